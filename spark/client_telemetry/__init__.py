@@ -1,0 +1,1 @@
+"""What the executors need: from raw dumps to upgrade verdicts."""

@@ -1,0 +1,1 @@
+"""One suite per table: what must hold before readers see a slice."""

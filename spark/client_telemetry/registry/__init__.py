@@ -1,0 +1,1 @@
+"""Names of clients: KIP-511, KIP-190, owners. Pure: no Spark, no Airflow."""
