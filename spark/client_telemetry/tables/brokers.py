@@ -1,0 +1,56 @@
+"""Broker incarnations: which release ran when (KIP-885)."""
+
+from client_telemetry.tables.table import (
+    BROKER_ID,
+    BROKER_INCARNATION,
+    CLUSTER_ID,
+    DT,
+    INT,
+    STRING,
+    STRINGS,
+    TIMESTAMP,
+    ArrayType,
+    Column,
+    MapType,
+    Table,
+    struct,
+)
+
+BROKERS = Table(
+    name="brokers",
+    comment="One row per broker incarnation and day: release, features, listeners, metric subscriptions.",
+    columns=(
+        CLUSTER_ID,
+        DT,
+        BROKER_ID,
+        BROKER_INCARNATION,
+        Column("software_name", STRING, "As the broker declares it in its manifest; null = not declared"),
+        Column("software_version", STRING, "As the broker declares it, exact release; null = not declared"),
+        Column("started_at", TIMESTAMP, "Start of the broker process, as it declares it"),
+        Column(
+            "last_evidence_at", TIMESTAMP, "Latest record time that a manifest of the day states; null = none"
+        ),
+        Column(
+            "api_versions",
+            ArrayType(struct(api_key=INT, min_version=INT, max_version=INT), False),
+            "What the broker advertises in ApiVersions (not always what it serves); null = not told",
+        ),
+        Column(
+            "finalized_features", MapType(STRING, INT, False), "Finalized feature levels; null = not told"
+        ),
+        Column(
+            "listeners",
+            ArrayType(struct(name=STRING, security_protocol=STRING, sasl_mechanisms=STRINGS), False),
+            "Listeners with their SASL mechanisms; null = not told",
+        ),
+        Column(
+            "subscriptions",
+            ArrayType(
+                struct(name=STRING, interval_ms=INT, metrics=STRINGS, match=MapType(STRING, STRING, False)),
+                False,
+            ),
+            "KIP-714 subscriptions of the last hour that tells; null = not told",
+        ),
+    ),
+    key=("cluster_id", "dt", "broker_id", "broker_incarnation"),
+)

@@ -1,0 +1,49 @@
+"""Histogram, exponential histogram and summary points of pushes."""
+
+from client_telemetry.tables.client_metrics import POINT
+from client_telemetry.tables.table import (
+    DOUBLE,
+    INT,
+    LABELS,
+    LONG,
+    STRING,
+    TIMESTAMP,
+    ArrayType,
+    Column,
+    Table,
+)
+
+CLIENT_METRIC_HISTOGRAMS = Table(
+    name="client_metric_histograms",
+    comment="One row per histogram, exponential histogram or summary point. Counts above 2^63 - 1 are stored as that.",
+    columns=(
+        *POINT,
+        Column("kind", STRING, "histogram, exponential_histogram or summary", nullable=False),
+        Column("temporality", STRING, "delta or cumulative; null for summaries and where not told"),
+        Column("attributes", LABELS, "Attributes of the point", nullable=False),
+        Column("start_time", TIMESTAMP, "Client clock; null = not told"),
+        Column("time", TIMESTAMP, "Client clock; null = not told"),
+        Column("count", LONG, "Number of values", nullable=False),
+        Column("sum", DOUBLE, "Sum of the values; null = not told"),
+        Column("min", DOUBLE, "Null = not told"),
+        Column("max", DOUBLE, "Null = not told"),
+        Column(
+            "explicit_bounds", ArrayType(DOUBLE, False), "Histogram: upper bounds of the buckets but the last"
+        ),
+        Column("bucket_counts", ArrayType(LONG, False), "Histogram: values per bucket"),
+        Column("scale", INT, "Exponential histogram: base is 2^(2^-scale)"),
+        Column("zero_count", LONG, "Exponential histogram: values about zero"),
+        Column("positive_offset", INT, "Exponential histogram: index of the first positive bucket"),
+        Column(
+            "positive_counts", ArrayType(LONG, False), "Exponential histogram: values per positive bucket"
+        ),
+        Column("negative_offset", INT, "Exponential histogram: index of the first negative bucket"),
+        Column(
+            "negative_counts", ArrayType(LONG, False), "Exponential histogram: values per negative bucket"
+        ),
+        Column("quantiles", ArrayType(DOUBLE, False), "Summary: quantiles, 0 to 1"),
+        Column("quantile_values", ArrayType(DOUBLE, False), "Summary: value at each quantile"),
+        Column("resource_index", INT, "Index into client_pushes.resources", nullable=False),
+    ),
+    key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),
+)

@@ -1,0 +1,54 @@
+"""Number data points of pushes: gauges and sums."""
+
+from client_telemetry.tables.table import (
+    BINARY,
+    BOOLEAN,
+    BROKER_ID,
+    BROKER_INCARNATION,
+    CLUSTER_ID,
+    DOUBLE,
+    DT,
+    INT,
+    LABELS,
+    LONG,
+    SEQUENCE,
+    STRING,
+    TIMESTAMP,
+    Column,
+    Table,
+)
+
+POINT = (
+    CLUSTER_ID,
+    DT,
+    BROKER_ID,
+    BROKER_INCARNATION,
+    SEQUENCE,
+    Column(
+        "point_index", INT, "Place of the point in its push, from 0, over all kinds of points", nullable=False
+    ),
+    Column("client_instance_id", BINARY, "Of the push, 16 bytes", nullable=False),
+    Column("received_at", TIMESTAMP, "Of the push, broker clock", nullable=False),
+    Column("metric", STRING, "Metric name as sent", nullable=False),
+)
+"""What every data point carries, whatever its kind."""
+
+CLIENT_METRICS = Table(
+    name="client_metrics",
+    comment="One row per number data point. Who sent it stands in client_pushes, under the same key.",
+    columns=(
+        *POINT,
+        Column("kind", STRING, "gauge or sum", nullable=False),
+        Column("temporality", STRING, "delta or cumulative; null for gauges and where not told"),
+        Column("is_monotonic", BOOLEAN, "For sums; null for gauges"),
+        Column("attributes", LABELS, "Attributes of the point", nullable=False),
+        Column("start_time", TIMESTAMP, "Client clock; null = not told"),
+        Column("time", TIMESTAMP, "Client clock; null = not told"),
+        Column(
+            "value", DOUBLE, "Where the point holds a double (NaN is kept); null where it holds an integer"
+        ),
+        Column("value_int", LONG, "Where the point holds an integer"),
+        Column("resource_index", INT, "Index into client_pushes.resources", nullable=False),
+    ),
+    key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),
+)

@@ -1,0 +1,46 @@
+"""Events of the connection registry (KIP-511)."""
+
+from client_telemetry.tables.table import (
+    API_USES,
+    BROKER_ID,
+    BROKER_INCARNATION,
+    CLIENT_CONNECTION,
+    CLUSTER_ID,
+    DT,
+    SEQUENCE,
+    SOURCE,
+    STRING,
+    STRINGS,
+    TIMESTAMP,
+    Column,
+    Table,
+)
+
+CONNECTION_EVENTS = Table(
+    name="connection_events",
+    comment="One row per event of the connection registry: a connection opened, was active, or closed.",
+    columns=(
+        CLUSTER_ID,
+        DT,
+        BROKER_ID,
+        BROKER_INCARNATION,
+        SEQUENCE,
+        Column("observed_at", TIMESTAMP, "Broker clock", nullable=False),
+        Column("kind", STRING, "opened, active (a periodic snapshot) or closed", nullable=False),
+        *CLIENT_CONNECTION,
+        Column("opened_at", TIMESTAMP, "First evidence of the connection", nullable=False),
+        Column("last_request_at", TIMESTAMP, "Latest request until this event; null = none"),
+        Column(
+            "api_uses", API_USES, "Requests per API and version since the connection opened", nullable=False
+        ),
+        Column("group_ids", STRINGS, "Seen in requests, sorted, at most 16", nullable=False),
+        Column("transactional_ids", STRINGS, "Seen in requests, sorted, at most 16", nullable=False),
+        Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
+        *SOURCE,
+    ),
+    key=("cluster_id", "broker_id", "broker_incarnation", "sequence"),
+    flags={
+        "other_day": "observed on another day than the object's key says",
+        "no_connection": "a refusal that is tied to no connection; only the address is known",
+    },
+)

@@ -1,0 +1,29 @@
+"""What readers of several tables resolve through: which snapshots belong together."""
+
+from client_telemetry.tables.table import (
+    CLUSTER_ID,
+    DATE,
+    LONG,
+    PROCESSING_TIME,
+    STRING,
+    TIMESTAMP,
+    ArrayType,
+    Column,
+    MapType,
+    Table,
+)
+
+PUBLICATIONS = Table(
+    name="publications",
+    comment="One row per stage that published: the snapshot of each table that it moved. Written last.",
+    columns=(
+        CLUSTER_ID,
+        Column("run_id", STRING, "Run that published", nullable=False),
+        Column("stage", STRING, "Stage that published", nullable=False),
+        Column("days", ArrayType(DATE, False), "Days that were replaced", nullable=False),
+        Column("snapshots", MapType(STRING, LONG, False), "Table to snapshot id", nullable=False),
+        Column("published_at", TIMESTAMP, f"{PROCESSING_TIME}when", nullable=False),
+    ),
+    key=("cluster_id", "run_id", "stage", "published_at"),
+    partition=("cluster_id",),
+)

@@ -1,0 +1,143 @@
+"""What a table of the lake is: columns with comments, key, partition. Not: how it is read or written (lake.py)."""
+
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import (
+    ArrayType,
+    BinaryType,
+    BooleanType,
+    DataType,
+    DateType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    MapType,
+    StringType,
+    StructField,
+    StructType,
+    TimestampType,
+)
+
+STRING, INT, LONG, DOUBLE = StringType(), IntegerType(), LongType(), DoubleType()
+BOOLEAN, BINARY, DATE, TIMESTAMP = BooleanType(), BinaryType(), DateType(), TimestampType()
+STRINGS, INTS = ArrayType(STRING, False), ArrayType(INT, False)
+LABELS = MapType(STRING, STRING, True)
+
+
+def struct(**fields: DataType) -> StructType:
+    """A nested record; fields are nullable, in the order given."""
+    return StructType([StructField(name, kind) for name, kind in fields.items()])
+
+
+API_USES = ArrayType(
+    struct(
+        api_key=INT,
+        version=INT,
+        requests=LONG,
+        rejected=LONG,
+        first_request_at=TIMESTAMP,
+        last_request_at=TIMESTAMP,
+    ),
+    False,
+)
+"""Requests per API and version: answered, refused by the broker, first and last. Sorted by API and version."""
+
+PROCESSING_TIME = "Processing time: "
+"""How a comment starts when the column tells of the run, not of the data. Such columns do not count when two
+tables are compared for equality."""
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    kind: DataType
+    comment: str
+    nullable: bool = True
+
+    @property
+    def is_processing_time(self) -> bool:
+        return self.comment.startswith(PROCESSING_TIME)
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table. `key` columns are unique together, nulls counted as equal; `flags` is the vocabulary of the
+    column `flags`: each flag with the rule that sets it."""
+
+    name: str
+    comment: str
+    columns: tuple[Column, ...]
+    key: tuple[str, ...]
+    partition: tuple[str, ...] = ("cluster_id", "dt")
+    flags: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def schema(self) -> StructType:
+        """Spark's schema, columns in table order."""
+        return StructType([StructField(c.name, c.kind, c.nullable) for c in self.columns])
+
+    @property
+    def arrow_schema(self) -> pa.Schema:
+        """The schema of data files that Python workers write: timestamps in microseconds, UTC."""
+        return to_arrow_schema(
+            self.schema, error_on_duplicated_field_names_in_struct=True, timestamp_utc=True
+        )
+
+    @property
+    def data_columns(self) -> list[str]:
+        """The columns that two runs over the same input must agree on."""
+        return [c.name for c in self.columns if not c.is_processing_time]
+
+
+CLUSTER_ID = Column("cluster_id", STRING, "Kafka's cluster id", nullable=False)
+DT = Column("dt", DATE, "UTC day of the raw object, from the broker's receive time", nullable=False)
+BROKER_ID = Column("broker_id", INT, "Kafka's node id", nullable=False)
+BROKER_INCARNATION = Column(
+    "broker_incarnation",
+    STRING,
+    "One life of a broker process: 32 hex digits, new at each start",
+    nullable=False,
+)
+SEQUENCE = Column(
+    "sequence", LONG, "Number of the record within its incarnation and dataset, from 0", nullable=False
+)
+SOURCE = (
+    Column("source_object", STRING, "Key of the raw object that holds the record", nullable=False),
+    Column(
+        "source_offset", LONG, "Where the record starts in the decompressed object, bytes", nullable=False
+    ),
+)
+
+CLIENT = (
+    Column("client_id", STRING, "client.id exactly as sent, any string; null = the request carried none"),
+    Column("principal", STRING, "Kafka principal, `User:name`; empty = not known"),
+)
+SOFTWARE = (
+    Column(
+        "client_software_name",
+        STRING,
+        "As the broker registered it (KIP-511); `unknown` as Kafka says it; empty = the source cannot tell",
+    ),
+    Column(
+        "client_software_version", STRING, "As the broker registered it (KIP-511); same rules as the name"
+    ),
+)
+CLIENT_CONNECTION = (
+    *CLIENT,
+    Column("client_address", STRING, "Numeric address of the client as the broker saw it"),
+    Column("client_port", INT, "TCP port of the client; null = not known"),
+    Column("listener_name", STRING, "Listener of the broker"),
+    Column("security_protocol", STRING, "PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL"),
+    Column("connection_id", STRING, "Kafka's own connection id; empty = the record is tied to no connection"),
+    *SOFTWARE,
+    Column(
+        "sent_software_name", STRING, "Name in the ApiVersions request, before validation; empty = not told"
+    ),
+    Column("sent_software_version", STRING, "Version in the ApiVersions request; empty = not told"),
+    Column(
+        "api_versions_error", INT, "Error of the ApiVersions request; 42 = name or version refused (KIP-511)"
+    ),
+)
+"""Who sent a record, as the broker saw it (`ClientConnection` of the contract)."""

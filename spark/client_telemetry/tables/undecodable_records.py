@@ -1,0 +1,26 @@
+"""What could not be read, with its bytes and the reason."""
+
+from client_telemetry.tables.table import BINARY, CLUSTER_ID, DT, INT, LONG, SOURCE, STRING, Column, Table
+
+UNDECODABLE_RECORDS = Table(
+    name="undecodable_records",
+    comment="One row per record, tail or object that could not be read. Nothing is dropped without a row here.",
+    columns=(
+        CLUSTER_ID,
+        DT,
+        Column("dataset", STRING, "client_pushes, connections or manifests", nullable=False),
+        *SOURCE,
+        Column("stage", STRING, "Stage that gave up: collect or decode", nullable=False),
+        Column(
+            "error_class", STRING, "Reason, one of the classes in client_telemetry.raw.errors", nullable=False
+        ),
+        Column("message", STRING, "What is wrong and what to do", nullable=False),
+        Column("bytes", BINARY, "The original bytes, the first 64 KiB", nullable=False),
+        Column("bytes_total", LONG, "How many bytes there were", nullable=False),
+        Column("broker_id", INT, "If known"),
+        Column("broker_incarnation", STRING, "If known"),
+        Column("sequence", LONG, "If known"),
+        Column("client_instance_id", BINARY, "If known"),
+    ),
+    key=("source_object", "source_offset"),
+)

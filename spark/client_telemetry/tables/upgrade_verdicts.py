@@ -1,0 +1,54 @@
+"""The conclusion for each client of an upgrade question."""
+
+from client_telemetry.tables.clients import CLIENT_KEY
+from client_telemetry.tables.table import (
+    CLIENT,
+    CLUSTER_ID,
+    INTS,
+    LONG,
+    SOFTWARE,
+    STRING,
+    STRINGS,
+    TIMESTAMP,
+    Column,
+    Table,
+)
+
+VERDICTS = {
+    "breaks": "what the client exists for stops",
+    "insufficient_evidence": "nothing breaks by what is known, and not enough is known to call it safe",
+    "degrades": "keeps its main job and loses a function",
+    "unsupported": "works on the wire, documented as unsupported",
+    "safe": "every API that its role needs was observed or is declared, and the target serves it",
+}
+"""In order of precedence."""
+
+UPGRADE_VERDICTS = Table(
+    name="upgrade_verdicts",
+    comment="One row per upgrade question and client: the verdict.",
+    columns=(
+        CLUSTER_ID,
+        Column("report_id", STRING, "Of the question", nullable=False),
+        *CLIENT,
+        *SOFTWARE,
+        Column("verdict", STRING, "; ".join(f"`{k}`: {v}" for k, v in VERDICTS.items()), nullable=False),
+        Column("confidence", STRING, "observed, declared, inferred or none", nullable=False),
+        Column("when", STRING, "at_once, or latent (later, at a trigger); null where nothing happens"),
+        Column("roles", STRINGS, "What the client does, from the requests seen, sorted", nullable=False),
+        Column("explanation", STRING, "One sentence for a person", nullable=False),
+        Column("fix", STRING, "What to change; null where nothing is to be done"),
+        Column("missing", STRINGS, "What is not known, and what would settle it", nullable=False),
+        Column(
+            "identified_as", STRING, "Library and version, as resolved from the declared name; null = unknown"
+        ),
+        Column("owner", STRING, "Owner of the client; null = no rule matches"),
+        Column("owner_contact", STRING, "How to reach the owner"),
+        Column("connections", LONG, "Connections that are evidence", nullable=False),
+        Column("requests", LONG, "Requests that are evidence", nullable=False),
+        Column("broker_ids", INTS, "Brokers that saw the client, sorted", nullable=False),
+        Column("first_seen_at", TIMESTAMP, "First evidence used", nullable=False),
+        Column("last_seen_at", TIMESTAMP, "Last evidence used", nullable=False),
+    ),
+    key=("cluster_id", "report_id", *CLIENT_KEY),
+    partition=("cluster_id", "report_id"),
+)
