@@ -1,0 +1,155 @@
+"""One object of a raw dump as a stream of whole records.
+
+An object is `{ uint32 big-endian length, protobuf message }*`, compressed as its name's ending says: `.zst` and
+`.gz` (one or several concatenated frames or members) or `.bin` (plain). What the messages mean is not here
+(envelopes.py), nor where objects lie (object_key.py).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import BinaryIO, Literal, NamedTuple
+
+from client_telemetry.raw.errors import (
+    AbsurdLength,
+    CorruptStream,
+    EmptyObject,
+    EmptyRecord,
+    ObjectTooLarge,
+    TruncatedRecord,
+    TruncatedStream,
+    UndecodableRecord,
+    UnknownEnding,
+    WrongCompression,
+)
+from client_telemetry.raw.stored_object import MAX_TAIL_BYTES, StoredObject
+
+MAX_RECORD_BYTES = 16 * 2**20
+
+Status = Literal["complete", "torn", "damaged", "unreadable", "empty"]
+
+_STATUS: dict[type[UndecodableRecord], Status] = {
+    EmptyObject: "empty",
+    TruncatedRecord: "torn",
+    TruncatedStream: "torn",
+    AbsurdLength: "damaged",
+    EmptyRecord: "damaged",
+    CorruptStream: "damaged",
+    ObjectTooLarge: "damaged",
+    UnknownEnding: "unreadable",
+    WrongCompression: "unreadable",
+}
+_STREAM_AT_FAULT = (CorruptStream, TruncatedStream, UnknownEnding, WrongCompression)
+
+
+class RawRecord(NamedTuple):
+    """`offset` of the record's length field in the decompressed stream, and the message's bytes."""
+
+    offset: int
+    data: bytes
+
+
+@dataclass(frozen=True)
+class ReadResult:
+    """How an object ended.
+
+    `complete`: nothing is missing. `torn`: it ends early, as after a killed broker. `damaged`: reading stopped
+    before the end. `unreadable`: not a byte could be read. `empty`: no byte, or no record. Whatever the status,
+    the records that were given count; `error` is None only for `complete`.
+
+    `tail` holds what follows the last whole record in the decompressed stream, from `tail_offset` on. Where the
+    *compressed* stream is at fault, `stored_tail` holds the object's own bytes from `stored_tail_offset` on, those
+    that gave nothing. Both are cut at 64 KiB. `stored_bytes` and `sha256` (hex) are of the whole object as stored,
+    damaged or not: compare them with the manifest's.
+    """
+
+    status: Status
+    records: int
+    stored_bytes: int
+    sha256: str
+    tail_offset: int
+    tail: bytes = b""
+    stored_tail_offset: int | None = None
+    stored_tail: bytes = b""
+    error: UndecodableRecord | None = None
+
+    @property
+    def evidence(self) -> bytes:
+        """The bytes to keep beside the error: the tail, or the stored bytes where nothing came out of them."""
+        return self.tail or self.stored_tail
+
+
+class RecordReader:
+    """Iterate once for the records; then `result` says how the object ended.
+
+    `source` is a binary file object at its start, seekable if damage should cost nothing (see `StoredObject`).
+    `name` is the object's key or file name. Memory: at most 16 MiB of decompressed bytes and one record (16 MiB),
+    whatever the object says of itself. Errors of `source` itself pass through: they are not the object's fault.
+
+    A length of 0 is damage (`EmptyRecord`): no message of the contract is empty, and zeros are what a crash leaves.
+    """
+
+    def __init__(self, source: BinaryIO, name: str) -> None:
+        self._object = StoredObject(source, name)
+        self._buffer = bytearray()
+        self._offset = 0  # of the buffer's begin in the decompressed stream
+        self._records = 0
+        self._error: UndecodableRecord | None = None
+        self._result: ReadResult | None = None
+
+    @property
+    def result(self) -> ReadResult:
+        if self._result is None:
+            raise RuntimeError("take all records first")
+        return self._result
+
+    def __iter__(self) -> Iterator[RawRecord]:
+        for piece in self._object.pieces():
+            self._buffer += piece
+            yield from self._whole_records()
+            if self._error:
+                break
+        self._finish()
+
+    def _whole_records(self) -> Iterator[RawRecord]:
+        buffer, at = self._buffer, 0
+        while len(buffer) - at >= 4:
+            length = int.from_bytes(buffer[at : at + 4], "big")
+            if length == 0:
+                self._error = EmptyRecord(f"a record of 0 bytes at offset {self._offset + at}")
+                break
+            if length > MAX_RECORD_BYTES:
+                self._error = AbsurdLength(
+                    f"a record of {length} bytes at offset {self._offset + at}; the limit is {MAX_RECORD_BYTES}"
+                )
+                break
+            end = at + 4 + length
+            if end > len(buffer):
+                break
+            self._records += 1
+            yield RawRecord(self._offset + at, bytes(buffer[at + 4 : end]))
+            at = end
+        del buffer[:at]
+        self._offset += at
+
+    def _finish(self) -> None:
+        stored = self._object
+        stored.drain()
+        error = self._error or stored.error
+        if error is None and self._buffer:
+            error = TruncatedRecord(
+                f"the last record ends early: {len(self._buffer)} bytes from {self._offset} on"
+            )
+        elif error is None and self._records == 0:
+            error = EmptyObject("the object has no records")
+        at_fault = isinstance(error, _STREAM_AT_FAULT)
+        self._result = ReadResult(
+            status=_STATUS[type(error)] if error else "complete",
+            records=self._records,
+            stored_bytes=stored.stored_bytes,
+            sha256=stored.sha256,
+            tail_offset=self._offset,
+            tail=bytes(self._buffer[:MAX_TAIL_BYTES]),
+            stored_tail_offset=stored.silent_from if at_fault else None,
+            stored_tail=stored.silent_tail if at_fault else b"",
+            error=error,
+        )
