@@ -1,0 +1,79 @@
+"""Kafka's APIs: their keys and their names.
+
+An API has a key (11), a name (JoinGroup), an enum name as the request log prints it (JOIN_GROUP), and
+sometimes former names (GroupCoordinator, today FindCoordinator).
+"""
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
+
+FILE = "apis.csv"
+COLUMNS = ("api_key", "api_name", "enum_name", "former_names", "used_by", "source")
+USED_BY = ("data", "admin", "connection", "telemetry", "broker")
+
+API_VERSIONS = 18
+"""Never refused for its version alone: the broker answers error 35 with its range and the client asks again."""
+
+
+class UnknownApi(ValueError):
+    """No such API name, enum name or key."""
+
+
+@dataclass(frozen=True)
+class Api:
+    key: int
+    name: str
+    enum_name: str
+    former_names: tuple[str, ...]
+    used_by: str
+    """data (producers and consumers), admin, connection, telemetry, or broker (brokers among themselves)."""
+
+
+@cache
+def by_key() -> dict[int, Api]:
+    found: dict[int, Api] = {}
+    for line, (key, name, enum_name, former, used_by, source) in rows(FILE, COLUMNS):
+        api = Api(whole(FILE, line, "api_key", key), name, enum_name, tuple(former.split()), used_by)
+        if api.key in found:
+            raise DamagedKnowledge(FILE, line, f"api_key {key} occurs twice")
+        if used_by not in USED_BY:
+            raise DamagedKnowledge(FILE, line, f"used_by {used_by!r} is none of {', '.join(USED_BY)}")
+        if not source:
+            raise DamagedKnowledge(FILE, line, "no source")
+        found[api.key] = api
+    return found
+
+
+@cache
+def _by_any_name() -> dict[str, Api]:
+    return {
+        _folded(name): api
+        for api in by_key().values()
+        for name in (*api.former_names, api.name, api.enum_name)
+    }
+
+
+def _folded(name: str) -> str:
+    return name.replace("_", "").lower()
+
+
+def find(text: str) -> Api:
+    """The API of a name (JoinGroup, JOIN_GROUP, joingroup, GroupCoordinator) or key (11)."""
+    wanted = text.strip()
+    if wanted.isdecimal() and int(wanted) in by_key():
+        return by_key()[int(wanted)]
+    found = _by_any_name().get(_folded(wanted))
+    if found:
+        return found
+    near = get_close_matches(_folded(wanted), _by_any_name(), n=1)
+    hint = f"; did you mean {_by_any_name()[near[0]].name}?" if near else ""
+    raise UnknownApi(f"no API {wanted!r}{hint}")
+
+
+def name(key: int) -> str:
+    """Kafka's name of an API key; 'api key 200' for one that is not known."""
+    api = by_key().get(key)
+    return api.name if api else f"api key {key}"

@@ -1,0 +1,87 @@
+"""Request versions that a client library can use, by its version: what a declared name and version tells.
+
+Rows of one library and API never overlap. A version newer than the newest known one is taken as that one:
+libraries add request versions at the top, and what an upgrade takes away is at the bottom.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+from client_telemetry.compatibility import apis, client_versions
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
+from client_telemetry.compatibility.served import Versions
+
+FILE = "client_api_versions.csv"
+COLUMNS = (
+    "library",
+    "version_from",
+    "version_to",
+    "configuration",
+    "api_key",
+    "api_name",
+    "min_version",
+    "max_version",
+    "confidence",
+    "source",
+)
+
+
+class ClientRange(NamedTuple):
+    version_from: tuple[int, ...]
+    version_to: tuple[int, ...]
+    versions: Versions
+    source: str
+
+
+@cache
+def _all() -> dict[str, dict[int, tuple[ClientRange, ...]]]:
+    found: dict[str, dict[int, list[ClientRange]]] = {}
+    for line, cells in rows(FILE, COLUMNS):
+        library, first, last, _, key_text, api_name, low_text, high_text, confidence, source = cells
+        key = whole(FILE, line, "api_key", key_text)
+        low, high = whole(FILE, line, "min_version", low_text), whole(FILE, line, "max_version", high_text)
+        if apis.name(key) != api_name:
+            raise DamagedKnowledge(FILE, line, f"api {key} {api_name} is not in {apis.FILE}")
+        if low > high or client_versions.parse(first) > client_versions.parse(last):
+            raise DamagedKnowledge(FILE, line, "a range ends before it begins")
+        if confidence not in ("high", "medium", "low") or not source:
+            raise DamagedKnowledge(FILE, line, "confidence is high, medium or low, and a source is due")
+        row = ClientRange(
+            client_versions.parse(first), client_versions.parse(last), Versions(low, high), source
+        )
+        of_api = found.setdefault(library, {}).setdefault(key, [])
+        for other in of_api:
+            if row.version_from <= other.version_to and other.version_from <= row.version_to:
+                raise DamagedKnowledge(
+                    FILE, line, f"{library} {api_name} {first}..{last} overlaps another row"
+                )
+        of_api.append(row)
+    return {
+        library: {key: tuple(sorted(ranges)) for key, ranges in by_api.items()}
+        for library, by_api in found.items()
+    }
+
+
+@cache
+def newest(library: str) -> tuple[int, ...]:
+    """The newest version of a library that the knowledge base has rows for."""
+    return max(row.version_to for ranges in _all()[library].values() for row in ranges)
+
+
+def known(library: str) -> bool:
+    return library in _all()
+
+
+def of(library: str, version: tuple[int, ...], key: int) -> ClientRange | None:
+    """What this library version can use of an API; None where that is not known or it does not use it."""
+    wanted = min(version, newest(library))
+    for row in _all().get(library, {}).get(key, ()):
+        if row.version_from <= wanted <= row.version_to:
+            return row
+    return None
+
+
+@cache
+def steps(library: str) -> tuple[tuple[int, ...], ...]:
+    """Versions at which some range of the library begins, oldest first."""
+    return tuple(sorted({row.version_from for ranges in _all()[library].values() for row in ranges}))

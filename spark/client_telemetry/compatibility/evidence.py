@@ -1,0 +1,94 @@
+"""What is known of one client, as the verdict engine takes it.
+
+Only connections to brokers that run the from-release are evidence. Nothing here is looked up or guessed.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from client_telemetry.compatibility import apis
+
+UNKNOWN = "unknown"
+"""How Kafka registers a client that told no software name or version (ClientInformation.EMPTY)."""
+
+
+class UnreadableApiUses(ValueError):
+    """A text of API uses that does not read as `Produce:3-7 Fetch:4,11`."""
+
+
+class ApiUse(NamedTuple):
+    """Requests of one API in one version. Times are microseconds since 1970 by the broker's clock."""
+
+    api_key: int
+    version: int
+    requests: int = 1
+    """Requests that the broker answered. Those it refused are in `rejected` and prove nothing works."""
+    rejected: int = 0
+    first_seen: int | None = None
+    last_seen: int | None = None
+
+
+@dataclass(frozen=True)
+class ClientEvidence:
+    client_software_name: str | None = None
+    """As the broker registered it (KIP-511); None, empty and `unknown` all mean that it told none."""
+    client_software_version: str | None = None
+    client_id: str | None = None
+    api_uses: tuple[ApiUse, ...] = ()
+    sasl_mechanism: str | None = None
+    """None = not known."""
+    security_protocol: str | None = None
+
+    @property
+    def declares_software(self) -> bool:
+        return bool(self.client_software_name) and self.client_software_name != UNKNOWN
+
+
+def versions_in_use(evidence: ClientEvidence) -> dict[int, list[ApiUse]]:
+    """API key -> its uses that the broker answered, lowest version first.
+
+    A request that was only ever refused (error 35 to ApiVersions: the client is newer than the broker) is
+    not a version in use.
+    """
+    found: dict[int, list[ApiUse]] = {}
+    for use in sorted(ApiUse(*each) for each in evidence.api_uses):
+        if use.requests > 0:
+            found.setdefault(use.api_key, []).append(use)
+    return found
+
+
+def parse_api_uses(text: str) -> tuple[ApiUse, ...]:
+    """`Produce:3-7 Fetch:4,11x120 11:5` -> one use per API and version.
+
+    API as Kafka's name, enum name or key; versions as ranges or lists; `x120` is how many requests (default
+    1). A range stands for every version in it.
+    """
+    found: dict[tuple[int, int], ApiUse] = {}
+    for word in text.replace(";", " ").split():
+        api_text, colon, versions_text = word.rpartition(":")
+        if not colon:
+            raise UnreadableApiUses(f"{word!r} is not API:versions, like Produce:3-7")
+        try:
+            key = apis.find(api_text).key
+        except apis.UnknownApi as unknown:
+            raise UnreadableApiUses(str(unknown)) from unknown
+        for part in versions_text.split(","):
+            match = re.fullmatch(r"(\d{1,5})(?:[-–](\d{1,5}))?(?:x(\d{1,18}))?", part)
+            if not match or int(match[2] or match[1]) < int(match[1]) or int(match[2] or 0) > 32767:
+                raise UnreadableApiUses(f"{part!r} in {word!r} is no version or range of versions")
+            for version in range(int(match[1]), int(match[2] or match[1]) + 1):
+                before = found.get((key, version), ApiUse(key, version, 0))
+                found[key, version] = before._replace(requests=before.requests + int(match[3] or 1))
+    return tuple(sorted(found.values()))
+
+
+def format_versions(versions: list[int]) -> str:
+    """[3, 4, 5, 7] -> '3–5, 7'."""
+    runs: list[list[int]] = []
+    for version in sorted(set(versions)):
+        if runs and version == runs[-1][1] + 1:
+            runs[-1][1] = version
+        else:
+            runs.append([version, version])
+    return ", ".join(str(low) if low == high else f"{low}–{high}" for low, high in runs)

@@ -1,0 +1,152 @@
+"""Documented troubles of client versions with broker releases, which request versions alone do not tell.
+
+An issue belongs to an upgrade when the target is among its broker releases and the source is not: what was
+already so before is not the upgrade's doing.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+
+from client_telemetry.compatibility import apis, client_ranges, client_versions, releases, roles
+from client_telemetry.compatibility.evidence import ClientEvidence
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
+from client_telemetry.compatibility.software import Identity
+from client_telemetry.compatibility.verdict import (
+    AT_ONCE,
+    BREAKS,
+    CONDITION_UNKNOWN,
+    DEGRADES,
+    LATENT,
+    NO,
+    UNSUPPORTED,
+    YES,
+)
+
+FILE = "known_issues.csv"
+COLUMNS = (
+    "rule_id",
+    "library",
+    "version_from",
+    "version_to",
+    "broker_from",
+    "broker_to",
+    "roles",
+    "api_key",
+    "versions",
+    "condition",
+    "condition_test",
+    "verdict",
+    "when",
+    "trigger",
+    "explanation",
+    "fixed_in",
+    "source",
+)
+
+
+@dataclass(frozen=True)
+class KnownIssue:
+    rule_id: str
+    library: str
+    version_from: tuple[int, ...]
+    version_to: tuple[int, ...]
+    brokers: frozenset[str]
+    roles: frozenset[str]
+    """Empty: any role."""
+    api_key: int | None
+    versions: str
+    condition: str
+    condition_test: str
+    verdict: str
+    when: str
+    trigger: str
+    explanation: str
+    fixed_in: str
+    source: str
+
+    def concerns(self, identity: Identity, client_roles: Collection[str], source: str, target: str) -> bool:
+        return (
+            identity.library == self.library
+            and identity.version is not None
+            and self.version_from <= identity.version <= self.version_to
+            and target in self.brokers
+            and source not in self.brokers
+            and (not self.roles or bool(self.roles & set(client_roles)))
+        )
+
+    def condition_met(self, evidence: ClientEvidence) -> str | None:
+        """None without a condition; otherwise yes, no, or unknown where the evidence cannot show it."""
+        if not self.condition:
+            return None
+        if self.condition_test.startswith("sasl_mechanism="):
+            wanted = self.condition_test.partition("=")[2]
+            if evidence.sasl_mechanism:
+                return YES if evidence.sasl_mechanism.upper() == wanted else NO
+            if evidence.security_protocol and not evidence.security_protocol.upper().startswith("SASL"):
+                return NO
+        return CONDITION_UNKNOWN
+
+
+@cache
+def known() -> tuple[KnownIssue, ...]:
+    found: list[KnownIssue] = []
+    for line, cells in rows(FILE, COLUMNS):
+        row = dict(zip(COLUMNS, cells, strict=True))
+        for column, allowed in (
+            ("verdict", (BREAKS, DEGRADES, UNSUPPORTED)),
+            ("when", (AT_ONCE, LATENT)),
+            ("condition_test", ("", "sasl_mechanism=GSSAPI")),
+        ):
+            if row[column] not in allowed:
+                raise DamagedKnowledge(
+                    FILE, line, f"{column} {row[column]!r} is none of {', '.join(allowed)}"
+                )
+        of_roles = frozenset(row["roles"].split())
+        if of_roles - set(roles.ROLES):
+            raise DamagedKnowledge(FILE, line, f"roles {row['roles']!r} has one that is not known")
+        if not client_ranges.known(row["library"]):
+            raise DamagedKnowledge(FILE, line, f"library {row['library']} is not in {client_ranges.FILE}")
+        if (row["when"] == LATENT) != bool(row["trigger"]):
+            raise DamagedKnowledge(FILE, line, "a latent issue has a trigger, one at once has none")
+        if any(each.rule_id == row["rule_id"] for each in found):
+            raise DamagedKnowledge(FILE, line, f"rule {row['rule_id']} occurs twice")
+        if not (row["source"] and row["explanation"] and row["fixed_in"]):
+            raise DamagedKnowledge(FILE, line, "explanation, fixed_in and source are due")
+        try:
+            first, last = (
+                releases.exact(row["broker_from"]),
+                row["broker_to"] and releases.exact(row["broker_to"]),
+            )
+        except releases.UnusableRelease as error:
+            raise DamagedKnowledge(FILE, line, str(error)) from error
+        key = whole(FILE, line, "api_key", row["api_key"]) if row["api_key"] else None
+        if key is not None and key not in apis.by_key():
+            raise DamagedKnowledge(FILE, line, f"api {key} is not in {apis.FILE}")
+        brokers = frozenset(
+            release
+            for release in releases.known()
+            if releases.parse(first) <= releases.parse(release)
+            and (not last or releases.parse(release) <= releases.parse(last))
+        )
+        found.append(
+            KnownIssue(
+                rule_id=row["rule_id"],
+                library=row["library"],
+                version_from=client_versions.parse(row["version_from"]),
+                version_to=client_versions.parse(row["version_to"]),
+                brokers=brokers,
+                roles=of_roles,
+                api_key=key,
+                versions=row["versions"],
+                condition=row["condition"],
+                condition_test=row["condition_test"],
+                verdict=row["verdict"],
+                when=row["when"],
+                trigger=row["trigger"],
+                explanation=row["explanation"],
+                fixed_in=row["fixed_in"],
+                source=row["source"],
+            )
+        )
+    return tuple(found)

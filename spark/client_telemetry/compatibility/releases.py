@@ -1,0 +1,88 @@
+"""Kafka releases that the knowledge base knows, and which upgrade is asked about.
+
+Releases are exact: 4.0.0 lacks JoinGroup 0-1 and 4.0.1 has it, so "4.0" is no answerable question.
+"""
+
+from difflib import get_close_matches
+from functools import cache
+
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
+
+FILE = "releases.csv"
+COLUMNS = ("release", "committed_on", "source")
+
+
+class UnusableRelease(ValueError):
+    """Base of the reasons why a release, or a pair of them, cannot be assessed."""
+
+
+class UnknownRelease(UnusableRelease):
+    """A release that the knowledge base does not have."""
+
+
+class NotAnExactRelease(UnusableRelease):
+    """A line of releases (4.0) where one patch release is needed."""
+
+
+class RollbackNotAssessed(UnusableRelease):
+    """The target is older than the source: a rollback, which is not assessed yet."""
+
+
+class NothingToUpgrade(UnusableRelease):
+    """Source and target are the same release."""
+
+
+def parse(release: str) -> tuple[int, ...]:
+    """'3.9.1' -> (3, 9, 1), '0.10.2.2' -> (0, 10, 2, 2); order of the tuples is order of releases."""
+    parts = release.strip().split(".")
+    if not all(part.isdecimal() for part in parts):
+        raise UnknownRelease(f"{release!r} is not a Kafka release; one looks like 4.0.1")
+    return tuple(int(part) for part in parts)
+
+
+@cache
+def known() -> tuple[str, ...]:
+    """All known releases, oldest first."""
+    found: dict[str, int] = {}
+    for line, (release, _, source) in rows(FILE, COLUMNS):
+        if release in found:
+            raise DamagedKnowledge(FILE, line, f"release {release} is already in line {found[release]}")
+        if not source:
+            raise DamagedKnowledge(FILE, line, "no source")
+        found[release] = line
+    return tuple(sorted(found, key=parse))
+
+
+def exact(release: str) -> str:
+    """The release itself if it is a known one.
+
+    Raises NotAnExactRelease (with the patch releases there are) or UnknownRelease (with the nearest ones).
+    """
+    wanted = release.strip()
+    if wanted in known():
+        return wanted
+    numbers = parse(wanted)
+    patches = [each for each in known() if parse(each)[: len(numbers)] == numbers]
+    if patches:
+        raise NotAnExactRelease(f"{wanted} is not an exact release; there are {', '.join(patches)}")
+    near = get_close_matches(wanted, known(), n=3, cutoff=0.5) or [known()[-1]]
+    raise UnknownRelease(
+        f"Kafka {wanted} is not known; nearest: {', '.join(near)} (newest known: {known()[-1]})"
+    )
+
+
+def upgrade(from_release: str, to_release: str) -> tuple[str, str]:
+    """Both releases, exact, source older than target."""
+    source, target = exact(from_release), exact(to_release)
+    if source == target:
+        raise NothingToUpgrade(f"the brokers already run {source}")
+    if parse(source) > parse(target):
+        raise RollbackNotAssessed(
+            f"{source} to {target} is a rollback, which is not assessed yet; ask for an upgrade to a newer release"
+        )
+    return source, target
+
+
+def newer_than(release: str) -> tuple[str, ...]:
+    """Known releases after this one, oldest first."""
+    return tuple(each for each in known() if parse(each) > parse(release))

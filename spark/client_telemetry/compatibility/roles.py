@@ -1,0 +1,131 @@
+"""What a client does with Kafka, read from the APIs that it used, and the APIs that its role needs.
+
+A role's need is what tells "was not seen" from "is not used": a group consumer will look up an offset one
+day, seen or not.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cache
+
+from client_telemetry.compatibility import apis
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
+from client_telemetry.compatibility.verdict import AT_ONCE, BREAKS, DEGRADES, LATENT
+
+FILE = "roles.csv"
+COLUMNS = (
+    "role",
+    "api_key",
+    "api_name",
+    "reveals",
+    "needed",
+    "without_it",
+    "when",
+    "trigger",
+    "source",
+)
+PRODUCER, TRANSACTIONAL_PRODUCER = "producer", "transactional_producer"
+GROUP_CONSUMER, ASSIGNED_CONSUMER = "group_consumer", "assigned_consumer"
+ADMIN = "admin"
+ROLES = (PRODUCER, TRANSACTIONAL_PRODUCER, GROUP_CONSUMER, ASSIGNED_CONSUMER, ADMIN)
+ASSUMED = (PRODUCER, GROUP_CONSUMER)
+"""What a client of a known library is taken for while nothing shows its role."""
+
+_FETCH = 1
+_CONSUMER_GROUP_HEARTBEAT = 68
+_CLASSIC_MEMBERSHIP = frozenset((11, 12, 13, 14))  # JoinGroup, Heartbeat, LeaveGroup, SyncGroup
+
+
+@dataclass(frozen=True)
+class Need:
+    """What an API means to a role."""
+
+    role: str
+    api_key: int
+    reveals: bool
+    needed: bool
+    without_it: str
+    """breaks or degrades: what a client in this role suffers when the API is refused."""
+    when: str
+    trigger: str
+    source: str
+
+
+@cache
+def needs() -> dict[str, dict[int, Need]]:
+    """Role -> API key -> need."""
+    found: dict[str, dict[int, Need]] = {role: {} for role in ROLES}
+    for line, (role, key_text, api_name, reveals, needed, without, when, trigger, source) in rows(
+        FILE, COLUMNS
+    ):
+        key = whole(FILE, line, "api_key", key_text)
+        for column, value, allowed in (
+            ("role", role, ROLES),
+            ("reveals", reveals, ("yes", "no")),
+            ("needed", needed, ("yes", "no")),
+            ("without_it", without, (BREAKS, DEGRADES)),
+            ("when", when, (AT_ONCE, LATENT)),
+        ):
+            if value not in allowed:
+                raise DamagedKnowledge(FILE, line, f"{column} {value!r} is none of {', '.join(allowed)}")
+        if apis.name(key) != api_name:
+            raise DamagedKnowledge(FILE, line, f"api {key} {api_name} is not in {apis.FILE}")
+        if key in found[role]:
+            raise DamagedKnowledge(FILE, line, f"{api_name} occurs twice for {role}")
+        if (when == LATENT) != bool(trigger) or not source:
+            raise DamagedKnowledge(
+                FILE, line, "latent needs a trigger, at_once has none, and a source is due"
+            )
+        found[role][key] = Need(role, key, reveals == "yes", needed == "yes", without, when, trigger, source)
+    return found
+
+
+def seen_in(used: Collection[int]) -> tuple[str, ...]:
+    """Roles that the used API keys show, in the order of ROLES; empty when none does.
+
+    A client that only looks up, fetches or alters offsets (a lag exporter) is an admin tool.
+    """
+    found = [
+        role for role in ROLES if any(need.reveals and key in used for key, need in needs()[role].items())
+    ]
+    if GROUP_CONSUMER in found and ASSIGNED_CONSUMER in found:
+        found.remove(ASSIGNED_CONSUMER)
+    if PRODUCER in found and TRANSACTIONAL_PRODUCER in found:
+        found.remove(PRODUCER)
+    offsets = {2, 8, 9}  # ListOffsets, OffsetCommit, OffsetFetch
+    if not found and offsets & set(used):
+        found.append(ADMIN)
+    return tuple(found)
+
+
+def needed_by(role: str, used: Collection[int]) -> dict[int, Need]:
+    """The APIs that a role cannot do without, given what the client was seen to use.
+
+    A KIP-848 consumer keeps its membership with ConsumerGroupHeartbeat and needs none of the classic four.
+    """
+    new_protocol = _CONSUMER_GROUP_HEARTBEAT in used and not _CLASSIC_MEMBERSHIP & set(used)
+    return {
+        key: need
+        for key, need in needs()[role].items()
+        if need.needed and not (new_protocol and key in _CLASSIC_MEMBERSHIP)
+    }
+
+
+def loss(key: int, client_roles: Collection[str]) -> Need:
+    """What a client in these roles suffers when an API that it uses is refused: the worst over its roles.
+
+    An admin call of a client that also produces or consumes is not what that client exists for: it degrades.
+    An API that no role lists (telemetry, an unknown one) degrades too; connection set-up breaks everything.
+    """
+    found = [needs()[role][key] for role in client_roles if key in needs()[role]]
+    if set(client_roles) - {ADMIN}:
+        found = [
+            each if each.role != ADMIN else Need(ADMIN, key, False, False, DEGRADES, AT_ONCE, "", each.source)
+            for each in found
+        ]
+    if found:
+        return min(found, key=lambda each: (each.without_it != BREAKS, each.when != AT_ONCE))
+    api = apis.by_key().get(key)
+    only_admin = set(client_roles) == {ADMIN}
+    breaks = only_admin or (api is not None and api.used_by == "connection")
+    return Need("", key, False, False, BREAKS if breaks else DEGRADES, AT_ONCE, "", f"knowledge base: {FILE}")

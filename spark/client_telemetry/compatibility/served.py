@@ -1,0 +1,101 @@
+"""Request versions that a broker release serves, beside those that it advertises.
+
+The two differ: 4.x advertises Produce 0 (KAFKA-18659) and refuses Produce 0-2. What a client chooses
+follows the advertised range, what works follows the served one. Ranges are those of a broker listener with
+default settings: versions behind unstable.api.versions.enable are not in it.
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+from client_telemetry.compatibility import apis, releases
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
+
+FILE = "broker_api_versions.csv"
+COLUMNS = (
+    "release",
+    "api_key",
+    "api_name",
+    "served_min",
+    "served_max",
+    "advertised_min",
+    "advertised_max",
+    "condition",
+    "source",
+)
+
+
+class Versions(NamedTuple):
+    """Inclusive range of request versions."""
+
+    min: int
+    max: int
+
+    def __str__(self) -> str:
+        return str(self.min) if self.min == self.max else f"{self.min}–{self.max}"
+
+
+class BrokerApi(NamedTuple):
+    served: Versions
+    advertised: Versions
+    condition: str
+    """Empty, or what the broker needs to serve it at all (a telemetry plugin)."""
+
+
+@cache
+def _all() -> dict[str, dict[int, BrokerApi]]:
+    releases_known = set(releases.known())
+    found: dict[str, dict[int, BrokerApi]] = {}
+    for line, cells in rows(FILE, COLUMNS):
+        release, key_text, api_name, *numbers, condition, source = cells
+        key = whole(FILE, line, "api_key", key_text)
+        if release not in releases_known:
+            raise DamagedKnowledge(FILE, line, f"release {release} is not in {releases.FILE}")
+        if key not in apis.by_key() or apis.by_key()[key].name != api_name:
+            raise DamagedKnowledge(FILE, line, f"api {key} {api_name} is not in {apis.FILE}")
+        low, high, advertised_low, advertised_high = (
+            whole(FILE, line, column, text) for column, text in zip(COLUMNS[3:7], numbers, strict=True)
+        )
+        if low > high or advertised_low > advertised_high or advertised_low > low or advertised_high != high:
+            raise DamagedKnowledge(
+                FILE, line, f"{api_name} {'-'.join(numbers)} is not a range within a range"
+            )
+        if not source:
+            raise DamagedKnowledge(FILE, line, "no source")
+        of_release = found.setdefault(release, {})
+        if key in of_release:
+            raise DamagedKnowledge(FILE, line, f"{api_name} occurs twice for {release}")
+        of_release[key] = BrokerApi(Versions(low, high), Versions(advertised_low, advertised_high), condition)
+    for release in releases_known - found.keys():
+        raise DamagedKnowledge(FILE, 1, f"release {release} has no APIs")
+    return found
+
+
+def by(release: str) -> dict[int, BrokerApi]:
+    """API key -> ranges of one exact release."""
+    return _all()[release]
+
+
+@cache
+def dropped(from_release: str, to_release: str) -> frozenset[int]:
+    """Keys of the APIs of which the target refuses some version that the source serves.
+
+    Only through these can an upgrade refuse a request that works today.
+    """
+    source, target = by(from_release), by(to_release)
+    return frozenset(
+        key
+        for key, api in source.items()
+        if key not in target
+        or target[key].served.min > api.served.min
+        or target[key].served.max < api.served.max
+    )
+
+
+def releases_that_serve(key: int, version: int, after: str) -> tuple[str, ...]:
+    """Known releases newer than `after` that serve this request version, oldest first."""
+    return tuple(
+        release
+        for release in releases.newer_than(after)
+        if key in by(release) and by(release)[key].served.min <= version <= by(release)[key].served.max
+    )

@@ -1,0 +1,153 @@
+"""From a registered software name and version to the library that really speaks: KIP-511 names resolved.
+
+Bindings are resolved to the librdkafka in them, Confluent Platform versions to their Kafka.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+
+from client_telemetry.compatibility import client_versions
+from client_telemetry.compatibility.evidence import ClientEvidence
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
+
+FILE = "client_software.csv"
+COLUMNS = (
+    "software_name",
+    "library",
+    "version_pattern",
+    "binding",
+    "negotiates",
+    "version_decides",
+    "source",
+)
+ALIASES_FILE = "version_aliases.csv"
+ALIASES_COLUMNS = ("software_name", "reported_version", "library_version", "source")
+PLATFORM_FILE = "confluent_platform.csv"
+PLATFORM_COLUMNS = ("confluent_platform", "apache_kafka", "confidence", "source")
+BINDINGS_FILE = "binding_librdkafka_versions.csv"
+BINDINGS_COLUMNS = ("binding", "binding_version", "librdkafka_version", "note", "source")
+
+
+@dataclass(frozen=True)
+class Software:
+    """One line of client_software.csv."""
+
+    name: str
+    library: str
+    version_pattern: re.Pattern[str]
+    binding: str
+    negotiates: bool | None
+    version_decides: bool
+    """Whether name and version tell which request versions it uses (not for Sarama: config.Version does)."""
+    source: str
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Library and version behind a declared name; `version` is None where the text tells none."""
+
+    library: str
+    version: tuple[int, ...] | None
+    text: str
+    """For people: 'librdkafka 1.7.0 in confluent-kafka-python 1.7.0'."""
+    binding: str = ""
+    negotiates: bool | None = None
+    version_decides: bool = True
+
+
+@cache
+def _known() -> dict[str, Software]:
+    found: dict[str, Software] = {}
+    for line, (name, library, pattern, binding, negotiates, decides, source) in rows(FILE, COLUMNS):
+        if name in found:
+            raise DamagedKnowledge(FILE, line, f"{name} occurs twice")
+        if negotiates not in ("yes", "no", "") or decides not in ("yes", "no") or not source:
+            raise DamagedKnowledge(
+                FILE, line, "negotiates is yes, no or empty, version_decides yes or no, source due"
+            )
+        try:
+            compiled = re.compile(pattern)
+        except re.error as error:
+            raise DamagedKnowledge(FILE, line, f"version_pattern: {error}") from error
+        if "library" not in compiled.groupindex:
+            raise DamagedKnowledge(FILE, line, "version_pattern has no group named library")
+        found[name] = Software(
+            name,
+            library,
+            compiled,
+            binding,
+            {"yes": True, "no": False, "": None}[negotiates],
+            decides == "yes",
+            source,
+        )
+    return found
+
+
+@cache
+def _aliases() -> dict[tuple[str, str], str]:
+    return {
+        (name, reported): library for _, (name, reported, library, _) in rows(ALIASES_FILE, ALIASES_COLUMNS)
+    }
+
+
+@cache
+def _platforms() -> dict[str, str]:
+    return {platform: kafka for _, (platform, kafka, _, _) in rows(PLATFORM_FILE, PLATFORM_COLUMNS)}
+
+
+@cache
+def bindings() -> dict[str, dict[str, str]]:
+    """Binding -> its version -> librdkafka version in it."""
+    found: dict[str, dict[str, str]] = {}
+    for line, (binding, version, librdkafka, _, source) in rows(BINDINGS_FILE, BINDINGS_COLUMNS):
+        if version in found.setdefault(binding, {}):
+            raise DamagedKnowledge(BINDINGS_FILE, line, f"{binding} {version} occurs twice")
+        if not source:
+            raise DamagedKnowledge(BINDINGS_FILE, line, "no source")
+        found[binding][version] = librdkafka
+    return found
+
+
+def identify(evidence: ClientEvidence) -> Identity | None:
+    """The library behind the declared software, or None where nothing was declared or the name is not known."""
+    if not evidence.declares_software:
+        return None
+    return _identify(evidence.client_software_name or "", evidence.client_software_version or "")
+
+
+@cache
+def _identify(name: str, version: str) -> Identity | None:
+    software = _known().get(name)
+    if software is None:
+        return None
+    if name == "apache-kafka-java" and (platform := re.match(r"(\d+\.\d+)(\.\d+)*-c(?:cs|e)\b", version)):
+        kafka = _platforms().get(platform[1])
+        if kafka is None:
+            return Identity(software.library, None, f"{software.library} of Confluent Platform {version}")
+        return Identity(
+            software.library,
+            client_versions.parse(kafka),
+            f"{software.library} {kafka} of Confluent Platform {version}",
+            negotiates=software.negotiates,
+        )
+    match = software.version_pattern.fullmatch(_aliases().get((name, version), version))
+    binding_version = match["binding"] if match and "binding" in software.version_pattern.groupindex else None
+    library_version = match["library"] if match else None
+    if library_version is None and binding_version:
+        library_version = bindings().get(software.binding, {}).get(binding_version)
+    what = (
+        f"{software.library} {library_version}" if library_version else f"{software.library}, version unknown"
+    )
+    if not software.version_decides:
+        what = f"{software.library}, declared version {version or 'none'}"
+    if software.binding:
+        what += f" in {software.binding}" + (f" {binding_version}" if binding_version else "")
+    return Identity(
+        software.library,
+        client_versions.parse(library_version) if library_version else None,
+        what,
+        software.binding,
+        software.negotiates,
+        software.version_decides,
+    )
