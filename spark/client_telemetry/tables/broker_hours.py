@@ -55,7 +55,7 @@ BROKER_HOURS = Table(
         ),
         Column(
             "dropped",
-            MapType(STRING, LONG, False),
+            MapType(STRING, LONG),
             "Records that the broker dropped, by reason",
             nullable=False,
         ),

@@ -32,23 +32,18 @@ BROKERS = Table(
         ),
         Column(
             "api_versions",
-            ArrayType(struct(api_key=INT, min_version=INT, max_version=INT), False),
+            ArrayType(struct(api_key=INT, min_version=INT, max_version=INT)),
             "What the broker advertises in ApiVersions (not always what it serves); null = not told",
         ),
-        Column(
-            "finalized_features", MapType(STRING, INT, False), "Finalized feature levels; null = not told"
-        ),
+        Column("finalized_features", MapType(STRING, INT), "Finalized feature levels; null = not told"),
         Column(
             "listeners",
-            ArrayType(struct(name=STRING, security_protocol=STRING, sasl_mechanisms=STRINGS), False),
+            ArrayType(struct(name=STRING, security_protocol=STRING, sasl_mechanisms=STRINGS)),
             "Listeners with their SASL mechanisms; null = not told",
         ),
         Column(
             "subscriptions",
-            ArrayType(
-                struct(name=STRING, interval_ms=INT, metrics=STRINGS, match=MapType(STRING, STRING, False)),
-                False,
-            ),
+            ArrayType(struct(name=STRING, interval_ms=INT, metrics=STRINGS, match=MapType(STRING, STRING))),
             "KIP-714 subscriptions of the last hour that tells; null = not told",
         ),
     ),

@@ -11,11 +11,12 @@ from client_telemetry.tables.table import (
     ArrayType,
     Column,
     Table,
+    struct,
 )
 
 CLIENT_METRIC_HISTOGRAMS = Table(
     name="client_metric_histograms",
-    comment="One row per histogram, exponential histogram or summary point. Counts above 2^63 - 1 are stored as that.",
+    comment="One row per histogram, exponential histogram or summary point.",
     columns=(
         *POINT,
         Column("kind", STRING, "histogram, exponential_histogram or summary", nullable=False),
@@ -27,22 +28,20 @@ CLIENT_METRIC_HISTOGRAMS = Table(
         Column("sum", DOUBLE, "Sum of the values; null = not told"),
         Column("min", DOUBLE, "Null = not told"),
         Column("max", DOUBLE, "Null = not told"),
-        Column(
-            "explicit_bounds", ArrayType(DOUBLE, False), "Histogram: upper bounds of the buckets but the last"
-        ),
-        Column("bucket_counts", ArrayType(LONG, False), "Histogram: values per bucket"),
+        Column("bounds", ArrayType(DOUBLE), "Histogram: upper bounds of the buckets but the last"),
+        Column("bucket_counts", ArrayType(LONG), "Histogram: values per bucket"),
         Column("scale", INT, "Exponential histogram: base is 2^(2^-scale)"),
         Column("zero_count", LONG, "Exponential histogram: values about zero"),
+        Column("zero_threshold", DOUBLE, "Exponential histogram: how far from 0 is about zero"),
         Column("positive_offset", INT, "Exponential histogram: index of the first positive bucket"),
-        Column(
-            "positive_counts", ArrayType(LONG, False), "Exponential histogram: values per positive bucket"
-        ),
+        Column("positive_counts", ArrayType(LONG), "Exponential histogram: values per positive bucket"),
         Column("negative_offset", INT, "Exponential histogram: index of the first negative bucket"),
+        Column("negative_counts", ArrayType(LONG), "Exponential histogram: values per negative bucket"),
         Column(
-            "negative_counts", ArrayType(LONG, False), "Exponential histogram: values per negative bucket"
+            "quantiles",
+            ArrayType(struct(quantile=DOUBLE, value=DOUBLE)),
+            "Summary: value at each quantile, 0 to 1",
         ),
-        Column("quantiles", ArrayType(DOUBLE, False), "Summary: quantiles, 0 to 1"),
-        Column("quantile_values", ArrayType(DOUBLE, False), "Summary: value at each quantile"),
         Column("resource_index", INT, "Index into client_pushes.resources", nullable=False),
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),

@@ -27,7 +27,7 @@ POINT = (
     Column(
         "point_index", INT, "Place of the point in its push, from 0, over all kinds of points", nullable=False
     ),
-    Column("client_instance_id", BINARY, "Of the push, 16 bytes", nullable=False),
+    Column("client_instance_id", BINARY, "Of the push, 16 bytes; null = it carries none"),
     Column("received_at", TIMESTAMP, "Of the push, broker clock", nullable=False),
     Column("metric", STRING, "Metric name as sent", nullable=False),
 )
@@ -44,10 +44,8 @@ CLIENT_METRICS = Table(
         Column("attributes", LABELS, "Attributes of the point", nullable=False),
         Column("start_time", TIMESTAMP, "Client clock; null = not told"),
         Column("time", TIMESTAMP, "Client clock; null = not told"),
-        Column(
-            "value", DOUBLE, "Where the point holds a double (NaN is kept); null where it holds an integer"
-        ),
-        Column("value_int", LONG, "Where the point holds an integer"),
+        Column("value", DOUBLE, "The number as a double (NaN is kept); null = the point holds none"),
+        Column("value_int", LONG, "The number exactly, where the client sent an integer"),
         Column("resource_index", INT, "Index into client_pushes.resources", nullable=False),
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),

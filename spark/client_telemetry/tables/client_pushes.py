@@ -31,7 +31,7 @@ CLIENT_PUSHES = Table(
         BROKER_INCARNATION,
         SEQUENCE,
         Column("received_at", TIMESTAMP, "Broker clock", nullable=False),
-        Column("client_instance_id", BINARY, "16 bytes (KIP-714)", nullable=False),
+        Column("client_instance_id", BINARY, "16 bytes (KIP-714); null = the push carries none"),
         *CLIENT_CONNECTION,
         Column("terminating", BOOLEAN, "The client said that it closes", nullable=False),
         Column("content_type", STRING, "`OTLP`"),
@@ -46,7 +46,7 @@ CLIENT_PUSHES = Table(
         Column("histogram_points", INT, "Points in client_metric_histograms", nullable=False),
         Column(
             "resources",
-            ArrayType(LABELS, False),
+            ArrayType(LABELS),
             "Distinct resource attribute sets, in order",
             nullable=False,
         ),
@@ -65,11 +65,11 @@ CLIENT_PUSHES = Table(
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence"),
     flags={
+        "no_instance_id": "the push carries no client instance id",
         "zero_instance_id": "the client instance id is 16 zero bytes",
         "identity_in_payload": "the payload carries identity labels of its own; the broker's record was used",
         "rejected": "the broker answered with an error; the payload was not decoded",
         "other_day": "received on another day than the object's key says",
         "no_points": "the payload holds no metric",
-        "repeated_push": "an earlier record of the day has the same instance, receive time and payload",
     },
 )

@@ -19,7 +19,7 @@ STATUSES = {
     "torn": "ends in the middle of a record; all whole records before the tail are in the tables",
     "damaged": "unreadable from some byte on; all whole records before it are in the tables",
     "unreadable": "nothing in it could be read",
-    "too_late": "arrived after its day could still be repaired; backfill the day to decode it",
+    "empty": "holds no byte, or no record",
 }
 
 RAW_OBJECTS = Table(

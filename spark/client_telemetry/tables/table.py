@@ -22,8 +22,8 @@ from pyspark.sql.types import (
 
 STRING, INT, LONG, DOUBLE = StringType(), IntegerType(), LongType(), DoubleType()
 BOOLEAN, BINARY, DATE, TIMESTAMP = BooleanType(), BinaryType(), DateType(), TimestampType()
-STRINGS, INTS = ArrayType(STRING, False), ArrayType(INT, False)
-LABELS = MapType(STRING, STRING, True)
+STRINGS, INTS = ArrayType(STRING), ArrayType(INT)
+LABELS = MapType(STRING, STRING)
 
 
 def struct(**fields: DataType) -> StructType:
@@ -40,7 +40,6 @@ API_USES = ArrayType(
         first_request_at=TIMESTAMP,
         last_request_at=TIMESTAMP,
     ),
-    False,
 )
 """Requests per API and version: answered, refused by the broker, first and last. Sorted by API and version."""
 
@@ -51,6 +50,9 @@ tables are compared for equality."""
 
 @dataclass(frozen=True)
 class Column:
+    """`nullable=False` is checked by the gate: the stored columns are all optional, so that a missing value is
+    reported like any other fault instead of stopping the write."""
+
     name: str
     kind: DataType
     comment: str
@@ -61,7 +63,7 @@ class Column:
         return self.comment.startswith(PROCESSING_TIME)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """One table. `key` columns are unique together, nulls counted as equal; `flags` is the vocabulary of the
     column `flags`: each flag with the rule that sets it."""
@@ -76,7 +78,7 @@ class Table:
     @property
     def schema(self) -> StructType:
         """Spark's schema, columns in table order."""
-        return StructType([StructField(c.name, c.kind, c.nullable) for c in self.columns])
+        return StructType([StructField(c.name, c.kind) for c in self.columns])
 
     @property
     def arrow_schema(self) -> pa.Schema:

@@ -33,9 +33,7 @@ UPGRADE_REPORTS = Table(
             "connections_elsewhere", LONG, "Connections of the days that are not: other release, or later"
         ),
         Column("knowledge_version", STRING, "Digest of the knowledge base", nullable=False),
-        Column(
-            "snapshots", MapType(STRING, LONG, False), "Table to snapshot id that was read", nullable=False
-        ),
+        Column("snapshots", MapType(STRING, LONG), "Table to snapshot id that was read", nullable=False),
         Column("code_version", STRING, f"{PROCESSING_TIME}version of the program", nullable=False),
         Column("created_at", TIMESTAMP, f"{PROCESSING_TIME}when the question was answered", nullable=False),
     ),

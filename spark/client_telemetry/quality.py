@@ -1,0 +1,159 @@
+"""The audit: Great Expectations judges what a stage has written before readers see it.
+
+One Spark pass turns each rule into a number of the slice; Great Expectations judges the row of numbers. What ran is
+compared with what was declared: a misspelled expectation, which Great Expectations drops with a log line, or an
+empty suite fails the gate instead of passing it.
+"""
+
+import datetime as dt
+import logging
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.expectations.suite import RowRule, Suite
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one expectation found."""
+
+    table_name: str
+    expectation: str
+    severity: str
+    success: bool
+    observed_value: str
+    rows: int
+    unexpected_count: int | None
+    description: str
+
+
+class GateFailed(Exception):
+    """A critical expectation does not hold, or a suite did not check what it declares."""
+
+
+class SuiteIncomplete(GateFailed):
+    """Fewer expectations ran than the suite declares."""
+
+
+def import_in_background() -> None:
+    """Start the import of Great Expectations, which takes seconds, while the JVM starts."""
+    threading.Thread(target=_great_expectations, daemon=True).start()
+
+
+def _great_expectations():
+    logging.getLogger("great_expectations").setLevel(logging.WARNING)
+    import great_expectations
+
+    return great_expectations
+
+
+def measure(slice_: DataFrame, suite: Suite, facts: Mapping[str, float]) -> dict[str, float | None]:
+    """The number behind each rule, by rule name, and `rows`. Two Spark jobs, whatever the number of rules."""
+    keys = slice_.groupBy(*suite.table.key).count().where("count > 1")
+    repeated = keys.agg(F.coalesce(F.sum(F.col("count") - 1), F.lit(0)).alias("repeated")).first()["repeated"]
+    known = {**facts, "repeated_keys": repeated}
+    values = {rule.name: rule.value.format(**known) for rule in suite.all_rules}
+    numbers = slice_.agg(F.count("*").alias("rows"), *[F.expr(v).alias(n) for n, v in values.items()])
+    return numbers.first().asDict()
+
+
+def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
+    """Let Great Expectations judge the row of numbers. Raises SuiteIncomplete."""
+    import pandas
+
+    gx = _great_expectations()
+    from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
+
+    rows = int(numbers["rows"])
+    frame = pandas.DataFrame({name: [None if n is None else float(n)] for name, n in numbers.items()})
+    context = gx.get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}
+    checks = context.suites.add(gx.ExpectationSuite(name=suite.table.name))
+    for rule in suite.all_rules:
+        # An aggregate over no rows is null: there is nothing that could break the rule.
+        nothing = rows == 0 and numbers[rule.name] is None
+        kwargs = {"column": "rows", "min_value": 0} if nothing else {"column": rule.name, **rule.bounds}
+        checks.add_expectation_configuration(
+            ExpectationConfiguration(
+                type=rule.expectation,
+                kwargs=kwargs,
+                meta={"rule": rule.name},
+                severity=rule.severity,
+                description=rule.description,
+            )
+        )
+        if not nothing:
+            checks.add_expectation_configuration(
+                ExpectationConfiguration(
+                    type="expect_column_values_to_not_be_null",
+                    kwargs={"column": rule.name},
+                    meta={"rule": rule.name},
+                    severity=rule.severity,
+                    description=rule.description,
+                )
+            )
+    batch = context.data_sources.add_pandas("slice").add_dataframe_asset("numbers")
+    definition = batch.add_batch_definition_whole_dataframe("all")
+    found = definition.get_batch({"dataframe": frame}).validate(checks)
+    ran: dict[str, bool] = {}
+    kinds: dict[str, set[str]] = {}
+    for result in found.results:
+        name = result.expectation_config.meta["rule"]
+        ran[name] = ran.get(name, True) and bool(result.success)
+        kinds.setdefault(name, set()).add(result.expectation_config.type)
+    missing = [r.name for r in suite.all_rules if r.expectation not in kinds.get(r.name, ())]
+    if missing or not suite.rules:
+        what = f"did not run: {', '.join(missing)}" if missing else "the suite declares no rule of its own"
+        raise SuiteIncomplete(
+            f"{suite.table.name}: {what}. Correct the suite in client_telemetry/expectations/{suite.table.name}.py "
+            "(a misspelled expectation type is dropped by Great Expectations); readers keep the previous state."
+        )
+    return [
+        Result(
+            table_name=suite.table.name,
+            expectation=rule.name,
+            severity=rule.severity,
+            success=ran[rule.name],
+            observed_value=_text(numbers[rule.name]),
+            rows=rows,
+            unexpected_count=int(numbers[rule.name] or 0) if isinstance(rule, RowRule) else None,
+            description=rule.description,
+        )
+        for rule in suite.all_rules
+    ]
+
+
+def _text(number: float | None) -> str:
+    return "null" if number is None else f"{number:g}" if isinstance(number, float) else str(number)
+
+
+def result_rows(
+    results: Sequence[Result], cluster_id: str, run_id: str, stage: str, day: dt.date
+) -> list[dict[str, object]]:
+    """Results as rows of quality_results."""
+    at = dt.datetime.now(dt.UTC)
+    where = {"cluster_id": cluster_id, "run_id": run_id, "stage": stage, "dt": day, "evaluated_at": at}
+    return [{**where, **result.__dict__} for result in results]
+
+
+def failure_message(
+    results: Sequence[Result], stage: str, cluster_id: str, run_id: str, branch: str
+) -> str | None:
+    """What to say when a critical expectation failed; None when none did."""
+    failed = [r for r in results if not r.success and r.severity == "critical"]
+    if not failed:
+        return None
+    reasons = "; ".join(
+        f"{r.table_name}.{r.expectation} ({r.description}; found {r.observed_value} in {r.rows} rows)"
+        for r in failed
+    )
+    return (
+        f"{stage}: cluster {cluster_id}: {len(failed)} critical expectation{'s' * (len(failed) > 1)} failed: {reasons}. "
+        f"Nothing was published; readers keep the previous state. What was found is in quality_results where "
+        f"run_id = '{run_id}', the rejected rows are on branch {branch} of the tables. Mend the cause, then run "
+        f"the stage again."
+    )

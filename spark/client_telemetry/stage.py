@@ -1,0 +1,228 @@
+"""How a stage runs: arguments, session, write - audit - publish, result file, exit code. Not: what a stage computes."""
+
+import argparse
+import datetime as dt
+import json
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pyarrow import fs
+from pyspark.sql import SparkSession
+
+from client_telemetry import quality
+from client_telemetry.expectations.suite import Suite
+from client_telemetry.tables.lake import Branch, Lake, MainMoved, NoSuchLake, spark_settings
+from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.table import Table
+
+OK, FAILED, BAD_ARGUMENTS, GATE_FAILED = 0, 1, 2, 3
+_ATTEMPTS = 3
+
+
+class BadArguments(Exception):
+    """What was asked cannot be done; the message says what to write instead."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str):
+        raise BadArguments(message)
+
+
+@dataclass
+class Outcome:
+    """What a stage tells when it is done: a sentence, counts that add up over clusters, and what the next needs."""
+
+    message: str
+    counts: dict[str, int] = field(default_factory=dict)
+    details: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass
+class Slice:
+    """One table's part of what a stage writes, and the facts that its suite compares with."""
+
+    suite: Suite
+    where: dict[str, object]
+    facts: dict[str, float] = field(default_factory=dict)
+
+
+def day(text: str) -> dt.date:
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day: write it as 2026-11-21") from None
+
+
+def days(text: str) -> list[dt.date]:
+    """`2026-11-21,2026-11-22`; nothing at all is no day."""
+    return sorted({day(part.strip()) for part in text.split(",") if part.strip()})
+
+
+def parser(stage: str, description: str) -> argparse.ArgumentParser:
+    """The arguments that every stage has."""
+    arguments = _Parser(prog=stage, description=description)
+    arguments.add_argument("--cluster", required=True, help="Kafka's cluster id")
+    arguments.add_argument("--run-id", default="manual", help="names the run in tables and branches")
+    arguments.add_argument("--lake", required=True, help="where the tables are: a folder or file:// URL")
+    arguments.add_argument("--result", help="where to write what happened, as JSON")
+    return arguments
+
+
+def filesystem(location: str) -> tuple[fs.FileSystem, str]:
+    """The file system of a folder or URL, and the path in it."""
+    if "://" in location:
+        return fs.FileSystem.from_uri(location)
+    return fs.LocalFileSystem(), str(fs.FileSystem.from_uri(f"file://{_absolute(location)}")[1])
+
+
+def _absolute(location: str) -> str:
+    from pathlib import Path
+
+    return str(Path(location).absolute())
+
+
+def spark_session(stage: str, lake: str) -> SparkSession:
+    """A session of its own on the running Spark, or a new Spark. Settings that the caller made stay."""
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        session = active.newSession()
+        for name, value in spark_settings(lake).items():
+            if name != "spark.sql.extensions":
+                session.conf.set(name, value)
+    else:
+        builder = SparkSession.builder.appName(f"client-telemetry {stage}")
+        if not _configured(builder):
+            builder = builder.config(map=spark_settings(lake))
+        session = builder.getOrCreate()
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    session.conf.set("spark.sql.execution.arrow.pyspark.enabled", "true")
+    return session
+
+
+def _configured(builder: SparkSession.Builder) -> bool:
+    """Whether spark-submit was given a catalog `lake`: its settings arrive with the JVM only."""
+    from pyspark import SparkConf, SparkContext
+
+    SparkContext._ensure_initialized()
+    return SparkConf().get("spark.sql.catalog.lake") is not None
+
+
+class Stage:
+    """One attempt of one stage: what it was told, and how its writes reach readers."""
+
+    def __init__(self, name: str, arguments: argparse.Namespace, lake: Lake):
+        self.name = name
+        self.arguments = arguments
+        self.cluster = arguments.cluster
+        self.run_id = arguments.run_id
+        self.lake = lake
+        self.warnings: list[str] = []
+
+    @property
+    def spark(self) -> SparkSession:
+        return self.lake.spark
+
+    def branch(self, tables: Sequence[Table]) -> Branch:
+        """Make the tables if they are not there, and a branch to write to."""
+        self.lake.create([*tables, QUALITY_RESULTS, PUBLICATIONS])
+        return self.lake.branch(self.run_id, self.cluster, self.name)
+
+    def publish(self, branch: Branch, slices: Sequence[Slice], days_written: Sequence[dt.date]) -> None:
+        """Audit every slice on the branch, store what was found, and publish if no critical expectation failed."""
+        results = []
+        for slice_ in slices:
+            rows = branch.read(slice_.suite.table).where(_condition(slice_.where))
+            results += quality.judge(slice_.suite, quality.measure(rows, slice_.suite, slice_.facts))
+        last = max(days_written)
+        self.lake.append(
+            QUALITY_RESULTS, quality.result_rows(results, self.cluster, self.run_id, self.name, last)
+        )
+        self.warnings += [
+            f"{r.table_name}.{r.expectation}: {r.description}; found {r.observed_value} in {r.rows} rows"
+            for r in results
+            if not r.success and r.severity == "warning"
+        ]
+        failure = quality.failure_message(results, self.name, self.cluster, self.run_id, branch.name)
+        if failure:
+            raise quality.GateFailed(failure)
+        branch.publish(self.cluster, self.run_id, self.name, days_written)
+
+
+def _condition(where: Mapping[str, object]) -> str:
+    def literal(value: object) -> str:
+        if isinstance(value, dt.date):
+            return f"date'{value}'"
+        return "'" + str(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    parts = []
+    for name, value in where.items():
+        values = value if isinstance(value, list) else [value]
+        parts.append(f"`{name}` in ({', '.join(literal(v) for v in values)})")
+    return " and ".join(parts)
+
+
+def run(
+    arguments: argparse.ArgumentParser,
+    body: Callable[[Stage], Outcome],
+    argv: Sequence[str] | None = None,
+    nothing_to_do: Callable[[argparse.Namespace], str | None] = lambda _: None,
+) -> int:
+    """Run a stage and return its exit code: 0 done, 1 failed, 2 bad arguments, 3 a gate failed.
+
+    `nothing_to_do` may end the stage before Spark starts, with a sentence that says why.
+    """
+    stage = arguments.prog
+    told = argparse.Namespace(result=None, cluster=None)
+    try:
+        told = arguments.parse_args(argv)
+        idle = nothing_to_do(told)
+        if idle:
+            return _finish(stage, told, OK, Outcome(idle), [])
+        quality.import_in_background()
+        lake = Lake(spark_session(stage, told.lake), told.lake)
+        for attempt in range(1, _ATTEMPTS + 1):
+            work = Stage(stage, told, lake)
+            try:
+                return _finish(stage, told, OK, body(work), work.warnings)
+            except MainMoved as moved:
+                print(f"{stage}: {moved}; attempt {attempt} of {_ATTEMPTS}", file=sys.stderr)
+        return _finish(
+            stage, told, FAILED, Outcome(f"{stage}: other runs publish the same tables; run it again"), []
+        )
+    except (BadArguments, NoSuchLake) as error:
+        return _finish(stage, told, BAD_ARGUMENTS, Outcome(f"{stage}: {error}"), [])
+    except quality.GateFailed as error:
+        return _finish(stage, told, GATE_FAILED, Outcome(str(error)), [])
+    except Exception as error:
+        traceback.print_exc()
+        _finish(stage, told, FAILED, Outcome(f"{stage}: {type(error).__name__}: {error}"), [])
+        return FAILED
+
+
+_STATUS = {OK: "ok", FAILED: "failed", BAD_ARGUMENTS: "bad_arguments", GATE_FAILED: "failed_gate"}
+
+
+def _finish(
+    stage: str, told: argparse.Namespace, code: int, outcome: Outcome, warnings: Sequence[str]
+) -> int:
+    print(outcome.message, file=sys.stdout if code == OK else sys.stderr, flush=True)
+    for warning in warnings:
+        print(f"{stage}: warning: {warning}", flush=True)
+    if told.result:
+        result = {
+            "stage": stage,
+            "cluster": told.cluster,
+            "status": _STATUS[code],
+            "message": outcome.message,
+            "warnings": list(warnings),
+            "counts": outcome.counts,
+            **outcome.details,
+        }
+        files, path = filesystem(told.result)
+        files.create_dir(path.rpartition("/")[0], recursive=True)
+        with files.open_output_stream(path, compression=None) as out:
+            out.write(json.dumps(result, indent=1, default=str).encode())
+    return code
