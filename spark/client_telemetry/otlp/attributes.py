@@ -41,7 +41,5 @@ def _as_json(value: AnyValue) -> str | bool | int | float | list | dict | None:
     if kind == "bytes_value":
         return base64.b64encode(value.bytes_value).decode("ascii")
     if kind == "double_value" and not math.isfinite(value.double_value):
-        return (
-            "NaN" if math.isnan(value.double_value) else "Infinity" if value.double_value > 0 else "-Infinity"
-        )
+        return json.dumps(value.double_value)
     return getattr(value, kind) if kind else None

@@ -1,7 +1,7 @@
 """What a decoder gives for one push: resources, scopes and data points. Every decoder gives equal values.
 
 A decoder is a function `decode(payload: bytes) -> DecodedPayload` over the *decompressed* payload; it raises
-`NotMetricsData` or `NumberOutOfRange`. How the bytes are read is not here (reference.py).
+`NotMetricsData`. How the bytes are read is not here (reference.py).
 """
 
 from dataclasses import dataclass, field
@@ -31,8 +31,8 @@ class NumberPoint(NamedTuple):
     `point_index` counts all points of the push, of any kind, in the order of the payload.
     `temporality` and `is_monotonic` are None for a gauge, `temporality` also for a sum that does not say.
     Times are nanoseconds, None for 0 (as OTLP says "unknown"); they can be any 64-bit number.
-    `value` is the number as a double, NaN and infinities included; `value_int` also has it exactly where the
-    client sent an integer. Both are None where the client sent none.
+    `value` where the client sent a double (NaN and infinities are kept), `value_int` where it sent an integer, both
+    None where it sent none.
     """
 
     point_index: int
@@ -51,10 +51,11 @@ class NumberPoint(NamedTuple):
 class HistogramPoint(NamedTuple):
     """A point of a histogram, exponential histogram or summary; a row of `client_metric_histograms`.
 
-    `bounds` (n, ascending) and `bucket_counts` (n + 1, or both empty) belong to `histogram`; `scale`, `zero_count`,
-    `zero_threshold` and the positive and negative buckets (bucket i counts values in
+    `explicit_bounds` (n, ascending) and `bucket_counts` (n + 1, or both empty) belong to `histogram`; `scale`,
+    `zero_count` and the positive and negative buckets (bucket i counts values in
     (base ** (offset + i), base ** (offset + i + 1)] with base = 2 ** 2 ** -scale) to `exponential_histogram`;
-    `quantiles`, pairs of quantile and value, to `summary`. What does not belong is None.
+    `quantiles` and as many `quantile_values` to `summary`. What does not belong is None. Counts are unsigned in
+    OTLP and signed in tables: above 2^63 - 1 they are given as that.
     """
 
     point_index: int
@@ -69,16 +70,16 @@ class HistogramPoint(NamedTuple):
     sum: float | None
     min: float | None = None
     max: float | None = None
-    bounds: list[float] | None = None
+    explicit_bounds: list[float] | None = None
     bucket_counts: list[int] | None = None
     scale: int | None = None
     zero_count: int | None = None
-    zero_threshold: float | None = None
     positive_offset: int | None = None
     positive_counts: list[int] | None = None
     negative_offset: int | None = None
     negative_counts: list[int] | None = None
-    quantiles: list[tuple[float, float]] | None = None
+    quantiles: list[float] | None = None
+    quantile_values: list[float] | None = None
 
 
 @dataclass
@@ -102,9 +103,10 @@ class DecodedPayload:
 
     @property
     def scope_name(self) -> str | None:
-        """Of the first scope that has a name or version; Java has none."""
-        return next((name or None for name, _ in self.scopes), None)
+        """Of the first scope that has a name; Java's have none."""
+        return next((name for name, _ in self.scopes if name), None)
 
     @property
     def scope_version(self) -> str | None:
-        return next((version or None for _, version in self.scopes), None)
+        """Of the same scope."""
+        return next((version or None for name, version in self.scopes if name), None)

@@ -24,18 +24,18 @@ from client_telemetry.otlp.points import (
     NumberPoint,
     Temporality,
 )
-from client_telemetry.raw.errors import NotMetricsData, NumberOutOfRange
+from client_telemetry.raw.errors import NotMetricsData
 
 _TEMPORALITIES: dict[int, Temporality] = {1: "delta", 2: "cumulative"}
 _LARGEST = 2**63 - 1
 
 
 def decode(payload: bytes) -> DecodedPayload:
-    """All points of a decompressed payload, in its order. An empty payload has none (KIP-714: nothing to send).
+    """All points of a decompressed payload, in its order. An empty payload has none.
 
-    Ignored: unknown fields, exemplars, unit, description, flags, schema URLs, scope attributes, metrics without
-    data. Raises `NotMetricsData` (also for bytes that parse but hold not one ResourceMetrics, since protobuf
-    takes almost any short text for unknown fields) and `NumberOutOfRange` (a count above 2^63 - 1).
+    Ignored: unknown fields, exemplars, unit, description, flags, schema URLs, scope attributes, the zero threshold
+    of exponential histograms, metrics without data. Raises `NotMetricsData`, also for bytes that parse but hold not
+    one ResourceMetrics: protobuf takes almost any short text for unknown fields.
     """
     try:
         message = MetricsData.FromString(payload)
@@ -44,43 +44,46 @@ def decode(payload: bytes) -> DecodedPayload:
     if payload and not message.resource_metrics:
         raise NotMetricsData(f"{len(payload)} bytes without one ResourceMetrics")
     decoded = DecodedPayload()
-    resource_indexes: dict[frozenset, int] = {}
-    labels: set[str] = set()
+    indexes_by_bytes: dict[bytes, int] = {}
     for resource_metrics in message.resource_metrics:
-        resource = attribute_map(resource_metrics.resource.attributes)
-        key = frozenset(resource.items())
-        if key not in resource_indexes:
-            resource_indexes[key] = len(decoded.resources)
-            decoded.resources.append(resource)
-            labels.update(IDENTITY_LABELS.intersection(resource))
+        # Java repeats its resource for each metric, hence the look-up before anything is decoded.
+        key = resource_metrics.resource.SerializeToString()
+        index = indexes_by_bytes.get(key)
+        if index is None:
+            resource = attribute_map(resource_metrics.resource.attributes)
+            if resource not in decoded.resources:
+                decoded.resources.append(resource)
+            index = indexes_by_bytes[key] = decoded.resources.index(resource)
         for scope_metrics in resource_metrics.scope_metrics:
             scope = (scope_metrics.scope.name, scope_metrics.scope.version)
             if any(scope) and scope not in decoded.scopes:
                 decoded.scopes.append(scope)
             for metric in scope_metrics.metrics:
-                _decode_metric(metric, resource_indexes[key], decoded)
+                _decode_metric(metric, index, decoded)
+    decoded.identity_labels = _identity_labels(decoded)
+    return decoded
+
+
+def _identity_labels(decoded: DecodedPayload) -> list[str]:
+    labels = set().union(*decoded.resources)
     for points in (decoded.numbers, decoded.histograms):
         for point in points:
-            if point.attributes and not IDENTITY_LABELS.isdisjoint(point.attributes):
-                labels.update(IDENTITY_LABELS.intersection(point.attributes))
-    decoded.identity_labels = sorted(labels)
-    return decoded
+            if point.attributes:
+                labels.update(point.attributes)
+    return sorted(IDENTITY_LABELS & labels)
 
 
 def _decode_metric(metric: Metric, resource_index: int, decoded: DecodedPayload) -> None:
     kind, name, index = metric.WhichOneof("data"), metric.name, decoded.points
     if kind == "gauge":
-        decoded.numbers += [
-            _number(point, index + i, resource_index, name, "gauge", None, None)
-            for i, point in enumerate(metric.gauge.data_points)
-        ]
+        points = metric.gauge.data_points
+        decoded.numbers += _numbers(points, (index, resource_index, name, "gauge", None, None))
     elif kind == "sum":
-        data = metric.sum
-        temporality, is_monotonic = _TEMPORALITIES.get(data.aggregation_temporality), data.is_monotonic
-        decoded.numbers += [
-            _number(point, index + i, resource_index, name, "sum", temporality, is_monotonic)
-            for i, point in enumerate(data.data_points)
-        ]
+        temporality = _TEMPORALITIES.get(metric.sum.aggregation_temporality)
+        points = metric.sum.data_points
+        decoded.numbers += _numbers(
+            points, (index, resource_index, name, "sum", temporality, metric.sum.is_monotonic)
+        )
     elif kind == "histogram":
         decoded.histograms += _histograms(metric.histogram, index, resource_index, name)
     elif kind == "exponential_histogram":
@@ -91,25 +94,27 @@ def _decode_metric(metric: Metric, resource_index: int, decoded: DecodedPayload)
         decoded.histograms += _summaries(metric.summary, index, resource_index, name)
 
 
-def _number(
-    point: NumberDataPoint, index, resource_index, name, kind, temporality, is_monotonic
-) -> NumberPoint:
-    which = point.WhichOneof("value")
-    value_int = point.as_int if which == "as_int" else None
-    value = point.as_double if which == "as_double" else float(value_int) if which else None
-    return NumberPoint(
-        index,
-        resource_index,
-        name,
-        kind,
-        temporality,
-        is_monotonic,
-        attribute_map(point.attributes),
-        point.start_time_unix_nano or None,
-        point.time_unix_nano or None,
-        value,
-        value_int,
-    )
+def _numbers(points: Iterable[NumberDataPoint], shared: tuple) -> Iterable[NumberPoint]:
+    index, resource_index, name, kind, temporality, is_monotonic = shared
+    for i, point in enumerate(points):
+        value, value_int = point.as_double, None
+        if not value:  # 0.0, an integer or nothing; asking which costs as much as the rest of the point
+            which = point.WhichOneof("value")
+            value_int = point.as_int if which == "as_int" else None
+            value = value if which == "as_double" else None
+        yield NumberPoint(
+            index + i,
+            resource_index,
+            name,
+            kind,
+            temporality,
+            is_monotonic,
+            attribute_map(point.attributes),
+            point.start_time_unix_nano or None,
+            point.time_unix_nano or None,
+            value,
+            value_int,
+        )
 
 
 def _histograms(data: Histogram, index: int, resource_index: int, name: str) -> Iterable[HistogramPoint]:
@@ -119,8 +124,8 @@ def _histograms(data: Histogram, index: int, resource_index: int, name: str) -> 
             kind="histogram",
             temporality=_TEMPORALITIES.get(data.aggregation_temporality),
             **_optional(point, "sum", "min", "max"),
-            bounds=list(point.explicit_bounds),
-            bucket_counts=_storable(name, point.bucket_counts),
+            explicit_bounds=list(point.explicit_bounds),
+            bucket_counts=_storable(point.bucket_counts),
         )
 
 
@@ -134,12 +139,11 @@ def _exponential_histograms(
             temporality=_TEMPORALITIES.get(data.aggregation_temporality),
             **_optional(point, "sum", "min", "max"),
             scale=point.scale,
-            zero_count=_storable(name, [point.zero_count])[0],
-            zero_threshold=point.zero_threshold,
+            zero_count=min(point.zero_count, _LARGEST),
             positive_offset=point.positive.offset,
-            positive_counts=_storable(name, point.positive.bucket_counts),
+            positive_counts=_storable(point.positive.bucket_counts),
             negative_offset=point.negative.offset,
-            negative_counts=_storable(name, point.negative.bucket_counts),
+            negative_counts=_storable(point.negative.bucket_counts),
         )
 
 
@@ -150,7 +154,8 @@ def _summaries(data: Summary, index: int, resource_index: int, name: str) -> Ite
             kind="summary",
             temporality=None,
             sum=point.sum,
-            quantiles=[(each.quantile, each.value) for each in point.quantile_values],
+            quantiles=[each.quantile for each in point.quantile_values],
+            quantile_values=[each.value for each in point.quantile_values],
         )
 
 
@@ -162,7 +167,7 @@ def _shared(point, index: int, resource_index: int, name: str) -> dict:
         "attributes": attribute_map(point.attributes),
         "start_time_ns": point.start_time_unix_nano or None,
         "time_ns": point.time_unix_nano or None,
-        "count": _storable(name, [point.count])[0],
+        "count": min(point.count, _LARGEST),
     }
 
 
@@ -170,9 +175,5 @@ def _optional(point, *fields: str) -> dict:
     return {field: getattr(point, field) if point.HasField(field) else None for field in fields}
 
 
-def _storable(name: str, counts: Iterable[int]) -> list[int]:
-    """OTLP counts are unsigned, tables have signed integers."""
-    stored = list(counts)
-    if any(count > _LARGEST for count in stored):
-        raise NumberOutOfRange(f"metric {name!r} has a count above 2^63 - 1")
-    return stored
+def _storable(counts: Iterable[int]) -> list[int]:
+    return [min(count, _LARGEST) for count in counts]

@@ -9,12 +9,12 @@ from typing import ClassVar
 
 
 class UndecodableRecord(ValueError):
-    """Base of all reasons. `stage` says what was being read: `object`, `manifest`, `record` or `payload`.
+    """Base of all reasons. `subject` says what was being read: `object`, `manifest`, `record` or `payload`.
 
     `sequence` and `client_instance_id` are set where a damaged record still told them.
     """
 
-    stage: ClassVar[str]
+    subject: ClassVar[str]
     meaning: ClassVar[str]
     remedy: ClassVar[str]
 
@@ -35,19 +35,19 @@ class UndecodableRecord(ValueError):
 
 
 class BadObjectKey(UndecodableRecord):
-    stage = "object"
+    subject = "object"
     meaning = "The object lies under a key that contract version 1 does not have."
     remedy = "Move it under v1/dataset=…/cluster=…/dt=…/hour=…/broker=…/, or out of the raw location."
 
 
 class EmptyObject(UndecodableRecord):
-    stage = "object"
+    subject = "object"
     meaning = "The object holds no byte, or no record once decompressed."
     remedy = "Look for a failed upload; if the broker's spool still has the file, upload it again."
 
 
 class UnknownEnding(UndecodableRecord):
-    stage = "object"
+    subject = "object"
     meaning = (
         "The object's name ends neither in .zst nor in .gz nor in .bin, so its compression is not known."
     )
@@ -55,37 +55,37 @@ class UnknownEnding(UndecodableRecord):
 
 
 class WrongCompression(UndecodableRecord):
-    stage = "object"
+    subject = "object"
     meaning = "The first bytes are not those of the compression that the object's name ends in."
     remedy = "Rename the object to its real compression, or upload it again if it was overwritten."
 
 
 class CorruptStream(UndecodableRecord):
-    stage = "object"
+    subject = "object"
     meaning = "The compressed stream is damaged; records before the damage were read."
     remedy = "Compare the object with its manifest's digest and restore it from the broker's spool or a copy."
 
 
 class TruncatedStream(UndecodableRecord):
-    stage = "object"
+    subject = "object"
     meaning = "The compressed stream ends early; records before the end were read."
     remedy = "Expected after a killed broker. Otherwise upload the object again: it is shorter than written."
 
 
 class TruncatedRecord(UndecodableRecord):
-    stage = "object"
+    subject = "object"
     meaning = "The last record is shorter than its length says; records before it were read."
     remedy = "Expected after a killed broker. Otherwise upload the object again: it is shorter than written."
 
 
 class AbsurdLength(UndecodableRecord):
-    stage = "object"
+    subject = "object"
     meaning = "A record claims more than 16 MiB: the framing is damaged and reading stops there."
     remedy = "Compare the object with its manifest's digest and restore it; report the writer if they agree."
 
 
 class EmptyRecord(UndecodableRecord):
-    stage = "object"
+    subject = "object"
     meaning = (
         "A record claims 0 bytes. No writer makes one, since the cluster and the incarnation are required; "
         "it is usually a file that a crash left filled with zeros. Reading stops there."
@@ -94,7 +94,7 @@ class EmptyRecord(UndecodableRecord):
 
 
 class ObjectTooLarge(UndecodableRecord):
-    stage = "object"
+    subject = "object"
     meaning = (
         "The object decompresses to more than 64 MiB and more than 1000 times its size; reading stops there."
     )
@@ -102,25 +102,25 @@ class ObjectTooLarge(UndecodableRecord):
 
 
 class BadManifest(UndecodableRecord):
-    stage = "manifest"
+    subject = "manifest"
     meaning = "The manifest is not JSON, lacks a required key, or a key has a value of the wrong kind."
     remedy = "Correct the writer. Until then the broker's hour counts as one without a manifest."
 
 
 class NotProtobuf(UndecodableRecord):
-    stage = "record"
+    subject = "record"
     meaning = "The record is not a message of the contract: its bytes cannot be parsed."
     remedy = "Check what writes under this dataset; a single case is damage in storage."
 
 
 class InvalidUtf8(UndecodableRecord):
-    stage = "record"
+    subject = "record"
     meaning = "The record parses, but a string field holds bytes that are not UTF-8."
     remedy = "Correct the writer: Kafka's own strings are UTF-8, so it put raw bytes into a string field."
 
 
 class WrongIdentity(UndecodableRecord):
-    stage = "record"
+    subject = "record"
     meaning = (
         "Cluster, broker or incarnation in the record are not those of the object's key, "
         "or the incarnation is not 16 bytes long."
@@ -129,31 +129,31 @@ class WrongIdentity(UndecodableRecord):
 
 
 class BadInstanceId(UndecodableRecord):
-    stage = "record"
+    subject = "record"
     meaning = "The client instance id has bytes but not 16 of them."
     remedy = "Correct the writer: it has to store the 16 bytes of the UUID, not its text."
 
 
 class WrongChecksum(UndecodableRecord):
-    stage = "record"
+    subject = "record"
     meaning = "The payload's CRC-32C is not the one that the record states."
     remedy = "The bytes changed after the broker wrote them: restore the object from a copy."
 
 
 class UnknownEventKind(UndecodableRecord):
-    stage = "record"
+    subject = "record"
     meaning = "The connection event is none of OPENED, ACTIVE and CLOSED."
     remedy = "Update the reader if the writer is newer; otherwise correct the writer."
 
 
 class NumberOutOfRange(UndecodableRecord):
-    stage = "record or payload"
-    meaning = "A sequence, counter or bucket count is above 2^63 - 1, which no table column can hold."
-    remedy = "No real counter gets there: look at who wrote the record or sent the payload."
+    subject = "record"
+    meaning = "A sequence or counter of the record is above 2^63 - 1, which no table column can hold."
+    remedy = "No real counter gets there: correct the writer."
 
 
 class UnknownCodec(UndecodableRecord):
-    stage = "payload"
+    subject = "payload"
     meaning = (
         "The compression type is none of 0 to 4, or it is not known (-1) and the bytes match no known codec."
     )
@@ -161,7 +161,7 @@ class UnknownCodec(UndecodableRecord):
 
 
 class CorruptPayload(UndecodableRecord):
-    stage = "payload"
+    subject = "payload"
     meaning = "The payload cannot be decompressed with its codec: damaged, cut short, or another codec."
     remedy = (
         "Find the client by its connection: its library's compression is at fault unless many clients do it."
@@ -169,13 +169,13 @@ class CorruptPayload(UndecodableRecord):
 
 
 class PayloadTooLarge(UndecodableRecord):
-    stage = "payload"
+    subject = "payload"
     meaning = "The payload decompresses to more than 64 MiB, or to more than 1 MiB and 200 times its size."
     remedy = "Find the client by its connection: no known library sends this; it may be a decompression bomb."
 
 
 class NotMetricsData(UndecodableRecord):
-    stage = "payload"
+    subject = "payload"
     meaning = "The decompressed payload is not a MetricsData message of OpenTelemetry (KIP-714)."
     remedy = "Find the client by its connection: its library sends something else than OTLP metrics."
 

@@ -58,7 +58,7 @@ class ReadResult:
 
     `tail` holds what follows the last whole record in the decompressed stream, from `tail_offset` on. Where the
     *compressed* stream is at fault, `stored_tail` holds the object's own bytes from `stored_tail_offset` on, those
-    that gave nothing. Both are cut at 64 KiB. `stored_bytes` and `sha256` (hex) are of the whole object as stored,
+    that gave nothing. Both are cut at 64 KiB; `tail_bytes` is the tail's size as far as it was read. `stored_bytes` and `sha256` (hex) are of the whole object as stored,
     damaged or not: compare them with the manifest's.
     """
 
@@ -68,6 +68,7 @@ class ReadResult:
     sha256: str
     tail_offset: int
     tail: bytes = b""
+    tail_bytes: int = 0
     stored_tail_offset: int | None = None
     stored_tail: bytes = b""
     error: UndecodableRecord | None = None
@@ -76,6 +77,13 @@ class ReadResult:
     def evidence(self) -> bytes:
         """The bytes to keep beside the error: the tail, or the stored bytes where nothing came out of them."""
         return self.tail or self.stored_tail
+
+    @property
+    def evidence_bytes(self) -> int:
+        """How many bytes `evidence` had before it was cut."""
+        if self.tail or self.stored_tail_offset is None:
+            return self.tail_bytes
+        return self.stored_bytes - self.stored_tail_offset
 
 
 class RecordReader:
@@ -149,6 +157,7 @@ class RecordReader:
             sha256=stored.sha256,
             tail_offset=self._offset,
             tail=bytes(self._buffer[:MAX_TAIL_BYTES]),
+            tail_bytes=len(self._buffer),
             stored_tail_offset=stored.silent_from if at_fault else None,
             stored_tail=stored.silent_tail if at_fault else b"",
             error=error,
