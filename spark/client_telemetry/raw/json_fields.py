@@ -1,0 +1,126 @@
+"""Values of a JSON document, read by kind: what is wrong is said with its place in the document.
+
+A reader takes (value, path) and gives the value as Python holds it, or raises `BadManifest` naming the path.
+What a manifest consists of is not here (manifest.py).
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from client_telemetry.raw.errors import BadManifest
+
+_LARGEST = 2**63 - 1
+
+Reader = Callable[[Any, str], Any]
+
+
+class Fields:
+    """A JSON object whose keys are read by name."""
+
+    def __init__(self, value: Any, path: str) -> None:
+        self._values = json_object(value, path)
+        self._path = path
+
+    def required(self, name: str, read: Reader) -> Any:
+        if self._values.get(name) is None:
+            raise BadManifest(
+                f"{self._child(name)}: required, but {'null' if name in self._values else 'absent'}"
+            )
+        return read(self._values[name], self._child(name))
+
+    def optional(self, name: str, read: Reader) -> Any:
+        value = self._values.get(name)
+        return None if value is None else read(value, self._child(name))
+
+    def _child(self, name: str) -> str:
+        return f"{self._path}.{name}" if self._path else name
+
+
+def wrong(path: str, value: Any, wanted: str) -> BadManifest:
+    """To be raised: the value at this place is not what is wanted."""
+    return BadManifest(f"{path or 'the manifest'}: {json.dumps(value)[:100]} is no {wanted}")
+
+
+def json_object(value: Any, path: str) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise wrong(path, value, "object")
+    return value
+
+
+def text(value: Any, path: str) -> str:
+    """Text that UTF-8 can hold: JSON may escape half a surrogate pair, tables cannot store it."""
+    if not isinstance(value, str) or any("\ud800" <= char <= "\udfff" for char in value):
+        raise wrong(path, value, "text")
+    return value
+
+
+def boolean(value: Any, path: str) -> bool:
+    if not isinstance(value, bool):
+        raise wrong(path, value, "true or false")
+    return value
+
+
+def integer(value: Any, path: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _LARGEST:
+        raise wrong(path, value, "whole number of 64 bits")
+    return value
+
+
+def small_integer(value: Any, path: str) -> int:
+    """Kafka's int32: node ids, versions, intervals."""
+    if not -(2**31) <= integer(value, path) < 2**31:
+        raise wrong(path, value, "whole number of 32 bits")
+    return value
+
+
+def count(value: Any, path: str) -> int:
+    if integer(value, path) < 0:
+        raise wrong(path, value, "count")
+    return value
+
+
+def number(value: Any, path: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise wrong(path, value, "number")
+    return value
+
+
+def time(value: Any, path: str) -> datetime:
+    """An aware time, in UTC."""
+    try:
+        moment = datetime.fromisoformat(text(value, path))
+        if moment.tzinfo is None:
+            raise wrong(path, value, "time with its zone (end it in Z)")
+        return moment.astimezone(UTC)
+    except BadManifest:
+        raise
+    except (ValueError, OverflowError):
+        raise wrong(path, value, "ISO 8601 time") from None
+
+
+def hex_digits(length: int) -> Reader:
+    def read(value: Any, path: str) -> str:
+        if not re.fullmatch(f"[0-9a-f]{{{length}}}", text(value, path)):
+            raise wrong(path, value, f"text of {length} lower-case hex digits")
+        return value
+
+    return read
+
+
+def many(read_one: Reader) -> Reader:
+    def read(value: Any, path: str) -> tuple:
+        if not isinstance(value, list):
+            raise wrong(path, value, "list")
+        return tuple(read_one(each, f"{path}[{i}]") for i, each in enumerate(value))
+
+    return read
+
+
+def mapping(read_one: Reader) -> Reader:
+    def read(value: Any, path: str) -> dict:
+        return {name: read_one(each, f"{path}.{name}") for name, each in json_object(value, path).items()}
+
+    return read

@@ -1,0 +1,242 @@
+"""The manifest of one broker incarnation and hour: what the broker says it wrote, dropped and was.
+
+Reading it from storage and comparing it with the objects that are there is not here.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from client_telemetry.raw.errors import BadManifest
+from client_telemetry.raw.json_fields import (
+    Fields,
+    Reader,
+    boolean,
+    count,
+    hex_digits,
+    integer,
+    json_object,
+    many,
+    mapping,
+    number,
+    small_integer,
+    text,
+    time,
+    wrong,
+)
+from client_telemetry.raw.object_key import ObjectKey
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ManifestFile:
+    """An object that the broker wrote. Sequences are inclusive; times are aware, UTC; `sha256` is hex."""
+
+    key: str
+    dataset: str
+    records: int
+    bytes: int
+    first_sequence: int
+    last_sequence: int
+    min_time: datetime
+    max_time: datetime
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Listener:
+    name: str
+    security_protocol: str
+    sasl_mechanisms: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Registry:
+    """When connections were watched. `mode`: continuous, sampled or deprecated_only.
+
+    `windows`: pairs of times of day ("13:00:00"); empty where the mode has none.
+    """
+
+    mode: str
+    windows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class SoftwareConnections:
+    """The KIP-511 gauges at the end of the hour."""
+
+    listener: str
+    client_software_name: str
+    client_software_version: str
+    count: int
+
+
+@dataclass(frozen=True)
+class Subscription:
+    """A KIP-714 subscription; `match` maps a selector to its regular expression."""
+
+    name: str
+    interval_ms: int
+    metrics: tuple[str, ...]
+    match: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What is None was not told. Counters are increases within the hour. Times are aware, UTC.
+
+    `incarnation`: 32 lower-case hex digits. `hour`: its beginning. `dropped`: records by reason, all reasons that
+    the broker names. `api_versions`: (api key, min, max). `requests`: (api key, version, count).
+    """
+
+    cluster_id: str
+    broker_id: int
+    incarnation: str
+    hour: datetime
+    broker_started_at: datetime
+    broker_software_name: str
+    broker_software_version: str
+    files: tuple[ManifestFile, ...]
+    dropped: dict[str, int]
+    recovered: bool = False
+    api_versions: tuple[tuple[int, int, int], ...] | None = None
+    finalized_features: dict[str, int] | None = None
+    listeners: tuple[Listener, ...] | None = None
+    registry: Registry | None = None
+    connections: tuple[SoftwareConnections, ...] | None = None
+    requests: tuple[tuple[int, int, int], ...] | None = None
+    client_metrics: dict[str, float] | None = None
+    subscriptions: tuple[Subscription, ...] | None = None
+
+
+def parse_manifest(data: bytes, key: ObjectKey | None = None) -> Manifest:
+    """Read a manifest; unknown keys are ignored.
+
+    With `key`, cluster, broker, hour and (where the name has one) incarnation have to agree with it.
+    Raises `BadManifest`, naming the JSON key and what is wrong with it.
+    """
+    try:
+        document = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise BadManifest(f"not JSON: {error}") from None
+    top = Fields(document, "")
+    version = top.required("schema_version", integer)
+    if version != SCHEMA_VERSION:
+        raise BadManifest(f"schema_version: {version}, this reader knows {SCHEMA_VERSION}")
+    manifest = Manifest(
+        cluster_id=top.required("cluster_id", text),
+        broker_id=top.required("broker_id", small_integer),
+        incarnation=top.required("incarnation", hex_digits(32)),
+        hour=top.required("hour", _hour),
+        broker_started_at=top.required("broker_started_at", time),
+        broker_software_name=top.required("broker_software_name", text),
+        broker_software_version=top.required("broker_software_version", text),
+        files=top.required("files", many(_file)),
+        dropped=top.required("dropped", mapping(count)),
+        recovered=top.optional("recovered", boolean) or False,
+        api_versions=top.optional("api_versions", many(_triple(small_integer))),
+        finalized_features=top.optional("finalized_features", mapping(small_integer)),
+        listeners=top.optional("listeners", many(_listener)),
+        registry=top.optional("registry", _registry),
+        connections=top.optional("connections", many(_software_connections)),
+        requests=top.optional("requests", many(_triple(count))),
+        client_metrics=top.optional("client_metrics", _numbers),
+        subscriptions=top.optional("subscriptions", many(_subscription)),
+    )
+    if key is not None:
+        _check_place(manifest, key)
+    return manifest
+
+
+def _check_place(manifest: Manifest, key: ObjectKey) -> None:
+    for name, stated, expected in (
+        ("cluster_id", manifest.cluster_id, key.cluster_id),
+        ("broker_id", manifest.broker_id, key.broker_id),
+        ("hour", manifest.hour, key.hour_start),
+        ("incarnation", manifest.incarnation, key.incarnation or manifest.incarnation),
+    ):
+        if stated != expected:
+            raise BadManifest(f"{name}: {stated}, but it lies under {expected}")
+
+
+def _hour(value: Any, path: str) -> datetime:
+    try:
+        return datetime.strptime(text(value, path), "%Y-%m-%dT%H").replace(tzinfo=UTC)
+    except ValueError:
+        raise wrong(path, value, "hour like 2026-11-20T13") from None
+
+
+def _numbers(value: Any, path: str) -> dict[str, float]:
+    """Numbers by name; null means not known, and such a name is left out."""
+    known = {name: each for name, each in json_object(value, path).items() if each is not None}
+    return mapping(number)(known, path)
+
+
+def _triple(read_one: Reader) -> Reader:
+    def read(value: Any, path: str) -> tuple[int, ...]:
+        numbers = many(read_one)(value, path)
+        if len(numbers) != 3:
+            raise wrong(path, value, "list of three numbers")
+        return numbers
+
+    return read
+
+
+def _window(value: Any, path: str) -> tuple[str, ...]:
+    window = many(text)(value, path)
+    if len(window) != 2:
+        raise wrong(path, value, "pair of times of day")
+    return window
+
+
+def _file(value: Any, path: str) -> ManifestFile:
+    fields = Fields(value, path)
+    return ManifestFile(
+        key=fields.required("key", text),
+        dataset=fields.required("dataset", text),
+        records=fields.required("records", count),
+        bytes=fields.required("bytes", count),
+        first_sequence=fields.required("first_sequence", count),
+        last_sequence=fields.required("last_sequence", count),
+        min_time=fields.required("min_time", time),
+        max_time=fields.required("max_time", time),
+        sha256=fields.required("sha256", hex_digits(64)),
+    )
+
+
+def _listener(value: Any, path: str) -> Listener:
+    fields = Fields(value, path)
+    return Listener(
+        name=fields.required("name", text),
+        security_protocol=fields.required("security_protocol", text),
+        sasl_mechanisms=fields.optional("sasl_mechanisms", many(text)) or (),
+    )
+
+
+def _registry(value: Any, path: str) -> Registry:
+    fields = Fields(value, path)
+    return Registry(
+        mode=fields.required("mode", text), windows=fields.optional("windows", many(_window)) or ()
+    )
+
+
+def _software_connections(value: Any, path: str) -> SoftwareConnections:
+    fields = Fields(value, path)
+    return SoftwareConnections(
+        listener=fields.required("listener", text),
+        client_software_name=fields.required("client_software_name", text),
+        client_software_version=fields.required("client_software_version", text),
+        count=fields.required("count", count),
+    )
+
+
+def _subscription(value: Any, path: str) -> Subscription:
+    fields = Fields(value, path)
+    return Subscription(
+        name=fields.required("name", text),
+        interval_ms=fields.required("interval_ms", small_integer),
+        metrics=fields.required("metrics", many(text)),
+        match=fields.optional("match", mapping(text)) or {},
+    )

@@ -1,0 +1,225 @@
+"""Writing a dump: for tests, and for people who convert what their brokers recorded in another form."""
+
+import hashlib
+import json
+import struct
+import tempfile
+import zlib
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Literal, Self
+
+import google_crc32c
+import zstandard
+
+from client_telemetry.raw.manifest import SCHEMA_VERSION, parse_manifest
+from client_telemetry.raw.object_key import manifest_key, records_key
+from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush, ConnectionEvent
+
+MAX_OBJECT_BYTES = 64 * 2**20
+MAX_OBJECT_AGE = timedelta(minutes=15)
+
+RecordDataset = Literal["client_pushes", "connections"]
+
+
+class DumpWriter:
+    """The dump of one broker incarnation, under the folder `root`.
+
+    Append records in the order in which the broker saw them, then `close` (or leave the `with` block): only then
+    the manifests are written, one for each hour from the first record's to the last one's and for those named with
+    `describe_hour`. After an exception in the `with` block there are none, which reads as "unknown".
+
+    A record goes to the hour of its own time. An object ends at 64 MiB of compressed data, at the hour, or at the
+    first record 15 minutes after its first. Cluster, broker, incarnation, sequence and a push's checksum are filled
+    in; what the message had there is overwritten in the dump, not in the caller's message. Sequences begin at 0:
+    another writer for the same incarnation overwrites this one's objects.
+
+    `incarnation`: 16 bytes, another for each life of the broker process. `broker_started_at`: aware.
+    `manifest_fields`: the contract's optional keys (or others), for every hour.
+    """
+
+    def __init__(
+        self,
+        root: Path,
+        cluster_id: str,
+        broker_id: int,
+        incarnation: bytes,
+        *,
+        broker_started_at: datetime,
+        broker_software_version: str,
+        broker_software_name: str = "apache-kafka",
+        manifest_fields: Mapping[str, Any] | None = None,
+        ending: Literal[".zst", ".gz", ".bin"] = ".zst",
+        max_object_bytes: int = MAX_OBJECT_BYTES,
+    ) -> None:
+        if len(incarnation) != 16:
+            raise ValueError(f"an incarnation has 16 bytes, not {len(incarnation)}")
+        self._root = root
+        self._cluster_id = cluster_id
+        self._broker_id = broker_id
+        self._incarnation = incarnation
+        self._broker = {
+            "broker_started_at": _iso(broker_started_at),
+            "broker_software_name": broker_software_name,
+            "broker_software_version": broker_software_version,
+        }
+        self._manifest_fields = dict(manifest_fields or {})
+        self._ending = ending
+        self._max_object_bytes = max_object_bytes
+        self._open: dict[RecordDataset, _OpenObject] = {}
+        self._next_sequence: dict[RecordDataset, int] = {"client_pushes": 0, "connections": 0}
+        self._files: list[tuple[datetime, dict[str, Any]]] = []
+        self._hours: dict[datetime, dict[str, Any]] = {}
+
+    def append_push(self, push: ClientPush) -> int:
+        """Add a push at its `received_at_nanos`; gives its sequence."""
+        record = ClientPush()
+        record.CopyFrom(push)
+        record.payload_crc32c = google_crc32c.value(record.payload)
+        return self._append("client_pushes", record, record.received_at_nanos)
+
+    def append_connection_event(self, event: ConnectionEvent) -> int:
+        """Add an event at its `observed_at_nanos`; gives its sequence."""
+        record = ConnectionEvent()
+        record.CopyFrom(event)
+        return self._append("connections", record, record.observed_at_nanos)
+
+    def describe_hour(self, hour: datetime, fields: Mapping[str, Any] | None = None) -> None:
+        """Have a manifest for this hour even if it has no records, with these keys beside the others.
+
+        `hour` is any aware moment of it. For instance `{"dropped": {"queue_full": 3, ...}}`, `{"requests": [...]}`.
+        """
+        self._hours.setdefault(_hour_of(hour), {}).update(fields or {})
+
+    def close(self) -> list[Path]:
+        """Finish the objects, then write the manifests; gives the manifests' paths."""
+        for dataset in list(self._open):
+            self._finish(dataset)
+        hours = {hour for hour, _ in self._files}
+        if hours:
+            span = int((max(hours) - min(hours)) / timedelta(hours=1))
+            hours = {min(hours) + timedelta(hours=i) for i in range(span + 1)}
+        return [self._write_manifest(hour) for hour in sorted(hours | self._hours.keys())]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None:
+            self.close()
+        for unfinished in self._open.values():
+            unfinished.spool.close()
+
+    def _append(self, dataset: RecordDataset, record: ClientPush | ConnectionEvent, nanos: int) -> int:
+        time = datetime.fromtimestamp(nanos // 10**9, UTC) + timedelta(microseconds=nanos % 10**9 // 1000)
+        current = self._open.get(dataset)
+        if current and not current.takes(time, self._max_object_bytes):
+            self._finish(dataset)
+            current = None
+        sequence = self._next_sequence[dataset]
+        if current is None:
+            current = self._open[dataset] = _OpenObject(self._ending, time, sequence)
+        record.cluster_id, record.broker_id = self._cluster_id, self._broker_id
+        record.incarnation, record.sequence = self._incarnation, sequence
+        current.add(record.SerializeToString(), time)
+        self._next_sequence[dataset] = sequence + 1
+        return sequence
+
+    def _finish(self, dataset: RecordDataset) -> None:
+        done = self._open.pop(dataset)
+        first, last = done.first_sequence, done.first_sequence + done.records - 1
+        incarnation = self._incarnation.hex()
+        key = records_key(
+            dataset, self._cluster_id, self._broker_id, incarnation, done.hour, first, last, self._ending
+        )
+        data = done.finish()
+        _put(self._root / key.key, data)
+        entry = {
+            "key": key.key,
+            "dataset": dataset,
+            "records": done.records,
+            "bytes": len(data),
+            "first_sequence": first,
+            "last_sequence": last,
+            "min_time": _iso(done.min_time),
+            "max_time": _iso(done.max_time),
+            "sha256": hashlib.sha256(data).hexdigest(),
+        }
+        self._files.append((done.hour, entry))
+
+    def _write_manifest(self, hour: datetime) -> Path:
+        incarnation = self._incarnation.hex()
+        manifest = {
+            "schema_version": SCHEMA_VERSION,
+            "cluster_id": self._cluster_id,
+            "broker_id": self._broker_id,
+            "incarnation": incarnation,
+            "hour": f"{hour:%Y-%m-%dT%H}",
+            **self._broker,
+            "files": [entry for file_hour, entry in self._files if file_hour == hour],
+            "dropped": {"queue_full": 0, "spool_full": 0, "oversized": 0},
+            **self._manifest_fields,
+            **self._hours.get(hour, {}),
+        }
+        data = json.dumps(manifest, indent=1).encode()
+        key = manifest_key(self._cluster_id, self._broker_id, incarnation, hour)
+        parse_manifest(data, key)  # what the reader would refuse is not written
+        return _put(self._root / key.key, data)
+
+
+class _OpenObject:
+    """An object that still takes records; its compressed bytes wait in a temporary file."""
+
+    def __init__(self, ending: str, time: datetime, first_sequence: int) -> None:
+        self.hour = _hour_of(time)
+        self.first_sequence = first_sequence
+        self.records = 0
+        self.began = self.min_time = self.max_time = time
+        self.spool: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed by finish
+        self._compressor = {
+            ".zst": lambda: zstandard.ZstdCompressor(level=3).compressobj(),
+            ".gz": lambda: zlib.compressobj(wbits=31),
+            ".bin": lambda: None,
+        }[ending]()
+
+    def takes(self, time: datetime, max_bytes: int) -> bool:
+        return (
+            _hour_of(time) == self.hour
+            and time - self.began < MAX_OBJECT_AGE
+            and self.spool.tell() < max_bytes
+        )
+
+    def add(self, message: bytes, time: datetime) -> None:
+        framed = struct.pack(">I", len(message)) + message
+        self.spool.write(self._compressor.compress(framed) if self._compressor else framed)
+        self.records += 1
+        self.min_time, self.max_time = min(self.min_time, time), max(self.max_time, time)
+
+    def finish(self) -> bytes:
+        if self._compressor:
+            self.spool.write(self._compressor.flush())
+        self.spool.seek(0)
+        with self.spool as spool:
+            return spool.read()
+
+
+def _put(path: Path, data: bytes) -> Path:
+    """Write a file that is there whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(data)
+    return part.replace(path)
+
+
+def _hour_of(time: datetime) -> datetime:
+    return time.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def _iso(time: datetime) -> str:
+    if time.tzinfo is None:
+        raise ValueError(f"time without a zone: {time}")
+    return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
