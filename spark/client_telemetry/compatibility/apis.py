@@ -11,7 +11,7 @@ from functools import cache
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
 
 FILE = "apis.csv"
-COLUMNS = ("api_key", "api_name", "enum_name", "former_names", "used_by", "source")
+COLUMNS = ("api_key", "api_name", "enum_name", "former_names", "used_by", "purpose", "source")
 USED_BY = ("data", "admin", "connection", "telemetry", "broker")
 
 API_VERSIONS = 18
@@ -30,19 +30,21 @@ class Api:
     former_names: tuple[str, ...]
     used_by: str
     """data (producers and consumers), admin, connection, telemetry, or broker (brokers among themselves)."""
+    purpose: str
+    """What a client does with it, for sentences: 'commits offsets'. Empty between brokers."""
 
 
 @cache
 def by_key() -> dict[int, Api]:
     found: dict[int, Api] = {}
-    for line, (key, name, enum_name, former, used_by, source) in rows(FILE, COLUMNS):
-        api = Api(whole(FILE, line, "api_key", key), name, enum_name, tuple(former.split()), used_by)
+    for line, (key, name, enum_name, former, used_by, purpose, source) in rows(FILE, COLUMNS):
+        api = Api(whole(FILE, line, "api_key", key), name, enum_name, tuple(former.split()), used_by, purpose)
         if api.key in found:
             raise DamagedKnowledge(FILE, line, f"api_key {key} occurs twice")
         if used_by not in USED_BY:
             raise DamagedKnowledge(FILE, line, f"used_by {used_by!r} is none of {', '.join(USED_BY)}")
-        if not source:
-            raise DamagedKnowledge(FILE, line, "no source")
+        if not source or (not purpose and used_by != "broker"):
+            raise DamagedKnowledge(FILE, line, "purpose and source are due")
         found[api.key] = api
     return found
 
@@ -77,3 +79,9 @@ def name(key: int) -> str:
     """Kafka's name of an API key; 'api key 200' for one that is not known."""
     api = by_key().get(key)
     return api.name if api else f"api key {key}"
+
+
+def purpose(key: int) -> str:
+    """What a client does with the API: 'commits offsets'; 'uses api key 200' for one that is not known."""
+    api = by_key().get(key)
+    return (api.purpose if api else "") or f"uses {name(key)}"

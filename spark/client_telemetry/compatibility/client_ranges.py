@@ -10,6 +10,7 @@ from typing import NamedTuple
 from client_telemetry.compatibility import apis, client_versions
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
 from client_telemetry.compatibility.served import Versions
+from client_telemetry.compatibility.software import Identity
 
 FILE = "client_api_versions.csv"
 COLUMNS = (
@@ -72,8 +73,23 @@ def known(library: str) -> bool:
     return library in _all()
 
 
+def covers(library: str, version: tuple[int, ...]) -> bool:
+    """Whether this version is not older than all that is known of the library."""
+    return known(library) and version >= steps(library)[0]
+
+
+def is_newer_than_known(identity: Identity) -> bool:
+    return (
+        identity.version is not None
+        and known(identity.library)
+        and identity.version > newest(identity.library)
+    )
+
+
 def of(library: str, version: tuple[int, ...], key: int) -> ClientRange | None:
     """What this library version can use of an API; None where that is not known or it does not use it."""
+    if not known(library):
+        return None
     wanted = min(version, newest(library))
     for row in _all().get(library, {}).get(key, ()):
         if row.version_from <= wanted <= row.version_to:

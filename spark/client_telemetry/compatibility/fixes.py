@@ -1,91 +1,119 @@
-"""What to change so that a client survives: the library version, or another target release."""
+"""What to change so that a client survives: its library's version, its configuration, or the target release."""
 
 from collections.abc import Collection
+from functools import cache
 
-from client_telemetry.compatibility import apis, client_ranges, client_versions, roles, served, software
+from client_telemetry.compatibility import (
+    apis,
+    client_ranges,
+    client_versions,
+    releases,
+    roles,
+    served,
+    software,
+)
+from client_telemetry.compatibility.known_issues import KnownIssue
 from client_telemetry.compatibility.served import BrokerApi, Versions
 from client_telemetry.compatibility.software import Identity
+from client_telemetry.compatibility.verdict import Finding
 
 
 def works(declared: Versions, target: BrokerApi) -> bool:
-    """Whether a client with this range gets along: it takes the highest version that both have.
+    """Whether a negotiating client with this range gets along: it takes the highest version that both have.
 
-    By the advertised range it chooses, by the served range the choice works.
+    By the advertised range it chooses, by the served range the choice works: 4.x advertises Produce 0-2 and
+    refuses them (KAFKA-18659).
     """
     chosen = min(declared.max, target.advertised.max)
-    return (
-        chosen >= max(declared.min, target.advertised.min)
-        and target.served.min <= chosen <= target.served.max
-    )
+    lowest = max(declared.min, target.advertised.min)
+    return lowest <= chosen and target.served.min <= chosen <= target.served.max
 
 
 def for_refused(
-    key: int, versions: str, identity: Identity | None, client_roles: Collection[str], target: str
+    keys: list[int], identity: Identity | None, client_roles: Collection[str], target: str
 ) -> str:
-    """The fix for a refused request version, or for a range that the target does not serve."""
-    api = served.by(target).get(key)
-    needed = f" ({apis.name(key)} {api.served.min} or later)" if api else ""
-    upgrade = None
-    if identity and identity.version_decides and client_ranges.known(identity.library):
-        upgrade = _first_good(identity, set(client_roles), target)
-    if upgrade:
-        fix = f"upgrade {upgrade}"
-    elif identity:
-        fix = f"upgrade {identity.library}, or raise the Kafka version that its configuration pins{needed}"
-    else:
-        fix = f"find its client library and upgrade it, or raise the Kafka version that its configuration pins{needed}"
-    other = _other_targets(key, versions, target)
-    return f"{fix}; {other}" if other else fix
+    """The change that makes refused requests of these APIs work on the target."""
+    if identity and identity.version and identity.version_decides and client_ranges.known(identity.library):
+        good = _first_good(identity.library, frozenset(client_roles), frozenset(keys), target)
+        if good and good > identity.version:
+            return f"upgrade {_as_dependency(identity.library, good, identity)}"
+    needs = ", ".join(
+        f"{apis.name(key)} {api.served.min} or later" for key in keys if (api := served.by(target).get(key))
+    )
+    what = f"upgrade {identity.library}" if identity else "find out which client library it is and upgrade it"
+    needs = f" (it must use {needs})" if needs else ""
+    return f"{what}, or raise the Kafka version that its configuration pins, if it pins one{needs}"
 
 
-def for_issue(fixed_in: str, identity: Identity) -> str:
-    """`fixed_in` of a known issue ('librdkafka 1.8.0') in terms of what the application depends on."""
-    library, _, version = fixed_in.partition(" ")
-    return f"upgrade {_as_dependency(library, client_versions.parse(version), identity)}"
+def for_issue(issue: KnownIssue, identity: Identity, target: str) -> str:
+    """The change that gets a client out of a known issue."""
+    library, _, version = issue.fixed_in.partition(" ")
+    fix = f"upgrade {_as_dependency(library, client_versions.parse(version), identity)}"
+    without = [release for release in releases.newer_than(target) if release not in issue.brokers]
+    return f"{fix}, or upgrade the brokers to {without[0]} or later instead" if without else fix
 
 
-def _first_good(identity: Identity, client_roles: set[str], target: str) -> str | None:
-    """The first version of the library from which all that the roles need works on the target."""
-    needed = {key for role in client_roles for key in roles.needs()[role] if roles.needs()[role][key].needed}
+def for_verdict(
+    reasons: list[Finding], identity: Identity | None, client_roles: Collection[str], target: str
+) -> str:
+    """One text for all reasons: the library first, then another target release if that alone would do."""
+    refused = [
+        each.api_key for each in reasons if each.rule_id.endswith("_refused") and each.api_key is not None
+    ]
+    fixes = [each.fix for each in reasons if not each.rule_id.endswith("_refused")]
+    if refused:
+        fixes.append(for_refused(refused, identity, client_roles, target))
+    text = "; ".join(dict.fromkeys(fix for fix in fixes if fix))
+    if refused and len(refused) == len(reasons):
+        better = _newer_release_that_serves(reasons, target)
+        if better:
+            text += f"; or upgrade the brokers to {better} or later instead, which serves these versions"
+    return text
+
+
+def _newer_release_that_serves(reasons: list[Finding], target: str) -> str | None:
+    """JoinGroup 0-1: 4.0.0 refuses it, 4.0.1 and all later serve it."""
+    wanted = [
+        (each.api_key, int(version))
+        for each in reasons
+        for version in each.versions.replace(",", " ").replace("–", " ").split()
+        if each.api_key is not None
+    ]
+    for release in releases.newer_than(target):
+        api_ranges = served.by(release)
+        if all(
+            key in api_ranges and api_ranges[key].served.min <= version <= api_ranges[key].served.max
+            for key, version in wanted
+        ):
+            return release
+    return None
+
+
+@cache
+def _first_good(
+    library: str, client_roles: frozenset[str], keys: frozenset[int], target: str
+) -> tuple[int, ...] | None:
+    """The first version of a library from which on all that the roles need, and these APIs, work on the target."""
+    needed = keys | {key for role in client_roles for key, need in roles.needs()[role].items() if need.needed}
     good: tuple[int, ...] | None = None
-    for step in client_ranges.steps(identity.library):
-        ranges = [
-            (client_ranges.of(identity.library, step, key), served.by(target).get(key)) for key in needed
-        ]
+    for step in client_ranges.steps(library):
+        ranges = [(client_ranges.of(library, step, key), served.by(target).get(key)) for key in needed]
         fine = all(api is not None and (row is None or works(row.versions, api)) for row, api in ranges)
         good = (good or step) if fine else None
-    if good is None or (identity.version is not None and good <= identity.version):
-        return None
-    return _as_dependency(identity.library, good, identity)
+    return good
 
 
 def _as_dependency(library: str, version: tuple[int, ...], identity: Identity) -> str:
+    """'confluent-kafka-python to 1.8.2 or later (librdkafka 1.8.2)': what the application depends on."""
     text = f"{library} to {_text(version)} or later"
     if library != "librdkafka" or not identity.binding:
         return text
-    having = [
-        binding_version
-        for binding_version, librdkafka in software.bindings().get(identity.binding, {}).items()
-        if client_versions.parse(librdkafka) >= version
-    ]
+    versions = software.bindings().get(identity.binding, {})
+    having = [each for each, inside in versions.items() if client_versions.parse(inside) >= version]
     if not having:
-        return f"{identity.binding} to a version with {library} {_text(version)} or later"
+        return f"{identity.binding} to a version with {text}"
     first = min(having, key=client_versions.parse)
-    return (
-        f"{identity.binding} to {first} or later ({library} {software.bindings()[identity.binding][first]})"
-    )
-
-
-def _other_targets(key: int, versions: str, target: str) -> str:
-    """A newer release that serves again what this one does not (JoinGroup 0-1: 4.0.0 no, 4.0.1 yes)."""
-    if not versions.isdecimal():
-        return ""
-    serving = served.releases_that_serve(key, int(versions), target)
-    return (
-        f"or upgrade the brokers to {serving[0]} or later, which serves {apis.name(key)} {versions}"
-        if serving
-        else ""
-    )
+    return f"{identity.binding} to {first} or later (librdkafka {versions[first]})"
 
 
 def _text(version: tuple[int, ...]) -> str:

@@ -1,0 +1,89 @@
+"""Verdicts in words: one sentence that a person can act on, and what is not known."""
+
+from client_telemetry.compatibility import apis
+from client_telemetry.compatibility.case import Case
+from client_telemetry.compatibility.verdict import (
+    CONDITION_UNKNOWN,
+    INSUFFICIENT_EVIDENCE,
+    SAFE,
+    Finding,
+)
+
+ASK = "ask its owner for library, version and configuration"
+
+
+def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
+    """What is not known of a client and what would settle it, most important first."""
+    found = []
+    if not case.roles and case.dropped:
+        found.append(
+            f"what this client does and with which library: {_seen_so_far(case)}; watch it longer, or {ASK}"
+        )
+    if case.contradiction:
+        found.append(f"which library it really is: {case.contradiction}; {ASK}")
+    for each in findings:
+        if each.verdict == INSUFFICIENT_EVIDENCE:
+            watch = f"watch it through: {each.trigger}" if each.trigger else "watch it longer"
+            found.append(f"which version of {each.api_name} it uses: {each.explanation}; {watch}, or {ASK}")
+    found += [
+        f"whether {each.condition}; if so: {each.explanation}"
+        for each in findings
+        if each.condition_met == CONDITION_UNKNOWN
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def _seen_so_far(case: Case) -> str:
+    told = "it told no known software name"
+    if not case.uses:
+        return f"no answered request of it was seen and {told}"
+    names = _listed([apis.name(key) for key in sorted(case.uses)])
+    return f"only {names} was seen and {told} (connections that close before they are used look like this)"
+
+
+def sentence(case: Case, verdict: str, reasons: list[Finding], not_known: tuple[str, ...]) -> str:
+    """The conclusion in one sentence."""
+    unless = [each.removeprefix("whether ") for each in not_known if each.startswith("whether ")]
+    if verdict == SAFE:
+        but = f" Not known: whether {'; '.join(unless)}." if unless else ""
+        return f"{_why_safe(case, reasons)}.{but}"
+    if verdict == INSUFFICIENT_EVIDENCE:
+        return f"Not known: {not_known[0]}."
+    refused = [each for each in reasons if each.rule_id.endswith("_refused")]
+    others = [each for each in reasons if not each.rule_id.endswith("_refused")]
+    parts = [_told(each) for each in others]
+    if len(refused) == 1:
+        parts.append(_told(refused[0]))
+    elif refused:
+        parts.append(_together(case, refused))
+    return "; also ".join(parts) + "."
+
+
+def _why_safe(case: Case, reasons: list[Finding]) -> str:
+    if not case.dropped:
+        return f"{case.target} serves every request version that {case.source} serves"
+    if reasons:
+        served = _listed([f"{each.api_name} {each.versions}" for each in reasons])
+        return f"{case.target} serves what it uses or needs: {served}"
+    return f"{case.target} takes away nothing that it uses or that its role needs"
+
+
+def _told(finding: Finding) -> str:
+    return finding.explanation + (f" (waits for: {finding.trigger})" if finding.trigger else "")
+
+
+def _together(case: Case, refused: list[Finding]) -> str:
+    """Several refused APIs of one client in one sentence."""
+    sends = _listed(
+        [f"{apis.purpose(each.api_key or 0)} with {each.api_name} {each.versions}" for each in refused]
+    )
+    ranges = [
+        (each.api_name, api.served if (api := case.target_api(each.api_key or 0)) else "none")
+        for each in refused
+    ]
+    return f"{sends}; {case.target} serves {_listed([f'{name} {served}' for name, served in ranges])}"
+
+
+def _listed(words: list[str]) -> str:
+    """['a', 'b', 'c'] -> 'a, b and c'."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
