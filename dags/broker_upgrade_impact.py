@@ -1,0 +1,55 @@
+"""### Which clients does a broker upgrade break?
+
+Ask before you upgrade: this DAG holds every client that was seen on a cluster against the target release, and
+writes a report with a verdict, the evidence, the owner and the fix for each.
+
+**Trigger it** with the name of a `cluster` (as in the clusters file; the shipped sample has `fleet` and
+`telemetry_cluster`) and the exact release that you upgrade `to`. `from` is the release that the brokers run today;
+left empty, it is what the table `brokers` says of each. The evidence is that of the `window_days` days up to `day`
+(empty: the last day that was processed); a window that is too short misses weekly and monthly jobs.
+
+**The result** of the run (XCom `return_value` of *publish*, also over REST: `GET …/dagRuns/{run}/wait?interval=1`) names
+the report and counts the verdicts. Clients without sufficient evidence are listed, never counted as safe.
+
+**When it fails**, the log of the failed task ends with the reason and what to do: an unknown cluster, a release that
+does not exist, a day that was never processed (run `client_telemetry_daily` for it), a failed quality gate. Correct
+it and ask again. A question that is asked again in the same run replaces its report.
+"""
+
+from airflow.sdk import Param, dag
+from include.releases import RELEASES
+from include.run_day import OPTIONAL_DAY
+from include.spark_stage import DEFAULT_ARGS, SparkStage
+
+
+@dag(
+    schedule=None,
+    doc_md=__doc__,
+    tags=["client telemetry", "upgrade"],
+    default_args=DEFAULT_ARGS,
+    params={
+        "cluster": Param(type="string", minLength=1, description="Name of a cluster in the clusters file"),
+        "to": Param(type="string", enum=list(RELEASES), description="Exact release to upgrade to"),
+        "from": Param(
+            None, type=["null", "string"], enum=[None, *RELEASES], description="Empty: what brokers run"
+        ),
+        "day": Param(None, **OPTIONAL_DAY, description="Last UTC day of the evidence"),
+        "window_days": Param(7, type="integer", minimum=1, maximum=366, description="Days of evidence"),
+    },
+)
+def broker_upgrade_impact():
+    question = {
+        "from": "{{ params['from'] or '' }}",
+        "to": "{{ params.to }}",
+        "day": "{{ params.day or '' }}",
+        "window": "{{ params.window_days }}",
+    }
+    report = {"report-id": "{{ run_id }}"}
+    cluster = "{{ params.cluster }}"
+    impact = SparkStage(task_id="impact", cluster=cluster, arguments=report | question)
+    publish = SparkStage(task_id="publish", cluster=cluster, locations=["publish"], arguments=report)
+    impact >> publish
+    publish.returns_dag_result = True
+
+
+broker_upgrade_impact()

@@ -1,0 +1,60 @@
+"""### Client telemetry of one day
+
+What the brokers dumped on a day becomes tables: who was connected, with which software and request versions
+(`client_connections`, `client_sessions`, `clients`), and what clients reported (`client_pushes`, `client_metrics`).
+**For each cluster**: *collect* (what arrived, what is missing) → *decode* (bytes to rows) → *sessionize* (connections
+and sessions) → *profile* (who is out there, who owns it). A stage publishes its rows only after its quality gate.
+
+**By hand**: trigger it with a `day` (UTC; empty: the last complete one) and `clusters` (empty: all). Any day can be
+run again, in any order. Objects that arrive up to three days late are picked up by the next nightly run.
+**When it fails** (a cluster that fails does not stop the others), the log of *summary* names cluster, stage, reason
+and what to do. Readers still see the previous state. Cure the cause and clear the failed task; the run goes on there.
+"""
+
+from datetime import UTC, datetime
+
+from airflow.sdk import CronDataIntervalTimetable, Param, dag, result, task, task_group
+from include.clusters import NAMES, read_clusters
+from include.daily_summary import conclude
+from include.run_day import OPTIONAL_DAY, RUN_DAY, day_of
+from include.spark_stage import DEFAULT_ARGS, SparkStage
+
+
+@dag(
+    schedule=CronDataIntervalTimetable("0 2 * * *", timezone="UTC"),
+    start_date=datetime(2026, 1, 1, tzinfo=UTC),
+    catchup=False,
+    max_active_runs=1,
+    doc_md=__doc__,
+    tags=["client telemetry", "daily"],
+    default_args=DEFAULT_ARGS,
+    user_defined_macros={"day_of": day_of},
+    params={
+        "day": Param(None, **OPTIONAL_DAY, description="UTC day; empty: the last complete one"),
+        "clusters": Param([], **NAMES, description="Names in the clusters file; empty: all"),
+    },
+)
+def client_telemetry_daily():
+    @task
+    def clusters(params):
+        return read_clusters().chosen(params["clusters"])
+
+    @task_group
+    def cluster(name):
+        shared = {"cluster": name, "map_index_template": "{{ task.cluster }}"}
+        collect = SparkStage(task_id="collect", locations=["raw"], arguments={"day": RUN_DAY}, **shared)
+        arrived, affected = ({"days": collect.output[days]} for days in ("decode_days", "derive_days"))
+        decode = SparkStage(task_id="decode", locations=["raw"], arguments=arrived, **shared)
+        sessionize = SparkStage(task_id="sessionize", arguments=affected, **shared)
+        profile = SparkStage(task_id="profile", locations=["owners"], arguments=affected, **shared)
+        decode >> sessionize >> profile
+
+    @result
+    @task(trigger_rule="all_done")
+    def summary(ti, dag_run, params):
+        return conclude(ti, day_of(dag_run, params))
+
+    cluster.expand(name=clusters()) >> summary()
+
+
+client_telemetry_daily()

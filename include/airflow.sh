@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Runs a command with the settings of the Airflow that lives in this checkout:
+#     include/airflow.sh airflow dags list
+# Everything it writes lies under var/. A variable that is already set keeps its value.
+set -euo pipefail
+
+checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+port=${PORT:-8080}
+
+export PATH="$PATH:$checkout/.venv/bin"
+# Finds the package include; Airflow itself adds only the folders of the DAGs and the plugins.
+export PYTHONPATH="$checkout${PYTHONPATH:+:$PYTHONPATH}"
+export PYSPARK_PYTHON=${PYSPARK_PYTHON:-$checkout/.venv/bin/python}
+export PYSPARK_DRIVER_PYTHON=${PYSPARK_DRIVER_PYTHON:-$PYSPARK_PYTHON}
+
+export AIRFLOW_HOME=${AIRFLOW_HOME:-$checkout/var/airflow}
+export AIRFLOW__CORE__DAGS_FOLDER=${AIRFLOW__CORE__DAGS_FOLDER:-$checkout/dags}
+export AIRFLOW__CORE__PLUGINS_FOLDER=${AIRFLOW__CORE__PLUGINS_FOLDER:-$checkout/plugins}
+export AIRFLOW__CORE__LOAD_EXAMPLES=${AIRFLOW__CORE__LOAD_EXAMPLES:-False}
+export AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION=${AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION:-False}
+export AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS=${AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_USERS:-admin:admin}
+# WARNING would hide what spark-submit prints.
+export AIRFLOW__LOGGING__LOGGING_LEVEL=${AIRFLOW__LOGGING__LOGGING_LEVEL:-INFO}
+# Airflow's default is to listen on every interface. Tasks reach the API by BASE_URL, so both must name the port.
+export AIRFLOW__API__HOST=${AIRFLOW__API__HOST:-127.0.0.1}
+export AIRFLOW__API__PORT=${AIRFLOW__API__PORT:-$port}
+export AIRFLOW__API__BASE_URL=${AIRFLOW__API__BASE_URL:-http://127.0.0.1:$port}
+# JSON, because the URI spark://local[2] is quietly read as YARN.
+spark='{"conn_type": "spark", "host": "local[2]"}'
+export AIRFLOW_CONN_SPARK_DEFAULT=${AIRFLOW_CONN_SPARK_DEFAULT:-$spark}
+
+exec "$@"

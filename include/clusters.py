@@ -1,0 +1,160 @@
+"""The clusters file: which clusters there are and where their dumps, tables and reports lie.
+
+Belongs here: reading and checking that file. It is read by tasks while they run and never while a DAG is
+parsed: parsing happens every few seconds and must not depend on a file that somebody is just editing.
+"""
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+from airflow.sdk.exceptions import AirflowFailException
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+DEFAULT_FILE = CHECKOUT / "include" / "clusters.yaml"
+FILE_VARIABLE = "CLIENT_TELEMETRY_CLUSTERS"
+
+NAMES = {"type": "array", "items": {"type": "string"}}
+"""JSON schema of a Param that lists clusters."""
+
+_LOCATIONS = ("lake", "publish", "results")
+_CLUSTER_KEYS = {"name": True, "cluster_id": True, "raw": True, "owners": False}
+"""Key of a cluster -> is it required."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]+")
+"""Kafka's cluster ids are URL-safe base64 of a UUID (org.apache.kafka.common.Uuid): they may begin with a dash."""
+
+
+class ClustersFileError(AirflowFailException):
+    """The clusters file cannot be used. A retry would read the same file, so the task fails at once."""
+
+
+class ClustersFileMissing(ClustersFileError):
+    """There is no file at the configured path."""
+
+
+class InvalidClustersFile(ClustersFileError):
+    """The file is no YAML, lacks something, names something twice or has a key that nobody reads."""
+
+
+class UnknownCluster(ClustersFileError):
+    """A run asks for a cluster that the file does not name."""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """One Kafka cluster; locations are URLs or absolute paths."""
+
+    name: str
+    cluster_id: str
+    raw: str
+    owners: str | None = None
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """All clusters, and the locations that they share."""
+
+    lake: str
+    publish: str
+    results: str
+    by_name: dict[str, Cluster]
+
+    def named(self, name: str) -> Cluster:
+        """The cluster of that name; UnknownCluster lists the names there are."""
+        if name not in self.by_name:
+            raise UnknownCluster(
+                f"There is no cluster {name!r}. The clusters file ({clusters_file()}) names: "
+                f"{', '.join(self.by_name)}. Ask for one of these, or add the cluster to the file."
+            )
+        return self.by_name[name]
+
+    def chosen(self, names: Sequence[str]) -> list[str]:
+        """The names asked for, once each and in the file's order; all of them if none was asked for."""
+        asked = {self.named(name).name for name in names}
+        return [name for name in self.by_name if name in asked or not asked]
+
+
+def clusters_file() -> Path:
+    """Where the clusters file is: CLIENT_TELEMETRY_CLUSTERS, or the one that is shipped."""
+    return Path(os.environ.get(FILE_VARIABLE) or DEFAULT_FILE)
+
+
+def read_clusters() -> Clusters:
+    """Read and check the clusters file; every error names the file and what to change in it."""
+    path = clusters_file()
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ClustersFileMissing(
+            f"There is no clusters file at {path}. Create it after the model of {DEFAULT_FILE}, "
+            f"or set {FILE_VARIABLE} to the path of yours."
+        ) from None
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InvalidClustersFile(f"{path} cannot be read as YAML: {error}") from None
+
+    top = _keys(path, "the file", content, {**dict.fromkeys(_LOCATIONS, True), "clusters": True})
+    if not isinstance(top["clusters"], list) or not top["clusters"]:
+        raise InvalidClustersFile(f"{path}: 'clusters' must be a list with at least one cluster.")
+    clusters = [_cluster(path, number, entry) for number, entry in enumerate(top["clusters"], start=1)]
+    for key in ("name", "cluster_id"):
+        values = [getattr(cluster, key) for cluster in clusters]
+        twice = sorted({value for value in values if values.count(value) > 1})
+        if twice:
+            raise InvalidClustersFile(
+                f"{path}: {key} {twice[0]!r} is given twice; each cluster needs its own."
+            )
+    locations = {key: _location(_text(path, "the file", key, top[key])) for key in _LOCATIONS}
+    return Clusters(**locations, by_name={cluster.name: cluster for cluster in clusters})
+
+
+def _cluster(path: Path, number: int, entry: object) -> Cluster:
+    where = f"cluster {number}"
+    given = {
+        key: _text(path, where, key, value) for key, value in _keys(path, where, entry, _CLUSTER_KEYS).items()
+    }
+    for key, pattern in (("name", _NAME), ("cluster_id", _CLUSTER_ID)):
+        if not pattern.fullmatch(given[key]):
+            raise InvalidClustersFile(
+                f"{path}: {key} {given[key]!r} of {where} has characters that cannot stand in a path; "
+                "use letters, digits, _ and -."
+            )
+    owners = given.get("owners")
+    return Cluster(
+        name=given["name"],
+        cluster_id=given["cluster_id"],
+        raw=_location(given["raw"]),
+        owners=_location(owners) if owners else None,
+    )
+
+
+def _keys(path: Path, where: str, content: object, known: dict[str, bool]) -> dict[str, object]:
+    """The mapping itself, if it has all required keys and no unknown one."""
+    if not isinstance(content, dict):
+        raise InvalidClustersFile(f"{path}: {where} must be a mapping with the keys {', '.join(known)}.")
+    unknown = sorted(str(key) for key in content if key not in known)
+    if unknown:
+        raise InvalidClustersFile(
+            f"{path}: {where} has the unknown key {unknown[0]!r}; known keys are {', '.join(known)}."
+        )
+    missing = [key for key, required in known.items() if required and content.get(key) in (None, "")]
+    if missing:
+        raise InvalidClustersFile(f"{path}: {where} lacks {missing[0]!r}.")
+    return content
+
+
+def _text(path: Path, where: str, key: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise InvalidClustersFile(
+            f"{path}: {key!r} of {where} must be a text; put it in quotes if it is one."
+        )
+    return value
+
+
+def _location(value: str) -> str:
+    """A URL as it is; a path made absolute from the root of the checkout."""
+    return value if "://" in value else str(CHECKOUT / value)

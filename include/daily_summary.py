@@ -1,0 +1,81 @@
+"""What the daily run says at its end: per cluster the counts of each stage, and what failed and where to look."""
+
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from airflow.sdk.exceptions import AirflowFailException
+from airflow.sdk.types import RuntimeTaskInstanceProtocol
+
+from include.spark_stage import FAILURE_KEY
+
+STAGES = ("collect", "decode", "sessionize", "profile")
+"""Stages of the task group ``cluster`` of the daily DAG, in their order."""
+
+log = logging.getLogger(__name__)
+
+
+class ClustersFailed(AirflowFailException):
+    """At least one cluster has no complete day. Trying the summary again would not change that."""
+
+
+def conclude(ti: RuntimeTaskInstanceProtocol, day: str) -> dict[str, Any]:
+    """Log and return the summary of the run; it is also kept as the XCom of the task if a cluster failed.
+
+    Raises ClustersFailed then, because the task that calls this is the last one of the run and decides whether
+    the run counts as failed.
+    """
+    clusters = ti.xcom_pull(task_ids="clusters")
+    if not clusters:
+        raise ClustersFailed(
+            "No cluster was processed. The log of the task clusters says why and what to do."
+        )
+    summary = daily_summary(ti, day, clusters)
+    for line in summary_lines(summary):
+        log.info(line)
+    failed = [cluster for cluster in summary["clusters"].values() if cluster["status"] == "failed"]
+    if failed:
+        ti.xcom_push(key="return_value", value=summary)
+        raise ClustersFailed(" ".join(f"{cluster['message']} See {cluster['where']}." for cluster in failed))
+    return summary
+
+
+def daily_summary(ti: RuntimeTaskInstanceProtocol, day: str, clusters: Sequence[str]) -> dict[str, Any]:
+    """Gather what the stages of this run reported.
+
+    Returns ``{"day": …, "clusters": {name: {"status": "ok", "counts": {stage: {…}}}}}``; a cluster that failed has
+    the status ``failed``, the counts of the stages before, and ``failed_stage``, ``message`` and ``where``.
+    """
+    return {"day": day, "clusters": {name: _cluster(ti, index, name) for index, name in enumerate(clusters)}}
+
+
+def summary_lines(summary: dict[str, Any]) -> list[str]:
+    """The summary as lines for the log, failures last."""
+    lines, failures = [], []
+    for name, cluster in summary["clusters"].items():
+        lines.append(f"{name}, {summary['day']}: {cluster['status']}")
+        for stage, counts in cluster["counts"].items():
+            figures = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in counts.items())
+            lines.append(f"    {stage}: {figures or 'nothing to do'}")
+        if cluster["status"] == "failed":
+            failures.append(f"FAILED {cluster['message']} See {cluster['where']}.")
+    return lines + failures
+
+
+def _cluster(ti: RuntimeTaskInstanceProtocol, index: int, name: str) -> dict[str, Any]:
+    """What became of one cluster; the first stage that left no report is where it failed."""
+    counts: dict[str, Any] = {}
+    for stage in STAGES:
+        task_id = f"cluster.{stage}"
+        report = ti.xcom_pull(task_ids=task_id, map_indexes=index)
+        if report is None:
+            failure = ti.xcom_pull(task_ids=task_id, map_indexes=index, key=FAILURE_KEY)
+            return {
+                "status": "failed",
+                "counts": counts,
+                "failed_stage": stage,
+                "message": failure or f"{stage} of {name} was stopped before it could say why.",
+                "where": f"the log of the task {task_id} [{name}]",
+            }
+        counts[stage] = report.get("counts", {})
+    return {"status": "ok", "counts": counts}

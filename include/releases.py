@@ -1,0 +1,52 @@
+"""The Kafka releases that the trigger forms offer, newest first.
+
+Generated from spark/client_telemetry/compatibility/knowledge/releases.csv (releases since 2.8.0) and never edited
+by hand: DAG files must neither read files nor import the job side while they are parsed. A test holds the two
+together (tests/include/test_releases.py).
+"""
+
+RELEASES: tuple[str, ...] = (
+    "4.4.0",
+    "4.3.1",
+    "4.3.0",
+    "4.2.1",
+    "4.2.0",
+    "4.1.2",
+    "4.1.1",
+    "4.1.0",
+    "4.0.2",
+    "4.0.1",
+    "4.0.0",
+    "3.9.2",
+    "3.9.1",
+    "3.9.0",
+    "3.8.1",
+    "3.8.0",
+    "3.7.2",
+    "3.7.1",
+    "3.7.0",
+    "3.6.2",
+    "3.6.1",
+    "3.6.0",
+    "3.5.2",
+    "3.5.1",
+    "3.5.0",
+    "3.4.1",
+    "3.4.0",
+    "3.3.2",
+    "3.3.1",
+    "3.3.0",
+    "3.2.3",
+    "3.2.2",
+    "3.2.1",
+    "3.2.0",
+    "3.1.2",
+    "3.1.1",
+    "3.1.0",
+    "3.0.2",
+    "3.0.1",
+    "3.0.0",
+    "2.8.2",
+    "2.8.1",
+    "2.8.0",
+)

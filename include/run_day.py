@@ -1,0 +1,28 @@
+"""Which UTC day a run of the daily DAG answers for."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any, Protocol
+
+OPTIONAL_DAY = {"type": ["null", "string"], "format": "date"}
+"""JSON schema of a Param that is a UTC day or empty."""
+
+RUN_DAY = "{{ day_of(dag_run, params) }}"
+"""Template of the day; the DAG that uses it has day_of among its macros."""
+
+
+class _Run(Protocol):
+    data_interval_start: datetime | None
+    run_after: datetime
+
+
+def day_of(run: _Run, params: Mapping[str, Any]) -> str:
+    """The day as YYYY-MM-DD: what the trigger form says, or the day on which the run's interval starts.
+
+    A run that is triggered without a logical date (the REST interface) has no interval; it takes the day
+    before it was triggered, which is the last complete one.
+    """
+    if params.get("day"):
+        return str(params["day"])
+    start = run.data_interval_start or run.run_after - timedelta(days=1)
+    return start.date().isoformat()

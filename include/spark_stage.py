@@ -1,0 +1,160 @@
+"""The one way to run a stage: submit its Spark job, read what it reports, decide what a failure means.
+
+Belongs here: the conversation between Airflow and spark/jobs/<stage>.py, which is arguments one way and an exit
+code with a JSON file the other way. What a stage does is the job's affair.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk import BaseHook, Context, ObjectStoragePath
+from airflow.sdk.exceptions import AirflowException, AirflowFailException
+
+from include.clusters import CHECKOUT, read_clusters
+
+LAKE_WRITER_POOL = "lake_writer"
+"""Pool of one slot, in which every stage runs: the embedded catalog is one SQLite file."""
+
+DEFAULT_ARGS = {"owner": "kafka-platform", "retries": 2, "retry_delay": timedelta(minutes=2)}
+"""What the tasks of every DAG have in common."""
+
+FAILURE_KEY = "failure"
+"""XCom of a stage that failed: the sentence that says why and what to do."""
+
+BAD_ARGUMENTS, FAILED_GATE = 2, 3
+"""Exit codes of a job that would end the same way if it ran again."""
+
+_FINAL = {"bad_arguments", "failed_gate"}
+"""Statuses in the result file with the same meaning."""
+
+
+class StageFailed(AirflowException):
+    """The job broke (a lost worker, storage that does not answer): another attempt may succeed."""
+
+
+class StageRefused(AirflowFailException):
+    """The job refused its arguments or a quality gate failed: another attempt would end the same way."""
+
+
+class SparkStage(SparkSubmitOperator):
+    """Runs spark/jobs/<task id>.py for one cluster and returns what the job reported.
+
+    :param cluster: name in the clusters file; the lake and all other locations are looked up at run time
+    :param locations: which locations of the clusters file the job takes: ``raw``, ``owners``, ``publish``
+    :param arguments: further options, name -> value. A list is joined by commas and passed even when it is empty
+        ("there is nothing to do"); an empty text or None is a question that was not asked, and is left out.
+
+    The whole report is the return value, and each of its keys is an XCom of its own, so that the next stage
+    can take ``collect.output["decode_days"]``. A failure leaves its message as the XCom ``failure``.
+    """
+
+    template_fields: Sequence[str] = (*SparkSubmitOperator.template_fields, "cluster", "arguments")
+
+    def __init__(
+        self,
+        *,
+        task_id: str,
+        cluster: str,
+        locations: Sequence[str] = (),
+        arguments: Mapping[str, Any] | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            task_id=task_id,
+            application=str(CHECKOUT / "spark" / "jobs" / f"{task_id}.py"),
+            name=f"client_telemetry_{task_id}",
+            multiple_outputs=True,
+            **{"pool": LAKE_WRITER_POOL, **kwargs},
+        )
+        self.stage = task_id
+        self.cluster = cluster
+        self.locations = tuple(locations)
+        self.arguments = dict(arguments or {})
+
+    def execute(self, context: Context) -> dict[str, Any]:
+        """Submit the job and return its report; raises StageRefused (no retry) or StageFailed (retry)."""
+        try:
+            return self._run(context)
+        except (StageFailed, AirflowFailException) as failure:
+            context["ti"].xcom_push(key=FAILURE_KEY, value=str(failure))
+            raise
+
+    def _run(self, context: Context) -> dict[str, Any]:
+        self._check_connection()
+        clusters = read_clusters()
+        cluster = clusters.named(self.cluster)
+        run_id = context["run_id"]
+        report_url = f"{clusters.results}/{context['dag'].dag_id}/{run_id}/{cluster.name}/{self.stage}.json"
+        report_file = ObjectStoragePath(report_url)
+        report_file.parent.mkdir(parents=True, exist_ok=True)
+        report_file.unlink(missing_ok=True)  # of an earlier attempt
+
+        given = {
+            "cluster": cluster.cluster_id,
+            "run-id": run_id,
+            "lake": clusters.lake,
+            "result": report_url,
+            **{location: getattr(cluster, location, None) for location in self.locations},
+            **self.arguments,
+        }
+        if "publish" in self.locations:
+            given |= {"publish": clusters.publish, "cluster-name": cluster.name}
+        self.application_args = _options(given)
+
+        broke = None
+        try:
+            super().execute(context)
+        except (AirflowException, OSError) as error:  # the hook's ways to say that spark-submit failed
+            broke = error
+        report = _read(report_file)
+        if broke is None and report.get("status") == "ok":
+            self.log.info("%s of %s: %s", self.stage, cluster.name, report["message"])
+            return report
+        raise self._failure(cluster.name, report, broke)
+
+    def _check_connection(self) -> None:
+        """Without a Spark connection the hook would quietly submit to YARN."""
+        try:
+            BaseHook.get_connection(self._conn_id)
+        except AirflowException as error:
+            raise StageRefused(
+                f"There is no usable Spark connection {self._conn_id!r} ({error}). Create it, for instance with "
+                f"""AIRFLOW_CONN_{self._conn_id.upper()}='{{"conn_type": "spark", "host": "local[2]"}}'."""
+            ) from None
+
+    def _failure(
+        self, cluster: str, report: dict[str, Any], broke: Exception | None
+    ) -> StageFailed | StageRefused:
+        """What to raise for a job that did not end well, with a message that says what to do next."""
+        process = getattr(self._hook, "_submit_sp", None)  # the hook keeps the exit code nowhere else
+        exit_code = process.returncode if process else None
+        if report.get("status") == "ok":  # it reported, and then it broke
+            report = {}
+        message = report.get("message") or (
+            f"the job ended with exit code {exit_code} and left no report of a failure. Look for the reason in the log of this "
+            f"task. {broke or ''}"
+        )
+        refused = report.get("status") in _FINAL if report else exit_code in (BAD_ARGUMENTS, FAILED_GATE)
+        return (StageRefused if refused else StageFailed)(f"{self.stage} of {cluster}: {message}")
+
+
+def _options(given: Mapping[str, Any]) -> list[str]:
+    """Command line options as --name=value: a cluster id may begin with a dash."""
+    options = []
+    for name, value in given.items():
+        if isinstance(value, list | tuple):
+            options.append(f"--{name}={','.join(str(item) for item in value)}")
+        elif value not in (None, ""):
+            options.append(f"--{name}={value}")
+    return options
+
+
+def _read(report_file: ObjectStoragePath) -> dict[str, Any]:
+    """The job's report; empty if it wrote none, or if it died while it wrote."""
+    try:
+        return json.loads(report_file.read_text())
+    except (FileNotFoundError, ValueError):
+        return {}
