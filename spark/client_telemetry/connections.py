@@ -1,0 +1,231 @@
+"""Connections from the events of the registry: one row per connection and day. Lives of instances: sessionize.py.
+
+The rules stand in tables/client_connections.py. Events carry counts since the connection opened; what a day adds is
+the fullest event of the day less the fullest one before it.
+"""
+
+import datetime as dt
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.flags import flags
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS, NAMING_APIS
+from client_telemetry.tables.client_sessions import HISTORY_DAYS
+from client_telemetry.tables.table import API_USES
+
+_MAX_IDS = 16
+_KEY = ["cluster_id", "broker_id", "broker_incarnation", "connection_key", "refused_address", "opened_at"]
+_INVALID_REQUEST = 42
+"""What a broker answers to an ApiVersions request with an invalid software name or version (KIP-511)."""
+
+
+def client_connections(events: DataFrame, brokers: DataFrame, day: dt.date) -> DataFrame:
+    """The slice of `day` of `client_connections`, from rows of `connection_events` and `brokers`.
+
+    Of both, rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others are ignored.
+    """
+    window = F.col("dt").between(F.lit(day - dt.timedelta(days=HISTORY_DAYS)), F.lit(day))
+    connections = _connections(events.where(window), day).join(
+        F.broadcast(_incarnations(brokers.where(window), day)),
+        ["cluster_id", "broker_id", "broker_incarnation"],
+        "left",
+    )
+    return _slice(connections, day)
+
+
+def _connections(events: DataFrame, day: dt.date) -> DataFrame:
+    """One row per connection with an event of the day: its last known identity, the times and sources of the day,
+    and the fullest counts of the day and of before."""
+    of_the_day = F.col("dt") == F.lit(day)
+    total = F.aggregate(
+        "api_uses",
+        F.lit(0).cast("long"),
+        lambda sum_, use: sum_ + F.coalesce(use.requests, F.lit(0)) + F.coalesce(use.rejected, F.lit(0)),
+    )
+    connection_id = F.coalesce("connection_id", F.lit(""))
+    keyed = events.withColumns(
+        {
+            "connection_key": connection_id,
+            # A refusal that is tied to no connection has nothing but its address to be told apart by.
+            "refused_address": F.when(connection_id == "", F.coalesce("client_address", F.lit(""))),
+            "of_the_day": of_the_day,
+            "today": F.when(of_the_day, F.lit(True)),
+            "fullness": F.struct(total.alias("total"), F.col("sequence")),
+        }
+    )
+    grouped = keyed.groupBy(*_KEY).agg(*_identity(), *_of_the_day(_midnight(day)), *_counts())
+    return grouped.where(F.col("events") > 0)
+
+
+def _identity() -> list[Column]:
+    """What is last known, over all events: an event that does not tell takes nothing away."""
+    named = ~F.coalesce(F.col("client_software_name"), F.lit("")).isin("", "unknown")
+    return [
+        *(
+            _last(name, F.col(name).isNotNull() & (F.col(name).cast("string") != ""))
+            for name in ("principal", "client_address", "client_port", "listener_name", "security_protocol")
+        ),
+        # An empty client id is an id: only an absent one tells nothing.
+        _last("client_id", F.col("client_id").isNotNull()),
+        F.max_by("connection_id", "sequence").alias("connection_id"),
+        F.coalesce(_last_software(named), _last_software(F.lit(True))).alias("software"),
+        F.max_by(named, "sequence").alias("named_at_last"),
+        F.coalesce(F.bool_or(named), F.lit(False)).alias("ever_named"),
+        F.max_by(
+            F.struct("sent_software_name", "sent_software_version"),
+            F.when(F.coalesce(F.col("sent_software_name"), F.lit("")) != "", F.col("sequence")),
+        ).alias("sent"),
+        _last("api_versions_error", F.col("api_versions_error").isNotNull()),
+        F.coalesce(F.bool_or(F.col("api_versions_error") == _INVALID_REQUEST), F.lit(False)).alias(
+            "refused_name"
+        ),
+    ]
+
+
+def _last(name: str, told: Column) -> Column:
+    """The value of the last event that tells one; if none does, what the last event has."""
+    known = F.max_by(name, F.when(told, F.col("sequence")))
+    return F.coalesce(known, F.max_by(name, "sequence")).alias(name)
+
+
+def _last_software(condition: Column) -> Column:
+    software = F.struct("client_software_name", "client_software_version")
+    return F.max_by(software, F.when(condition, F.col("sequence")))
+
+
+def _of_the_day(midnight: Column) -> list[Column]:
+    """Times, sources and ids of the day's events. `opened_at` and `last_request_at` count where they are of the day:
+    an event tells of earlier days too."""
+    times = [
+        F.when(F.col("today"), F.col("observed_at")),
+        *(
+            F.when(F.col("today") & (F.col(name) >= midnight), F.col(name))
+            for name in ("opened_at", "last_request_at")
+        ),
+    ]
+    return [
+        F.min(F.least(*times)).alias("first_seen_at"),
+        F.max(F.greatest(*times)).alias("last_seen_at"),
+        F.max(F.when(F.col("kind") == "closed", F.col("observed_at"))).alias("closed_event_at"),
+        F.coalesce(F.bool_or(F.col("of_the_day") & (F.col("kind") == "opened")), F.lit(False)).alias(
+            "opened_today"
+        ),
+        F.count("today").alias("events"),
+        F.array_sort(F.collect_set(_today("source_object"))).alias("source_objects"),
+        F.min(_today("sequence")).alias("first_sequence"),
+        F.max(_today("sequence")).alias("last_sequence"),
+        *(
+            F.slice(
+                F.array_sort(F.array_distinct(F.flatten(F.collect_set(_today(name))))), 1, _MAX_IDS
+            ).alias(name)
+            for name in ("group_ids", "transactional_ids")
+        ),
+    ]
+
+
+def _today(name: str) -> Column:
+    return F.when(F.col("today"), F.col(name))
+
+
+def _counts() -> list[Column]:
+    today, before = F.col("today").isNotNull(), F.col("today").isNull()
+    fullness = F.col("fullness")
+    return [
+        F.max_by("api_uses", F.when(today, fullness)).alias("uses"),
+        F.max_by("api_uses", F.when(before, fullness)).alias("uses_before"),
+        F.max(F.when(today, fullness.total)).alias("most"),
+        F.max_by(fullness.total, F.when(today, F.col("sequence"))).alias("most_at_last"),
+        F.max(F.when(before, fullness.total)).alias("most_before"),
+    ]
+
+
+def _incarnations(brokers: DataFrame, day: dt.date) -> DataFrame:
+    """One row per incarnation: its release, and when the next incarnation of its broker started, if that was before
+    the end of the day."""
+    each = brokers.groupBy("cluster_id", "broker_id", "broker_incarnation").agg(
+        F.max_by("software_version", F.when(F.col("software_version").isNotNull(), F.col("dt"))).alias(
+            "broker_software_version"
+        ),
+        F.min("started_at").alias("started_at"),
+    )
+    later = each.where(F.col("started_at") < _midnight(day + dt.timedelta(days=1))).select(
+        "cluster_id", "broker_id", F.col("started_at").alias("later_at")
+    )
+    return (
+        each.join(later, ["cluster_id", "broker_id"], "left")
+        .groupBy("cluster_id", "broker_id", "broker_incarnation", "broker_software_version")
+        .agg(F.min(F.when(F.col("later_at") > F.col("started_at"), F.col("later_at"))).alias("replaced_at"))
+    )
+
+
+def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
+    counts_from_before = (
+        F.col("uses_before").isNull() & ~F.col("opened_today") & (F.col("opened_at") < _midnight(day))
+    )
+    end_known_by = (
+        F.when(F.col("closed_event_at").isNotNull(), "closed_event")
+        .when(F.col("replaced_at").isNotNull(), "broker_restart")
+        .otherwise("still_open")
+    )
+    columns = {
+        "dt": F.lit(day),
+        "end_known_by": end_known_by,
+        "closed_at": F.coalesce(
+            "closed_event_at", F.when(F.col("replaced_at").isNotNull(), F.col("last_seen_at"))
+        ),
+        "client_software_name": F.col("software.client_software_name"),
+        "client_software_version": F.col("software.client_software_version"),
+        "sent_software_name": F.coalesce("sent.sent_software_name", F.lit("")),
+        "sent_software_version": F.coalesce("sent.sent_software_version", F.lit("")),
+        "api_uses": _uses_of_the_day(),
+        "flags": flags(
+            CLIENT_CONNECTIONS,
+            {
+                "no_connection": F.col("connection_key") == "",
+                "name_refused": F.col("refused_name"),
+                "name_reset": F.col("ever_named") & ~F.col("named_at_last"),
+                "never_named": (F.col("software.client_software_name") == "unknown") & _used_beyond_naming(),
+                "counts_reset": (F.col("most_at_last") < F.col("most"))
+                | (F.col("most") < F.col("most_before")),
+                "counts_from_before": counts_from_before,
+            },
+        ),
+    }
+    return connections.withColumns(columns).select(
+        *(F.col(column.name).cast(column.kind) for column in CLIENT_CONNECTIONS.columns)
+    )
+
+
+def _used_beyond_naming() -> Column:
+    return F.exists("uses", lambda use: ~use.api_key.isin(*NAMING_APIS) & (use.requests > 0))
+
+
+def _uses_of_the_day() -> Column:
+    """The day's fullest counts less those of before, without APIs that the day did not use."""
+
+    def of_the_day(use: Column) -> Column:
+        before = F.filter(
+            F.coalesce("uses_before", F.array().cast(API_USES)),
+            lambda b: (b.api_key == use.api_key) & (b.version == use.version),
+        )
+
+        def increase(name: str) -> Column:
+            earlier = F.coalesce(F.get(before, 0)[name], F.lit(0))
+            return F.greatest(F.coalesce(use[name], F.lit(0)) - earlier, F.lit(0)).cast("long").alias(name)
+
+        return F.struct(
+            use.api_key.alias("api_key"),
+            use.version.alias("version"),
+            increase("requests"),
+            increase("rejected"),
+            F.when(F.size(before) == 0, use.first_request_at).alias("first_request_at"),
+            use.last_request_at.alias("last_request_at"),
+        )
+
+    used = F.filter(F.transform("uses", of_the_day), lambda use: use.requests + use.rejected > 0)
+    return F.array_sort(used)
+
+
+def _midnight(day: dt.date) -> Column:
+    return F.lit(dt.datetime.combine(day, dt.time(), dt.UTC))
