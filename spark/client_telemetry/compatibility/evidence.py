@@ -39,6 +39,8 @@ class ClientEvidence:
     sasl_mechanism: str | None = None
     """None = not known."""
     security_protocol: str | None = None
+    subscriptions: tuple[str, ...] | None = None
+    """Metric prefixes of the KIP-714 subscriptions that match this client; () = none does, None = not known."""
 
     @property
     def declares_software(self) -> bool:

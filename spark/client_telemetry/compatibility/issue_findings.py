@@ -34,7 +34,7 @@ def _finding(case: Case, issue: KnownIssue, who: str) -> Finding:
         when=issue.when,
         trigger=issue.trigger,
         condition=issue.condition,
-        condition_met=issue.condition_met(case.evidence),
+        condition_met=issue.condition_met(case.evidence, case.seen_roles),
         api_key=issue.api_key,
         api_name="" if issue.api_key is None else apis.name(issue.api_key),
         versions=issue.versions,

@@ -8,7 +8,14 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 
-from client_telemetry.compatibility import apis, client_ranges, client_versions, releases, roles
+from client_telemetry.compatibility import (
+    apis,
+    client_ranges,
+    client_versions,
+    releases,
+    roles,
+    telemetry_metrics,
+)
 from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
 from client_telemetry.compatibility.software import Identity
@@ -43,6 +50,8 @@ COLUMNS = (
     "fixed_in",
     "source",
 )
+CONDITION_TESTS = ("", "sasl_mechanism=GSSAPI", "subscriptions_match_none")
+"""What can be asked of the evidence; an empty one is a condition that no evidence shows."""
 
 
 @dataclass(frozen=True)
@@ -75,10 +84,13 @@ class KnownIssue:
             and (not self.roles or bool(self.roles & set(client_roles)))
         )
 
-    def condition_met(self, evidence: ClientEvidence) -> str | None:
+    def condition_met(self, evidence: ClientEvidence, client_roles: Collection[str]) -> str | None:
         """None without a condition; otherwise yes, no, or unknown where the evidence cannot show it."""
         if not self.condition:
             return None
+        if self.condition_test == "subscriptions_match_none" and evidence.subscriptions is not None:
+            none_matches = telemetry_metrics.subscription_matches_none(evidence.subscriptions, client_roles)
+            return {True: YES, False: NO, None: CONDITION_UNKNOWN}[none_matches]
         if self.condition_test.startswith("sasl_mechanism="):
             wanted = self.condition_test.partition("=")[2]
             if evidence.sasl_mechanism:
@@ -96,7 +108,7 @@ def known() -> tuple[KnownIssue, ...]:
         for column, allowed in (
             ("verdict", (BREAKS, DEGRADES, UNSUPPORTED)),
             ("when", (AT_ONCE, LATENT)),
-            ("condition_test", ("", "sasl_mechanism=GSSAPI")),
+            ("condition_test", CONDITION_TESTS),
         ):
             if row[column] not in allowed:
                 raise DamagedKnowledge(

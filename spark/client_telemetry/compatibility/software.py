@@ -5,7 +5,7 @@ Bindings are resolved to the librdkafka in them, Confluent Platform versions to 
 
 import re
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from client_telemetry.compatibility import client_versions
 from client_telemetry.compatibility.evidence import ClientEvidence
@@ -17,7 +17,7 @@ COLUMNS = (
     "library",
     "version_pattern",
     "binding",
-    "negotiates",
+    "negotiates_since",
     "version_decides",
     "source",
 )
@@ -28,6 +28,9 @@ PLATFORM_COLUMNS = ("confluent_platform", "apache_kafka", "confidence", "source"
 BINDINGS_FILE = "binding_librdkafka_versions.csv"
 BINDINGS_COLUMNS = ("binding", "binding_version", "librdkafka_version", "note", "source")
 
+_CONFLUENT_PLATFORM = re.compile(r"(\d+\.\d+)(?:\.\d+)*-c(?:cs|e)\b")
+"""7.6.1-ccs and 7.6.1-ce: a Confluent Platform release, not a Kafka one."""
+
 
 @dataclass(frozen=True)
 class Software:
@@ -37,7 +40,8 @@ class Software:
     library: str
     version_pattern: re.Pattern[str]
     binding: str
-    negotiates: bool | None
+    negotiates_since: tuple[int, ...] | None
+    """First version that chooses by the broker's ApiVersions; None = not known."""
     version_decides: bool
     """Whether name and version tell which request versions it uses (not for Sarama: config.Version does)."""
     source: str
@@ -59,13 +63,11 @@ class Identity:
 @cache
 def _known() -> dict[str, Software]:
     found: dict[str, Software] = {}
-    for line, (name, library, pattern, binding, negotiates, decides, source) in rows(FILE, COLUMNS):
+    for line, (name, library, pattern, binding, since, decides, source) in rows(FILE, COLUMNS):
         if name in found:
             raise DamagedKnowledge(FILE, line, f"{name} occurs twice")
-        if negotiates not in ("yes", "no", "") or decides not in ("yes", "no") or not source:
-            raise DamagedKnowledge(
-                FILE, line, "negotiates is yes, no or empty, version_decides yes or no, source due"
-            )
+        if decides not in ("yes", "no") or not source:
+            raise DamagedKnowledge(FILE, line, "version_decides is yes or no, and a source is due")
         try:
             compiled = re.compile(pattern)
         except re.error as error:
@@ -77,7 +79,7 @@ def _known() -> dict[str, Software]:
             library,
             compiled,
             binding,
-            {"yes": True, "no": False, "": None}[negotiates],
+            client_versions.parse(since) if since else None,
             decides == "yes",
             source,
         )
@@ -116,24 +118,18 @@ def identify(evidence: ClientEvidence) -> Identity | None:
     return _identify(evidence.client_software_name or "", evidence.client_software_version or "")
 
 
-@cache
+@lru_cache(maxsize=4096)
 def _identify(name: str, version: str) -> Identity | None:
     software = _known().get(name)
     if software is None:
         return None
-    if name == "apache-kafka-java" and (platform := re.match(r"(\d+\.\d+)(\.\d+)*-c(?:cs|e)\b", version)):
-        kafka = _platforms().get(platform[1])
-        if kafka is None:
-            return Identity(software.library, None, f"{software.library} of Confluent Platform {version}")
-        return Identity(
-            software.library,
-            client_versions.parse(kafka),
-            f"{software.library} {kafka} of Confluent Platform {version}",
-            negotiates=software.negotiates,
-        )
+    if name == "apache-kafka-java" and (match := _CONFLUENT_PLATFORM.match(version)):
+        kafka = _platforms().get(match[1])
+        what = f"{software.library} {kafka or ''}".strip() + f" of Confluent Platform {version}"
+        return _identity(software, kafka, what)
     match = software.version_pattern.fullmatch(_aliases().get((name, version), version))
-    binding_version = match["binding"] if match and "binding" in software.version_pattern.groupindex else None
-    library_version = match["library"] if match else None
+    found = match.groupdict() if match else {}
+    library_version, binding_version = found.get("library"), found.get("binding")
     if library_version is None and binding_version:
         library_version = bindings().get(software.binding, {}).get(binding_version)
     what = (
@@ -143,11 +139,17 @@ def _identify(name: str, version: str) -> Identity | None:
         what = f"{software.library}, declared version {version or 'none'}"
     if software.binding:
         what += f" in {software.binding}" + (f" {binding_version}" if binding_version else "")
+    return _identity(software, library_version, what)
+
+
+def _identity(software: Software, version_text: str | None, what: str) -> Identity:
+    version = client_versions.parse(version_text) if version_text else None
+    since = software.negotiates_since
     return Identity(
-        software.library,
-        client_versions.parse(library_version) if library_version else None,
-        what,
-        software.binding,
-        software.negotiates,
-        software.version_decides,
+        library=software.library,
+        version=version,
+        text=what,
+        binding=software.binding,
+        negotiates=None if since is None or version is None else version >= since,
+        version_decides=software.version_decides,
     )

@@ -1,0 +1,172 @@
+"""The two files of the command line: a list of clients in, their verdicts out; CSV, or JSON by file ending.
+
+A row that cannot be used is returned as what is wrong with it, so that the others are still judged.
+"""
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableApiUses, parse_api_uses
+from client_telemetry.compatibility.verdict import ClientVerdict
+
+REQUIRED = ("client", "client_software_name", "client_software_version", "client_id", "api_uses")
+OPTIONAL = ("sasl_mechanism", "security_protocol", "subscriptions")
+VERDICT_COLUMNS = ("client", "verdict", "confidence", "rules", "explanation", "fix", "identified_as")
+SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+
+
+class UnreadableList(ValueError):
+    """The input file cannot be used at all."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    client: str
+    evidence: ClientEvidence
+
+
+@dataclass(frozen=True)
+class BadRow:
+    place: str
+    """'line 7' of a CSV file, 'entry 3' of a JSON one."""
+    column: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.place}, column {self.column}: {self.reason}"
+
+
+def read(path: Path) -> list[Entry | BadRow]:
+    """The clients of a CSV or JSON file, in its order."""
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise UnreadableList(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UnreadableList(f"{path}: not UTF-8 at byte {error.start}") from error
+    if path.suffix.lower() == ".json":
+        return _json_entries(path, text)
+    return list(_csv_entries(path, text))
+
+
+def _csv_entries(path: Path, text: str) -> Iterator[Entry | BadRow]:
+    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+    try:
+        header = [name.strip() for name in next(reader, [])]
+    except csv.Error as error:
+        raise UnreadableList(f"{path} line 1: {error}") from error
+    _check_columns(path, header)
+    line = reader.line_num + 1
+    while True:
+        try:
+            cells = next(reader, None)
+        except csv.Error as error:
+            yield BadRow(f"line {line}", "(all)", str(error))
+            return
+        if cells is None:
+            return
+        if cells and len(cells) != len(header):
+            yield BadRow(f"line {line}", "(all)", f"{len(cells)} cells, the header has {len(header)}")
+        elif cells:
+            yield _entry(f"line {line}", dict(zip(header, cells, strict=True)))
+        line = reader.line_num + 1
+
+
+def _check_columns(path: Path, header: list[str]) -> None:
+    if not any(header):
+        raise UnreadableList(f"{path}: no header; columns are {', '.join(REQUIRED)}")
+    missing = [name for name in REQUIRED if name not in header]
+    strange = [name for name in header if name not in REQUIRED + OPTIONAL]
+    twice = [name for name in set(header) if header.count(name) > 1]
+    for what, names in (
+        ("no column", missing),
+        ("unknown column", strange),
+        ("repeated column", sorted(twice)),
+    ):
+        if names:
+            raise UnreadableList(f"{path} line 1: {what} {', '.join(names)}")
+
+
+def _json_entries(path: Path, text: str) -> list[Entry | BadRow]:
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise UnreadableList(f"{path}: not JSON: {error}") from error
+    if not isinstance(content, list):
+        raise UnreadableList(f"{path}: a list of objects is expected, one for each client")
+    return [_json_entry(f"entry {number}", each) for number, each in enumerate(content, start=1)]
+
+
+def _json_entry(place: str, given: object) -> Entry | BadRow:
+    if not isinstance(given, dict):
+        return BadRow(place, "(all)", "not an object")
+    for name, value in given.items():
+        if name not in REQUIRED + OPTIONAL:
+            return BadRow(place, name, "unknown column")
+        if value is not None and not isinstance(value, str):
+            return BadRow(place, name, f"{value!r} is not a text")
+    return _entry(place, {name: value or "" for name, value in given.items()})
+
+
+def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
+    if not row.get("client", "").strip():
+        return BadRow(place, "client", "empty")
+    protocol = row.get("security_protocol", "").strip().upper()
+    if protocol and protocol not in SECURITY_PROTOCOLS:
+        return BadRow(place, "security_protocol", f"{protocol!r} is none of {', '.join(SECURITY_PROTOCOLS)}")
+    try:
+        uses = parse_api_uses(row.get("api_uses", ""))
+    except UnreadableApiUses as error:
+        return BadRow(place, "api_uses", str(error))
+    subscriptions = row.get("subscriptions", "").split()
+    return Entry(
+        row["client"],
+        ClientEvidence(
+            client_software_name=row.get("client_software_name", "").strip() or None,
+            client_software_version=row.get("client_software_version", "").strip() or None,
+            client_id=row.get("client_id") or None,
+            api_uses=uses,
+            sasl_mechanism=row.get("sasl_mechanism", "").strip() or None,
+            security_protocol=protocol or None,
+            subscriptions=tuple(each for each in subscriptions if each != "none") if subscriptions else None,
+        ),
+    )
+
+
+def verdict_row(client: str, verdict: ClientVerdict) -> tuple[str, ...]:
+    """One line of VERDICT_COLUMNS; `rules` are those of the deciding findings with that verdict."""
+    rules = dict.fromkeys(
+        each.rule_id for each in verdict.findings if each.decides and each.verdict == verdict.verdict
+    )
+    return (
+        client,
+        verdict.verdict,
+        verdict.confidence,
+        " ".join(rules),
+        verdict.explanation,
+        verdict.fix,
+        verdict.identified_as,
+    )
+
+
+def write(path: Path, rows: Iterable[tuple[str, ...]]) -> None:
+    """All verdicts, or no file: a failed write leaves what was there before."""
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("w", encoding="utf-8", newline="") as opened:
+        if path.suffix.lower() == ".json":
+            objects = [dict(zip(VERDICT_COLUMNS, row, strict=True)) for row in rows]
+            json.dump(objects, opened, ensure_ascii=False, indent=1)
+            opened.write("\n")
+        else:
+            writer = csv.writer(opened, lineterminator="\n")
+            writer.writerow(VERDICT_COLUMNS)
+            writer.writerows(tuple(_no_formula(cell) for cell in row) for row in rows)
+    partial.replace(path)
+
+
+def _no_formula(cell: str) -> str:
+    """Spreadsheets run a cell that begins like a formula; an apostrophe makes it text."""
+    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
