@@ -1,0 +1,112 @@
+"""Inline SVG of the page: bars of clients by outcome, and the strip of broker hours. Colours and patterns are in
+page.css by class; widths are attributes, since the page's policy forbids style attributes."""
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+from markupsafe import Markup
+
+from client_telemetry.reports.coverage import COMPLETENESS
+from client_telemetry.reports.model import OUTCOMES, Coverage, CoverageRun, Question
+
+BAR_WIDTH = 300
+STRIP_WIDTH = 560
+LABEL_WIDTH = 66
+ROW_HEIGHT = 16
+RUNS_WITH_TOOLTIP = 600
+
+_TILES = {
+    "breaks_latent": '<path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5"/>',
+    "insufficient_evidence": '<circle cx="1.5" cy="1.5" r="1.1"/><circle cx="4.5" cy="4.5" r="1.1"/>',
+    "degrades": '<path d="M0 1.5H6M0 4.5H6"/>',
+    "unsupported": '<path d="M1.5 0V6M4.5 0V6"/>',
+    "partly": '<path d="M-1 7L7 -1M-1 1L1 -1M5 7L7 5"/>',
+}
+"""Pattern tiles of 6 by 6: outcomes can be told apart without colour. The others are filled plainly."""
+
+
+def patterns() -> Markup:
+    """Definitions that the other drawings of the page use; once per page."""
+    tiles = "".join(
+        f'<pattern id="p-{name}" class="t-{name}" width="6" height="6" patternUnits="userSpaceOnUse">'
+        f'<rect width="6" height="6"/>{shape}</pattern>'
+        for name, shape in _TILES.items()
+    )
+    return Markup(f'<svg width="0" height="0" class="defs" aria-hidden="true"><defs>{tiles}</defs></svg>')
+
+
+def bar(counts: Mapping[str, int], scale: int, height: int = 12, width: int = BAR_WIDTH) -> Markup:
+    """A stacked bar; `scale` clients fill the width. The numbers must stand beside it as text: the drawing says
+    them only in its tooltip."""
+    total = sum(counts.values())
+    words = ", ".join(f"{count:,} {OUTCOMES[outcome]}" for outcome, count in counts.items() if count)
+    length = width * total / scale if scale else 0
+    rects, x = "", 0.0
+    for outcome, count in counts.items():
+        if count:
+            part = length * count / total
+            rects += f'<rect class="f-{outcome}" x="{x:.4g}" width="{part:.4g}" height="{height}"/>'
+            x += part
+    return Markup(
+        f'<svg class="bar" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
+        f'aria-label="{words}"><title>{words}</title>{rects}</svg>'
+    )
+
+
+def coverage_strip(coverage: Coverage, question: Question) -> Markup:
+    """Brokers downwards, hours to the right, ticks at days (or every sixth hour of a single day), and lines where
+    the evidence begins and ends."""
+    span = coverage.end_hour - coverage.first_hour
+    if not coverage.broker_ids or span <= timedelta(0):
+        return Markup("")
+    drawn = STRIP_WIDTH - LABEL_WIDTH
+    height = ROW_HEIGHT * len(coverage.broker_ids)
+
+    def x(moment) -> float:
+        return LABEL_WIDTH + drawn * ((moment - coverage.first_hour) / span)
+
+    rows = {broker_id: ROW_HEIGHT * index for index, broker_id in enumerate(coverage.broker_ids)}
+    parts = [f'<text x="0" y="{y + 11}">broker {broker_id}</text>' for broker_id, y in rows.items()]
+    tooltips = len(coverage.runs) <= RUNS_WITH_TOOLTIP
+    for run in coverage.runs:
+        y, start, end = rows[run.broker_id] + 2, x(run.start), x(run.end)
+        rect = f'<rect class="{_kind(run)}" x="{start:.5g}" y="{y}" width="{end - start:.4g}" height="12"'
+        parts += [f"{rect}><title>{_words(run)}</title></rect>" if tooltips else f"{rect}/>"]
+    parts += _ticks(coverage, x, height)
+    for name, moment in (("from", question.evidence_from), ("until", question.evidence_until)):
+        if moment is not None and coverage.first_hour <= moment <= coverage.end_hour:
+            at = f"{x(moment):.5g}"
+            parts += [f'<line class="edge" x1="{at}" x2="{at}" y1="0" y2="{height}"><title>evidence {name} ']
+            parts += [f"{moment:%Y-%m-%d %H:%M}</title></line>"]
+    label = f"{coverage.complete_broker_hours} of {coverage.broker_hours} broker hours seen completely"
+    return Markup(
+        f'<svg class="strip" viewBox="0 0 {STRIP_WIDTH} {height + 18}" role="img" aria-label="{label}">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def _kind(run: CoverageRun) -> str:
+    """`whole`, `none` or `partly` seen."""
+    if run.completeness == ("complete",):
+        return "whole"
+    return "none" if run.completeness == ("no_manifest",) else "partly"
+
+
+def _words(run: CoverageRun) -> str:
+    what = ", ".join(COMPLETENESS.get(word, word) for word in run.completeness)
+    return f"broker {run.broker_id}, {run.start:%Y-%m-%d %H:%M} to {run.end:%Y-%m-%d %H:%M}: {what}"
+
+
+def _ticks(coverage: Coverage, x, height: int) -> list[str]:
+    """At most some ten labels."""
+    span = coverage.end_hour - coverage.first_hour
+    days = span / timedelta(days=1)
+    step = timedelta(hours=6 if days > 0.5 else 1) if days <= 1 else timedelta(days=-(-days // 10))
+    parts, moment = [], coverage.first_hour
+    while moment < coverage.end_hour:
+        text = f"{moment:%H:%M}" if days <= 1 else f"{moment:%m-%d}"
+        at = f"{x(moment):.5g}"
+        parts += [f'<line class="tick" x1="{at}" x2="{at}" y1="{height}" y2="{height + 4}"/>']
+        parts += [f'<text class="axis" x="{at}" y="{height + 15}">{text}</text>']
+        moment += step
+    return parts

@@ -1,0 +1,126 @@
+"""Clients of a report, from rows of `upgrade_verdicts` and `upgrade_findings`."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from datetime import datetime, timedelta
+from typing import Any
+
+from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding
+from client_telemetry.reports.versions import version_order
+
+CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software_version")
+BRIEF_SHARE = 0.1
+"""A client whose first and last evidence are closer together than this share of the evidence is seen rarely."""
+SILENT_SHARE = 0.5
+"""So is one that is not seen in this last share of it."""
+
+_DERIVED = ("outcome", "trigger", "seen_rarely", "findings")
+_ROW_COLUMNS = tuple(field.name for field in fields(ClientVerdict) if field.name not in _DERIVED)
+_FINDING_COLUMNS = tuple(field.name for field in fields(Finding))
+_ARRAYS = {"roles", "missing", "broker_ids", "source_objects"}
+_OUTCOME_ORDER = {outcome: place for place, outcome in enumerate(OUTCOMES)}
+
+
+class UnknownVerdict(ValueError):
+    """A verdict that is not in the vocabulary of `upgrade_verdicts`."""
+
+
+class FindingWithoutVerdict(ValueError):
+    """A finding of a client that has no verdict: the rows do not belong together."""
+
+
+class TwoVerdicts(ValueError):
+    """Two rows of `upgrade_verdicts` for one client."""
+
+
+def client_verdicts(
+    verdict_rows: Iterable[Mapping[str, Any]],
+    finding_rows: Iterable[Mapping[str, Any]],
+    evidence_from: datetime | None,
+    evidence_until: datetime | None,
+) -> tuple[ClientVerdict, ...]:
+    """By outcome, owner (none last), software, client id and principal. Raises UnknownVerdict,
+    FindingWithoutVerdict, TwoVerdicts."""
+    findings: dict[tuple, list[Finding]] = defaultdict(list)
+    for row in finding_rows:
+        findings[_key(row)].append(Finding(**_values(row, _FINDING_COLUMNS)))
+    rows = {}
+    for row in verdict_rows:
+        if _key(row) in rows:
+            raise TwoVerdicts(f"client {_key(row)} has two verdicts")
+        rows[_key(row)] = row
+    if strangers := findings.keys() - rows.keys():
+        raise FindingWithoutVerdict(
+            f"no verdict for client {sorted(strangers, key=repr)[0]}, which has findings"
+        )
+    begin = evidence_from or min((row["first_seen_at"] for row in rows.values()), default=None)
+    end = evidence_until or max((row["last_seen_at"] for row in rows.values()), default=None)
+    clients = [_client(row, findings.get(key, []), begin, end) for key, row in rows.items()]
+    return tuple(sorted(clients, key=_order))
+
+
+def _key(row: Mapping[str, Any]) -> tuple:
+    return tuple(row[column] for column in CLIENT_KEY)
+
+
+def _values(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
+    return {column: tuple(row[column]) if column in _ARRAYS else row[column] for column in columns}
+
+
+def _client(row: Mapping[str, Any], findings: list[Finding], begin: datetime, end: datetime) -> ClientVerdict:
+    findings = sorted(findings, key=lambda finding: finding.finding)
+    latent = (f.trigger for f in findings if f.when == "latent" and f.verdict == row["verdict"] and f.trigger)
+    return ClientVerdict(
+        **_values(row, _ROW_COLUMNS),
+        outcome=_outcome(row["verdict"], row["when"]),
+        trigger=next(latent, None) if row["when"] == "latent" else None,
+        seen_rarely=seen_rarely(row["first_seen_at"], row["last_seen_at"], begin, end),
+        findings=tuple(findings),
+    )
+
+
+def _outcome(verdict: str, when: str | None) -> str:
+    """A client that breaks and is not known to break later breaks at once."""
+    outcome = verdict if verdict != "breaks" else "breaks_latent" if when == "latent" else "breaks_at_once"
+    if outcome not in OUTCOMES:
+        raise UnknownVerdict(f"verdict {verdict!r} is none of breaks, {', '.join(list(OUTCOMES)[2:])}")
+    return outcome
+
+
+def seen_rarely(first_seen: datetime, last_seen: datetime, begin: datetime, end: datetime) -> str | None:
+    """Why what was seen of a client may not be all that it does, or None. Times of the client, then of the
+    evidence as a whole."""
+    span = end - begin
+    if span <= timedelta(0):
+        return None
+    if end - last_seen > span * SILENT_SHARE:
+        return f"not seen in the last {duration(end - last_seen)} of {duration(span)}"
+    if last_seen - first_seen < span * BRIEF_SHARE:
+        return f"seen for {duration(last_seen - first_seen)} of {duration(span)}"
+    return None
+
+
+def duration(span: timedelta) -> str:
+    """In the largest unit that gives at least 2, rounded down.
+
+    >>> duration(timedelta(hours=50)), duration(timedelta(seconds=130)), duration(timedelta(seconds=1))
+    ('2 days', '2 min', '1 s')
+    """
+    seconds = int(span.total_seconds())
+    for unit, length in (("days", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s"
+
+
+def _order(client: ClientVerdict) -> tuple:
+    return (
+        _OUTCOME_ORDER[client.outcome],
+        client.owner is None,
+        client.owner or "",
+        client.client_software_name or "",
+        version_order(client.client_software_version),
+        client.client_id or "",
+        client.principal or "",
+    )

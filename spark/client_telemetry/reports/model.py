@@ -1,0 +1,237 @@
+"""What an upgrade report says. Everything that is shown, counted or compared is a value here; the renderings
+(page.py, document.py, spreadsheet.py, ticket.py) choose a form and compute nothing. How the values come about
+is in build.py."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+SCHEMA_VERSION = 1
+"""Of report.json. Goes up when a field is removed, renamed or changes its meaning (docs/report-format.md)."""
+
+OUTCOMES = {
+    "breaks_at_once": "breaks at once",
+    "breaks_latent": "breaks later",
+    "insufficient_evidence": "not enough evidence",
+    "degrades": "degrades",
+    "unsupported": "unsupported",
+    "safe": "safe",
+}
+"""Verdicts as they are counted, in order of precedence, with their words: `breaks` is split by its `when`."""
+
+OUTCOME_MEANINGS = {
+    "breaks_at_once": "what the client exists for stops when the brokers have the new release",
+    "breaks_latent": "nothing happens at first; what the client exists for stops when the trigger comes",
+    "insufficient_evidence": "nothing breaks by what is known, and not enough is known to call it safe",
+    "degrades": "the client keeps its main job and loses a function",
+    "unsupported": "works on the wire, documented as unsupported",
+    "safe": "every request that its role needs was observed or is declared, and the new release serves it",
+}
+
+CONFIDENCE_MEANINGS = {
+    "observed": "requests of that version were seen",
+    "declared": "from the software name and version that the client told the broker (KIP-511)",
+    "inferred": "guessed from the pattern of its requests",
+    "none": "nothing to go by",
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What was asked, and which evidence the answer rests on: the row of `upgrade_reports`. Times are UTC."""
+
+    cluster_id: str
+    cluster_name: str
+    report_id: str
+    from_release: str
+    to_release: str
+    first_dt: date
+    last_dt: date
+    evidence_from: datetime | None
+    evidence_until: datetime | None
+    evidence_until_reason: str | None
+    clients: int
+    connections: int
+    connections_elsewhere: int | None
+    knowledge_version: str
+    snapshots: dict[str, int]
+    code_version: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason: the columns of `upgrade_findings` without those that name the question and the client."""
+
+    finding: int
+    rule_id: str
+    verdict: str
+    confidence: str
+    when: str | None
+    trigger: str | None
+    condition: str | None
+    condition_met: str | None
+    api_key: int | None
+    api_name: str | None
+    versions: str | None
+    requests: int | None
+    first_seen_at: datetime | None
+    last_seen_at: datetime | None
+    broker_ids: tuple[int, ...]
+    source_objects: tuple[str, ...]
+    explanation: str
+    fix: str | None
+    source: str
+
+
+@dataclass(frozen=True)
+class ClientVerdict:
+    """One client: the columns of `upgrade_verdicts` without those that name the question, then what is
+    derived from them. Client-supplied strings are exactly as they came."""
+
+    client_id: str | None
+    principal: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    verdict: str
+    confidence: str
+    when: str | None
+    roles: tuple[str, ...]
+    explanation: str
+    fix: str | None
+    missing: tuple[str, ...]
+    identified_as: str | None
+    owner: str | None
+    owner_contact: str | None
+    connections: int
+    requests: int
+    broker_ids: tuple[int, ...]
+    first_seen_at: datetime
+    last_seen_at: datetime
+    outcome: str
+    """A key of OUTCOMES."""
+    trigger: str | None
+    """What sets off a verdict that is latent, from its first latent finding of that verdict."""
+    seen_rarely: str | None
+    """Why the client counts as seen rarely, in words; null = it does not."""
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A piece of the sentence that is the answer. `outcome` names the list that the piece counts."""
+
+    text: str
+    outcome: str | None = None
+
+
+@dataclass(frozen=True)
+class OwnerStake:
+    """What the upgrade means for one owner. `owner` null = the clients that no owner rule matches."""
+
+    owner: str | None
+    contact: str | None
+    folder: str
+    """Name of the owner's pack below `owners/`."""
+    clients: int
+    counts: dict[str, int]
+    first_fix: str | None
+    """The change that frees most of the owner's clients that break."""
+    first_fix_clients: int
+
+
+@dataclass(frozen=True)
+class SoftwareVersion:
+    version: str | None
+    clients: int
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Software:
+    """Clients by the software name that they told, versions in order. `name` null = none was told."""
+
+    name: str | None
+    clients: int
+    counts: dict[str, int]
+    versions: tuple[SoftwareVersion, ...]
+
+
+@dataclass(frozen=True)
+class BrokerIncarnation:
+    broker_id: int
+    broker_incarnation: str
+    software_name: str | None
+    software_version: str | None
+    started_at: datetime | None
+    last_evidence_at: datetime | None
+
+
+@dataclass(frozen=True)
+class CoverageRun:
+    """Hours of one broker in a row that are known equally well: from `start` until before `end`."""
+
+    broker_id: int
+    start: datetime
+    end: datetime
+    completeness: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which hours of which brokers the answer could see, from `first_hour` until before `end_hour`."""
+
+    first_hour: datetime
+    end_hour: datetime
+    broker_ids: tuple[int, ...]
+    broker_hours: int
+    complete_broker_hours: int
+    complete_share: float | None
+    """Between 0 and 1, four digits; null = no broker hour is known to exist."""
+    runs: tuple[CoverageRun, ...]
+    brokers: tuple[BrokerIncarnation, ...]
+
+
+@dataclass(frozen=True)
+class QualityWarning:
+    """An expectation that did not hold and did not block publishing: columns of `quality_results`."""
+
+    dt: date
+    stage: str
+    table_name: str
+    expectation: str
+    description: str
+    observed_value: str
+    rows: int
+    unexpected_count: int | None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule that some finding cites."""
+
+    rule_id: str
+    source: str
+    findings: int
+
+
+@dataclass(frozen=True)
+class UpgradeReport:
+    schema_version: int
+    question: Question
+    answer: tuple[Phrase, ...]
+    sentence: str
+    evidence: tuple[str, ...]
+    """What the answer rests on, in sentences."""
+    counts: dict[str, int]
+    """Clients per outcome; all of OUTCOMES, in that order. They add up to `question.clients`."""
+    coverage: Coverage
+    owners: tuple[OwnerStake, ...]
+    """Most at stake first."""
+    software: tuple[Software, ...]
+    """Most clients first."""
+    clients: tuple[ClientVerdict, ...]
+    """By outcome, then owner, software and client id."""
+    cluster_notes: tuple[str, ...]
+    quality_warnings: tuple[QualityWarning, ...]
+    rules: tuple[Rule, ...]
+    not_assessed: tuple[str, ...]

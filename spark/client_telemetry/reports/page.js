@@ -1,0 +1,124 @@
+"use strict";
+// Filters and sorts what is on the page already. The page is complete without it.
+(() => {
+  const find = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const controls = { q: "search", owner: "owner", software: "software-name" };
+  const inputs = {};
+  for (const [name, id] of Object.entries(controls)) inputs[name] = document.getElementById(id);
+  const units = find("[data-o]").map((element) => ({
+    element,
+    owner: element.dataset.o,
+    software: element.dataset.s,
+    count: Number(element.dataset.n || 1),
+    text: null,
+  }));
+  const textOf = (unit) => {
+    if (unit.text === null) {
+      const hidden = find("[title]", unit.element).map((e) => e.title).join(" ");
+      unit.text = `${unit.element.textContent} ${hidden} ${unit.element.dataset.t || ""}`.toLowerCase();
+    }
+    return unit.text;
+  };
+
+  const keepInAddress = () => {
+    const address = new URL(location.href);
+    for (const [name, input] of Object.entries(inputs)) {
+      if (input.value) address.searchParams.set(name, input.value);
+      else address.searchParams.delete(name);
+    }
+    try {
+      history.replaceState(null, "", address);
+    } catch {
+      // Some browsers refuse this for a page opened from a folder; the filter still works.
+    }
+  };
+
+  const apply = () => {
+    const words = inputs.q.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const { owner, software } = { owner: inputs.owner.value, software: inputs.software.value };
+    const active = words.length > 0 || owner !== "" || software !== "";
+    const shown = new Map();
+    let total = 0;
+    for (const unit of units) {
+      const matches =
+        (owner === "" || unit.owner === owner) &&
+        (software === "" || unit.software === software) &&
+        words.every((word) => textOf(unit).includes(word));
+      unit.element.hidden = !matches;
+      if (!matches) continue;
+      const section = unit.element.closest("section");
+      shown.set(section, (shown.get(section) || 0) + unit.count);
+      if (section.dataset.counted !== undefined) total += unit.count;
+    }
+    for (const group of find("[data-group]")) {
+      group.hidden = !group.querySelector("[data-o]:not([hidden])");
+    }
+    for (const section of find("section[data-counted]")) {
+      section.querySelector(".shown").textContent = active ? `${shown.get(section) || 0} match` : "";
+      const folded = section.querySelector("details.list");
+      if (folded && active) folded.open = shown.has(section);
+    }
+    document.getElementById("matches").textContent = active ? `${total} matching clients` : "";
+    document.getElementById("clear").hidden = !active;
+  };
+
+  const sort = (button) => {
+    const heading = button.closest("th");
+    const column = [...heading.parentNode.children].indexOf(heading);
+    const descending = heading.getAttribute("aria-sort") === "ascending";
+    const value = (unit) => {
+      const cell = (unit.matches("tr") ? unit : unit.rows[0]).cells[column];
+      return cell.dataset.v !== undefined ? Number(cell.dataset.v) : cell.textContent.trim().toLowerCase();
+    };
+    const compare = (a, b) => (typeof a === "number" ? a - b : a.localeCompare(b, "en", { numeric: true }));
+    for (const table of find("table", heading.closest("section")).filter((t) => t.className === heading.closest("table").className)) {
+      const rows = find("[data-o]", table).map((element) => ({ element, key: value(element) }));
+      rows.sort((a, b) => (descending ? compare(b.key, a.key) : compare(a.key, b.key)));
+      for (const { element } of rows) element.parentNode.append(element);
+      find("th", table).forEach((th, index) => {
+        if (index === column) th.setAttribute("aria-sort", descending ? "descending" : "ascending");
+        else th.removeAttribute("aria-sort");
+      });
+    }
+  };
+
+  for (const heading of find("table.clients > thead th")) {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...heading.childNodes);
+    button.addEventListener("click", () => sort(button));
+    heading.append(button);
+  }
+  const asked = new URLSearchParams(location.search);
+  for (const [name, input] of Object.entries(inputs)) {
+    input.value = asked.get(name) || "";
+    if (input.value === "" && input.selectedIndex === -1) input.selectedIndex = 0;
+    input.addEventListener("input", () => {
+      apply();
+      keepInAddress();
+    });
+  }
+  document.getElementById("clear").addEventListener("click", () => {
+    for (const input of Object.values(inputs)) input.value = "";
+    apply();
+    keepInAddress();
+    inputs.q.focus();
+  });
+  const unfold = () => {
+    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const folded = target && target.querySelector("details.list");
+    if (folded) folded.open = true;
+  };
+  addEventListener("hashchange", unfold);
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = find("details.list[data-print]:not([open])");
+    for (const folded of opened) folded.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const folded of opened) folded.open = false;
+  });
+  document.getElementById("filter").hidden = false;
+  unfold();
+  apply();
+})();

@@ -1,0 +1,80 @@
+"""Puts a report where people find it: <root>/upgrade_impact/<cluster>/<report>/, and `latest.json` beside it."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+
+from client_telemetry.reports.document import report_json, timestamp
+from client_telemetry.reports.model import UpgradeReport
+from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.page import report_page
+from client_telemetry.reports.spreadsheet import clients_csv, findings_csv
+from client_telemetry.reports.ticket import owner_ticket, report_ticket
+
+PAGE = "index.html"
+
+
+def publish(report: UpgradeReport, root: Path) -> Path:
+    """Writes the report below `root` and returns its folder. A reader sees all of its files or none: they are
+    written beside the folder and moved into place; a report of the same id is replaced whole. (Two moves: for an
+    instant in between there is no folder.) Then `latest.json` of the cluster names it."""
+    cluster = root / "upgrade_impact" / folder_name(report.question.cluster_name)
+    folder = cluster / folder_name(report.question.report_id)
+    _replace_folder(folder, files(report))
+    _replace_file(cluster / "latest.json", json.dumps(_pointer(report, folder.name), indent=1) + "\n")
+    return folder
+
+
+def files(report: UpgradeReport) -> dict[str, str]:
+    """Path within the report's folder to content."""
+    result = {
+        PAGE: report_page(report),
+        "report.json": report_json(report),
+        "clients.csv": clients_csv(report.question, report.clients),
+        "findings.csv": findings_csv(report.question, report.clients),
+        "report.md": report_ticket(report),
+    }
+    for stake in report.owners:
+        theirs = [client for client in report.clients if client.owner == stake.owner]
+        result[f"owners/{stake.folder}/report.md"] = owner_ticket(report, stake)
+        result[f"owners/{stake.folder}/clients.csv"] = clients_csv(report.question, theirs)
+    return result
+
+
+def _pointer(report: UpgradeReport, folder: str) -> dict:
+    question = report.question
+    return {
+        "schema_version": report.schema_version,
+        "report_id": question.report_id,
+        "path": f"{folder}/{PAGE}",
+        "from_release": question.from_release,
+        "to_release": question.to_release,
+        "sentence": report.sentence,
+        "counts": report.counts,
+        "created_at": timestamp(question.created_at),
+    }
+
+
+def _replace_folder(folder: Path, contents: dict[str, str]) -> None:
+    """The one place that knows how a whole folder is put into place. What a broken run left is removed."""
+    partial, previous = (
+        folder.with_name(f".{folder.name}.partial"),
+        folder.with_name(f".{folder.name}.previous"),
+    )
+    shutil.rmtree(partial, ignore_errors=True)
+    for path, text in contents.items():
+        target = partial / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode())
+    shutil.rmtree(previous, ignore_errors=True)
+    if folder.exists():
+        folder.rename(previous)
+    partial.rename(folder)
+    shutil.rmtree(previous, ignore_errors=True)
+
+
+def _replace_file(path: Path, text: str) -> None:
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    os.replace(partial, path)

@@ -1,0 +1,228 @@
+"""report.md: the report as a ticket, for the whole cluster and for one owner. Tables and code spans are those of
+GitHub Flavored Markdown. Client-supplied text stands in code spans only, where it is neither link nor HTML."""
+
+import re
+from collections.abc import Iterable
+
+from client_telemetry.reports import wording
+from client_telemetry.reports.client_strings import client_label, shortened, shown
+from client_telemetry.reports.model import OUTCOMES, ClientVerdict, OwnerStake, UpgradeReport
+
+BREAKS = ("breaks_at_once", "breaks_latent")
+
+
+def report_ticket(report: UpgradeReport) -> str:
+    """The whole report; safe clients are only counted."""
+    question = report.question
+    lines = [
+        f"# Upgrade of {code(question.cluster_name)} from {question.from_release} to {question.to_release}",
+        "",
+        prose(report.sentence),
+        "",
+        *_bullets(report.evidence),
+        "",
+        "Times are in UTC.",
+        "",
+        *_quality(report),
+        *_owner_table(report),
+    ]
+    lines += _section("Must act", "", [c for c in report.clients if c.outcome in BREAKS])
+    lacking = [c for c in report.clients if c.outcome == "insufficient_evidence"]
+    lines += _section("Not enough evidence", "What is not known, and what would settle it", lacking)
+    for outcome in ("degrades", "unsupported"):
+        lines += _section(
+            OUTCOMES[outcome].capitalize(), "", [c for c in report.clients if c.outcome == outcome]
+        )
+    lines += [
+        "## Safe",
+        "",
+        f"{wording.counted(report.counts['safe'], 'client')}, listed in clients.csv.",
+        "",
+    ]
+    if report.cluster_notes:
+        lines += ["## The upgrade itself", "", *_bullets(report.cluster_notes), ""]
+    lines += ["## Not assessed", "", *_bullets(report.not_assessed), ""]
+    lines += ["## Method", "", *_bullets(_method(report)), ""]
+    return "\n".join(lines)
+
+
+def owner_ticket(report: UpgradeReport, stake: OwnerStake) -> str:
+    """A message to one owner: what stops, when, which clients, what to change, how to check it."""
+    question, name = report.question, _owner(stake.owner)
+    clients = [client for client in report.clients if client.owner == stake.owner]
+    broken = [client for client in clients if client.outcome in BREAKS]
+    lines = [
+        f"# What the upgrade of {code(question.cluster_name)} to {question.to_release} means for {name}",
+        "",
+        f"The Kafka brokers of this cluster are to be upgraded from {question.from_release} to "
+        f"{question.to_release}. {_stake_sentence(stake)}",
+        "",
+    ]
+    if broken:
+        lines += [
+            "A client library talks to brokers in certain versions of each request. The new release does not "
+            "serve every version that the old one does, and a client that needs one that is gone stops working, "
+            "although nobody touched it.",
+            "",
+        ]
+    for fix, group in _by_fix(broken):
+        lines += [f"## {prose(fix) if fix else 'No change is known'}", "", *_table(group, owner=False), ""]
+    lines += _section(
+        "Not enough evidence",
+        "What is not known, and what would settle it",
+        [c for c in clients if c.outcome == "insufficient_evidence"],
+    )
+    for outcome in ("degrades", "unsupported"):
+        lines += _section(OUTCOMES[outcome].capitalize(), "", [c for c in clients if c.outcome == outcome])
+    if broken:
+        lines += ["## How to check that it worked", "", *_checks(broken), ""]
+    lines += [
+        "## Evidence",
+        "",
+        *_bullets(report.evidence),
+        f"- Report {code(question.report_id)}, {wording.minute(question.created_at)}. Times are in UTC.",
+        "- All of your clients, the safe ones too, are in clients.csv beside this file.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def code(text: str, limit: int = 80) -> str:
+    """Client-supplied text as a code span that fits a table cell: invisible characters visible, cut in the middle,
+    pipes written out since renderers disagree about `\\|` in code.
+
+    >>> code("a|b`c\\n")
+    '`` a[U+007C]b`c␊ ``'
+    """
+    safe = shortened(shown(text), limit).replace("|", "[U+007C]")
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", safe)), default=0))
+    pad = " " if "`" in safe or not safe.strip() else ""
+    return f"{fence}{pad}{safe}{pad}{fence}"
+
+
+def prose(text: str) -> str:
+    """Our own words, with whatever could be markup escaped, on one line."""
+    return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", shown(text)).replace("&", "&amp;")
+
+
+def _owner(owner: str | None) -> str:
+    return "clients without owner" if owner is None else prose(owner)
+
+
+def _bullets(sentences: Iterable[str]) -> list[str]:
+    return [f"- {prose(sentence)}" for sentence in sentences]
+
+
+def _quality(report: UpgradeReport) -> list[str]:
+    if not report.quality_warnings:
+        return []
+    lines = ["Checks of the data that did not hold:", ""]
+    for w in report.quality_warnings:
+        lines += [
+            f"- {prose(w.table_name)}, {w.dt}: {prose(w.description)} (found: {prose(w.observed_value)})"
+        ]
+    return [*lines, ""]
+
+
+def _owner_table(report: UpgradeReport) -> list[str]:
+    if not report.owners:
+        return []
+    head = ["Owner", "Clients", *(words.capitalize() for words in OUTCOMES.values()), "First change"]
+    lines = ["## Owners", "", _row(head), _row(["---", *["---:"] * (1 + len(OUTCOMES)), "---"])]
+    for stake in report.owners:
+        helped = wording.counted(stake.first_fix_clients, "client")
+        first = f"{prose(stake.first_fix)} ({helped})" if stake.first_fix else ""
+        numbers = [wording.number(n) for n in (stake.clients, *stake.counts.values())]
+        lines += [_row([_owner(stake.owner), *numbers, first])]
+    return [*lines, ""]
+
+
+def _section(title: str, lead: str, clients: list[ClientVerdict]) -> list[str]:
+    if not clients:
+        return []
+    lines = [f"## {title}", ""] + ([f"{lead}:", ""] if lead else [])
+    return [*lines, *_table(clients, owner=True), ""]
+
+
+def _table(clients: list[ClientVerdict], owner: bool) -> list[str]:
+    head = [*(["Owner"] if owner else []), "Client", "Software", "What happens", "Why", "Change", "Seen"]
+    lines = [_row(head), _row(["---"] * len(head))]
+    for client in clients:
+        why = "; ".join(client.missing) or client.explanation
+        if client.outcome != "insufficient_evidence":
+            why = client.explanation
+        lines += [
+            _row(
+                [
+                    *([_owner(client.owner)] if owner else []),
+                    _client(client),
+                    _software(client),
+                    f"{prose(wording.happens(client))} ({client.confidence})",
+                    prose(why),
+                    prose(client.fix or ""),
+                    wording.seen(client),
+                ]
+            )
+        ]
+    return lines
+
+
+def _client(client: ClientVerdict) -> str:
+    label = client_label(client.client_id) if not client.client_id else code(client.client_id)
+    return f"{label}, {code(client.principal)}" if client.principal else label
+
+
+def _software(client: ClientVerdict) -> str:
+    told = wording.software(client)
+    return told if told == wording.NOT_TOLD else code(told)
+
+
+def _row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _stake_sentence(stake: OwnerStake) -> str:
+    parts = [f"{stake.counts[o]} {words}" for o, words in _STAKE_WORDS.items() if stake.counts[o]]
+    return f"Of your {wording.counted(stake.clients, 'client')}: {', '.join(parts)}."
+
+
+_STAKE_WORDS = {
+    "breaks_at_once": "stop working at once",
+    "breaks_latent": "stop working later, when a trigger comes",
+    "insufficient_evidence": "cannot be judged yet",
+    "degrades": "lose a function",
+    "unsupported": "work without being supported",
+    "safe": "safe",
+}
+
+
+def _by_fix(clients: list[ClientVerdict]) -> list[tuple[str | None, list[ClientVerdict]]]:
+    """The change that helps most clients first."""
+    groups: dict[str | None, list[ClientVerdict]] = {}
+    for client in clients:
+        groups.setdefault(client.fix, []).append(client)
+    return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0] or ""))
+
+
+def _checks(broken: list[ClientVerdict]) -> list[str]:
+    lines = [
+        "1. Run the changed client against the cluster as it is now, with a restart, for as long as it takes to do "
+        "everything that it normally does.",
+        "2. Have the report made again on the evidence since the change. The client must be listed as safe, with "
+        "its new software, and the requests named above must not be among its requests any more.",
+    ]
+    if any(client.outcome == "breaks_latent" for client in broken):
+        lines += [
+            "3. For a client that stops later: provoke its trigger in a test environment of the new release."
+        ]
+    return lines
+
+
+def _method(report: UpgradeReport) -> list[str]:
+    question = report.question
+    snapshots = ", ".join(f"{table} {snapshot}" for table, snapshot in question.snapshots.items())
+    return [
+        f"Knowledge base {question.knowledge_version}, program {question.code_version}.",
+        f"Snapshots read: {snapshots or 'none'}.",
+        f"Report {question.report_id}, made {wording.minute(question.created_at)}.",
+    ]

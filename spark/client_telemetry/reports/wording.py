@@ -1,0 +1,83 @@
+"""How values read in a sentence, the same on the page and in the ticket. No markup, no counting."""
+
+from datetime import UTC, datetime
+
+from client_telemetry.reports.answer import trigger_head
+from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding
+
+NOT_TOLD = "not told"
+
+
+def number(value: int) -> str:
+    """With commas between thousands."""
+    return f"{value:,}"
+
+
+def counted(count: int, noun: str) -> str:
+    """
+    >>> counted(1, "client"), counted(2048, "client")
+    ('1 client', '2,048 clients')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def minute(moment: datetime | None) -> str:
+    """`2026-11-21 05:47`, in UTC; the zone is said once per report."""
+    return "" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}"
+
+
+def period(first: datetime | None, last: datetime | None) -> str:
+    """From minute to minute; the day once where it is the same."""
+    if first is None or last is None:
+        return minute(first or last)
+    start, end = minute(first), minute(last)
+    if start == end:
+        return start
+    return f"{start} to {end[11:]}" if start[:10] == end[:10] else f"{start} to {end}"
+
+
+def brokers(ids: tuple[int, ...]) -> str:
+    if not ids:
+        return ""
+    return f"broker {ids[0]}" if len(ids) == 1 else f"brokers {', '.join(map(str, ids))}"
+
+
+def software(client: ClientVerdict) -> str:
+    """Name and version as registered, for display; Kafka's `unknown` reads as not told."""
+    told = (client.client_software_name, client.client_software_version)
+    return " ".join(part for part in told if part and part != "unknown") or NOT_TOLD
+
+
+def happens(client: ClientVerdict) -> str:
+    """The verdict in words, with the trigger of a latent one: `breaks later, at an offset reset`."""
+    words = OUTCOMES[client.outcome]
+    if client.when == "latent" and client.outcome != "breaks_latent":
+        words += " later"
+    head = trigger_head(client.trigger)
+    return f"{words}, at the next {head}" if head else words
+
+
+def seen(client: ClientVerdict) -> str:
+    """What was seen of a client: amount, brokers, time."""
+    amount = f"{counted(client.requests, 'request')} on {counted(client.connections, 'connection')}"
+    time = period(client.first_seen_at, client.last_seen_at)
+    return ", ".join(part for part in (amount, brokers(client.broker_ids), time) if part)
+
+
+def finding_seen(finding: Finding) -> str:
+    """What was seen of the requests that a finding is about; empty where it rests on no request."""
+    if finding.requests is None:
+        return ""
+    time = period(finding.first_seen_at, finding.last_seen_at)
+    parts = (counted(finding.requests, "request"), brokers(finding.broker_ids), time)
+    return ", ".join(part for part in parts if part)
+
+
+def condition(finding: Finding) -> str:
+    """The condition of a finding and whether it is met."""
+    if not finding.condition:
+        return ""
+    met = {"yes": "it is met", "no": "it is not met"}.get(
+        finding.condition_met or "", "not known whether it is met"
+    )
+    return f"{finding.condition} ({met})"
