@@ -15,7 +15,7 @@ from client_telemetry.raw.errors import BadObjectKey
 Dataset = Literal["client_pushes", "connections", "manifests"]
 
 _FOLDERS = re.compile(
-    r"(?:(?P<prefix>.*)/)?v1"
+    r"(?P<prefix>(?:.*/)?)v1"
     r"/dataset=(?P<dataset>[^/]+)"
     r"/cluster=(?P<cluster_id>[^/]+)"
     r"/dt=(?P<dt>[0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -62,11 +62,11 @@ class ObjectKey:
         return datetime(self.dt.year, self.dt.month, self.dt.day, self.hour, tzinfo=UTC)
 
     def __str__(self) -> str:
-        return f"{self.prefix}/{self.key}" if self.prefix else self.key
+        return self.prefix + self.key
 
 
 def parse_object_key(key: str) -> ObjectKey:
-    """Read a key or URL whose part from `v1/` on follows the contract; what stands before it is kept as prefix.
+    """Read a key or URL that follows the contract from `v1/` on; what stands before is its prefix.
 
     >>> parse_object_key("s3://copy/v1/dataset=connections/cluster=c/dt=2026-11-20/hour=07/broker=3/x.gz").hour
     7
@@ -88,7 +88,7 @@ def parse_object_key(key: str) -> ObjectKey:
         raise BadObjectKey(f"dt={match['dt']} is no day: {key!r}") from None
     incarnation, first, last = _read_file_name(dataset, file_name)
     return ObjectKey(
-        prefix=match["prefix"] or "",
+        prefix=match["prefix"],
         dataset=dataset,
         cluster_id=match["cluster_id"],
         dt=dt,

@@ -1,0 +1,185 @@
+import csv
+import hashlib
+import io
+import struct
+import tracemalloc
+from pathlib import Path
+
+import pytest
+import zstandard
+from client_telemetry.raw.errors import AbsurdLength
+from client_telemetry.raw.reader import RecordReader
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+ODD = Path(__file__).parents[2] / "data/raw"
+
+
+def odd_objects():
+    with (ODD / "odd_objects.csv").open(newline="") as file:
+        return [pytest.param(row, id=row["case"]) for row in csv.DictReader(file)]
+
+
+def read(data: bytes, name: str = "x.zst"):
+    reader = RecordReader(io.BytesIO(data), name)
+    return list(reader), reader.result
+
+
+def framed(*records: bytes) -> bytes:
+    return b"".join(struct.pack(">I", len(record)) + record for record in records)
+
+
+@pytest.mark.parametrize("row", odd_objects())
+def test_how_an_object_ends(row):
+    data = (ODD / row["file"]).read_bytes()
+    records, result = read(data, row["file"])
+    assert result.status == row["status"]
+    assert (result.error.error_class if result.error else "") == row["error_class"]
+    assert result.records == len(records) == int(row["records"])
+    assert result.stored_bytes == len(data)
+    assert result.sha256 == hashlib.sha256(data).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "name", ["complete.zst", "complete.gz", "complete.bin", "several_frames.zst", "corrupt_block.zst"]
+)
+def test_records_and_offsets_do_not_depend_on_the_compression(name):
+    plain = (ODD / "complete.bin").read_bytes()
+    records, result = read((ODD / name).read_bytes(), name)
+    assert all(plain[at : at + 4 + len(data)] == framed(data) for at, data in records)
+    assert records[0].offset == 0 and records[1].offset == 4 + len(records[0].data)
+    assert result.tail_offset == records[-1].offset + 4 + len(records[-1].data)
+
+
+def test_every_odd_object_is_in_the_table():
+    listed = {row.values[0]["file"] for row in odd_objects()}
+    there = {path.name for path in ODD.iterdir() if path.suffix in (".zst", ".gz", ".bin", ".lz4")}
+    assert listed == there
+
+
+def test_the_tail_of_a_cut_record():
+    _, result = read(framed(b"whole") + b"\x00\x00\x00\x09part", "x.bin")
+    assert (result.tail_offset, result.tail, result.tail_bytes) == (9, b"\x00\x00\x00\x09part", 8)
+    assert (result.stored_tail, result.evidence, result.evidence_bytes) == (b"", result.tail, 8)
+    assert result.error.message == "the last record ends early: 8 bytes from 9 on"
+
+
+def test_the_tail_of_an_absurd_length_begins_at_the_length_and_is_cut_at_64_kib():
+    _, result = read(framed(b"whole") + b"\x7f\xff\xff\xff" + bytes(100_000), "x.bin")
+    assert isinstance(result.error, AbsurdLength) and "2147483647 bytes at offset 9" in result.error.message
+    assert result.tail_offset == 9 and result.tail == b"\x7f\xff\xff\xff" + bytes(len(result.tail) - 4)
+    assert 4 < len(result.tail) <= 65536
+
+
+def test_what_is_not_zstd_is_kept_as_stored_and_cut_at_64_kib():
+    data = b"<html>" + bytes(200_000)
+    _, result = read(data)
+    assert (result.stored_tail_offset, result.stored_tail) == (0, data[:65536])
+    assert (result.evidence, result.evidence_bytes) == (data[:65536], len(data))
+
+
+def test_a_broken_block_is_kept_as_stored():
+    data = (ODD / "corrupt_block.zst").read_bytes()
+    _, result = read(data)
+    # The block header is its first three bytes; a reserved type is found at the third at the latest.
+    assert result.stored_tail == data[result.stored_tail_offset :]
+    assert b"\x07\x00\x00" in result.stored_tail[:4]
+
+
+def test_a_stream_cut_in_its_only_block_is_kept_as_stored():
+    data = zstandard.ZstdCompressor().compress(framed(b"some text, " * 20))[:-4]
+    records, result = read(data)
+    assert (records, result.status, result.tail) == ([], "torn", b"")
+    assert result.evidence == data[result.stored_tail_offset :] != b""
+
+
+def test_a_record_of_just_16_mib_is_read():
+    record = bytes(16 * 2**20)
+    records, result = read(zstandard.ZstdCompressor().compress(framed(b"before", record, b"after")))
+    assert [len(data) for _, data in records] == [6, 16 * 2**20, 5]
+    assert result.status == "complete"
+
+
+def test_memory_stays_bounded_on_a_decompression_bomb():
+    record = framed(bytes(2**20)) * 63 + framed(bytes(16 * 2**20)) * 4
+    bomb = zstandard.ZstdCompressor().compress(record)
+    assert len(record) > 10_000 * len(bomb)
+    del record
+    tracemalloc.start()
+    reader = RecordReader(io.BytesIO(bomb), "x.zst")
+    records = sum(1 for _ in reader)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100 * 2**20
+    assert (reader.result.status, reader.result.error.error_class) == ("damaged", "ObjectTooLarge")
+    assert 0 < records < 67
+
+
+def test_without_seek_only_the_last_bytes_before_the_damage_are_lost():
+    class Pipe(io.BytesIO):
+        def seekable(self):
+            return False
+
+        def seek(self, *_):
+            raise io.UnsupportedOperation("seek")
+
+    compressor = zstandard.ZstdCompressor().compressobj()
+    noise = [hashlib.sha256(bytes([i])).digest() * 1 for i in range(64)]
+    blocks = [
+        compressor.compress(framed(r)) + compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for r in noise
+    ]
+    data = b"".join(blocks) + b"\x07\x00\x00"
+    assert len(read(data)[0]) == 64
+    reader = RecordReader(Pipe(data), "x.zst")
+    assert 40 < len(list(reader)) < 64
+    assert reader.result.status == "damaged"
+
+
+def test_errors_of_the_source_pass_through():
+    class Lost(io.BytesIO):
+        def read(self, size=-1):
+            raise ConnectionResetError("storage went away")
+
+    with pytest.raises(ConnectionResetError):
+        list(RecordReader(Lost(), "x.zst"))
+
+
+def test_the_result_is_not_known_before_the_records_were_taken():
+    reader = RecordReader(io.BytesIO(framed(b"a", b"b")), "x.bin")
+    next(iter(reader))
+    with pytest.raises(RuntimeError, match="take all records first"):
+        reader.result  # noqa: B018
+
+
+class Dribble(io.BytesIO):
+    """A source that gives what it likes, as sockets do."""
+
+    def read(self, size=-1):
+        return super().read(min(size, 7))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(st.binary(min_size=1, max_size=300), min_size=1, max_size=8), st.data())
+def test_whatever_happens_to_an_object_the_records_before_it_come_out(records, data):
+    compressor = zstandard.ZstdCompressor(write_checksum=True).compressobj()
+    blocks = [
+        compressor.compress(framed(r)) + compressor.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK) for r in records
+    ]
+    whole = b"".join(blocks) + compressor.flush()
+    got, result = read(whole)
+    assert ([d for _, d in got], result.status) == (records, "complete")
+
+    reader = RecordReader(Dribble(whole), "x.zst")
+    assert list(reader) == got and reader.result == result
+
+    cut = data.draw(st.integers(1, len(whole) - 1))
+    torn, result = read(whole[:cut])
+    assert torn == got[: len(torn)] and result.status == "torn"
+    assert len(torn) >= max(i for i in range(len(blocks) + 1) if len(b"".join(blocks[:i])) <= cut)
+
+    at = data.draw(st.integers(0, len(whole) - 1))
+    flipped = whole[:at] + bytes([whole[at] ^ 1 << data.draw(st.integers(0, 7))]) + whole[at + 1 :]
+    kept, result = read(flipped)
+    intact = max(i for i in range(len(blocks) + 1) if len(b"".join(blocks[:i])) <= at)
+    assert kept[:intact] == got[:intact] or at < 6  # the frame's header governs all blocks
+    assert result.status != "complete" or kept == got or at < 6
