@@ -7,6 +7,7 @@ import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pyarrow import fs
 from pyspark.sql import SparkSession
@@ -71,17 +72,9 @@ def parser(stage: str, description: str) -> argparse.ArgumentParser:
     return arguments
 
 
-def filesystem(location: str) -> tuple[fs.FileSystem, str]:
-    """The file system of a folder or URL, and the path in it."""
-    if "://" in location:
-        return fs.FileSystem.from_uri(location)
-    return fs.LocalFileSystem(), str(fs.FileSystem.from_uri(f"file://{_absolute(location)}")[1])
-
-
-def _absolute(location: str) -> str:
-    from pathlib import Path
-
-    return str(Path(location).absolute())
+def absolute_url(location: str) -> str:
+    """A folder or URL as a URL: relative folders count from the working directory."""
+    return location if "://" in location else Path(location).absolute().as_uri()
 
 
 def spark_session(stage: str, lake: str) -> SparkSession:
@@ -130,11 +123,25 @@ class Stage:
         self.lake.create([*tables, QUALITY_RESULTS, PUBLICATIONS])
         return self.lake.branch(self.run_id, self.cluster, self.name)
 
+    @staticmethod
+    def condition(where: Mapping[str, object]) -> str:
+        """Spark SQL that selects a slice."""
+
+        def literal(value: object) -> str:
+            text = str(value).replace("\\", "\\\\").replace("'", "\\'")
+            return f"date'{value}'" if isinstance(value, dt.date) else f"'{text}'"
+
+        parts = []
+        for name, value in where.items():
+            values = value if isinstance(value, list) else [value]
+            parts.append(f"`{name}` in ({', '.join(literal(v) for v in values)})")
+        return " and ".join(parts)
+
     def publish(self, branch: Branch, slices: Sequence[Slice], days_written: Sequence[dt.date]) -> None:
         """Audit every slice on the branch, store what was found, and publish if no critical expectation failed."""
         results = []
         for slice_ in slices:
-            rows = branch.read(slice_.suite.table).where(_condition(slice_.where))
+            rows = branch.read(slice_.suite.table).where(self.condition(slice_.where))
             results += quality.judge(slice_.suite, quality.measure(rows, slice_.suite, slice_.facts))
         last = max(days_written)
         self.lake.append(
@@ -149,19 +156,6 @@ class Stage:
         if failure:
             raise quality.GateFailed(failure)
         branch.publish(self.cluster, self.run_id, self.name, days_written)
-
-
-def _condition(where: Mapping[str, object]) -> str:
-    def literal(value: object) -> str:
-        if isinstance(value, dt.date):
-            return f"date'{value}'"
-        return "'" + str(value).replace("\\", "\\\\").replace("'", "\\'") + "'"
-
-    parts = []
-    for name, value in where.items():
-        values = value if isinstance(value, list) else [value]
-        parts.append(f"`{name}` in ({', '.join(literal(v) for v in values)})")
-    return " and ".join(parts)
 
 
 def run(
@@ -198,7 +192,7 @@ def run(
         return _finish(stage, told, GATE_FAILED, Outcome(str(error)), [])
     except Exception as error:
         traceback.print_exc()
-        _finish(stage, told, FAILED, Outcome(f"{stage}: {type(error).__name__}: {error}"), [])
+        _finish(stage, told, FAILED, Outcome(f"{stage}: {type(error).__name__}: {str(error).splitlines()[0]}"), [])
         return FAILED
 
 
@@ -221,7 +215,7 @@ def _finish(
             "counts": outcome.counts,
             **outcome.details,
         }
-        files, path = filesystem(told.result)
+        files, path = fs.FileSystem.from_uri(absolute_url(told.result))
         files.create_dir(path.rpartition("/")[0], recursive=True)
         with files.open_output_stream(path, compression=None) as out:
             out.write(json.dumps(result, indent=1, default=str).encode())

@@ -73,7 +73,7 @@ class Suite:
         key = ", ".join(self.table.key)
         unique = SliceRule(
             "key_is_unique",
-            "repeated_keys",
+            "{repeated_keys}",
             "critical",
             f"({key}) is unique, nulls counted as equal",
             maximum=0,

@@ -11,12 +11,11 @@ from client_telemetry.tables.table import (
     ArrayType,
     Column,
     Table,
-    struct,
 )
 
 CLIENT_METRIC_HISTOGRAMS = Table(
     name="client_metric_histograms",
-    comment="One row per histogram, exponential histogram or summary point.",
+    comment="One row per histogram, exponential histogram or summary point. A count above 2^63 - 1 is stored as that.",
     columns=(
         *POINT,
         Column("kind", STRING, "histogram, exponential_histogram or summary", nullable=False),
@@ -37,11 +36,8 @@ CLIENT_METRIC_HISTOGRAMS = Table(
         Column("positive_counts", ArrayType(LONG), "Exponential histogram: values per positive bucket"),
         Column("negative_offset", INT, "Exponential histogram: index of the first negative bucket"),
         Column("negative_counts", ArrayType(LONG), "Exponential histogram: values per negative bucket"),
-        Column(
-            "quantiles",
-            ArrayType(struct(quantile=DOUBLE, value=DOUBLE)),
-            "Summary: value at each quantile, 0 to 1",
-        ),
+        Column("quantiles", ArrayType(DOUBLE), "Summary: quantiles, 0 to 1"),
+        Column("quantile_values", ArrayType(DOUBLE), "Summary: value at each quantile"),
         Column("resource_index", INT, "Index into client_pushes.resources", nullable=False),
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),

@@ -1,0 +1,28 @@
+"""What must hold for broker incarnations."""
+
+from client_telemetry.expectations.suite import RowRule, Suite
+from client_telemetry.tables.brokers import BROKERS
+
+SUITE = Suite(
+    BROKERS,
+    (
+        RowRule(
+            "incarnation_is_hex",
+            "broker_incarnation rlike '^[0-9a-f]{{32}}$'",
+            "critical",
+            "incarnation is 32 hex digits",
+        ),
+        RowRule(
+            "release_is_declared",
+            "software_version is not null and software_version <> ''",
+            "warning",
+            "the broker declares its release; an upgrade question cannot use brokers that do not",
+        ),
+        RowRule(
+            "evidence_follows_the_start",
+            "last_evidence_at is null or started_at is null or last_evidence_at >= started_at - interval 5 minutes",
+            "warning",
+            "no evidence is older than the start of the broker: otherwise its clock or its manifest is wrong",
+        ),
+    ),
+)

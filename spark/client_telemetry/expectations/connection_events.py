@@ -1,0 +1,37 @@
+"""What must hold for events of the connection registry."""
+
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+
+SUITE = Suite(
+    CONNECTION_EVENTS,
+    (
+        RowRule(
+            "kind_is_known",
+            "kind in ('opened', 'active', 'closed')",
+            "critical",
+            "the event is of a known kind",
+        ),
+        RowRule(
+            "uses_are_counted",
+            "forall(api_uses, u -> u.requests >= 0 and u.rejected >= 0)",
+            "critical",
+            "counts of requests are not negative",
+        ),
+        RowRule(
+            "opened_before_observed",
+            "opened_at <= observed_at",
+            "warning",
+            "a connection opens before it is observed",
+        ),
+        flags_are_known(CONNECTION_EVENTS),
+        SliceRule(
+            "rows_match_ledger",
+            "count(*) - {event_rows}",
+            "critical",
+            "as many events as the ledger counts rows",
+            minimum=0,
+            maximum=0,
+        ),
+    ),
+)

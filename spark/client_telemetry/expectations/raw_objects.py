@@ -1,0 +1,49 @@
+"""What must hold for the ledger."""
+
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
+from client_telemetry.tables.raw_objects import RAW_OBJECTS, STATUSES
+
+_STATUSES = ", ".join(f"'{status}'" for status in STATUSES)
+
+SUITE = Suite(
+    RAW_OBJECTS,
+    (
+        RowRule(
+            "status_is_known", f"status in ({_STATUSES})", "critical", "status is a word of the vocabulary"
+        ),
+        RowRule(
+            "records_add_up",
+            "records is null or records = rows + duplicates + undecodable",
+            "critical",
+            "every record of an object is a row, a duplicate or an undecodable record",
+        ),
+        RowRule(
+            "name_tells_a_range",
+            "first_sequence is null or first_sequence <= last_sequence",
+            "critical",
+            "the sequences in the name are a range",
+        ),
+        RowRule(
+            "fault_has_a_reason",
+            "status in ('new', 'decoded') or error is not null",
+            "critical",
+            "what was not read to its end says why",
+        ),
+        flags_are_known(RAW_OBJECTS),
+        SliceRule(
+            "objects_are_readable",
+            "count_if(status in ('torn', 'damaged', 'unreadable', 'empty'))",
+            "warning",
+            "objects (manifests too) that could not be read to their end: see their error, and undecodable_records",
+            maximum=0,
+        ),
+        SliceRule(
+            "objects_match_manifests",
+            "count_if(size(array_intersect(flags, array('digest_mismatch', 'size_mismatch', 'record_count_mismatch', "
+            "'not_in_manifest'))) > 0)",
+            "warning",
+            "objects that differ from what their manifest states: see their flags",
+            maximum=0,
+        ),
+    ),
+)

@@ -1,0 +1,38 @@
+"""What must hold for the quarantine."""
+
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite
+from client_telemetry.raw.errors import vocabulary
+from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
+
+_CLASSES = ", ".join(f"'{error.__name__}'" for error in vocabulary())
+
+SUITE = Suite(
+    UNDECODABLE_RECORDS,
+    (
+        RowRule(
+            "error_class_is_known", f"error_class in ({_CLASSES})", "critical", "the reason is a known one"
+        ),
+        RowRule("message_is_there", "message <> ''", "critical", "the reason is told in words"),
+        RowRule(
+            "bytes_are_kept",
+            "length(bytes) = least(bytes_total, 65536) or length(bytes) = 65536",
+            "critical",
+            "the bytes are kept, up to 64 KiB",
+        ),
+        SliceRule(
+            "rows_match_ledger",
+            "count(*) - {undecodable}",
+            "critical",
+            "as many records as the ledger counts",
+            minimum=0,
+            maximum=0,
+        ),
+        SliceRule(
+            "few_are_undecodable",
+            "count(*) / greatest({records}, 1)",
+            "warning",
+            "undecodable records as a share of all records",
+            maximum=0.001,
+        ),
+    ),
+)
