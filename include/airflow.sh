@@ -7,7 +7,7 @@ set -euo pipefail
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 port=${PORT:-8080}
 
-export PATH="$PATH:$checkout/.venv/bin"
+export PATH="$checkout/.venv/bin:$PATH"
 # Finds the package include; Airflow itself adds only the folders of the DAGs and the plugins.
 export PYTHONPATH="$checkout${PYTHONPATH:+:$PYTHONPATH}"
 export PYSPARK_PYTHON=${PYSPARK_PYTHON:-$checkout/.venv/bin/python}

@@ -43,8 +43,9 @@ def conclude(ti: RuntimeTaskInstanceProtocol, day: str) -> dict[str, Any]:
 def daily_summary(ti: RuntimeTaskInstanceProtocol, day: str, clusters: Sequence[str]) -> dict[str, Any]:
     """Gather what the stages of this run reported.
 
-    Returns ``{"day": …, "clusters": {name: {"status": "ok", "counts": {stage: {…}}}}}``; a cluster that failed has
-    the status ``failed``, the counts of the stages before, and ``failed_stage``, ``message`` and ``where``.
+    Returns ``{"day": …, "clusters": {name: {"status": "ok", "counts": {stage: {…}}, "warnings": […]}}}``; a cluster
+    that failed has the status ``failed``, the counts of the stages before, and ``failed_stage``, ``message`` and
+    ``where``.
     """
     return {"day": day, "clusters": {name: _cluster(ti, index, name) for index, name in enumerate(clusters)}}
 
@@ -57,6 +58,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         for stage, counts in cluster["counts"].items():
             figures = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in counts.items())
             lines.append(f"    {stage}: {figures or 'nothing to do'}")
+        lines += [f"    warning: {warning}" for warning in cluster["warnings"]]
         if cluster["status"] == "failed":
             failures.append(f"FAILED {cluster['message']} See {cluster['where']}.")
     return lines + failures
@@ -65,6 +67,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
 def _cluster(ti: RuntimeTaskInstanceProtocol, index: int, name: str) -> dict[str, Any]:
     """What became of one cluster; the first stage that left no report is where it failed."""
     counts: dict[str, Any] = {}
+    warnings: list[str] = []
     for stage in STAGES:
         task_id = f"cluster.{stage}"
         report = ti.xcom_pull(task_ids=task_id, map_indexes=index)
@@ -73,9 +76,11 @@ def _cluster(ti: RuntimeTaskInstanceProtocol, index: int, name: str) -> dict[str
             return {
                 "status": "failed",
                 "counts": counts,
+                "warnings": warnings,
                 "failed_stage": stage,
-                "message": failure or f"{stage} of {name} was stopped before it could say why.",
+                "message": failure or f"{name}: {stage} was stopped before it could say why.",
                 "where": f"the log of the task {task_id} [{name}]",
             }
-        counts[stage] = report.get("counts", {})
-    return {"status": "ok", "counts": counts}
+        counts[stage] = report["counts"]
+        warnings += report["warnings"]
+    return {"status": "ok", "counts": counts, "warnings": warnings}

@@ -109,11 +109,14 @@ class SparkStage(SparkSubmitOperator):
             super().execute(context)
         except (AirflowException, OSError) as error:  # the hook's ways to say that spark-submit failed
             broke = error
+        process = getattr(self._hook, "_submit_sp", None)  # the hook keeps the exit code nowhere else
+        if process:
+            process.stdout.close()  # and leaves this open
         report = _read(report_file)
         if broke is None and report.get("status") == "ok":
-            self.log.info("%s of %s: %s", self.stage, cluster.name, report["message"])
+            self.log.info("%s: %s", cluster.name, report["message"])
             return report
-        raise self._failure(cluster.name, report, broke)
+        raise self._failure(cluster.name, report, broke, process.returncode if process else None)
 
     def _check_connection(self) -> None:
         """Without a Spark connection the hook would quietly submit to YARN."""
@@ -126,19 +129,17 @@ class SparkStage(SparkSubmitOperator):
             ) from None
 
     def _failure(
-        self, cluster: str, report: dict[str, Any], broke: Exception | None
+        self, cluster: str, report: dict[str, Any], broke: Exception | None, exit_code: int | None
     ) -> StageFailed | StageRefused:
         """What to raise for a job that did not end well, with a message that says what to do next."""
-        process = getattr(self._hook, "_submit_sp", None)  # the hook keeps the exit code nowhere else
-        exit_code = process.returncode if process else None
         if report.get("status") == "ok":  # it reported, and then it broke
             report = {}
         message = report.get("message") or (
-            f"the job ended with exit code {exit_code} and left no report of a failure. Look for the reason in the log of this "
+            f"{self.stage}: the job ended with exit code {exit_code} and left no report of a failure. Look for the reason in the log of this "
             f"task. {broke or ''}"
         )
         refused = report.get("status") in _FINAL if report else exit_code in (BAD_ARGUMENTS, FAILED_GATE)
-        return (StageRefused if refused else StageFailed)(f"{self.stage} of {cluster}: {message}")
+        return (StageRefused if refused else StageFailed)(f"{cluster}: {message}")
 
 
 def _options(given: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,112 @@
+from pathlib import Path
+
+import pytest
+
+from include.clusters import (
+    CHECKOUT,
+    ClustersFileMissing,
+    InvalidClustersFile,
+    UnknownCluster,
+    read_clusters,
+)
+
+LOCATIONS = "lake: s3://tables/lake\npublish: /srv/published\nresults: var/results\n"
+TWO = """clusters:
+  - {name: east, cluster_id: -aaa, raw: s3://dumps/east}
+  - {name: west, cluster_id: bbb, raw: dumps/west, owners: owners.yaml}
+"""
+
+
+def test_the_shipped_file_names_the_two_sample_clusters_with_their_dumps(monkeypatch):
+    monkeypatch.delenv("CLIENT_TELEMETRY_CLUSTERS", raising=False)
+    clusters = read_clusters()
+    assert list(clusters.by_name) == ["telemetry_cluster", "fleet"]
+    for cluster in clusters.by_name.values():
+        manifests = Path(cluster.raw) / "v1" / "dataset=manifests" / f"cluster={cluster.cluster_id}"
+        assert manifests.is_dir()
+
+
+def test_urls_and_absolute_paths_stay_and_other_paths_start_at_the_checkout(clusters_file):
+    clusters_file(LOCATIONS + TWO)
+    clusters = read_clusters()
+    assert clusters.lake == "s3://tables/lake"
+    assert clusters.publish == "/srv/published"
+    assert clusters.results == f"{CHECKOUT}/var/results"
+    east, west = clusters.by_name.values()
+    assert (east.cluster_id, east.raw, east.owners) == ("-aaa", "s3://dumps/east", None)
+    assert (west.raw, west.owners) == (f"{CHECKOUT}/dumps/west", f"{CHECKOUT}/owners.yaml")
+
+
+def test_a_run_takes_the_clusters_it_asks_for_once_each_and_all_if_it_asks_for_none(clusters_file):
+    clusters_file(LOCATIONS + TWO)
+    clusters = read_clusters()
+    assert clusters.chosen([]) == ["east", "west"]
+    assert clusters.chosen(["west"]) == ["west"]
+    assert clusters.chosen(["west", "east", "west"]) == ["east", "west"]
+
+
+def test_an_unknown_cluster_is_refused_with_the_names_there_are(clusters_file):
+    clusters_file(LOCATIONS + TWO)
+    with pytest.raises(UnknownCluster, match=r"no cluster 'north'.*names: east, west"):
+        read_clusters().chosen(["east", "north"])
+
+
+def test_a_missing_file_says_where_it_was_looked_for_and_how_to_set_it(monkeypatch):
+    monkeypatch.setenv("CLIENT_TELEMETRY_CLUSTERS", "/nowhere/clusters.yaml")
+    with pytest.raises(ClustersFileMissing, match=r"/nowhere/clusters\.yaml.*CLIENT_TELEMETRY_CLUSTERS"):
+        read_clusters()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        pytest.param("clusters: [", "cannot be read as YAML", id="no YAML"),
+        pytest.param("", "the file must be a mapping", id="empty file"),
+        pytest.param("- east", "the file must be a mapping", id="a list at the top"),
+        pytest.param(LOCATIONS + "pool: 3\n" + TWO, "unknown key 'pool'", id="unknown key at the top"),
+        pytest.param(TWO, "the file lacks 'lake'", id="no lake"),
+        pytest.param("lake:\npublish: p\nresults: r\n" + TWO, "the file lacks 'lake'", id="empty lake"),
+        pytest.param(
+            "lake: 3\npublish: p\nresults: r\n" + TWO, "'lake' of the file must be a text", id="number"
+        ),
+        pytest.param(LOCATIONS + "clusters: []", "at least one cluster", id="no cluster"),
+        pytest.param(LOCATIONS + "clusters: {a: b}", "at least one cluster", id="clusters as a mapping"),
+        pytest.param(LOCATIONS + "clusters: [east]", "cluster 1 must be a mapping", id="cluster as a text"),
+        pytest.param(
+            LOCATIONS + "clusters: [{name: a, cluster_id: b}]",
+            "cluster 1 lacks 'raw'",
+            id="cluster without raw",
+        ),
+        pytest.param(
+            LOCATIONS + TWO + "  - {name: a, cluster_id: b, raw: c, owner: d}",
+            "cluster 3 has the unknown key 'owner'",
+            id="misspelled key",
+        ),
+        pytest.param(
+            LOCATIONS + TWO + "  - {name: east, cluster_id: c, raw: c}",
+            "name 'east' is given twice",
+            id="name twice",
+        ),
+        pytest.param(
+            LOCATIONS + TWO + "  - {name: c, cluster_id: bbb, raw: c}",
+            "cluster_id 'bbb' is given twice",
+            id="cluster id twice",
+        ),
+        pytest.param(
+            LOCATIONS + "clusters: [{name: ../east, cluster_id: a, raw: c}]",
+            "cannot stand in a path",
+            id="name that leaves its folder",
+        ),
+        pytest.param(
+            LOCATIONS + "clusters: [{name: east, cluster_id: a/b, raw: c}]",
+            "cannot stand in a path",
+            id="cluster id with a slash",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_used_is_refused_with_its_path_and_the_reason(clusters_file, text, said):
+    path = clusters_file(text)
+    with pytest.raises(InvalidClustersFile) as refused:
+        read_clusters()
+    assert said in str(refused.value)
+    assert str(path) in str(refused.value)

@@ -1,0 +1,69 @@
+import pytest
+
+from include.daily_summary import STAGES, ClustersFailed, conclude, daily_summary, summary_lines
+
+
+class TaskInstance:
+    """Takes the place of the running task instance: XComs by (task, map index, key)."""
+
+    def __init__(self, xcoms):
+        self.xcoms, self.pushed = xcoms, {}
+
+    def xcom_pull(self, task_ids, map_indexes=None, key="return_value"):
+        return self.xcoms.get((task_ids, map_indexes, key))
+
+    def xcom_push(self, key, value):
+        self.pushed[key] = value
+
+
+def _reports(index, stages=STAGES):
+    return {
+        (f"cluster.{stage}", index, "return_value"): {
+            "counts": {"rows_read": number},
+            "warnings": [f"{stage}!"],
+        }
+        for number, stage in enumerate(stages)
+    }
+
+
+def _ti(*parts):
+    return TaskInstance(
+        {("clusters", None, "return_value"): ["east", "west"]} | {k: v for p in parts for k, v in p.items()}
+    )
+
+
+def test_every_cluster_shows_the_counts_and_warnings_of_its_stages():
+    summary = conclude(_ti(_reports(0), _reports(1)), "2026-11-21")
+    assert summary["day"] == "2026-11-21"
+    assert summary["clusters"]["west"] == {
+        "status": "ok",
+        "counts": {stage: {"rows_read": number} for number, stage in enumerate(STAGES)},
+        "warnings": [f"{stage}!" for stage in STAGES],
+    }
+    assert "    decode: rows read 1" in summary_lines(summary)
+
+
+def test_a_failed_cluster_fails_the_run_with_its_reason_and_keeps_the_summary():
+    failure = {("cluster.decode", 1, "failure"): "west: decode: no space left. Free some."}
+    ti = _ti(_reports(0), _reports(1, ["collect"]), failure)
+    with pytest.raises(ClustersFailed, match=r"no space left.*log of the task cluster\.decode \[west\]"):
+        conclude(ti, "2026-11-21")
+    west = ti.pushed["return_value"]["clusters"]["west"]
+    assert (west["status"], west["failed_stage"], west["counts"]) == (
+        "failed",
+        "decode",
+        {"collect": {"rows_read": 0}},
+    )
+    assert ti.pushed["return_value"]["clusters"]["east"]["status"] == "ok"
+
+
+def test_a_task_that_was_killed_is_a_failure_too():
+    ti = _ti(_reports(0), _reports(1, STAGES[:-1]))
+    summary = daily_summary(ti, "2026-11-21", ["east", "west"])
+    assert summary["clusters"]["west"]["message"] == "west: profile was stopped before it could say why."
+    assert summary_lines(summary)[-1].startswith("FAILED west: profile was stopped")
+
+
+def test_no_cluster_at_all_is_a_failure():
+    with pytest.raises(ClustersFailed, match="log of the task clusters"):
+        conclude(TaskInstance({}), "2026-11-21")

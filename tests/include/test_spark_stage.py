@@ -1,0 +1,167 @@
+import json
+from types import SimpleNamespace
+
+import pytest
+from airflow.sdk.exceptions import AirflowFailException
+from structlog.testing import capture_logs
+
+from include.spark_stage import SparkStage, StageFailed, StageRefused
+
+RUN_ID = "manual__2026-11-22T02:00:00+00:00"
+
+
+class TaskInstance:
+    """Takes the place of the running task instance: keeps what is pushed."""
+
+    def __init__(self):
+        self.pushed = {}
+
+    def xcom_push(self, key, value):
+        self.pushed[key] = value
+
+
+@pytest.fixture
+def ti():
+    return TaskInstance()
+
+
+@pytest.fixture
+def run(clusters_file, calls_of_spark_submit, tmp_path, ti, monkeypatch):
+    """Runs a stage of the cluster `east`; what fake_bin/spark-submit does is given as `behaviour`."""
+    clusters_file(f"""
+lake: {tmp_path}/lake
+publish: {tmp_path}/published
+results: {tmp_path}/results
+clusters: [{{name: east, cluster_id: -aaa, raw: s3://dumps/east, owners: s3://dumps/owners.yaml}}]
+""")
+
+    def run_stage(stage, behaviour=None, cluster="east", **kwargs):
+        monkeypatch.setenv("FAKE_SPARK_SUBMIT", json.dumps({stage: behaviour or {}}))
+        operator = SparkStage(task_id=stage, cluster=cluster, **kwargs)
+        return operator.execute({"ti": ti, "run_id": RUN_ID, "dag": SimpleNamespace(dag_id="a_dag")})
+
+    return run_stage
+
+
+def test_a_stage_returns_what_its_job_reported(run):
+    report = run("collect", arguments={"day": "2026-11-21"})
+    assert report["status"] == "ok"
+    assert report["decode_days"] == ["2026-11-21"]
+
+
+def test_the_job_is_told_its_cluster_run_lake_and_where_to_report(run, calls_of_spark_submit, tmp_path):
+    run("sessionize", arguments={"days": ["2026-11-20", "2026-11-21"]})
+    (call,) = calls_of_spark_submit()
+    assert call["spark"][:2] == ["--master", "local[2]"]
+    assert call["options"] == {
+        "cluster": "-aaa",
+        "run-id": RUN_ID,
+        "lake": f"{tmp_path}/lake",
+        "result": f"{tmp_path}/results/a_dag/{RUN_ID}/east/sessionize.json",
+        "days": "2026-11-20,2026-11-21",
+    }
+
+
+@pytest.mark.parametrize(
+    ("location", "options"),
+    [
+        ("raw", {"raw": "s3://dumps/east"}),
+        ("owners", {"owners": "s3://dumps/owners.yaml"}),
+        ("publish", {"publish": "{tmp_path}/published", "cluster-name": "east"}),
+    ],
+)
+def test_a_job_is_told_the_locations_that_its_task_names(
+    run, calls_of_spark_submit, tmp_path, location, options
+):
+    run("profile", locations=[location])
+    (call,) = calls_of_spark_submit()
+    told = {
+        key: value
+        for key, value in call["options"].items()
+        if key in ("raw", "owners", "publish", "cluster-name")
+    }
+    assert told == {key: value.format(tmp_path=tmp_path) for key, value in options.items()}
+
+
+def test_an_empty_list_is_told_and_a_question_that_was_not_asked_is_not(run, calls_of_spark_submit):
+    run("decode", arguments={"days": [], "from": "", "window": None})
+    (call,) = calls_of_spark_submit()
+    assert call["options"]["days"] == ""
+    assert not {"from", "window"} & call["options"].keys()
+
+
+def test_the_output_of_spark_submit_is_in_the_log(run):
+    with capture_logs() as lines:
+        run("decode", arguments={"days": []})
+    assert "spark says: decode ends with 0" in [line["event"] for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "status"), [(2, "bad_arguments"), (3, "failed_gate")], ids=["bad arguments", "failed gate"]
+)
+def test_a_job_that_refuses_fails_the_task_for_good_with_its_message(run, ti, exit_code, status):
+    report = {"status": status, "message": "decode: the gate of client_pushes failed. Do this."}
+    with pytest.raises(StageRefused) as refused:
+        run("decode", {"exit": exit_code, "report": report})
+    assert isinstance(refused.value, AirflowFailException)
+    assert str(refused.value) == "east: decode: the gate of client_pushes failed. Do this."
+    assert ti.pushed == {"failure": str(refused.value)}
+
+
+@pytest.mark.parametrize("exit_code", [2, 3])
+def test_a_job_that_refuses_before_it_can_report_fails_for_good_too(run, exit_code):
+    with pytest.raises(StageRefused, match=rf"(?s)east: decode: .*exit code {exit_code}.*spark says"):
+        run("decode", {"exit": exit_code, "report": None})
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "said"),
+    [
+        pytest.param(
+            {"exit": 1, "report": {"status": "failed", "message": "decode: a worker was lost"}},
+            "east: decode: a worker was lost",
+            id="the job reported a failure",
+        ),
+        pytest.param({"exit": 137, "report": None}, "exit code 137", id="the job was killed"),
+        pytest.param({"exit": 0, "report": None}, "exit code 0 and left no report", id="no report"),
+        pytest.param(
+            {"exit": 1, "report": '{"status": "o'}, "exit code 1", id="it died while it wrote its report"
+        ),
+        pytest.param(
+            {"exit": 1, "report": {"status": "ok", "message": "all well"}},
+            "exit code 1",
+            id="it died after its report",
+        ),
+    ],
+)
+def test_a_job_that_breaks_fails_the_attempt_so_that_airflow_tries_again(run, ti, behaviour, said):
+    with pytest.raises(StageFailed) as failed:
+        run("decode", behaviour)
+    assert not isinstance(failed.value, AirflowFailException)
+    assert said in str(failed.value)
+    assert ti.pushed == {"failure": str(failed.value)}
+
+
+def test_the_report_of_an_earlier_attempt_is_not_taken_for_this_one(run):
+    run("decode")
+    with pytest.raises(StageFailed, match="left no report"):
+        run("decode", {"report": None})
+
+
+def test_an_unknown_cluster_fails_for_good_without_starting_spark(run, calls_of_spark_submit):
+    with pytest.raises(AirflowFailException, match="no cluster 'west'"):
+        run("decode", cluster="west")
+    assert calls_of_spark_submit() == []
+
+
+def test_without_a_spark_connection_nothing_is_sent_to_yarn(run, calls_of_spark_submit, monkeypatch):
+    monkeypatch.delenv("AIRFLOW_CONN_SPARK_DEFAULT")
+    with pytest.raises(StageRefused, match="AIRFLOW_CONN_SPARK_DEFAULT"):
+        run("decode")
+    assert calls_of_spark_submit() == []
+
+
+def test_without_spark_submit_the_task_says_so(run, monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(StageFailed, match="spark-submit"):
+        run("decode")
