@@ -28,12 +28,22 @@ CLIENTS = Table(
         Column("client_id_sanitized", STRING, "client_id URL-encoded as Kafka's Sanitizer does (KIP-190)"),
         Column("client_id_jmx", STRING, "client_id as it stands in Kafka's JMX metric names (KIP-190)"),
         Column("instances", LONG, "Client instances that pushed metrics", nullable=False),
-        Column("connections", LONG, "Connections seen", nullable=False),
+        Column(
+            "connections",
+            LONG,
+            "Connections seen, refusals that are tied to none not counted",
+            nullable=False,
+        ),
         Column("addresses", LONG, "Distinct client addresses", nullable=False),
         Column("address_sample", STRINGS, "The smallest 5 of them", nullable=False),
         Column("listeners", STRINGS, "Listeners, sorted", nullable=False),
         Column("security_protocols", STRINGS, "Security protocols, sorted", nullable=False),
-        Column("api_uses", API_USES, "Requests per API and version within the day", nullable=False),
+        Column(
+            "api_uses",
+            API_USES,
+            "Requests per API and version of the day, sorted; `first_request_at` as in client_connections",
+            nullable=False,
+        ),
         Column("group_ids", STRINGS, "Seen in requests, sorted, at most 64", nullable=False),
         Column("transactional_ids", STRINGS, "Seen in requests, sorted, at most 64", nullable=False),
         Column(
@@ -55,5 +65,7 @@ CLIENTS = Table(
         "software_unknown": "no software name is registered",
         "shared_client_id": "another client of the day has the same principal and client id with other software",
         "no_client_id": "requests carried no client id",
+        "unidentified": "neither principal nor client id nor software is known: connections that the broker refused "
+        "before it knew whose they are. They may belong to other clients of the day",
     },
 )

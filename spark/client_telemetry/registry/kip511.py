@@ -1,0 +1,24 @@
+"""Client software names and versions as brokers accept them (KIP-511). What a name stands for is not here."""
+
+import re
+
+_PATTERN = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+"""ApiVersionsRequest.SOFTWARE_NAME_VERSION_PATTERN of Kafka; the whole string must match. No limit of length."""
+
+UNKNOWN = "unknown"
+"""What a broker registers for a connection that told no name: before ApiVersions, and after versions 0 to 2 of it."""
+
+
+def is_valid(name_or_version: str) -> bool:
+    """Whether a broker takes the string as software name or version in ApiVersions 3 and later. If not, it answers
+    error 42 (INVALID_REQUEST), registers nothing and leaves the connection open.
+
+    >>> is_valid("2.15.0-rdkafka-2.15.0"), is_valid("v1.2.3+dirty"), is_valid("")
+    (True, False, False)
+    """
+    return _PATTERN.fullmatch(name_or_version) is not None
+
+
+def is_known(registered: str | None) -> bool:
+    """Whether the registered name or version tells anything: it is there, not empty and not `unknown`."""
+    return registered not in (None, "", UNKNOWN)

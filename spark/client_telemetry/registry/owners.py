@@ -1,0 +1,119 @@
+"""Who answers for a client: ordered rules that the user writes. Reading them from a place is not here."""
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import get_type_hints
+
+import yaml
+
+_PATTERNS = ("principal", "client_id", "group_id", "client_address")
+_TEXTS = ("name", "owner", "contact")
+
+
+class BadOwnerRule(ValueError):
+    """A rule cannot be used; the message names the rule and says what is wrong."""
+
+
+@dataclass(frozen=True)
+class OwnerRule:
+    """Patterns are Python regular expressions for the whole string; all that are given must match. A client has
+    several groups and addresses: one that matches is enough."""
+
+    name: str
+    owner: str
+    contact: str | None = None
+    principal: re.Pattern[str] | None = None
+    client_id: re.Pattern[str] | None = None
+    group_id: re.Pattern[str] | None = None
+    client_address: re.Pattern[str] | None = None
+
+    def matches(
+        self,
+        principal: str | None,
+        client_id: str | None,
+        group_ids: Collection[str],
+        client_addresses: Collection[str],
+    ) -> bool:
+        """Whether the rule is for this client. A pattern never matches what the client does not have: a null client
+        id is not an empty one."""
+        have = (
+            (self.principal, [principal]),
+            (self.client_id, [client_id]),
+            (self.group_id, group_ids),
+            (self.client_address, client_addresses),
+        )
+        return all(
+            pattern is None or any(value is not None and pattern.fullmatch(value) for value in values)
+            for pattern, values in have
+        )
+
+
+def first_match(
+    rules: Sequence[OwnerRule],
+    principal: str | None,
+    client_id: str | None,
+    group_ids: Collection[str] = (),
+    client_addresses: Collection[str] = (),
+) -> OwnerRule | None:
+    """The first rule that matches; None: the client has no owner."""
+    return next((r for r in rules if r.matches(principal, client_id, group_ids, client_addresses)), None)
+
+
+def load_owner_rules(text: str) -> tuple[OwnerRule, ...]:
+    """Rules from YAML or JSON: a list of mappings, or a mapping `rules:` with that list. Keys: `name`, `owner`,
+    `contact` (may be absent), and at least one of `principal`, `client_id`, `group_id`, `client_address`.
+
+    Raises `BadOwnerRule`.
+
+    >>> [rule.owner for rule in load_owner_rules('[{name: a, owner: billing, principal: "User:billing.*"}]')]
+    ['billing']
+    """
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise BadOwnerRule(f"the owner rules are no YAML: {' '.join(str(error).split())}") from None
+    if isinstance(content, dict) and set(content) == {"rules"}:
+        content = content["rules"]
+    if not isinstance(content, list):
+        raise BadOwnerRule(
+            "the owner rules are no list: write `rules:` and below it one `- name: ...` for each rule"
+        )
+    rules = tuple(_rule(number, entry) for number, entry in enumerate(content, 1))
+    names = [rule.name for rule in rules]
+    for name in names:
+        if names.count(name) > 1:
+            raise BadOwnerRule(f"owner rule {name!r} is there twice: names tell rules apart")
+    return rules
+
+
+def _rule(number: int, entry: object) -> OwnerRule:
+    if not isinstance(entry, dict):
+        raise BadOwnerRule(f"owner rule {number} is no mapping of keys to texts: {entry!r}")
+    where = f"owner rule {number} ({entry['name']!r})" if entry.get("name") else f"owner rule {number}"
+    known = get_type_hints(OwnerRule)
+    for key, value in entry.items():
+        if key not in known:
+            raise BadOwnerRule(f"{where} has an unknown key {key!r}; known are {', '.join(known)}")
+        if not isinstance(value, str):
+            raise BadOwnerRule(f"{where}: {key} is no text but {value!r}; put it in quotes")
+        if value == "" and key in _TEXTS:
+            raise BadOwnerRule(f"{where}: {key} is empty")
+    for key in ("name", "owner"):
+        if key not in entry:
+            raise BadOwnerRule(f"{where} has no {key}")
+    if not entry.keys() & set(_PATTERNS):
+        raise BadOwnerRule(
+            f"{where} has no pattern and would match every client; if that is meant, write principal: '.*'"
+        )
+    return OwnerRule(
+        **{key: value for key, value in entry.items() if key in _TEXTS},
+        **{key: _pattern(where, key, value) for key, value in entry.items() if key in _PATTERNS},
+    )
+
+
+def _pattern(where: str, key: str, value: str) -> re.Pattern[str]:
+    try:
+        return re.compile(value)
+    except re.error as error:
+        raise BadOwnerRule(f"{where}: {key} {value!r} is no regular expression: {error}") from None
