@@ -122,28 +122,34 @@ def _decompress_frames(data: bytes, new: Callable[[], _Frame], limit: int) -> by
 
 def _decompress_snappy(data: bytes, limit: int) -> bytes:
     if not data.startswith(_XERIAL_MAGIC):
-        return _decompress_block(data, limit, len(data))
-    given, size, at = [], 0, _XERIAL_HEADER_BYTES
+        _check_size(_snappy_length(data), limit, len(data))
+        return _decompress_block(data)
+    given, size, at = [], 0, 0
     while at < len(data):
-        if data.startswith(_XERIAL_MAGIC, at):  # a second stream, as snappy-java's SnappyInputStream allows
+        if data.startswith(
+            _XERIAL_MAGIC, at
+        ):  # also a second stream, as snappy-java's SnappyInputStream allows
             at += _XERIAL_HEADER_BYTES
+            if at > len(data):
+                raise CorruptPayload(f"the snappy stream ends in its header, at byte {len(data)}")
             continue
         length = int.from_bytes(data[at : at + 4], "big", signed=True)
-        block = data[at + 4 : at + 4 + length] if length > 0 else b""
+        block = data[at + 4 : at + 4 + max(length, 0)]
         if length <= 0 or len(block) < length:
             raise CorruptPayload(f"snappy block of {length} bytes at {at} of {len(data)}")
-        given.append(_decompress_block(block, limit - size, len(data)))
+        _check_size(size + _snappy_length(block), limit, len(data))
+        given.append(_decompress_block(block))
         size += len(given[-1])
         at += 4 + length
     return b"".join(given)
 
 
-def _decompress_block(block: bytes, limit: int, stored_bytes: int) -> bytes:
-    _check_size(_snappy_length(block), limit, stored_bytes)
+def _decompress_block(block: bytes) -> bytes:
+    """A snappy block whose declared length was checked; the library does not give more than that."""
     try:
         return snappy.uncompress(block)
     except snappy.UncompressError as error:
-        raise CorruptPayload(f"snappy: {error.__cause__ or error} ({stored_bytes} bytes)") from None
+        raise CorruptPayload(f"snappy block of {len(block)} bytes: {error.__cause__ or error}") from None
 
 
 def _snappy_length(block: bytes) -> int:
@@ -158,7 +164,7 @@ def _snappy_length(block: bytes) -> int:
 
 def _is_raw_snappy(data: bytes) -> bool:
     try:
-        block = _decompress_block(data, DEFAULT_LIMITS.output_bytes(len(data)), len(data))
+        block = _decompress_snappy(data, DEFAULT_LIMITS.output_bytes(len(data)))
     except (CorruptPayload, PayloadTooLarge):
         return False
     return block.startswith(_METRICS_DATA_TAG)
