@@ -23,9 +23,9 @@ if "airflow" not in sys.modules:
     os.environ.update(line.split("=", 1) for line in shown.split("\0") if line)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def dags():
-    """DAG id -> DAG, from the real folder; a file that does not parse fails every test."""
+    """DAG id -> DAG, from the real folder, parsed anew because a run leaves its params in the DAG object."""
     from airflow.dag_processing.dagbag import DagBag
 
     bag = DagBag(dag_folder=str(CHECKOUT / "dags"))

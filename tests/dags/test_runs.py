@@ -1,0 +1,137 @@
+"""Both DAGs run by Airflow; only spark-submit is replaced, by tests/include/fake_bin/spark-submit."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from airflow.sdk.exceptions import ParamValidationError
+
+# Airflow's in-process API imports starlette.testclient, which wants another HTTP client than Airflow's pins have.
+pytestmark = pytest.mark.filterwarnings("ignore:Using `httpx` with:UserWarning")
+
+DAY = "2026-11-21"
+GATE = "decode: client_pushes failed its gate. Do this."
+
+
+@pytest.fixture
+def run(dags, database, tmp_path, monkeypatch):
+    """Runs a DAG over two clusters, east (id aaa) and west (id bbb); gives the run, its results and the calls."""
+    calls = tmp_path / "calls.jsonl"
+    calls.touch()
+    fake = Path(__file__).parents[1] / "include" / "fake_bin"
+    monkeypatch.setenv("PATH", str(fake), prepend=os.pathsep)
+    monkeypatch.setenv("FAKE_SPARK_SUBMIT_CALLS", str(calls))
+    monkeypatch.setenv("CLIENT_TELEMETRY_CLUSTERS", str(tmp_path / "clusters.yaml"))
+    (tmp_path / "clusters.yaml").write_text(f"""
+lake: {tmp_path}/lake
+publish: {tmp_path}/published
+results: {tmp_path}/results
+clusters:
+  - {{name: east, cluster_id: aaa, raw: s3://dumps/east}}
+  - {{name: west, cluster_id: bbb, raw: s3://dumps/west}}
+""")
+
+    def run_dag(dag_id, conf, **behaviours):
+        monkeypatch.setenv(
+            "FAKE_SPARK_SUBMIT", json.dumps({k.replace("_", " "): v for k, v in behaviours.items()})
+        )
+        dag_run = dags[dag_id].test(run_conf=conf)
+        tasks = {(ti.task_id, ti.map_index): ti for ti in dag_run.get_task_instances()}
+        return dag_run, tasks, [json.loads(line) for line in calls.read_text().splitlines()]
+
+    return run_dag
+
+
+def test_a_day_goes_through_all_stages_of_all_clusters(run):
+    dag_run, tasks, calls = run("client_telemetry_daily", {"day": DAY})
+    assert dag_run.state == "success"
+    summary = tasks["summary", -1].xcom_pull(task_ids="summary")
+    assert [cluster["status"] for cluster in summary["clusters"].values()] == ["ok", "ok"]
+    told = {(call["stage"], call["options"]["cluster"]): call["options"] for call in calls}
+    assert told["collect", "aaa"]["day"] == DAY
+    for stage in ("decode", "sessionize", "profile"):
+        assert told[stage, "bbb"]["days"] == DAY
+    assert tasks["cluster.decode", 1].rendered_map_index == "west"
+
+
+def test_only_the_clusters_asked_for_are_processed(run):
+    _, _, calls = run("client_telemetry_daily", {"day": DAY, "clusters": ["west"]})
+    assert {call["options"]["cluster"] for call in calls} == {"bbb"}
+
+
+def test_the_days_to_decode_and_to_derive_again_are_those_that_collect_found(run):
+    found = {
+        "status": "ok",
+        "message": "",
+        "counts": {},
+        "warnings": [],
+        "decode_days": [],
+        "derive_days": [DAY, "2026-11-22"],
+    }
+    _, _, calls = run("client_telemetry_daily", {"day": DAY, "clusters": ["east"]}, collect={"report": found})
+    assert [call["options"]["days"] for call in calls[1:]] == ["", f"{DAY},2026-11-22", f"{DAY},2026-11-22"]
+
+
+def test_a_failed_gate_of_one_cluster_stops_that_cluster_and_fails_the_run(run):
+    behaviour = {"exit": 3, "report": {"status": "failed_gate", "message": GATE}}
+    dag_run, tasks, _ = run("client_telemetry_daily", {"day": DAY}, decode_aaa=behaviour)
+    states = {key: ti.state for key, ti in tasks.items()}
+    assert dag_run.state == "failed"
+    assert states["cluster.decode", 0] == "failed"
+    assert tasks["cluster.decode", 0].try_number == 1  # no retry
+    assert states["cluster.profile", 0] == "upstream_failed"
+    assert states["cluster.profile", 1] == "success"
+    assert states["summary", -1] == "failed"
+    east, west = tasks["summary", -1].xcom_pull(task_ids="summary")["clusters"].values()
+    assert (east["status"], east["message"], west["status"]) == ("failed", f"east: {GATE}", "ok")
+
+
+def test_an_unknown_cluster_fails_the_run_before_any_job(run):
+    dag_run, tasks, calls = run("client_telemetry_daily", {"clusters": ["north"]})
+    assert dag_run.state == "failed"
+    assert tasks["clusters", -1].state == "failed"
+    assert tasks["summary", -1].state == "failed"
+    assert calls == []
+
+
+def test_a_question_is_handed_to_the_jobs_and_its_report_is_the_result(run):
+    question = {"cluster": "west", "from": "3.9.1", "to": "4.0.0", "day": DAY, "window_days": 3}
+    dag_run, tasks, (impact, publish) = run("broker_upgrade_impact", question)
+    assert dag_run.state == "success"
+    asked = {key: impact["options"][key] for key in ("cluster", "report-id", "from", "to", "day", "window")}
+    assert asked == {
+        "cluster": "bbb",
+        "report-id": dag_run.run_id,
+        "from": "3.9.1",
+        "to": "4.0.0",
+        "day": DAY,
+        "window": "3",
+    }
+    assert publish["options"]["report-id"] == dag_run.run_id
+    assert publish["options"]["cluster-name"] == "west"
+    result = tasks["publish", -1].xcom_pull(task_ids="publish")
+    assert result["verdicts"] == {"breaks": 1}
+    assert result["report"].endswith("index.html")
+
+
+def test_what_was_not_asked_is_not_told(run):
+    _, _, (impact, _) = run("broker_upgrade_impact", {"cluster": "west", "to": "4.0.0"})
+    assert not {"from", "day"} & impact["options"].keys()
+
+
+def test_a_refused_question_fails_the_run_and_publishes_nothing(run):
+    refusal = {
+        "status": "bad_arguments",
+        "message": "impact: nothing is known of 2026-11-30. Run it for that day.",
+    }
+    question = {"cluster": "west", "to": "4.0.0", "day": "2026-11-30"}
+    dag_run, tasks, calls = run("broker_upgrade_impact", question, impact={"exit": 2, "report": refusal})
+    assert dag_run.state == "failed"
+    assert tasks["impact", -1].xcom_pull(task_ids="impact", key="failure") == f"west: {refusal['message']}"
+    assert [call["stage"] for call in calls] == ["impact"]
+
+
+def test_a_release_that_is_not_exact_is_refused_before_the_run(run):
+    with pytest.raises(ParamValidationError):
+        run("broker_upgrade_impact", {"cluster": "west", "to": "4.0"})
