@@ -90,8 +90,9 @@ class RecordReader:
     """Iterate once for the records; then `result` says how the object ended.
 
     `source` is a binary file object at its start, seekable if damage should cost nothing (see `StoredObject`).
-    `name` is the object's key or file name. Memory: at most 16 MiB of decompressed bytes and one record (16 MiB),
-    whatever the object says of itself. Errors of `source` itself pass through: they are not the object's fault.
+    `name` is the object's key or file name. Memory: at most 16 MiB of decompressed bytes, one record (16 MiB) and
+    zstd's window (libzstd refuses more than 128 MiB; real writers use 2 to 8), whatever the object says of itself.
+    Errors of `source` itself pass through: they are not the object's fault.
 
     A length of 0 is damage (`EmptyRecord`): no message of the contract is empty, and zeros are what a crash leaves.
     """
