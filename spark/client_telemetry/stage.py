@@ -163,6 +163,7 @@ def run(
     body: Callable[[Stage], Outcome],
     argv: Sequence[str] | None = None,
     nothing_to_do: Callable[[argparse.Namespace], str | None] = lambda _: None,
+    needs_spark: bool = True,
 ) -> int:
     """Run a stage and return its exit code: 0 done, 1 failed, 2 bad arguments, 3 a gate failed.
 
@@ -175,8 +176,9 @@ def run(
         idle = nothing_to_do(told)
         if idle:
             return _finish(stage, told, OK, Outcome(idle), [])
-        quality.import_in_background()
-        lake = Lake(spark_session(stage, told.lake), told.lake)
+        if needs_spark:
+            quality.import_in_background()
+        lake = Lake(spark_session(stage, told.lake) if needs_spark else None, told.lake)
         for attempt in range(1, _ATTEMPTS + 1):
             work = Stage(stage, told, lake)
             try:
@@ -192,7 +194,9 @@ def run(
         return _finish(stage, told, GATE_FAILED, Outcome(str(error)), [])
     except Exception as error:
         traceback.print_exc()
-        _finish(stage, told, FAILED, Outcome(f"{stage}: {type(error).__name__}: {str(error).splitlines()[0]}"), [])
+        _finish(
+            stage, told, FAILED, Outcome(f"{stage}: {type(error).__name__}: {str(error).splitlines()[0]}"), []
+        )
         return FAILED
 
 

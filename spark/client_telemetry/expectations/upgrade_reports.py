@@ -1,0 +1,21 @@
+"""What must hold for an answered upgrade question."""
+
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite
+from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
+
+SUITE = Suite(
+    UPGRADE_REPORTS,
+    (
+        RowRule("days_are_a_range", "first_dt <= last_dt", "critical", "the first day is not after the last"),
+        RowRule(
+            "evidence_is_before_the_cut",
+            "evidence_from is null or evidence_until is null or evidence_from < evidence_until",
+            "critical",
+            "no evidence is from after the cut",
+        ),
+        RowRule(
+            "clients_were_seen", "clients > 0", "warning", "at least one client was seen on the from-release"
+        ),
+        SliceRule("one_row", "count(*)", "critical", "a report has one row", minimum=1, maximum=1),
+    ),
+)

@@ -1,0 +1,51 @@
+"""What must hold for verdicts."""
+
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
+
+_WORDS = ", ".join(f"'{verdict}'" for verdict in VERDICTS)
+
+SUITE = Suite(
+    UPGRADE_VERDICTS,
+    (
+        RowRule(
+            "verdict_is_known",
+            f"verdict in ({_WORDS})",
+            "critical",
+            "the verdict is a word of the vocabulary",
+        ),
+        RowRule(
+            "confidence_is_known",
+            "confidence in ('observed', 'declared', 'inferred', 'none')",
+            "critical",
+            "the confidence is a word of the vocabulary",
+        ),
+        RowRule(
+            "no_verdict_without_evidence",
+            "verdict = 'insufficient_evidence' or confidence <> 'none'",
+            "critical",
+            "whoever gets another verdict than insufficient_evidence has evidence for it",
+        ),
+        RowRule(
+            "breaking_says_when",
+            "verdict <> 'breaks' or `when` in ('at_once', 'latent')",
+            "critical",
+            "what breaks does so at once or at a trigger",
+        ),
+        RowRule("reason_is_told", "explanation <> ''", "critical", "every verdict has its reason in words"),
+        RowRule(
+            "missing_evidence_is_told",
+            "verdict <> 'insufficient_evidence' or size(missing) > 0",
+            "warning",
+            "insufficient evidence says what is missing",
+        ),
+        SliceRule(
+            "every_client_is_judged",
+            "count(*) - {clients}",
+            "critical",
+            "one verdict for every client that was seen",
+            minimum=0,
+            maximum=0,
+        ),
+    ),
+)

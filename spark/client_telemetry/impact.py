@@ -1,0 +1,283 @@
+"""An upgrade question: which evidence counts, and the verdict for each client.
+
+Only connections to brokers that ran the from-release count, and only what happened before the first broker left it:
+while brokers differ, clients meet both releases, and what they do then is no evidence of how they were.
+"""
+
+import datetime as dt
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import resources
+from itertools import pairwise
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
+from client_telemetry.compatibility.judgement import judge
+from client_telemetry.compatibility.releases import UnusableRelease, upgrade
+from client_telemetry.compatibility.verdict import ClientVerdict, Finding
+from client_telemetry.tables.clients import CLIENT_KEY
+
+MAX_SOURCE_OBJECTS = 16
+
+
+class NoSuchQuestion(Exception):
+    """The question cannot be answered as asked; the message says what to ask instead."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """An upgrade question with everything that was left open filled in.
+
+    `until`: evidence from this time on does not count, null = all counts."""
+
+    cluster_id: str
+    from_release: str
+    to_release: str
+    days: tuple[dt.date, ...]
+    until: dt.datetime | None
+    until_reason: str | None
+
+
+def question(
+    cluster_id: str,
+    from_release: str | None,
+    to_release: str,
+    days: Sequence[dt.date],
+    brokers: Sequence[dict],
+) -> Question:
+    """Fill in what the table `brokers` knows. `brokers`: its rows of the days. Raises NoSuchQuestion."""
+    released = [row for row in brokers if row["software_version"]]
+    if not released:
+        raise NoSuchQuestion(
+            f"no broker of cluster {cluster_id} declares its release on {_days(days)}: "
+            "run client_telemetry_daily for days with manifests"
+        )
+    source = from_release or _current_release(released)
+    try:
+        source, target = upgrade(source, to_release)
+    except UnusableRelease as error:
+        raise NoSuchQuestion(str(error)) from error
+    if not any(row["software_version"] == source for row in released):
+        seen = ", ".join(sorted({row["software_version"] for row in released}))
+        raise NoSuchQuestion(f"no broker ran {source} on {_days(days)}; brokers ran {seen}")
+    until, reason = _until(source, released)
+    return Question(cluster_id, source, target, tuple(days), until, reason)
+
+
+def _days(days: Sequence[dt.date]) -> str:
+    return str(days[0]) if len(days) == 1 else f"{min(days)} to {max(days)}"
+
+
+def _current_release(brokers: Sequence[dict]) -> str:
+    latest: dict[int, dict] = {}
+    for row in sorted(brokers, key=lambda row: (row["started_at"], row["broker_incarnation"])):
+        latest[row["broker_id"]] = row
+    releases = {broker_id: row["software_version"] for broker_id, row in sorted(latest.items())}
+    if len(set(releases.values())) > 1:
+        each = ", ".join(f"broker {broker_id}: {release}" for broker_id, release in releases.items())
+        raise NoSuchQuestion(
+            f"the brokers run different releases ({each}): say which one to upgrade from (--from)"
+        )
+    return next(iter(releases.values()))
+
+
+def _until(source: str, brokers: Sequence[dict]) -> tuple[dt.datetime | None, str | None]:
+    """When the first broker left the from-release: the start of its next incarnation on another release."""
+    moves = []
+    for broker_id in {row["broker_id"] for row in brokers}:
+        lives = sorted(
+            (row for row in brokers if row["broker_id"] == broker_id),
+            key=lambda row: (row["started_at"], row["broker_incarnation"]),
+        )
+        for before, after in pairwise(lives):
+            if before["software_version"] == source != after["software_version"]:
+                moves.append((after["started_at"], broker_id, after["software_version"]))
+    if not moves:
+        return None, None
+    at, broker_id, release = min(moves)
+    return at, f"broker {broker_id} was the first to leave {source}: it started on {release}"
+
+
+def evidence(connections: DataFrame, asked: Question) -> DataFrame:
+    """One row per client: CLIENT_KEY, `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners`
+    (listener and security protocol), and `uses`: one per API and version, with brokers and raw objects.
+
+    `connections`: rows of client_connections of the cluster and days.
+    """
+    counted = connections.where(F.col("broker_software_version") == asked.from_release)
+    if asked.until is not None:
+        counted = counted.where(F.col("opened_at") < F.lit(asked.until))
+    clients = counted.groupBy(*CLIENT_KEY).agg(
+        F.count_distinct("broker_incarnation", "connection_id", "client_address", "opened_at").alias(
+            "connections"
+        ),
+        F.min("first_seen_at").alias("first_seen_at"),
+        F.max("last_seen_at").alias("last_seen_at"),
+        F.sort_array(F.collect_set("broker_id")).alias("broker_ids"),
+        F.collect_set(F.struct("listener_name", "security_protocol")).alias("listeners"),
+    )
+    uses = counted.select(*CLIENT_KEY, "broker_id", "source_objects", F.explode("api_uses").alias("use"))
+    if asked.until is not None:
+        # A connection that outlived the cut keeps its counts of the day; versions first used later do not count.
+        uses = uses.where(F.coalesce(F.col("use.first_request_at") < F.lit(asked.until), F.lit(True)))
+    per_version = uses.groupBy(*CLIENT_KEY, "use.api_key", "use.version").agg(
+        F.sum("use.requests").alias("requests"),
+        F.sum("use.rejected").alias("rejected"),
+        F.min("use.first_request_at").alias("first_request_at"),
+        F.max("use.last_request_at").alias("last_request_at"),
+        F.sort_array(F.collect_set("broker_id")).alias("broker_ids"),
+        F.slice(
+            F.sort_array(F.array_distinct(F.flatten(F.collect_set("source_objects")))), 1, MAX_SOURCE_OBJECTS
+        ).alias("source_objects"),
+    )
+    fields = ("requests", "rejected", "first_request_at", "last_request_at", "broker_ids", "source_objects")
+    per_client = per_version.groupBy(*CLIENT_KEY).agg(
+        F.sort_array(F.collect_list(F.struct("api_key", "version", *fields))).alias("uses")
+    )
+    same = [clients[name].eqNullSafe(per_client[name]) for name in CLIENT_KEY]
+    return clients.join(per_client, same, "left").select(*[clients[c] for c in clients.columns], "uses")
+
+
+def verdict_rows(
+    clients: Iterable[Mapping],
+    asked: Question,
+    report_id: str,
+    owners: Mapping[tuple, Mapping],
+    mechanisms: Mapping[str, str | None],
+) -> tuple[list[dict], list[dict]]:
+    """Rows of upgrade_verdicts and upgrade_findings. `clients`: rows of `evidence`, times with their zone.
+    `owners`: client key to its latest row of `clients`. `mechanisms`: listener to its only SASL mechanism."""
+    verdicts, findings = [], []
+    for client in clients:
+        key = {name: client[name] for name in CLIENT_KEY}
+        uses = client["uses"] or []
+        verdict = judge(_client_evidence(client, uses, mechanisms), asked.from_release, asked.to_release)
+        owner = owners.get(tuple(key.values()), {})
+        shared = {"cluster_id": asked.cluster_id, "report_id": report_id, **key}
+        verdicts.append(
+            shared
+            | _verdict_columns(verdict)
+            | {
+                "owner": owner.get("owner"),
+                "owner_contact": owner.get("owner_contact"),
+                "connections": client["connections"],
+                "requests": sum(use["requests"] for use in uses),
+                "broker_ids": client["broker_ids"],
+                "first_seen_at": client["first_seen_at"],
+                "last_seen_at": client["last_seen_at"],
+            }
+        )
+        findings += [
+            shared | {"finding": number} | _finding_columns(finding, uses)
+            for number, finding in enumerate(verdict.findings)
+        ]
+    return verdicts, findings
+
+
+def _client_evidence(
+    client: Mapping, uses: Sequence[Mapping], mechanisms: Mapping[str, str | None]
+) -> ClientEvidence:
+    protocols = {listener["security_protocol"] for listener in client["listeners"]}
+    told = {mechanisms.get(listener["listener_name"]) for listener in client["listeners"]}
+    return ClientEvidence(
+        client_software_name=client["client_software_name"],
+        client_software_version=client["client_software_version"],
+        client_id=client["client_id"],
+        api_uses=tuple(
+            ApiUse(
+                use["api_key"],
+                use["version"],
+                use["requests"],
+                use["rejected"],
+                _micros(use["first_request_at"]),
+                _micros(use["last_request_at"]),
+            )
+            for use in uses
+        ),
+        # Several protocols or mechanisms under one client: which of them a connection used decides nothing here.
+        sasl_mechanism=told.pop() if len(told) == 1 else None,
+        security_protocol=protocols.pop() if len(protocols) == 1 else None,
+    )
+
+
+def _verdict_columns(verdict: ClientVerdict) -> dict:
+    return {
+        "verdict": verdict.verdict,
+        "confidence": verdict.confidence,
+        "when": verdict.when,
+        "roles": sorted(verdict.roles),
+        "explanation": verdict.explanation,
+        "fix": verdict.fix or None,
+        "missing": list(verdict.missing),
+        "identified_as": verdict.identified_as or None,
+    }
+
+
+def _finding_columns(finding: Finding, uses: Sequence[Mapping]) -> dict:
+    versions = versions_in(finding.versions)
+    seen = [
+        u for u in uses if finding.requests and u["api_key"] == finding.api_key and u["version"] in versions
+    ]
+    return {
+        "rule_id": finding.rule_id,
+        "verdict": finding.verdict,
+        "confidence": finding.confidence,
+        "when": finding.when,
+        "trigger": finding.trigger or None,
+        "condition": finding.condition or None,
+        "condition_met": finding.condition_met,
+        "api_key": finding.api_key,
+        "api_name": finding.api_name or None,
+        "versions": finding.versions or None,
+        "requests": finding.requests or None,
+        "first_seen_at": _time(finding.first_seen),
+        "last_seen_at": _time(finding.last_seen),
+        "broker_ids": sorted({broker for use in seen for broker in use["broker_ids"]}),
+        "source_objects": sorted({key for use in seen for key in use["source_objects"]})[:MAX_SOURCE_OBJECTS],
+        "explanation": finding.explanation,
+        "fix": finding.fix or None,
+        "source": finding.source,
+    }
+
+
+def versions_in(text: str) -> set[int]:
+    """The versions that a finding names.
+
+    >>> sorted(versions_in("0–2, 5"))
+    [0, 1, 2, 5]
+    """
+    versions: set[int] = set()
+    for part in filter(None, text.split(", ")):
+        low, _, high = part.partition("–")
+        versions.update(range(int(low), int(high or low) + 1))
+    return versions
+
+
+def _micros(time: dt.datetime | None) -> int | None:
+    return None if time is None else int(time.timestamp() * 1_000_000)
+
+
+def _time(micros: int | None) -> dt.datetime | None:
+    return None if micros is None else dt.datetime.fromtimestamp(micros / 1e6, dt.UTC)
+
+
+def sasl_mechanisms(brokers: Sequence[dict]) -> dict[str, str | None]:
+    """Listener to the SASL mechanism that it offers, where all brokers offer one and the same."""
+    offered: dict[str, set[str]] = {}
+    for row in brokers:
+        for listener in row["listeners"] or []:
+            offered.setdefault(listener["name"], set()).update(listener["sasl_mechanisms"])
+    return {name: next(iter(all_)) if len(all_) == 1 else None for name, all_ in offered.items()}
+
+
+def knowledge_version() -> str:
+    """Digest of the knowledge base's files, 12 hex digits: two reports with the same digest used the same rules."""
+    folder = resources.files("client_telemetry.compatibility") / "knowledge"
+    digest = hashlib.sha256()
+    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".csv"):
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:12]

@@ -1,0 +1,145 @@
+"""impact: which clients an upgrade of the brokers breaks.
+
+    spark-submit spark/jobs/impact.py --cluster C --report-id ID --to V [--from V] [--day D] [--window N] --lake URL
+
+Reads one consistent set of snapshots and tags them with the report's id. Replaces the report's rows of
+upgrade_reports, upgrade_verdicts and upgrade_findings.
+"""
+
+import datetime as dt
+import sys
+from importlib.metadata import version
+
+from client_telemetry.expectations import upgrade_findings, upgrade_reports, upgrade_verdicts
+from client_telemetry.impact import (
+    NoSuchQuestion,
+    evidence,
+    knowledge_version,
+    question,
+    sasl_mechanisms,
+    verdict_rows,
+)
+from client_telemetry.stage import BadArguments, Outcome, Slice, Stage, day, parser, run
+from client_telemetry.tables.broker_hours import BROKER_HOURS
+from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
+from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
+from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
+
+READ = (BROKERS, BROKER_HOURS, CLIENT_CONNECTIONS, CLIENTS)
+WRITTEN = (UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
+SUITES = (upgrade_reports.SUITE, upgrade_verdicts.SUITE, upgrade_findings.SUITE)
+
+
+def impact(stage: Stage) -> Outcome:
+    told, lake, cluster = stage.arguments, stage.lake, stage.cluster
+    days = _days(stage)
+    published = lake.published()
+    snapshots = {table.name: published[table.name] for table in READ}
+    brokers = [
+        row for d in days for row in lake.rows(BROKERS, snapshots[BROKERS.name], cluster_id=cluster, dt=d)
+    ]
+    try:
+        asked = question(cluster, told.from_release, told.to_release, days, brokers)
+    except NoSuchQuestion as error:
+        raise BadArguments(str(error)) from error
+
+    slice_ = stage.condition({"cluster_id": cluster, "dt": days})
+    connections = lake.read(CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name]).where(slice_)
+    clients = [_with_zone(row.asDict(recursive=True)) for row in evidence(connections, asked).collect()]
+    owners = {}
+    profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
+    for row in profiled.select(*CLIENT_KEY, "owner", "owner_contact").orderBy("dt").collect():
+        owners[tuple(row[name] for name in CLIENT_KEY)] = row.asDict()
+    verdicts, findings = verdict_rows(clients, asked, told.report_id, owners, sasl_mechanisms(brokers))
+    counted = sum(client["connections"] for client in clients)
+    all_connections = connections.select(
+        "broker_id", "broker_incarnation", "connection_id", "client_address", "opened_at"
+    ).distinct()
+    report = {
+        "cluster_id": cluster,
+        "report_id": told.report_id,
+        "from_release": asked.from_release,
+        "to_release": asked.to_release,
+        "first_dt": min(days),
+        "last_dt": max(days),
+        "evidence_from": min((client["first_seen_at"] for client in clients), default=None),
+        "evidence_until": asked.until,
+        "evidence_until_reason": asked.until_reason,
+        "clients": len(verdicts),
+        "connections": counted,
+        "connections_elsewhere": all_connections.count() - counted,
+        "knowledge_version": knowledge_version(),
+        "snapshots": snapshots,
+        "code_version": version("client-telemetry"),
+        "created_at": dt.datetime.now(dt.UTC),
+    }
+    branch = stage.branch(WRITTEN)
+    where = {"cluster_id": cluster, "report_id": told.report_id}
+    for table, rows in zip(WRITTEN, ([report], verdicts, findings), strict=True):
+        branch.replace_rows(table, rows, **where)
+    facts = {"clients": len(verdicts)}
+    stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
+    for table in READ:
+        lake.keep(table, snapshots[table.name], f"report {told.report_id}")
+
+    counts = {"clients": len(verdicts), "findings": len(findings)}
+    counts |= {v: sum(row["verdict"] == v for row in verdicts) for v in VERDICTS}
+    message = (
+        f"impact: cluster {cluster}, {asked.from_release} to {asked.to_release}: {len(verdicts)} clients: "
+        + ", ".join(f"{counts[v]} {v}" for v in VERDICTS if counts[v])
+    )
+    return Outcome(message, counts, {"report_id": told.report_id})
+
+
+def _days(stage: Stage) -> list[dt.date]:
+    """The days of evidence: published days among the `window` days that end with `day`."""
+    told = stage.arguments
+    rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster, stage="profile")
+    published = sorted({d for row in rows for d in row["days"]})
+    if not published:
+        raise BadArguments(
+            f"no day of cluster {stage.cluster!r} has been processed: run client_telemetry_daily first"
+        )
+    last = told.day or published[-1]
+    days = [d for d in published if last - dt.timedelta(days=told.window) < d <= last]
+    if not days:
+        raise BadArguments(
+            f"no processed day of cluster {stage.cluster!r} lies in the {told.window} days up to {last}; "
+            f"processed are {published[0]} to {published[-1]}"
+        )
+    return days
+
+
+def _with_zone(row: dict) -> dict:
+    """Spark hands out naive times in the session's zone, which is UTC."""
+
+    def mend(value: object) -> object:
+        if isinstance(value, dt.datetime):
+            return value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
+        if isinstance(value, dict):
+            return {name: mend(each) for name, each in value.items()}
+        return [mend(each) for each in value] if isinstance(value, list) else value
+
+    return mend(row)
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parser("impact", __doc__.splitlines()[0])
+    arguments.add_argument("--report-id", required=True, help="names the report; the same id replaces it")
+    arguments.add_argument(
+        "--from", dest="from_release", help="release that brokers run; default: what they declare"
+    )
+    arguments.add_argument("--to", dest="to_release", required=True, help="exact release to upgrade to")
+    arguments.add_argument(
+        "--day", type=day, help="last day of evidence, UTC; default: the last processed one"
+    )
+    arguments.add_argument("--window", type=int, default=7, help="days of evidence")
+    return run(arguments, impact, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+"""profile: connections and sessions to clients: who is out there, and who owns it.
+
+spark-submit spark/jobs/profile.py --cluster C --days D[,D] --lake URL [--owners FILE]
+"""
+
+import sys
+from functools import reduce
+
+from pyarrow import fs
+from pyspark.sql import DataFrame
+
+from client_telemetry.expectations import clients as clients_suite
+from client_telemetry.profile import clients
+from client_telemetry.registry.owners import BadOwnerRule, OwnerRule, load_owner_rules
+from client_telemetry.stage import BadArguments, Outcome, Slice, Stage, absolute_url, days, parser, run
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
+from client_telemetry.tables.clients import CLIENTS
+
+
+def profile(stage: Stage) -> Outcome:
+    told, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
+    rules = _owner_rules(stage.arguments.owners)
+    where = {"cluster_id": cluster, "dt": told}
+    of_the_days = stage.condition(where)
+    published = lake.published()
+    connections, sessions = (
+        lake.read(table, published[table.name]).where(of_the_days)
+        for table in (CLIENT_CONNECTIONS, CLIENT_SESSIONS)
+    )
+    branch = stage.branch((CLIENTS,))
+    slices = [clients(connections, sessions, rules, day) for day in told]
+    branch.replace(CLIENTS, reduce(DataFrame.unionByName, slices), **where)
+    facts = {"connections": connections.count(), "sessions": sessions.count()}
+    stage.publish(branch, [Slice(clients_suite.SUITE, where, facts)], told)
+    found = lake.read(CLIENTS).where(of_the_days)
+    counts = {"clients": found.count(), "clients_without_owner": found.where("owner is null").count()}
+    message = (
+        f"profile: cluster {cluster}, {', '.join(map(str, told))}: {counts['clients']} clients, "
+        f"{counts['clients_without_owner']} of them without an owner"
+    )
+    return Outcome(message, counts)
+
+
+def _owner_rules(location: str | None) -> tuple[OwnerRule, ...]:
+    if not location:
+        return ()
+    files, path = fs.FileSystem.from_uri(absolute_url(location))
+    try:
+        with files.open_input_file(path) as source:
+            return load_owner_rules(source.read().decode())
+    except FileNotFoundError:
+        raise BadArguments(f"there is no file of owner rules at {location}") from None
+    except (BadOwnerRule, UnicodeDecodeError) as error:
+        raise BadArguments(f"{location}: {error}") from error
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parser("profile", __doc__.splitlines()[0])
+    arguments.add_argument("--days", required=True, type=days, help="days to derive, UTC")
+    arguments.add_argument("--owners", help="file or URL of the owner rules; default: nobody owns anything")
+    return run(
+        arguments,
+        profile,
+        argv,
+        lambda told: None if told.days else "profile: no day to derive, nothing to do",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,77 @@
+"""sessionize: pushes and connection events to lives: client_sessions and client_connections.
+
+    spark-submit spark/jobs/sessionize.py --cluster C --days D[,D] --lake URL
+
+The slice of a day uses evidence of the day and of the days before it that still matter, and nothing later, so days
+can be computed in any order.
+"""
+
+import datetime as dt
+import sys
+from functools import reduce
+
+from pyspark.sql import DataFrame
+
+from client_telemetry.connections import client_connections
+from client_telemetry.expectations import client_connections as client_connections_suite
+from client_telemetry.expectations import client_sessions as client_sessions_suite
+from client_telemetry.sessionize import HISTORY_DAYS, client_sessions
+from client_telemetry.stage import Outcome, Slice, Stage, days, parser, run
+from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+
+
+def sessionize(stage: Stage) -> Outcome:
+    told, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
+    published = lake.published()
+    history = [day - dt.timedelta(days=n) for day in told for n in range(HISTORY_DAYS + 1)]
+    needed = stage.condition({"cluster_id": cluster, "dt": sorted(set(history))})
+    pushes, events, brokers = (
+        lake.read(table, published[table.name]).where(needed)
+        for table in (CLIENT_PUSHES, CONNECTION_EVENTS, BROKERS)
+    )
+    branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
+    where = {"cluster_id": cluster, "dt": told}
+    branch.replace(
+        CLIENT_CONNECTIONS, _each(told, lambda day: client_connections(events, brokers, day)), **where
+    )
+    branch.replace(CLIENT_SESSIONS, _each(told, lambda day: client_sessions(pushes, day)), **where)
+
+    of_the_days = stage.condition(where)
+    facts = {
+        "events": events.where(of_the_days).count(),
+        "pushes": pushes.where(of_the_days).where("client_instance_id is not null").count(),
+    }
+    suites = (client_connections_suite.SUITE, client_sessions_suite.SUITE)
+    stage.publish(branch, [Slice(suite, where, facts) for suite in suites], told)
+    counts = {
+        "connections": lake.read(CLIENT_CONNECTIONS).where(of_the_days).count(),
+        "sessions": lake.read(CLIENT_SESSIONS).where(of_the_days).count(),
+    }
+    message = (
+        f"sessionize: cluster {cluster}, {', '.join(map(str, told))}: "
+        f"{counts['connections']} connections, {counts['sessions']} sessions"
+    )
+    return Outcome(message, counts)
+
+
+def _each(told: list[dt.date], slice_of) -> DataFrame:
+    return reduce(DataFrame.unionByName, [slice_of(day) for day in told])
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parser("sessionize", __doc__.splitlines()[0])
+    arguments.add_argument("--days", required=True, type=days, help="days to derive, UTC")
+    return run(
+        arguments,
+        sessionize,
+        argv,
+        lambda told: None if told.days else "sessionize: no day to derive, nothing to do",
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
