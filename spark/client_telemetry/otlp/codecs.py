@@ -33,7 +33,7 @@ _PIECE_BYTES = 512
 @dataclass(frozen=True)
 class Limits:
     """A payload may decompress to `max_bytes`, and to `max_ratio` times its size or `ratio_floor_bytes`,
-    whichever is more. Real payloads have ratios of 2 to 8; the brokers' own limit on the compressed size,
+    whichever is more. The captured payloads have ratios of 1 to 9; the brokers' own limit on the compressed size,
     `telemetry.max.bytes`, is 1 MiB by default. The floor spares small and very regular payloads.
     """
 

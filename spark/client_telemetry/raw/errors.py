@@ -98,7 +98,7 @@ class ObjectTooLarge(UndecodableRecord):
     meaning = (
         "The object decompresses to more than 64 MiB and more than 1000 times its size; reading stops there."
     )
-    remedy = "Look at who wrote it: real dumps compress 5 to 50 times. A dump of that shape has to be cut up."
+    remedy = "Look at who wrote it: the captured dumps compress 6 to 29 times. A dump of that shape has to be cut up."
 
 
 class BadManifest(UndecodableRecord):
