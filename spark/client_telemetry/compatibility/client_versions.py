@@ -5,6 +5,7 @@ order them.
 """
 
 import re
+from functools import lru_cache
 
 LENGTH = 4
 
@@ -13,6 +14,7 @@ class NotAVersion(ValueError):
     """A text without a leading version number."""
 
 
+@lru_cache(maxsize=4096)
 def parse(text: str) -> tuple[int, ...]:
     """'v1.4.2-dirty' -> (1, 4, 2, 0). Always four numbers, so that 2.6 and 2.6.0 are equal."""
     match = re.match(r"v?(\d{1,9}(?:\.\d{1,9})*)", text)

@@ -76,8 +76,8 @@ def parse_api_uses(text: str) -> tuple[ApiUse, ...]:
         except apis.UnknownApi as unknown:
             raise UnreadableApiUses(str(unknown)) from unknown
         for part in versions_text.split(","):
-            match = re.fullmatch(r"(\d{1,5})(?:[-–](\d{1,5}))?(?:x(\d{1,18}))?", part)
-            if not match or int(match[2] or match[1]) < int(match[1]) or int(match[2] or 0) > 32767:
+            match = re.fullmatch(r"(\d{1,3})(?:[-–](\d{1,3}))?(?:x(\d{1,18}))?", part)
+            if not match or int(match[2] or match[1]) < int(match[1]):
                 raise UnreadableApiUses(f"{part!r} in {word!r} is no version or range of versions")
             for version in range(int(match[1]), int(match[2] or match[1]) + 1):
                 before = found.get((key, version), ApiUse(key, version, 0))

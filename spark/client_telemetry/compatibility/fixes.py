@@ -1,7 +1,7 @@
 """What to change so that a client survives: its library's version, its configuration, or the target release."""
 
 from collections.abc import Collection
-from functools import cache
+from functools import cache, lru_cache
 
 from client_telemetry.compatibility import (
     apis,
@@ -103,6 +103,7 @@ def _first_good(
     return good
 
 
+@lru_cache(maxsize=4096)
 def _as_dependency(library: str, version: tuple[int, ...], identity: Identity) -> str:
     """'confluent-kafka-python to 1.8.2 or later (librdkafka 1.8.2)': what the application depends on."""
     text = f"{library} to {_text(version)} or later"

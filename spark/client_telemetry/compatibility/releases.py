@@ -83,6 +83,7 @@ def upgrade(from_release: str, to_release: str) -> tuple[str, str]:
     return source, target
 
 
+@cache
 def newer_than(release: str) -> tuple[str, ...]:
     """Known releases after this one, oldest first."""
     return tuple(each for each in known() if parse(each) > parse(release))

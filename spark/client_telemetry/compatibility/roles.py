@@ -80,14 +80,20 @@ def needs() -> dict[str, dict[int, Need]]:
     return found
 
 
+@cache
+def _revealing() -> dict[str, frozenset[int]]:
+    return {
+        role: frozenset(key for key, need in by_key.items() if need.reveals)
+        for role, by_key in needs().items()
+    }
+
+
 def seen_in(used: Collection[int]) -> tuple[str, ...]:
     """Roles that the used API keys show, in the order of ROLES; empty when none does.
 
     A client that only looks up, fetches or alters offsets (a lag exporter) is an admin tool.
     """
-    found = [
-        role for role in ROLES if any(need.reveals and key in used for key, need in needs()[role].items())
-    ]
+    found = [role for role in ROLES if not _revealing()[role].isdisjoint(used)]
     if GROUP_CONSUMER in found and ASSIGNED_CONSUMER in found:
         found.remove(ASSIGNED_CONSUMER)
     if PRODUCER in found and TRANSACTIONAL_PRODUCER in found:

@@ -1,0 +1,91 @@
+import csv
+import json
+
+import pytest
+from client_telemetry.compatibility import client_list
+from client_telemetry.compatibility.client_list import BadRow, Entry, UnreadableList
+
+HEADER = "client,client_software_name,client_software_version,client_id,api_uses"
+
+
+def read(path, text: str, **writing):
+    path.write_text(text, **writing)
+    return client_list.read(path)
+
+
+def test_rows_in_order(tmp_path):
+    first, second = read(
+        tmp_path / "in.csv", f"{HEADER},subscriptions\na,kgo,v1.2.3,x,Produce:3,none\n\nb,,,,,\n"
+    )
+    assert isinstance(first, Entry) and isinstance(second, Entry)
+    assert (first.client, first.evidence.client_software_name, first.evidence.subscriptions) == (
+        "a",
+        "kgo",
+        (),
+    )
+    assert (second.client, second.evidence.subscriptions, second.evidence.api_uses) == ("b", None, ())
+
+
+def test_bom_and_windows_line_ends(tmp_path):
+    (entry,) = read(tmp_path / "in.csv", f"\ufeff{HEADER}\r\na,,,,Produce:3\r\n", newline="")
+    assert isinstance(entry, Entry)
+
+
+def test_bad_rows_name_line_and_column(tmp_path):
+    text = f'{HEADER},security_protocol\na,,,,Fech:1,\n"b\nc",,,,Produce:3,TLS\n,,,,,\nd,,\ne,,,,Produce:3,\n'
+    found = read(tmp_path / "in.csv", text)
+    assert [str(each) for each in found if isinstance(each, BadRow)] == [
+        "line 2, column api_uses: no API 'Fech'; did you mean Fetch?",
+        "line 3, column security_protocol: 'TLS' is none of PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL",
+        "line 5, column client: empty",
+        "line 6, column (all): 3 cells, the header has 6",
+    ]
+    assert [each.client for each in found if isinstance(each, Entry)] == ["e"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no header"),
+        ("client,client_id\n", "no column client_software_name"),
+        (f"{HEADER},colour\n", "unknown column colour"),
+        (f"{HEADER},client\n", "repeated column client"),
+    ],
+)
+def test_a_file_that_is_no_list(tmp_path, text, says):
+    with pytest.raises(UnreadableList, match=says):
+        read(tmp_path / "in.csv", text)
+
+
+def test_files_that_cannot_be_read(tmp_path):
+    with pytest.raises(UnreadableList, match="No such file"):
+        client_list.read(tmp_path / "none.csv")
+    (tmp_path / "latin.csv").write_bytes(b"client\xe9")
+    with pytest.raises(UnreadableList, match="not UTF-8 at byte 6"):
+        client_list.read(tmp_path / "latin.csv")
+    (tmp_path / "open.csv").write_text(f'{HEADER}\n"a,,,,\n')
+    (bad,) = client_list.read(tmp_path / "open.csv")
+    assert isinstance(bad, BadRow) and bad.place == "line 2"
+
+
+def test_json(tmp_path):
+    given = [{"client": "a", "api_uses": "Produce:3", "client_id": None}, {"client": 7}, 3, {"colour": "red"}]
+    entry, *bad = read(tmp_path / "in.json", json.dumps(given))
+    assert isinstance(entry, Entry)
+    assert [str(each) for each in bad] == [
+        "entry 2, column client: 7 is not a text",
+        "entry 3, column (all): not an object",
+        "entry 4, column colour: unknown column",
+    ]
+    for text, says in (("{", "not JSON"), ("{}", "a list of objects is expected")):
+        with pytest.raises(UnreadableList, match=says):
+            read(tmp_path / "in.json", text)
+
+
+def test_no_cell_is_a_formula(tmp_path):
+    row = ("=1+1", "safe", "none", "", "@x", "-y", "+z")
+    client_list.write(tmp_path / "out.csv", [row])
+    with (tmp_path / "out.csv").open(newline="") as opened:
+        assert list(csv.reader(opened))[1] == ["'=1+1", "safe", "none", "", "'@x", "'-y", "'+z"]
+    client_list.write(tmp_path / "out.json", [row])
+    assert json.loads((tmp_path / "out.json").read_text())[0]["client"] == "=1+1"

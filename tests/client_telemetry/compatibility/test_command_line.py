@@ -1,0 +1,62 @@
+import csv
+import time
+from pathlib import Path
+
+from client_telemetry.compatibility.command_line import main
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "clients.csv"
+
+
+def verdicts(path: Path) -> dict[str, str]:
+    with path.open(encoding="utf-8", newline="") as opened:
+        return {row["client"]: row["verdict"] for row in csv.DictReader(opened)}
+
+
+def test_the_example_of_the_documentation(tmp_path):
+    output = tmp_path / "verdicts.csv"
+    assert main(["--from", "3.6.2", "--to", "4.0.0", "--input", str(EXAMPLE), "--output", str(output)]) == 0
+    assert verdicts(output) == {
+        "orders-api": "safe",
+        "billing-report": "breaks",
+        "clicks-sink": "breaks",
+        "vault-audit": "breaks",
+        "notebook": "breaks",
+        "legacy-loader": "breaks",
+        "seen-once": "insufficient_evidence",
+    }
+
+
+def test_the_other_rows_are_still_judged(tmp_path, capsys):
+    bad, output = tmp_path / "bad.csv", tmp_path / "verdicts.csv"
+    bad.write_text(EXAMPLE.read_text().replace("Produce:9 ", "Produce:nine "))
+    assert main(["--from", "3.6.2", "--to", "4.0.0", "--input", str(bad), "--output", str(output)]) == 1
+    assert "line 2, column api_uses" in capsys.readouterr().err
+    assert "orders-api" not in verdicts(output) and len(verdicts(output)) == 6
+
+
+def test_arguments_that_cannot_be_used(tmp_path, capsys):
+    output = tmp_path / "verdicts.csv"
+    for source, target, given, says in (
+        ("3.9.1", "4.0", EXAMPLE, "4.0 is not an exact release; there are 4.0.0, 4.0.1, 4.0.2"),
+        ("4.0.0", "3.9.1", EXAMPLE, "is a rollback"),
+        ("3.9.1", "4.0.0", tmp_path / "none.csv", "No such file"),
+    ):
+        assert main(["--from", source, "--to", target, "--input", str(given), "--output", str(output)]) == 2
+        printed = capsys.readouterr().err
+        assert says in printed and printed.count("\n") == 1
+        assert not output.exists()
+    nowhere = str(tmp_path / "none" / "verdicts.csv")
+    assert main(["--from", "3.9.1", "--to", "4.0.0", "--input", str(EXAMPLE), "--output", nowhere]) == 2
+
+
+def test_ten_thousand_rows_in_seconds(tmp_path):
+    header, *lines = EXAMPLE.read_text().splitlines()
+    many = tmp_path / "many.csv"
+    many.write_text(
+        "\n".join([header, *(f"{number}-{lines[number % len(lines)]}" for number in range(10_000))])
+    )
+    output = tmp_path / "verdicts.csv"
+    start = time.monotonic()
+    assert main(["--from", "3.6.2", "--to", "4.0.0", "--input", str(many), "--output", str(output)]) == 0
+    assert time.monotonic() - start < 20  # seconds; 4 on an idle core
+    assert len(verdicts(output)) == 10_000

@@ -1,0 +1,89 @@
+import pytest
+from client_telemetry.compatibility import (
+    apis,
+    client_ranges,
+    known_issues,
+    releases,
+    roles,
+    served,
+    software,
+    telemetry_metrics,
+)
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
+
+
+@pytest.mark.parametrize(
+    "module", [apis, client_ranges, known_issues, releases, roles, served, software, telemetry_metrics]
+)
+def test_every_row_has_a_source(module):
+    source = module.COLUMNS.index("source")
+    assert all(cells[source] for _, cells in rows(module.FILE, module.COLUMNS))
+
+
+def test_columns_are_those_of_the_file():
+    with pytest.raises(
+        DamagedKnowledge, match=r"releases\.csv line 1: columns are release,committed_on,source"
+    ):
+        rows(releases.FILE, ("release",))
+
+
+def test_a_number_is_a_number():
+    with pytest.raises(DamagedKnowledge, match=r"a\.csv line 3: min '-1' is not a whole number"):
+        whole("a.csv", 3, "min", "-1")
+
+
+@pytest.mark.parametrize(
+    ("module", "load", "column", "value", "says"),
+    [
+        (releases, releases.known, "source", "", "no source"),
+        (apis, apis.by_key, "api_key", "x", "not a whole number"),
+        (apis, apis.by_key, "used_by", "nobody", "is none of"),
+        (apis, apis.by_key, "purpose", "", "purpose and source are due"),
+        (served, served._all, "release", "9.9.9", "is not in releases.csv"),
+        (served, served._all, "api_name", "Prodce", "is not in apis.csv"),
+        (served, served._all, "served_min", "99", "is not a range"),
+        (served, served._all, "advertised_max", "99", "is not a range"),
+        (client_ranges, client_ranges._all, "api_name", "Prodce", "is not in apis.csv"),
+        (client_ranges, client_ranges._all, "min_version", "99", "ends before it begins"),
+        (client_ranges, client_ranges._all, "version_from", "99.0", "ends before it begins"),
+        (client_ranges, client_ranges._all, "version_to", "4.3.1", "overlaps another row"),
+        (client_ranges, client_ranges._all, "confidence", "some", "confidence is"),
+        (software, software._known, "version_pattern", "(", "version_pattern"),
+        (software, software._known, "version_pattern", ".*", "no group named library"),
+        (software, software._known, "version_decides", "maybe", "version_decides is yes or no"),
+        (roles, roles.needs, "role", "bystander", "is none of"),
+        (roles, roles.needs, "trigger", "thunder", "latent needs a trigger"),
+        (known_issues, known_issues.known, "library", "nothing", "is not in client_api_versions.csv"),
+        (known_issues, known_issues.known, "broker_from", "4.0", "not an exact release"),
+        (known_issues, known_issues.known, "broker_from", "4.9.9", "is not known"),
+        (known_issues, known_issues.known, "verdict", "safe", "is none of"),
+        (known_issues, known_issues.known, "trigger", "", "a latent issue has a trigger"),
+        (known_issues, known_issues.known, "roles", "bystander", "one that is not known"),
+        (known_issues, known_issues.known, "api_key", "999", "is not in apis.csv"),
+        (known_issues, known_issues.known, "condition_test", "luck", "is none of"),
+        (known_issues, known_issues.known, "fixed_in", "", "are due"),
+    ],
+)
+def test_damage_is_refused_with_its_line(damaged, module, load, column, value, says):
+    damaged(module, 0, column, value)
+    with pytest.raises(DamagedKnowledge, match=r"\.csv line \d+: ") as refused:
+        load()
+    assert says in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("module", "load"),
+    [
+        (releases, releases.known),
+        (apis, apis.by_key),
+        (served, served._all),
+        (client_ranges, client_ranges._all),
+        (software, software._known),
+        (roles, roles.needs),
+        (known_issues, known_issues.known),
+    ],
+)
+def test_a_repeated_row_is_refused(damaged, module, load):
+    damaged(module, 0, "", "", repeat=True)
+    with pytest.raises(DamagedKnowledge, match=r"line 9999: .*(twice|already in line|overlaps)"):
+        load()
