@@ -45,7 +45,7 @@ def _from_connections(connections: DataFrame) -> DataFrame:
     return connections.select(
         *_KEY,
         F.lit(None).cast("binary").alias("instance"),
-        F.when(~has_flag("no_connection"), F.lit(True)).alias("connection"),
+        (~has_flag("no_connection")).alias("is_connection"),
         F.array("client_address").alias("client_addresses"),
         "listener_name",
         "security_protocol",
@@ -64,7 +64,7 @@ def _from_sessions(sessions: DataFrame) -> DataFrame:
     return sessions.select(
         *_KEY,
         F.col("client_instance_id").alias("instance"),
-        F.lit(None).cast("boolean").alias("connection"),
+        F.lit(None).cast("boolean").alias("is_connection"),
         "client_addresses",
         nothing.alias("listener_name"),
         nothing.alias("security_protocol"),
@@ -81,7 +81,8 @@ def _clients(evidence: DataFrame) -> DataFrame:
     """One row per client. Grouping takes nulls for equal, as the key does."""
     return evidence.groupBy(*_KEY).agg(
         F.count_distinct("instance").alias("instances"),
-        F.count("connection").alias("connections"),
+        F.count_if("is_connection").alias("connections"),
+        F.count_if(~F.col("is_connection")).alias("refusals"),
         _distinct_of_arrays("client_addresses"),
         _distinct("listener_name", "listeners"),
         _distinct("security_protocol", "security_protocols"),

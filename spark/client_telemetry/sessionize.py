@@ -33,7 +33,8 @@ def client_sessions(pushes: DataFrame, day: dt.date) -> DataFrame:
     Rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others may be there and are ignored.
     """
     first_day = day - dt.timedelta(days=HISTORY_DAYS)
-    evidence = pushes.where(F.col("dt").between(F.lit(first_day), F.lit(day)) & ~has_flag("repeated_push"))
+    used = F.col("dt").between(F.lit(first_day), F.lit(day)) & F.col("client_instance_id").isNotNull()
+    evidence = pushes.where(used)
     lives = (
         _lives_of_the_day(_rhythm(evidence.where(F.col("dt") == F.lit(day))))
         .join(_lives_before(evidence.where(F.col("dt") < F.lit(day))), _INSTANCE, "left")
@@ -52,14 +53,14 @@ def _rhythm(pushes: DataFrame) -> DataFrame:
     the first), and what the broker told of the interval at both ends."""
     life = Window.partitionBy(*_INSTANCE).orderBy(*_ORDER)
     ordinary = ~F.col("terminating") & ~has_flag("rejected")
-    told = F.col("push_interval_ms")
+    told = _told_ms()
     before = F.lag(
         F.struct("received_at", "broker_incarnation", ordinary.alias("ordinary"), told.alias("told_ms"))
     ).over(life)
     both_ordinary = ordinary & F.col("before.ordinary")
     distance_us = F.unix_micros("received_at") - F.unix_micros("before.received_at")
     told_at_both = told.isNotNull() & F.col("before.told_ms").isNotNull()
-    too_early = distance_us * 2 < F.least(told, F.col("before.told_ms")).cast("long") * 1000
+    too_early = distance_us * 2 < F.least(told, F.col("before.told_ms")) * 1000
     return pushes.withColumn("before", before).withColumns(
         {
             "ordinary": ordinary,
@@ -76,8 +77,14 @@ def _rhythm(pushes: DataFrame) -> DataFrame:
     )
 
 
+def _told_ms() -> Column:
+    """The interval that the broker told with the push; null where it told none, or nonsense."""
+    told = F.col("push_interval_ms").cast("long")
+    return F.when(told > 0, told)
+
+
 def _silence(distance_us: Column, told_ms: Column) -> Column:
-    return F.struct(distance_us.alias("distance_us"), told_ms.cast("long").alias("told_ms"))
+    return F.struct(distance_us.alias("distance_us"), told_ms.alias("told_ms"))
 
 
 def _lives_of_the_day(rhythm: DataFrame) -> DataFrame:
@@ -98,8 +105,8 @@ def _lives_of_the_day(rhythm: DataFrame) -> DataFrame:
         F.count("rhythm_us").alias("distances"),
         F.collect_list("silence").alias("silences_of_the_day"),
         F.coalesce(F.bool_or("too_early"), F.lit(False)).alias("too_early"),
-        F.min_by(F.col("push_interval_ms").cast("long"), order).alias("first_told_ms"),
-        F.max_by(F.col("push_interval_ms").cast("long"), order).alias("last_told_ms"),
+        F.min_by(_told_ms(), order).alias("first_told_ms"),
+        F.max_by(_told_ms(), order).alias("last_told_ms"),
         F.array_sort(F.collect_set("broker_id")).alias("broker_ids"),
         F.array_sort(F.collect_set(F.when(F.col("client_address") != "", F.col("client_address")))).alias(
             "addresses"
@@ -132,12 +139,12 @@ def _lives_before(pushes: DataFrame) -> DataFrame:
         F.min(terminating_at).alias("before_first_terminating_at"),
         F.max(terminating_at).alias("before_last_terminating_at"),
         F.max_by(software, F.when(software.isNotNull(), order)).alias("before_software"),
-        F.max_by(F.col("push_interval_ms").cast("long"), order).alias("before_told_ms"),
+        F.max_by(_told_ms(), order).alias("before_told_ms"),
     )
 
 
 def _push_interval_ms() -> Column:
-    observed = (F.col("median_us") / 1000).cast("long")
+    observed = F.greatest((F.col("median_us") / 1000).cast("long"), F.when(F.col("distances") > 0, 1))
     # One silence among one or two distances would pass for the interval.
     proves_little = (F.col("distances") < _FEW_DISTANCES) & (observed > LARGEST_PUSH_INTERVAL_MS)
     return F.coalesce(

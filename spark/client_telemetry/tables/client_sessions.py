@@ -45,8 +45,8 @@ CLIENT_SESSIONS = Table(
         "and all times are the brokers' receive time, so a push that is flagged `other_day` counts in the slice of "
         "its object, once, at the time at which it came. A slice uses evidence of the seven days before and nothing "
         "later, so days can be computed in any order. Gap = max(60 s, 3 x push interval in force), 15 minutes where "
-        "the interval is not known; a gap is counted and does not begin a new life. Repeated pushes do not count; "
-        "rejected ones are evidence of life."
+        "the interval is not known; a gap is counted and does not begin a new life. Pushes without an "
+        "instance id belong to no session; rejected ones are evidence of life."
     ),
     columns=(
         CLUSTER_ID,

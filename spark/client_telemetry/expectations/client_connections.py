@@ -1,0 +1,110 @@
+"""What must hold for connections."""
+
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS, CLOSED_BY
+
+_ENDS = ", ".join(f"'{end}'" for end in CLOSED_BY)
+
+SUITE = Suite(
+    CLIENT_CONNECTIONS,
+    (
+        RowRule(
+            "seen_in_order",
+            "first_seen_at <= last_seen_at",
+            "critical",
+            "the first evidence of the day is not after the last",
+        ),
+        RowRule(
+            "end_is_known",
+            f"end_known_by in ({_ENDS})",
+            "critical",
+            "how the end is known is a word of the vocabulary",
+        ),
+        RowRule(
+            "closed_unless_open",
+            "(closed_at is null) = (end_known_by = 'still_open')",
+            "critical",
+            "a connection that ended has the time of its end; one that may go on has none",
+        ),
+        RowRule(
+            "uses_are_sorted",
+            "api_uses = array_sort(api_uses)",
+            "critical",
+            "uses are sorted by API and version",
+        ),
+        RowRule(
+            "uses_are_counted",
+            "forall(api_uses, u -> u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0)",
+            "critical",
+            "counts are not negative, and a pair without a request of the day is not listed",
+        ),
+        RowRule(
+            "ids_are_sorted",
+            "size(group_ids) <= 16 and group_ids = array_sort(array_distinct(group_ids)) and "
+            "size(transactional_ids) <= 16 and transactional_ids = array_sort(array_distinct(transactional_ids))",
+            "critical",
+            "at most 16 groups and transactional ids, each once, in order",
+        ),
+        RowRule(
+            "events_have_sources",
+            "events >= 1 and first_sequence <= last_sequence and size(source_objects) between 1 and events",
+            "critical",
+            "each connection of the day can be followed to its raw records",
+        ),
+        RowRule(
+            "no_connection_is_flagged",
+            "(connection_id = '') = array_contains(flags, 'no_connection')",
+            "critical",
+            "a refusal that is tied to no connection carries the flag, and no connection does",
+        ),
+        flags_are_known(CLIENT_CONNECTIONS),
+        RowRule(
+            "opened_before_seen",
+            "opened_at <= first_seen_at",
+            "warning",
+            "a connection opens before it is seen; otherwise the registry of the broker is wrong",
+        ),
+        RowRule(
+            "nothing_after_the_close",
+            "closed_at is null or closed_at >= last_seen_at",
+            "warning",
+            "nothing is seen of a connection after its close",
+        ),
+        RowRule(
+            "pairs_are_listed_once",
+            "size(array_distinct(transform(api_uses, u -> struct(u.api_key, u.version)))) = size(api_uses)",
+            "warning",
+            "the registry lists an API and version once in an event",
+        ),
+        SliceRule(
+            "no_event_is_lost",
+            "coalesce(sum(events), 0) - {events}",
+            "critical",
+            "every registry event of the day is counted in exactly one connection",
+            minimum=0,
+            maximum=0,
+        ),
+        SliceRule(
+            "releases_are_known",
+            "coalesce(avg(cast(broker_software_version is null as double)), 0)",
+            "warning",
+            "connections to brokers whose release is not known, as a share: no evidence for an upgrade question",
+            maximum=0,
+        ),
+        SliceRule(
+            "counts_are_of_the_day",
+            "coalesce(avg(cast(array_contains(flags, 'counts_from_before') as double)), 0)",
+            "warning",
+            "connections whose counts may be older than the day, as a share",
+            maximum=0.05,
+        ),
+        SliceRule(
+            "connections_are_identified",
+            "coalesce(avg(cast(client_id is null and coalesce(principal, '') = '' as double)), 0)",
+            "warning",
+            "connections with neither principal nor client id, as a share: refused before the broker knew whose they "
+            "are, often one broken client that tries again and again",
+            maximum=0.1,
+        ),
+    ),
+)

@@ -1,0 +1,115 @@
+"""What must hold for lives of client instances."""
+
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS, END_REASONS
+
+_REASONS = ", ".join(f"'{reason}'" for reason in END_REASONS)
+
+SUITE = Suite(
+    CLIENT_SESSIONS,
+    (
+        RowRule(
+            "instance_id_has_16_bytes",
+            "length(client_instance_id) = 16",
+            "critical",
+            "a client instance id is 16 bytes (KIP-714)",
+        ),
+        RowRule(
+            "evidence_is_in_order",
+            "first_evidence_at <= last_evidence_at",
+            "critical",
+            "the first evidence is not after the last",
+        ),
+        RowRule(
+            "start_is_seen_or_not",
+            "(started_at is null) <> (started_before is null)",
+            "critical",
+            "either the start of the life was seen, or it is known what it was before",
+        ),
+        RowRule(
+            "start_precedes_evidence",
+            "coalesce(started_at, started_before) <= first_evidence_at",
+            "critical",
+            "the life began by the first evidence of the day",
+        ),
+        RowRule(
+            "end_reason_is_known",
+            f"end_reason in ({_REASONS})",
+            "critical",
+            "the end reason is a word of the vocabulary",
+        ),
+        RowRule(
+            "ended_unless_open",
+            "case when end_reason = 'still_open' then ended_at is null else ended_at = last_evidence_at end",
+            "critical",
+            "a life that ended did so at its last evidence; one that may go on has no end",
+        ),
+        RowRule(
+            "pushes_are_counted",
+            "pushes >= 1 and terminating_pushes between 0 and pushes and rejected_pushes between 0 and pushes",
+            "critical",
+            "at least one push; terminating and rejected ones are some of them",
+        ),
+        RowRule("points_are_counted", "points >= 0", "critical", "points are not negative"),
+        RowRule(
+            "gaps_are_long",
+            "gaps >= 0 and gap_seconds >= 60 * gaps and (gaps > 0 or gap_seconds = 0)",
+            "critical",
+            "each gap is longer than a minute",
+        ),
+        RowRule(
+            "interval_has_source",
+            "case when push_interval_ms is null then push_interval_source is null "
+            "else push_interval_ms > 0 and push_interval_source in ('broker', 'observed') end",
+            "critical",
+            "it is known where the push interval comes from",
+        ),
+        RowRule(
+            "broker_ids_are_sorted",
+            "size(broker_ids) >= 1 and broker_ids = array_sort(array_distinct(broker_ids))",
+            "critical",
+            "brokers are listed once, in order",
+        ),
+        RowRule(
+            "addresses_are_sorted",
+            "size(client_addresses) <= 16 and client_addresses = array_sort(array_distinct(client_addresses))",
+            "critical",
+            "at most 16 addresses, each once, in order",
+        ),
+        RowRule(
+            "zero_instance_is_flagged",
+            "(hex(client_instance_id) = repeat('0', 32)) = array_contains(flags, 'zero_instance_id')",
+            "critical",
+            "the zero instance id carries its flag, and no other does",
+        ),
+        flags_are_known(CLIENT_SESSIONS),
+        RowRule(
+            "evidence_is_of_the_day",
+            "to_date(first_evidence_at) = dt and to_date(last_evidence_at) = dt",
+            "warning",
+            "pushes were received on the day of their object; otherwise the dump has records in the wrong day",
+        ),
+        SliceRule(
+            "no_push_is_lost",
+            "coalesce(sum(pushes), 0) - {pushes}",
+            "critical",
+            "every push with an instance id is counted in exactly one session",
+            minimum=0,
+            maximum=0,
+        ),
+        SliceRule(
+            "software_is_known",
+            "coalesce(avg(cast(coalesce(client_software_name, '') in ('', 'unknown') as double)), 0)",
+            "warning",
+            "sessions without a registered software name, as a share: clients that push metrics have sent one",
+            maximum=0.1,
+        ),
+        SliceRule(
+            "instance_ids_are_real",
+            "coalesce(count_if(array_contains(flags, 'zero_instance_id')), 0)",
+            "warning",
+            "sessions of the zero instance id: clients that cannot be told apart",
+            maximum=0,
+        ),
+    ),
+)

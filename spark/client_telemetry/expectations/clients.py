@@ -1,0 +1,108 @@
+"""What must hold for clients."""
+
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
+from client_telemetry.tables.clients import CLIENTS
+
+_UNKNOWN = "coalesce(client_software_name, '') in ('', 'unknown')"
+
+SUITE = Suite(
+    CLIENTS,
+    (
+        RowRule(
+            "seen_in_order",
+            "first_seen_at <= last_seen_at",
+            "critical",
+            "the first evidence of the day is not after the last",
+        ),
+        RowRule(
+            "something_was_seen",
+            "instances >= 0 and connections >= 0 and refusals >= 0 and instances + connections + refusals > 0",
+            "critical",
+            "a client is seen by at least one instance, connection or refusal",
+        ),
+        RowRule(
+            "sample_is_of_the_addresses",
+            "size(address_sample) = least(addresses, 5) and address_sample = array_sort(array_distinct(address_sample))",
+            "critical",
+            "the sample holds the five smallest addresses, or all of fewer",
+        ),
+        RowRule(
+            "lists_are_sorted",
+            "listeners = array_sort(array_distinct(listeners)) "
+            "and security_protocols = array_sort(array_distinct(security_protocols)) "
+            "and broker_software_versions = array_sort(array_distinct(broker_software_versions))",
+            "critical",
+            "listeners, security protocols and releases are listed once, in order",
+        ),
+        RowRule(
+            "ids_are_sorted",
+            "size(group_ids) <= 64 and group_ids = array_sort(array_distinct(group_ids)) and "
+            "size(transactional_ids) <= 64 and transactional_ids = array_sort(array_distinct(transactional_ids))",
+            "critical",
+            "at most 64 groups and transactional ids, each once, in order",
+        ),
+        RowRule(
+            "uses_are_sorted",
+            "api_uses = array_sort(api_uses) and "
+            "size(array_distinct(transform(api_uses, u -> struct(u.api_key, u.version)))) = size(api_uses)",
+            "critical",
+            "uses are sorted by API and version, each pair once",
+        ),
+        RowRule(
+            "uses_are_counted",
+            "forall(api_uses, u -> u.requests >= 0 and u.rejected >= 0 and u.requests + u.rejected > 0)",
+            "critical",
+            "counts are not negative, and a pair without a request of the day is not listed",
+        ),
+        RowRule(
+            "client_id_is_spelled",
+            "(client_id is null) = (client_id_sanitized is null) and (client_id is null) = (client_id_jmx is null) "
+            "and coalesce(client_id_sanitized, '') rlike '^[A-Za-z0-9._%-]*$'",
+            "critical",
+            "a client id has both of Kafka's spellings (KIP-190)",
+        ),
+        RowRule(
+            "owner_has_rule",
+            "(owner is null) = (owner_rule is null) and (owner is not null or owner_contact is null)",
+            "critical",
+            "an owner comes from a rule",
+        ),
+        RowRule(
+            "unknown_software_is_flagged",
+            f"({_UNKNOWN}) = array_contains(flags, 'software_unknown')",
+            "critical",
+            "a client without a software name carries the flag, and no other does",
+        ),
+        flags_are_known(CLIENTS),
+        SliceRule(
+            "no_connection_is_lost",
+            "coalesce(sum(connections + refusals), 0) - {connections}",
+            "critical",
+            "every connection and refusal of the day belongs to exactly one client",
+            minimum=0,
+            maximum=0,
+        ),
+        SliceRule(
+            "no_session_is_lost",
+            "coalesce(sum(instances), 0) - {sessions}",
+            "critical",
+            "every session of the day belongs to exactly one client",
+            minimum=0,
+            maximum=0,
+        ),
+        SliceRule(
+            "clients_have_owners",
+            "coalesce(avg(cast(owner is null as double)), 0)",
+            "warning",
+            "clients that no owner rule matches, as a share: add rules, or nobody hears of what breaks",
+            maximum=0.2,
+        ),
+        SliceRule(
+            "software_is_known",
+            f"coalesce(avg(cast({_UNKNOWN} as double)), 0)",
+            "warning",
+            "clients without a software name, as a share: only their requests tell what they are",
+            maximum=0.5,
+        ),
+    ),
+)
