@@ -37,7 +37,7 @@ def text(phrases: Iterable[Phrase]) -> str:
 
 def _broken(counts: Mapping[str, int], total: int, triggers: Iterable[str | None]) -> list[Phrase]:
     at_once, latent = counts.get("breaks_at_once", 0), counts.get("breaks_latent", 0)
-    seen = f" of {total} clients" if total > 1 else " of 1 client"
+    seen = f" of {total:,} clients" if total > 1 else " of 1 client"
     if not at_once and not latent:
         known = " as far as is known" if counts.get("insufficient_evidence") else ""
         return [
@@ -45,10 +45,13 @@ def _broken(counts: Mapping[str, int], total: int, triggers: Iterable[str | None
         ]
     phrases = [Phrase("breaks ")]
     if at_once or total > 1:
-        phrases += [Phrase(str(at_once), "breaks_at_once") if at_once else Phrase("none")]
+        phrases += [Phrase(f"{at_once:,}", "breaks_at_once") if at_once else Phrase("none")]
         phrases += [Phrase(f"{seen} at once")]
     if latent and (at_once or total > 1):
-        phrases += [Phrase(" and "), Phrase(f"{latent} more" if at_once else str(latent), "breaks_latent")]
+        phrases += [
+            Phrase(" and "),
+            Phrase(f"{latent:,} more" if at_once else f"{latent:,}", "breaks_latent"),
+        ]
     elif latent:
         phrases += [Phrase("1", "breaks_latent"), Phrase(seen)]
     if latent:
@@ -71,7 +74,7 @@ def _rest(counts: Mapping[str, int], total: int) -> list[Phrase]:
             continue
         phrases += [Phrase(", ")] if phrases else []
         if count:
-            phrases += [Phrase(f"{count} {one if count == 1 else many}", outcome)]
+            phrases += [Phrase(f"{count:,} {one if count == 1 else many}", outcome)]
         else:
             phrases += [Phrase(f"{'none' if phrases else 'None'} lacks evidence")]
     return phrases

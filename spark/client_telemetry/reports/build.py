@@ -100,7 +100,7 @@ def _counts(clients: Iterable[ClientVerdict]) -> dict[str, int]:
 
 
 def _evidence(asked: Question, seen: Coverage) -> tuple[str, ...]:
-    connections = _many(asked.connections, "connection")
+    connections = f"{_many(asked.connections, 'connection')} of {_many(asked.clients, 'client')}"
     if asked.evidence_from is None:
         sentences = [f"{connections} from {asked.first_dt} to {asked.last_dt}."]
     else:

@@ -9,7 +9,6 @@ from markupsafe import Markup
 from client_telemetry.reports.coverage import COMPLETENESS
 from client_telemetry.reports.model import OUTCOMES, Coverage, CoverageRun, Question
 
-BAR_WIDTH = 300
 STRIP_WIDTH = 560
 LABEL_WIDTH = 66
 ROW_HEIGHT = 16
@@ -35,21 +34,18 @@ def patterns() -> Markup:
     return Markup(f'<svg width="0" height="0" class="defs" aria-hidden="true"><defs>{tiles}</defs></svg>')
 
 
-def bar(counts: Mapping[str, int], scale: int, height: int = 12, width: int = BAR_WIDTH) -> Markup:
-    """A stacked bar; `scale` clients fill the width. The numbers must stand beside it as text: the drawing says
-    them only in its tooltip."""
-    total = sum(counts.values())
-    words = ", ".join(f"{count:,} {OUTCOMES[outcome]}" for outcome, count in counts.items() if count)
-    length = width * total / scale if scale else 0
+def bar(counts: Mapping[str, int], scale: int, height: int = 12) -> Markup:
+    """A stacked bar; `scale` clients fill the width that page.css gives it. The numbers must stand beside it as
+    text: the drawing says them only in its tooltip."""
+    words = ", ".join(f"{OUTCOMES[outcome]} {count:,}" for outcome, count in counts.items() if count)
     rects, x = "", 0.0
     for outcome, count in counts.items():
         if count:
-            part = length * count / total
-            rects += f'<rect class="f-{outcome}" x="{x:.4g}" width="{part:.4g}" height="{height}"/>'
+            part = 100 * count / scale
+            rects += f'<rect class="f-{outcome}" x="{x:.4g}%" width="{part:.4g}%" height="{height}"/>'
             x += part
     return Markup(
-        f'<svg class="bar" viewBox="0 0 {width} {height}" width="{width}" height="{height}" role="img" '
-        f'aria-label="{words}"><title>{words}</title>{rects}</svg>'
+        f'<svg class="bar" height="{height}" role="img" aria-label="{words}"><title>{words}</title>{rects}</svg>'
     )
 
 

@@ -27,6 +27,12 @@ def shown(text: str) -> str:
     return "".join(piece for piece, _ in pieces(text))
 
 
+def without_invisible(text: str) -> str:
+    """`text` with spaces as they are, other invisible characters as `shown` has them. For our own words, into
+    which client-supplied ones may have found their way."""
+    return "".join(_picture(character) or character for character in text)
+
+
 def pieces(text: str) -> list[tuple[str, bool]]:
     """`text` cut into (what is shown, whether it stands for an invisible character)."""
     result: list[tuple[str, bool]] = []

@@ -15,10 +15,10 @@ def folder_name(name: str) -> str:
     >>> folder_name("orders-eu")
     'orders-eu'
     >>> folder_name("manual__2026-11-21T05:00:00+00:00")
-    'manual__2026-11-21T05-00-00-00-00-1352e8f4'
+    'manual__2026-11-21T05-00-00-00-00-9bbbb20a'
     """
     portable = _NOT_PORTABLE.sub("-", name).lstrip("._-").rstrip(".")[:LONGEST_FOLDER_NAME]
-    if portable == name:
+    if portable and portable == name:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{portable.rstrip('-')}-{digest}".lstrip("-")

@@ -11,7 +11,7 @@ from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from client_telemetry.reports import charts, wording
-from client_telemetry.reports.client_strings import client_label, pieces, shortened, shown
+from client_telemetry.reports.client_strings import client_label, pieces, shortened, shown, without_invisible
 from client_telemetry.reports.coverage import COMPLETENESS
 from client_telemetry.reports.model import (
     CONFIDENCE_MEANINGS,
@@ -116,7 +116,7 @@ def _digest(text: str) -> str:
 
 def _visible(value: object) -> object:
     """Every value on its way into the page: whatever is no markup has its invisible characters shown."""
-    return shown(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return without_invisible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 @cache
@@ -134,7 +134,7 @@ def _template():
         "minute": wording.minute,
         "software": wording.software,
         "happens": wording.happens,
-        "seen": wording.seen,
+        "where_and_when": wording.where_and_when,
         "finding_seen": wording.finding_seen,
         "condition": wording.condition,
         "brokers": wording.brokers,

@@ -1,7 +1,6 @@
 """Puts a report where people find it: <root>/upgrade_impact/<cluster>/<report>/, and `latest.json` beside it."""
 
 import json
-import os
 import shutil
 from pathlib import Path
 
@@ -77,4 +76,4 @@ def _replace_folder(folder: Path, contents: dict[str, str]) -> None:
 def _replace_file(path: Path, text: str) -> None:
     partial = path.with_name(f".{path.name}.partial")
     partial.write_text(text, encoding="utf-8")
-    os.replace(partial, path)
+    partial.replace(path)

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable
 
 from client_telemetry.reports import wording
-from client_telemetry.reports.client_strings import client_label, shortened, shown
+from client_telemetry.reports.client_strings import client_label, shortened, shown, without_invisible
 from client_telemetry.reports.model import OUTCOMES, ClientVerdict, OwnerStake, UpgradeReport
 
 BREAKS = ("breaks_at_once", "breaks_latent")
@@ -102,7 +102,7 @@ def code(text: str, limit: int = 80) -> str:
 
 def prose(text: str) -> str:
     """Our own words, with whatever could be markup escaped, on one line."""
-    return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", shown(text)).replace("&", "&amp;")
+    return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", without_invisible(text)).replace("&", "&amp;")
 
 
 def _owner(owner: str | None) -> str:

@@ -64,6 +64,13 @@ def seen(client: ClientVerdict) -> str:
     return ", ".join(part for part in (amount, brokers(client.broker_ids), time) if part)
 
 
+def where_and_when(client: ClientVerdict) -> str:
+    """Brokers that saw a client, and when."""
+    return " · ".join(
+        filter(None, (brokers(client.broker_ids), period(client.first_seen_at, client.last_seen_at)))
+    )
+
+
 def finding_seen(finding: Finding) -> str:
     """What was seen of the requests that a finding is about; empty where it rests on no request."""
     if finding.requests is None:

@@ -254,7 +254,7 @@ def fleet_row(app: dict) -> tuple[dict, list[dict]]:
 
 def fleet_rows() -> dict:
     """Arguments of build_report: 42 clients in one complete hour of three brokers."""
-    apps = list(csv.DictReader((FLEET / "apps.csv").open(newline="")))
+    apps = list(csv.DictReader((FLEET / "apps.csv").read_text(encoding="utf-8").splitlines()))
     pairs = [fleet_row(app) for app in apps if not app["app"].endswith("-v2")]
     hours = [broker_hour(b, h, *([] if h == 5 else ["no_manifest"])) for b in (1, 2, 3) for h in range(24)]
     return {

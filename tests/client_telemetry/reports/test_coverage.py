@@ -1,0 +1,57 @@
+from datetime import UTC, date, datetime, timedelta
+
+from client_telemetry.reports.coverage import COMPLETENESS, coverage
+from client_telemetry.tables import broker_hours
+
+
+def test_vocabulary_is_that_of_the_table():
+    assert COMPLETENESS.keys() == broker_hours.COMPLETENESS.keys()
+
+
+def test_hours_count_until_the_one_in_which_the_evidence_ends(rows):
+    hours = [rows.broker_hour(1, 5), rows.broker_hour(1, 6), rows.broker_hour(2, 5, "sequence_gap")]
+    seen = coverage(rows.DAY, rows.DAY, rows.END, hours, [])
+    assert seen.first_hour == datetime(2026, 11, 21, tzinfo=UTC)
+    assert seen.end_hour == datetime(2026, 11, 21, 6, tzinfo=UTC)
+    assert (seen.complete_broker_hours, seen.broker_hours, seen.complete_share) == (1, 12, 0.0833)
+    assert seen.broker_ids == (1, 2)
+
+
+def test_evidence_that_ends_on_the_hour_does_not_count_the_next(rows):
+    seen = coverage(rows.DAY, rows.DAY, datetime(2026, 11, 21, 6, tzinfo=UTC), [rows.broker_hour(1, 6)], [])
+    assert seen.broker_hours == 6 and seen.complete_broker_hours == 0
+
+
+def test_hours_of_a_broker_without_row_are_not_known(rows):
+    seen = coverage(rows.DAY, rows.DAY, None, [], [rows.broker(7)])
+    assert [run.completeness for run in seen.runs] == [("no_manifest",)]
+    assert seen.broker_hours == 24 and seen.complete_share == 0
+
+
+def test_equal_hours_in_a_row_are_one_run_across_midnight(rows):
+    next_day = date(2026, 11, 22)
+    hours = [rows.broker_hour(1, hour) for hour in range(24)]
+    hours += [rows.broker_hour(1, hour) | {"dt": next_day} for hour in range(24)]
+    seen = coverage(rows.DAY, next_day, None, hours, [])
+    assert [(run.end - run.start, run.completeness) for run in seen.runs] == [
+        (timedelta(hours=48), ("complete",))
+    ]
+    assert seen.complete_share == 1
+
+
+def test_an_hour_that_is_complete_but_for_something_is_not_complete(rows):
+    seen = coverage(rows.DAY, rows.DAY, None, [rows.broker_hour(1, 5, "dropped_records", "sequence_gap")], [])
+    assert seen.complete_broker_hours == 0
+
+
+def test_nothing_known(rows):
+    seen = coverage(rows.DAY, rows.DAY, None, [], [])
+    assert seen.broker_hours == 0 and seen.complete_share is None and seen.runs == ()
+
+
+def test_an_incarnation_of_several_days_is_listed_once_with_its_latest_evidence(rows):
+    later = rows.broker(1) | {"dt": date(2026, 11, 22), "last_evidence_at": rows.END + timedelta(days=1)}
+    untold = rows.broker(1) | {"dt": date(2026, 11, 22), "last_evidence_at": None}
+    outside = rows.broker(2) | {"dt": date(2026, 11, 30)}
+    seen = coverage(rows.DAY, date(2026, 11, 22), None, [], [untold, rows.broker(1), later, outside])
+    assert [(b.broker_id, b.last_evidence_at) for b in seen.brokers] == [(1, rows.END + timedelta(days=1))]
