@@ -1,0 +1,274 @@
+"""How right the verdicts are: predictions replayed against what real clients did on real brokers.
+
+    python benchmarks/accuracy.py [--write docs/accuracy.md]
+
+For each client of benchmarks/matrix, each old broker release and each new one, the engine is given one of four
+kinds of evidence and its verdict is compared with the outcome. Exit code 1 when a goal is missed.
+"""
+
+import argparse
+import csv
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from client_telemetry.compatibility import ApiUse, ClientEvidence, apis, judge, parse_api_uses
+from client_telemetry.compatibility.verdict import BREAKS, INSUFFICIENT_EVIDENCE, PRECEDENCE
+
+MATRIX = Path(__file__).parent / "matrix"
+RARE = frozenset((2, 8)) | {key for key, api in apis.by_key().items() if api.used_by == "admin"}
+"""ListOffsets, OffsetCommit and administrative calls: what a short window misses."""
+
+
+@dataclass(frozen=True)
+class Client:
+    library: str
+    version: str
+    configuration: str
+
+    def __str__(self) -> str:
+        return " ".join(
+            each for each in (self.library, self.version, self.configuration) if each != "default"
+        )
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the broker of one release knew of a client."""
+
+    client: Client
+    name: str
+    software_version: str
+    client_ids: tuple[str, ...]
+    release: str
+    uses: tuple[ApiUse, ...]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    kind: str
+    seen: Seen
+    target: str
+    outcome: str
+    """works, degrades or breaks: what happened."""
+    verdict: str
+    reason: str
+
+    @property
+    def is_right(self) -> bool:
+        harmless = ("safe", "unsupported")
+        return self.verdict == self.outcome or (self.outcome == "works" and self.verdict in harmless)
+
+
+KINDS: dict[str, Callable[[Seen], list[ClientEvidence]]] = {
+    "all requests seen": lambda seen: [
+        ClientEvidence(seen.name, seen.software_version, seen.client_ids[0], seen.uses)
+    ],
+    "short window": lambda seen: [
+        ClientEvidence(
+            seen.name,
+            seen.software_version,
+            seen.client_ids[0],
+            tuple(use for use in seen.uses if use.api_key not in RARE),
+        )
+    ],
+    "name and version alone": lambda seen: [ClientEvidence(seen.name, seen.software_version)],
+    "client id alone": lambda seen: [ClientEvidence(client_id=each) for each in seen.client_ids],
+}
+"""Kind of evidence -> what the engine is given; several client ids of one client are judged one by one and the
+strongest verdict counts. The short window lacks ListOffsets, OffsetCommit and administrative calls."""
+
+
+def _rows(name: str) -> list[dict[str, str]]:
+    with (MATRIX / name).open(encoding="utf-8", newline="") as opened:
+        return list(csv.DictReader(opened))
+
+
+def _client(row: dict[str, str]) -> Client:
+    return Client(row["library"], row["version"], row["configuration"])
+
+
+@cache
+def matrix() -> tuple[tuple[Seen, ...], dict[tuple[Client, str], str]]:
+    """What old brokers saw, and outcome by client and new release."""
+    seen = tuple(
+        Seen(
+            _client(row),
+            row["client_software_name"],
+            row["client_software_version"],
+            tuple(row["client_ids"].split("|")),
+            row["brokers"],
+            parse_api_uses(row["api_uses"]),
+        )
+        for row in _rows("evidence.csv")
+    )
+    return seen, {(_client(row), row["brokers"]): row["outcome"] for row in _rows("outcomes.csv")}
+
+
+def predictions() -> list[Prediction]:
+    """Every kind × client × old release × new release. Name and version alone: only clients that declare one."""
+    seen_by_brokers, outcomes = matrix()
+    targets = sorted({target for _, target in outcomes})
+    found = []
+    for kind, evidence in KINDS.items():
+        for seen in seen_by_brokers:
+            if kind == "name and version alone" and not seen.name:
+                continue
+            for target in targets:
+                verdicts = [judge(each, seen.release, target) for each in evidence(seen)]
+                verdict = min(verdicts, key=lambda each: PRECEDENCE.index(each.verdict))
+                reason = verdict.missing[0] if verdict.missing else verdict.explanation
+                outcome = outcomes[seen.client, target]
+                found.append(Prediction(kind, seen, target, outcome, verdict.verdict, reason))
+    return found
+
+
+@dataclass(frozen=True)
+class Score:
+    """Counts over a set of predictions, of the verdict `breaks` and of what was left undecided."""
+
+    total: int
+    breaking: int
+    found: int
+    false: int
+    wrong_safe: int
+    undecided: int
+
+    @classmethod
+    def of(cls, some: Iterable[Prediction]) -> "Score":
+        count = Counter((each.outcome, each.verdict) for each in some)
+        breaking = sum(number for (outcome, _), number in count.items() if outcome == BREAKS)
+        found = count[BREAKS, BREAKS]
+        left = count[BREAKS, INSUFFICIENT_EVIDENCE]
+        return cls(
+            total=sum(count.values()),
+            breaking=breaking,
+            found=found,
+            false=sum(number for (outcome, verdict), number in count.items() if verdict == BREAKS != outcome),
+            wrong_safe=breaking - found - left,
+            undecided=sum(
+                number for (_, verdict), number in count.items() if verdict == INSUFFICIENT_EVIDENCE
+            ),
+        )
+
+    def cells(self) -> list[str]:
+        claimed = self.found + self.false
+        return [
+            str(self.total),
+            str(self.breaking),
+            _share(self.found, claimed),
+            _share(self.found, self.breaking),
+            str(self.false),
+            str(self.wrong_safe),
+            _share(self.undecided, self.total),
+        ]
+
+
+COLUMNS = ("cases", "break", "precision", "recall", "false alarms", "wrong safe", "undecided")
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "–"
+
+
+def table(title: str, groups: dict[str, list[Prediction]]) -> list[str]:
+    lines = [f"| {title} | {' | '.join(COLUMNS)} |", f"|---|{'---:|' * len(COLUMNS)}"]
+    lines += [f"| {name} | {' | '.join(Score.of(some).cells())} |" for name, some in groups.items()]
+    return [*lines, ""]
+
+
+def grouped(some: Iterable[Prediction], by: Callable[[Prediction], str]) -> dict[str, list[Prediction]]:
+    found: dict[str, list[Prediction]] = {}
+    for each in some:
+        found.setdefault(by(each), []).append(each)
+    return found
+
+
+def report(all_predictions: list[Prediction]) -> str:
+    """Tables by kind, library and target, then every miss with its reason."""
+    lines = ["# How right the verdicts are", "", *_INTRODUCTION]
+    lines += [
+        "## By kind of evidence",
+        "",
+        *table("evidence", grouped(all_predictions, lambda each: each.kind)),
+    ]
+    for kind, some in grouped(all_predictions, lambda each: each.kind).items():
+        lines += [f"## {kind.capitalize()}", ""]
+        lines += table("target", grouped(some, lambda each: each.target))
+        lines += table("library", grouped(some, lambda each: each.seen.client.library))
+        misses = [each for each in some if not each.is_right]
+        lines += _misses(misses) if misses else ["No miss.", ""]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _misses(misses: list[Prediction]) -> list[str]:
+    lines = ["| client | happened | predicted | targets | why |", "|---|---|---|---|---|"]
+    together: dict[tuple[str, str, str, str], set[str]] = {}
+    for each in misses:
+        reason = each.reason.replace(each.target, "the target").replace(each.seen.release, "the source")
+        key = (str(each.seen.client), each.outcome, each.verdict, _without_ranges(reason))
+        together.setdefault(key, set()).add(each.target)
+    for (client, outcome, verdict, reason), targets in together.items():
+        lines.append(f"| {client} | {outcome} | {verdict} | {', '.join(sorted(targets))} | {reason} |")
+    return [*lines, ""]
+
+
+def _without_ranges(reason: str) -> str:
+    """Reasons that differ only in the target's ranges are one."""
+    return reason.split("; the target serves")[0].replace("|", "\\|")
+
+
+_INTRODUCTION = (
+    "Written by `make accuracy` (benchmarks/accuracy.py). Real clients of benchmarks/matrix, old brokers 2.8.2, 3.4.1,",
+    "3.7.1 and 3.9.1, new brokers 4.0.0, 4.0.1, 4.1.0 and 4.3.1. Four kinds of evidence of each client: all requests that",
+    "the old broker logged; a short window that lacks ListOffsets, OffsetCommit and administrative calls; name and version",
+    "alone, for clients that declare them; the default client id alone. Precision and recall are those of `breaks`. *Wrong",
+    "safe*: it broke, and the verdict was neither `breaks` nor `insufficient_evidence`. *Undecided*:",
+    "`insufficient_evidence`.",
+    "",
+)
+
+
+def goals_missed(all_predictions: list[Prediction]) -> list[str]:
+    """The goals of the project that these predictions do not reach, in words; empty when all are reached."""
+    by_kind = grouped(all_predictions, lambda each: each.kind)
+    missed = []
+    for kind in KINDS:
+        if Score.of(by_kind[kind]).wrong_safe:
+            missed.append(f"{kind}: {Score.of(by_kind[kind]).wrong_safe} wrong safe")
+    everything = Score.of(by_kind["all requests seen"])
+    if everything.false or everything.undecided:
+        missed.append("all requests seen: false alarms or undecided")
+    named = [
+        each
+        for each in by_kind["name and version alone"]
+        if any(map(str.isdigit, each.seen.software_version))
+    ]
+    score = Score.of(named)
+    if score.false > 0.02 * score.total:
+        missed.append(f"name and version alone: {_share(score.false, score.total)} false alarms, at most 2 %")
+    if score.undecided > 0.20 * score.total:
+        missed.append(
+            f"name and version alone: {_share(score.undecided, score.total)} undecided, at most 20 %"
+        )
+    return missed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="How right the verdicts are, measured on real clients.")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the whole report there as Markdown")
+    given = parser.parse_args()
+    found = predictions()
+    if given.write:
+        given.write.write_text(report(found), encoding="utf-8")
+    print("\n".join(table("evidence", grouped(found, lambda each: each.kind))))
+    missed = goals_missed(found)
+    print("\n".join(missed) if missed else "All goals are reached.")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
