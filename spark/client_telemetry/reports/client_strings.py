@@ -1,6 +1,7 @@
 """Client-supplied strings as they are shown: nothing in them is invisible, nothing reorders its surroundings,
 long ones are cut in the middle. Tables and report.json keep the strings themselves."""
 
+import re
 import unicodedata
 
 LONGEST_SHOWN = 64
@@ -12,6 +13,7 @@ EMPTY = "(empty)"
 # Default_Ignorable_Code_Point of Unicode that are not of category Cf, and Braille blank: they show as nothing.
 _BLANK = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
 _BLANK |= {*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+_BLANK_CHARACTER = re.compile(f"[{''.join(map(chr, sorted(_BLANK)))}]")
 _INVISIBLE_CATEGORIES = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 
 
@@ -24,13 +26,15 @@ def shown(text: str) -> str:
     >>> shown(" orders  eu")
     '␠orders ␠eu'
     """
+    if _is_plain(text) and "  " not in text and text == text.strip(" "):
+        return text
     return "".join(piece for piece, _ in pieces(text))
 
 
 def without_invisible(text: str) -> str:
     """`text` with spaces as they are, other invisible characters as `shown` has them. For our own words, into
     which client-supplied ones may have found their way."""
-    return "".join(_picture(character) or character for character in text)
+    return text if _is_plain(text) else "".join(_picture(character) or character for character in text)
 
 
 def pieces(text: str) -> list[tuple[str, bool]]:
@@ -59,6 +63,12 @@ def shortened(text: str, limit: int = LONGEST_SHOWN) -> str:
         return text
     head = (limit - 1) // 2
     return f"{text[:head]}…{text[len(text) - (limit - 1 - head) :]}"
+
+
+def _is_plain(text: str) -> bool:
+    """Quick answer for nearly all strings: every character can be seen or is a space. `str.isprintable` refuses the
+    categories that `_picture` replaces, and all spaces but the ordinary one."""
+    return text.isprintable() and (text.isascii() or not _BLANK_CHARACTER.search(text))
 
 
 def _picture(character: str) -> str | None:

@@ -21,16 +21,16 @@ from client_telemetry.reports.model import (
     UpgradeReport,
 )
 
-LISTED = 300
-"""Longest list of clients that are safe, degrade or are unsupported with a row for each; a longer one is grouped."""
-EXPLAINED = 150
+LISTED = 200
+"""Longest list of clients with a row for each; a longer one is grouped. Clients that break have a row each always."""
+EXPLAINED = 80
 """Clients whose findings the page holds; those of the others are in findings.csv and report.json."""
 OWNERS_FIRST = 6
 """Owners on the first screen."""
 VERSIONS_SHOWN = 40
 SOFTWARE_SHOWN = 60
 RUNS_SHOWN = 200
-OBJECTS_SHOWN = 2
+OBJECTS_SHOWN = 1
 
 
 def report_page(report: UpgradeReport) -> str:
@@ -72,16 +72,17 @@ def marked(text: str | None, limit: int | None = None) -> Markup:
         for piece, stands_in in pieces(short)
     )
     if short == text:
-        return Markup("<bdi>{}</bdi>").format(inner)
+        return inner if text.isascii() else Markup("<bdi>{}</bdi>").format(inner)
     return Markup('<bdi title="{}">{}</bdi>').format(shown(text), inner)
 
 
 def _groups(clients: list[ClientVerdict]) -> list[tuple[ClientVerdict, list[ClientVerdict]]]:
-    """Clients of one software, owner and reason under the first of them."""
+    """Clients that differ in nothing but client id, principal and what was seen, under the first of them."""
     groups: dict[tuple, list[ClientVerdict]] = {}
     for client in clients:
         told = (client.client_software_name, client.client_software_version)
-        groups.setdefault((client.owner, *told, client.explanation), []).append(client)
+        key = (client.owner, *told, client.explanation, client.missing, client.fix)
+        groups.setdefault(key, []).append(client)
     return [(group[0], group) for group in groups.values()]
 
 

@@ -2,7 +2,6 @@ import csv
 from pathlib import Path
 
 import pytest
-
 from client_telemetry.reports.answer import answer, text
 from client_telemetry.reports.model import OUTCOMES
 

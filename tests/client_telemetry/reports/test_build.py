@@ -1,7 +1,6 @@
 from dataclasses import fields
 
 import pytest
-
 from client_telemetry.reports.build import ClientCountDiffers, build_report
 from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding, QualityWarning, Question
 from client_telemetry.tables.quality_results import QUALITY_RESULTS

@@ -2,10 +2,9 @@ import csv
 from pathlib import Path
 
 import pytest
+from client_telemetry.reports.client_strings import client_label, shortened, shown, without_invisible
 from hypothesis import given
 from hypothesis import strategies as st
-
-from client_telemetry.reports.client_strings import client_label, shortened, shown, without_invisible
 
 TABLE = Path(__file__).parents[2] / "data/reports/client_strings.csv"
 CASES = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))

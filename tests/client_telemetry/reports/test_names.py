@@ -1,9 +1,8 @@
 import re
 
+from client_telemetry.reports.names import LONGEST_FOLDER_NAME, folder_name
 from hypothesis import given
 from hypothesis import strategies as st
-
-from client_telemetry.reports.names import LONGEST_FOLDER_NAME, folder_name
 
 
 @given(st.text(max_size=200))

@@ -1,7 +1,6 @@
+from client_telemetry.reports.versions import version_order
 from hypothesis import given
 from hypothesis import strategies as st
-
-from client_telemetry.reports.versions import version_order
 
 
 def test_order():
