@@ -226,8 +226,9 @@ class Worker:
         if result.error is not None:
             done.error = result.error.message
             if result.status != "empty":
-                total = max(result.stored_bytes - (result.stored_tail_offset or 0), len(result.evidence))
-                self._quarantine(key, result.tail_offset, result.evidence, total, result.error, done)
+                self._quarantine(
+                    key, result.tail_offset, result.evidence, result.evidence_bytes, result.error, done
+                )
 
     def _file(self, table: Table, key: ObjectKey) -> DataFile:
         slice_ = (table.name, key.cluster_id, key.dt)
@@ -349,11 +350,10 @@ class Worker:
                         p.sum,
                         p.min,
                         p.max,
-                        p.bounds,
+                        p.explicit_bounds,
                         p.bucket_counts,
                         p.scale,
                         p.zero_count,
-                        p.zero_threshold,
                         p.positive_offset,
                         p.positive_counts,
                         p.negative_offset,

@@ -4,10 +4,6 @@ spark-submit spark/jobs/profile.py --cluster C --days D[,D] --lake URL [--owners
 """
 
 import sys
-from functools import reduce
-
-from pyarrow import fs
-from pyspark.sql import DataFrame
 
 from client_telemetry.expectations import clients as clients_suite
 from client_telemetry.profile import clients
@@ -16,6 +12,7 @@ from client_telemetry.stage import BadArguments, Outcome, Slice, Stage, absolute
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
+from pyarrow import fs
 
 
 def profile(stage: Stage) -> Outcome:
@@ -29,8 +26,7 @@ def profile(stage: Stage) -> Outcome:
         for table in (CLIENT_CONNECTIONS, CLIENT_SESSIONS)
     )
     branch = stage.branch((CLIENTS,))
-    slices = [clients(connections, sessions, rules, day) for day in told]
-    branch.replace(CLIENTS, reduce(DataFrame.unionByName, slices), **where)
+    branch.replace(CLIENTS, [clients(connections, sessions, rules, day) for day in told], **where)
     facts = {"connections": connections.count(), "sessions": sessions.count()}
     stage.publish(branch, [Slice(clients_suite.SUITE, where, facts)], told)
     found = lake.read(CLIENTS).where(of_the_days)

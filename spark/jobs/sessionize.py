@@ -8,9 +8,6 @@ can be computed in any order.
 
 import datetime as dt
 import sys
-from functools import reduce
-
-from pyspark.sql import DataFrame
 
 from client_telemetry.connections import client_connections
 from client_telemetry.expectations import client_connections as client_connections_suite
@@ -35,10 +32,8 @@ def sessionize(stage: Stage) -> Outcome:
     )
     branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
     where = {"cluster_id": cluster, "dt": told}
-    branch.replace(
-        CLIENT_CONNECTIONS, _each(told, lambda day: client_connections(events, brokers, day)), **where
-    )
-    branch.replace(CLIENT_SESSIONS, _each(told, lambda day: client_sessions(pushes, day)), **where)
+    branch.replace(CLIENT_CONNECTIONS, [client_connections(events, brokers, day) for day in told], **where)
+    branch.replace(CLIENT_SESSIONS, [client_sessions(pushes, day) for day in told], **where)
 
     of_the_days = stage.condition(where)
     facts = {
@@ -56,10 +51,6 @@ def sessionize(stage: Stage) -> Outcome:
         f"{counts['connections']} connections, {counts['sessions']} sessions"
     )
     return Outcome(message, counts)
-
-
-def _each(told: list[dt.date], slice_of) -> DataFrame:
-    return reduce(DataFrame.unionByName, [slice_of(day) for day in told])
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -15,7 +15,7 @@ SUITE = Suite(
         RowRule("count_is_not_negative", "count >= 0", "critical", "a count is not negative"),
         RowRule(
             "buckets_fit_bounds",
-            "kind <> 'histogram' or size(bucket_counts) in (0, size(bounds) + 1)",
+            "kind <> 'histogram' or size(bucket_counts) in (0, size(explicit_bounds) + 1)",
             "warning",
             "a histogram has one bucket more than bounds, or none",
         ),

@@ -9,6 +9,7 @@ import datetime as dt
 import re
 import zlib
 from collections.abc import Iterable, Sequence
+from functools import reduce
 from pathlib import Path
 
 import pyarrow as pa
@@ -110,6 +111,7 @@ class Lake:
         for table in tables:
             name = (NAMESPACE, table.name)
             if self.catalog.table_exists(name):
+                self._add_columns(table)
                 continue
             properties = {**_PROPERTIES, "comment": table.comment, "key": ", ".join(table.key)}
             with self.catalog.create_table_transaction(
@@ -119,6 +121,13 @@ class Lake:
                     for column in table.partition:
                         spec.add_identity(column)
             self.catalog.load_table(name).append(table.arrow_schema.empty_table())
+
+    def _add_columns(self, table: Table) -> None:
+        """A column that a newer version of the program has is null in older rows."""
+        iceberg = self.table(table)
+        if {c.name for c in table.columns} - set(iceberg.schema().column_names):
+            with iceberg.update_schema() as update:
+                update.union_by_name(_arrow_schema_with_comments(table))
 
     def table(self, table: Table) -> IcebergTable:
         return self.catalog.load_table((NAMESPACE, table.name))
@@ -148,7 +157,7 @@ class Lake:
         """What readers see, or one snapshot, or what a stage has written on its branch."""
         reader = self.spark.read
         if snapshot is not None:
-            reader = reader.option("snapshot-id", str(snapshot))
+            reader = reader.option("versionAsOf", str(snapshot))
         if branch is not None:
             reader = reader.option("branch", branch)
         return reader.table(f"{CATALOG}.{NAMESPACE}.{table.name}")
@@ -194,15 +203,16 @@ class Branch:
             iceberg = self.lake.table(table)
         return iceberg
 
-    def replace(self, table: Table, rows: DataFrame, **slice_: object) -> None:
-        """Replace the slice whose columns equal `slice_` (a list means any of them) by `rows`."""
+    def replace(self, table: Table, parts: Sequence[DataFrame], **slice_: object) -> None:
+        """Replace the slice whose columns equal `slice_` (a list means any of them) by the rows of all `parts`."""
         self._start(table)
         condition = F.lit(True)
         for name, value in slice_.items():
             values = value if isinstance(value, list) else [value]
             condition = condition & F.col(name).isin(*values)
         (
-            rows.select(*[F.col(c.name).cast(c.kind) for c in table.columns])
+            reduce(DataFrame.unionByName, parts)
+            .select(*[F.col(c.name).cast(c.kind) for c in table.columns])
             .writeTo(f"{CATALOG}.{NAMESPACE}.{table.name}.branch_{self.name}")
             .option("check-nullability", "false")
             .overwrite(condition)
