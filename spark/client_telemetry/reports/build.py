@@ -23,6 +23,7 @@ from client_telemetry.reports.model import (
 )
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.versions import version_order
+from client_telemetry.reports.wording import without_brackets
 
 NO_OWNER_FOLDER = "_no-owner"
 
@@ -131,7 +132,8 @@ def _owners(clients: Sequence[ClientVerdict]) -> tuple[OwnerStake, ...]:
     """Most at stake first: by clients that break at once, later, that lack evidence, degrade."""
     stakes = []
     for owner, theirs in _grouped(clients, lambda client: client.owner).items():
-        fixes = Counter(client.fix for client in theirs if client.verdict == "breaks" and client.fix)
+        broken = (client for client in theirs if client.verdict == "breaks" and client.fix)
+        fixes = Counter(without_brackets(client.fix) for client in broken)
         fix, freed = min(fixes.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))
         contact = next((client.owner_contact for client in theirs if client.owner_contact), None)
         folder = NO_OWNER_FOLDER if owner is None else folder_name(owner)

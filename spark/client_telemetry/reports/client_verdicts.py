@@ -6,7 +6,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
-from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding
+from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding, outcome
 from client_telemetry.reports.versions import version_order
 
 CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software_version")
@@ -81,11 +81,10 @@ def _client(row: Mapping[str, Any], findings: list[Finding], begin: datetime, en
 
 
 def _outcome(verdict: str, when: str | None) -> str:
-    """A client that breaks and is not known to break later breaks at once."""
-    outcome = verdict if verdict != "breaks" else "breaks_latent" if when == "latent" else "breaks_at_once"
-    if outcome not in OUTCOMES:
+    counted_as = outcome(verdict, when)
+    if counted_as not in OUTCOMES:
         raise UnknownVerdict(f"verdict {verdict!r} is none of breaks, {', '.join(list(OUTCOMES)[2:])}")
-    return outcome
+    return counted_as
 
 
 def seen_rarely(first_seen: datetime, last_seen: datetime, begin: datetime, end: datetime) -> str | None:

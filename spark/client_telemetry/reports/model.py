@@ -18,6 +18,12 @@ OUTCOMES = {
 }
 """Verdicts as they are counted, in order of precedence, with their words: `breaks` is split by its `when`."""
 
+
+def outcome(verdict: str, when: str | None) -> str:
+    """The key of OUTCOMES: what breaks and is not known to break later breaks at once."""
+    return verdict if verdict != "breaks" else "breaks_latent" if when == "latent" else "breaks_at_once"
+
+
 OUTCOME_MEANINGS = {
     "breaks_at_once": "what the client exists for stops when the brokers have the new release",
     "breaks_latent": "nothing happens at first; what the client exists for stops when the trigger comes",
@@ -135,7 +141,8 @@ class OwnerStake:
     clients: int
     counts: dict[str, int]
     first_fix: str | None
-    """The change that frees most of the owner's clients that break."""
+    """The change that frees most of the owner's clients that break, without what it says in brackets: changes that
+    differ there only count as one."""
     first_fix_clients: int
 
 

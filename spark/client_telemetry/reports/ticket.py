@@ -7,12 +7,26 @@ from collections.abc import Iterable
 from client_telemetry.reports import wording
 from client_telemetry.reports.client_strings import client_label, shortened, shown, without_invisible
 from client_telemetry.reports.model import OUTCOMES, ClientVerdict, OwnerStake, UpgradeReport
+from client_telemetry.reports.wording import without_brackets
 
 BREAKS = ("breaks_at_once", "breaks_latent")
+COLUMNS = ("Owner", "Client", "Software", "What happens", "Why", "Change", "Seen")
+UNJUDGED = ("Owner", "Client", "Software", "What is not known, and what would settle it", "Seen")
+_STAKE_WORDS = {
+    "breaks_at_once": ("stops working at once", "stop working at once"),
+    "breaks_latent": (
+        "stops working later, when a trigger comes",
+        "stop working later, when a trigger comes",
+    ),
+    "insufficient_evidence": ("cannot be judged yet", "cannot be judged yet"),
+    "degrades": ("loses a function", "lose a function"),
+    "unsupported": ("works without being supported", "work without being supported"),
+    "safe": ("is safe", "are safe"),
+}
 
 
 def report_ticket(report: UpgradeReport) -> str:
-    """The whole report; safe clients are only counted."""
+    """The whole report; safe clients are only counted, but for those with a question left open."""
     question = report.question
     lines = [
         f"# Upgrade of {code(question.cluster_name)} from {question.from_release} to {question.to_release}",
@@ -25,15 +39,8 @@ def report_ticket(report: UpgradeReport) -> str:
         "",
         *_quality(report),
         *_owner_table(report),
-    ]
-    lines += _section("Must act", "", [c for c in report.clients if c.outcome in BREAKS])
-    lacking = [c for c in report.clients if c.outcome == "insufficient_evidence"]
-    lines += _section("Not enough evidence", "What is not known, and what would settle it", lacking)
-    for outcome in ("degrades", "unsupported"):
-        lines += _section(
-            OUTCOMES[outcome].capitalize(), "", [c for c in report.clients if c.outcome == outcome]
-        )
-    lines += [
+        *_section("Must act", [c for c in report.clients if c.outcome in BREAKS], COLUMNS),
+        *_lesser_sections(report.clients, COLUMNS, UNJUDGED),
         "## Safe",
         "",
         f"{wording.counted(report.counts['safe'], 'client')}, listed in clients.csv.",
@@ -66,14 +73,9 @@ def owner_ticket(report: UpgradeReport, stake: OwnerStake) -> str:
             "",
         ]
     for fix, group in _by_fix(broken):
-        lines += [f"## {prose(fix) if fix else 'No change is known'}", "", *_table(group, owner=False), ""]
-    lines += _section(
-        "Not enough evidence",
-        "What is not known, and what would settle it",
-        [c for c in clients if c.outcome == "insufficient_evidence"],
-    )
-    for outcome in ("degrades", "unsupported"):
-        lines += _section(OUTCOMES[outcome].capitalize(), "", [c for c in clients if c.outcome == outcome])
+        heading = prose(wording.opened(fix)) if fix else "No change is known"
+        lines += _section(heading, group, COLUMNS[1:])
+    lines += _lesser_sections(clients, COLUMNS[1:], UNJUDGED[1:])
     if broken:
         lines += ["## How to check that it worked", "", *_checks(broken), ""]
     lines += [
@@ -137,34 +139,40 @@ def _owner_table(report: UpgradeReport) -> list[str]:
     return [*lines, ""]
 
 
-def _section(title: str, lead: str, clients: list[ClientVerdict]) -> list[str]:
+def _lesser_sections(
+    clients: Iterable[ClientVerdict], columns: tuple[str, ...], unjudged: tuple[str, ...]
+) -> list[str]:
+    """Clients that do not break, as far as they need attention."""
+    clients = list(clients)
+    lines = []
+    for outcome in ("insufficient_evidence", "degrades", "unsupported"):
+        heads = unjudged if outcome == "insufficient_evidence" else columns
+        lines += _section(OUTCOMES[outcome].capitalize(), [c for c in clients if c.outcome == outcome], heads)
+    asking = [c for c in clients if c.outcome == "safe" and c.missing]
+    return lines + _section("Safe, with a question left open", asking, unjudged)
+
+
+def _section(heading: str, clients: list[ClientVerdict], columns: tuple[str, ...]) -> list[str]:
     if not clients:
         return []
-    lines = [f"## {title}", ""] + ([f"{lead}:", ""] if lead else [])
-    return [*lines, *_table(clients, owner=True), ""]
-
-
-def _table(clients: list[ClientVerdict], owner: bool) -> list[str]:
-    head = [*(["Owner"] if owner else []), "Client", "Software", "What happens", "Why", "Change", "Seen"]
-    lines = [_row(head), _row(["---"] * len(head))]
+    table = [_row(columns), _row(["---"] * len(columns))]
     for client in clients:
-        why = "; ".join(client.missing) or client.explanation
-        if client.outcome != "insufficient_evidence":
-            why = client.explanation
-        lines += [
-            _row(
-                [
-                    *([_owner(client.owner)] if owner else []),
-                    _client(client),
-                    _software(client),
-                    f"{prose(wording.happens(client))} ({client.confidence})",
-                    prose(why),
-                    prose(client.fix or ""),
-                    wording.seen(client),
-                ]
-            )
-        ]
-    return lines
+        cells = _cells(client)
+        table += [_row(cells[column] for column in columns)]
+    return [f"## {heading}", "", *table, ""]
+
+
+def _cells(client: ClientVerdict) -> dict[str, str]:
+    return {
+        "Owner": _owner(client.owner),
+        "Client": _client(client),
+        "Software": _software(client),
+        "What happens": f"{prose(wording.happens(client))} ({client.confidence})",
+        "Why": prose(client.explanation),
+        "Change": prose(wording.opened(client.fix or "")),
+        UNJUDGED[3]: prose("; ".join(client.missing) or client.explanation),
+        "Seen": wording.seen(client),
+    }
 
 
 def _client(client: ClientVerdict) -> str:
@@ -182,25 +190,24 @@ def _row(cells: Iterable[str]) -> str:
 
 
 def _stake_sentence(stake: OwnerStake) -> str:
-    parts = [f"{stake.counts[o]} {words}" for o, words in _STAKE_WORDS.items() if stake.counts[o]]
-    return f"Of your {wording.counted(stake.clients, 'client')}: {', '.join(parts)}."
-
-
-_STAKE_WORDS = {
-    "breaks_at_once": "stop working at once",
-    "breaks_latent": "stop working later, when a trigger comes",
-    "insufficient_evidence": "cannot be judged yet",
-    "degrades": "lose a function",
-    "unsupported": "work without being supported",
-    "safe": "safe",
-}
+    """
+    >>> _stake_sentence(OwnerStake("a", None, "a", 3, {"breaks_at_once": 1, "safe": 2}, None, 0))
+    'Of your 3 clients, 1 stops working at once, 2 are safe.'
+    """
+    parts = [
+        f"{wording.number(count)} {_STAKE_WORDS[outcome][count != 1]}"
+        for outcome, count in stake.counts.items()
+        if count
+    ]
+    whose = f"Of your {wording.number(stake.clients)} clients" if stake.clients != 1 else "Of your 1 client"
+    return f"{whose}, {', '.join(parts)}."
 
 
 def _by_fix(clients: list[ClientVerdict]) -> list[tuple[str | None, list[ClientVerdict]]]:
-    """The change that helps most clients first."""
+    """The change that helps most clients first; changes that differ in brackets only are one."""
     groups: dict[str | None, list[ClientVerdict]] = {}
     for client in clients:
-        groups.setdefault(client.fix, []).append(client)
+        groups.setdefault(without_brackets(client.fix) if client.fix else None, []).append(client)
     return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0] or ""))
 
 

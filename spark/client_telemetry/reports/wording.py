@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 
 from client_telemetry.reports.answer import trigger_head
-from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding
+from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding, outcome
 
 NOT_TOLD = "not told"
 
@@ -57,6 +57,38 @@ def happens(client: ClientVerdict) -> str:
     return f"{words}, at the next {head}" if head else words
 
 
+def would_happen(finding: Finding) -> str:
+    """What a finding concludes, in words; with its condition where that is not known to be met."""
+    if finding.condition and finding.condition_met == "no":
+        return "does not apply"
+    words = OUTCOMES[finding_outcome(finding)]
+    return f"{words}, if" if finding.condition and finding.condition_met != "yes" else words
+
+
+def finding_outcome(finding: Finding) -> str:
+    """A key of OUTCOMES."""
+    return outcome(finding.verdict, finding.when)
+
+
+def without_brackets(fix: str) -> str:
+    """A change without what it says in brackets: changes that differ there only are one kind of work.
+
+    >>> without_brackets("upgrade the library (it must use Fetch 4 or later)")
+    'upgrade the library'
+    """
+    return fix.split(" (")[0]
+
+
+def opened(text: str) -> str:
+    """A change as it begins a sentence or a heading: names of libraries stay as they are written.
+
+    >>> opened("upgrade kafka-clients"), opened("kafka-python 2.0 or later")
+    ('Upgrade kafka-clients', 'kafka-python 2.0 or later')
+    """
+    first = text.split(" ")[0]
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+
+
 def seen(client: ClientVerdict) -> str:
     """What was seen of a client: amount, brokers, time."""
     amount = f"{counted(client.requests, 'request')} on {counted(client.connections, 'connection')}"
@@ -84,7 +116,5 @@ def condition(finding: Finding) -> str:
     """The condition of a finding and whether it is met."""
     if not finding.condition:
         return ""
-    met = {"yes": "it is met", "no": "it is not met"}.get(
-        finding.condition_met or "", "not known whether it is met"
-    )
-    return f"{finding.condition} ({met})"
+    met = {"yes": "this is so", "no": "this is not so"}
+    return f"{finding.condition}; {met.get(finding.condition_met or '', 'not known whether this is so')}"

@@ -51,7 +51,7 @@ def test_tables_keep_their_columns_whatever_clients_send(rows):
     report = build_report(rows.question(len(given)), given, [], [], [])
     for markdown in (report_ticket(report), owner_ticket(report, report.owners[0])):
         widths = {len(cells) for cells in table_rows(markdown)}
-        assert widths <= {6, 7, 9}, widths
+        assert widths <= {4, 5, 6, 7, 9}, widths
 
 
 def test_numbers_are_those_of_the_model(fleet_report):
@@ -82,5 +82,23 @@ def test_a_pack_tells_of_its_owner_only_and_what_to_change(fleet_report):
 def test_a_pack_of_safe_clients_asks_for_nothing(fleet_report):
     warehouse = next(stake for stake in fleet_report.owners if stake.owner == "warehouse")
     ticket = owner_ticket(fleet_report, warehouse)
-    assert "Of your 4 clients: 4 safe." in ticket
+    assert "Of your 4 clients, 4 are safe." in ticket
     assert "How to check" not in ticket and "stops working" not in ticket
+
+
+def test_changes_that_differ_in_brackets_are_one_kind_of_work(rows):
+    fixes = ["upgrade it (to Fetch 4)", "raise the version", "upgrade it (to Produce 3)"]
+    given = [rows.verdict(str(n), "breaks", fix=fix) for n, fix in enumerate(fixes)]
+    report = build_report(rows.question(3), given, [], [], [])
+    assert (report.owners[0].first_fix, report.owners[0].first_fix_clients) == ("upgrade it", 2)
+    ticket = owner_ticket(report, report.owners[0])
+    assert re.findall("^## (.*)", ticket, re.M)[:2] == ["Upgrade it", "Raise the version"]
+    assert "| Upgrade it (to Fetch 4) |" in ticket
+
+
+def test_what_is_not_known_of_a_safe_client_is_told(rows):
+    given = [rows.verdict("a"), rows.verdict("b", missing=["whether it uses Kerberos"])]
+    report = build_report(rows.question(2), given, [], [], [])
+    for ticket in (report_ticket(report), owner_ticket(report, report.owners[0])):
+        part = ticket.split("## Safe, with a question left open")[1].split("##")[0]
+        assert "whether it uses Kerberos" in part and "`b`" in part and "`a`" not in part
