@@ -60,7 +60,8 @@ def _connections(events: DataFrame, day: dt.date) -> DataFrame:
 
 def _identity() -> list[Column]:
     """What is last known, over all events: an event that does not tell takes nothing away."""
-    named = ~F.coalesce(F.col("client_software_name"), F.lit("")).isin("", "unknown")
+    tells = F.coalesce(F.col("client_software_name"), F.lit("")) != ""
+    named = tells & (F.col("client_software_name") != "unknown")
     return [
         *(
             _last(name, F.col(name).isNotNull() & (F.col(name).cast("string") != ""))
@@ -69,8 +70,10 @@ def _identity() -> list[Column]:
         # An empty client id is an id: only an absent one tells nothing.
         _last("client_id", F.col("client_id").isNotNull()),
         F.max_by("connection_id", "sequence").alias("connection_id"),
-        F.coalesce(_last_software(named), _last_software(F.lit(True))).alias("software"),
-        F.max_by(named, "sequence").alias("named_at_last"),
+        F.coalesce(_last_software(named), _last_software(tells), _last_software(F.lit(True))).alias(
+            "software"
+        ),
+        F.max_by(named, F.when(tells, F.col("sequence"))).alias("named_at_last"),
         F.coalesce(F.bool_or(named), F.lit(False)).alias("ever_named"),
         F.max_by(
             F.struct("sent_software_name", "sent_software_version"),

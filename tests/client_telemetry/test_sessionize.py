@@ -1,6 +1,7 @@
 import csv
 import datetime as dt
 import random
+from collections import Counter
 from functools import reduce
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from client_telemetry.sessionize import client_sessions
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
 
 DAY = dt.date(2026, 11, 21)
 with (Path(__file__).parents[1] / "data/sessionize/sessions.csv").open(newline="") as table:
@@ -159,27 +161,24 @@ def random_pushes(seed: int) -> list[dict]:
     return [row for row in rows if row["dt"] <= DAY]
 
 
-@pytest.mark.parametrize("seed", [1, 2])
-def test_order_of_rows_and_days_does_not_matter(spark: SparkSession, seed: int):
-    rows = random_pushes(seed)
+def test_order_of_rows_and_days_does_not_matter(spark: SparkSession):
+    """In one job: the same pushes in order and shuffled, in few parts and many, with and without later days. And
+    every push is counted once."""
+    rows = random_pushes(1)
     days = [DAY - dt.timedelta(days=n) for n in (2, 1, 0)]
 
-    def computed(pushes: DataFrame, order: list[dt.date]) -> list[str]:
-        slices = reduce(DataFrame.unionByName, [client_sessions(pushes, day) for day in order])
-        return sorted(str(row) for row in slices.collect())
+    def slice_of(variant: str, pushes: list[dict], parts: int, day: dt.date) -> DataFrame:
+        sessions = client_sessions(frame(spark, pushes).repartition(parts), day)
+        return sessions.withColumn("variant", F.lit(variant))
 
-    in_order = computed(frame(spark, rows), days)
-    assert len(in_order) > 20
-    shuffled = random.Random(seed).sample(rows, len(rows))
-    assert computed(frame(spark, shuffled).repartition(7), days[::-1]) == in_order
-    # Each day as it was computed on that day, when nothing later was there.
-    assert in_order == sorted(
-        text for day in days for text in computed(frame(spark, [r for r in rows if r["dt"] <= day]), [day])
-    )
-
-
-def test_every_push_is_in_one_session(spark: SparkSession):
-    rows = random_pushes(3)
-    for day in (DAY, DAY - dt.timedelta(days=1)):
-        slice_ = client_sessions(frame(spark, rows), day)
-        assert slice_.groupBy().sum("pushes").first()[0] == sum(row["dt"] == day for row in rows)
+    shuffled = random.Random(1).sample(rows, len(rows))
+    slices = [slice_of("in order", rows, 1, day) for day in days]
+    slices += [slice_of("shuffled", [r for r in shuffled if r["dt"] <= day], 5, day) for day in days[::-1]]
+    found: dict[str, list[str]] = {"in order": [], "shuffled": []}
+    counted: Counter = Counter()
+    for row in reduce(DataFrame.unionByName, slices).collect():
+        found[row["variant"]].append(str(row[:-1]))
+        counted[row["variant"], row["dt"]] += row["pushes"]
+    assert len(found["in order"]) > 20
+    assert sorted(found["in order"]) == sorted(found["shuffled"])
+    assert [counted["in order", day] for day in days] == [sum(r["dt"] == day for r in rows) for day in days]
