@@ -31,11 +31,13 @@ NOT_ASSESSED = (
     "Other releases: only {to_release} was judged. Another patch release can break more or fewer clients.",
     "The upgrade itself: what happens while some brokers have the old release and some the new one.",
     "The way back: which clients a return to {from_release} would break.",
-    "Who a client is that tells no software name: its library is not guessed from its requests.",
     "What does not show in requests: settings of clients and brokers, removed configurations, feature levels.",
     "Requests that the brokers counted and that no client of this report explains.",
     "Clients that did not connect while the evidence was collected, such as monthly jobs.",
 )
+
+NO_GUESS = "Who a client is that tells no software name: its library is not guessed from its requests."
+"""Said where it holds: where no such client is identified."""
 
 
 class ClientCountDiffers(ValueError):
@@ -70,7 +72,6 @@ def build_report(
     seen = coverage(asked.first_dt, asked.last_dt, asked.evidence_until, coverage_rows, broker_rows)
     triggers = [client.trigger for client in clients if client.outcome == "breaks_latent"]
     phrases = answer(asked.cluster_name, asked.from_release, asked.to_release, counts, triggers)
-    releases = {"from_release": asked.from_release, "to_release": asked.to_release}
     return UpgradeReport(
         schema_version=SCHEMA_VERSION,
         question=asked,
@@ -85,7 +86,7 @@ def build_report(
         cluster_notes=tuple(cluster_notes),
         quality_warnings=_quality_warnings(warnings),
         rules=_rules(clients),
-        not_assessed=tuple(sentence.format(**releases) for sentence in NOT_ASSESSED),
+        not_assessed=_not_assessed(asked, clients),
     )
 
 
@@ -93,6 +94,13 @@ def _question(row: Mapping[str, Any], cluster_name: str | None) -> Question:
     values = {field.name: row[field.name] for field in fields(Question) if field.name != "cluster_name"}
     values["snapshots"] = dict(sorted(dict(values["snapshots"]).items()))
     return Question(**values, cluster_name=cluster_name or row["cluster_id"])
+
+
+def _not_assessed(asked: Question, clients: Iterable[ClientVerdict]) -> tuple[str, ...]:
+    releases = {"from_release": asked.from_release, "to_release": asked.to_release}
+    sentences = tuple(sentence.format(**releases) for sentence in NOT_ASSESSED)
+    unnamed = [client for client in clients if _told(client.client_software_name) is None]
+    return sentences if any(client.identified_as for client in unnamed) else (*sentences, NO_GUESS)
 
 
 def _counts(clients: Iterable[ClientVerdict]) -> dict[str, int]:

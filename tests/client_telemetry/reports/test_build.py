@@ -1,7 +1,7 @@
 from dataclasses import fields
 
 import pytest
-from client_telemetry.reports.build import ClientCountDiffers, build_report
+from client_telemetry.reports.build import NO_GUESS, ClientCountDiffers, build_report
 from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding, QualityWarning, Question
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
@@ -128,3 +128,10 @@ def test_rules_are_listed_once_with_their_findings(rows):
 def test_cluster_is_called_by_its_id_where_it_has_no_name(rows):
     assert build(rows, []).question.cluster_name == rows.question(0)["cluster_id"]
     assert build(rows, [], cluster_name="orders-eu").question.cluster_name == "orders-eu"
+
+
+def test_it_is_said_that_nobody_is_guessed_where_that_is_so(rows):
+    unnamed = rows.verdict("a", client_software_name="unknown", client_software_version="unknown")
+    assert NO_GUESS in build(rows, [unnamed]).not_assessed
+    assert NO_GUESS not in build(rows, [unnamed | {"identified_as": "probably sarama"}]).not_assessed
+    assert any("only 4.0.0 was judged" in sentence for sentence in build(rows, [unnamed]).not_assessed)
