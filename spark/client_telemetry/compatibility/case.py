@@ -1,12 +1,14 @@
 """One client and one upgrade: what the rules look at."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from client_telemetry.compatibility import apis, client_ranges, roles, served, software
+from client_telemetry.compatibility import apis, client_ranges, fingerprints, roles, served, software
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, versions_in_use
+from client_telemetry.compatibility.fingerprints import Fingerprint
 from client_telemetry.compatibility.served import BrokerApi, Versions
 from client_telemetry.compatibility.software import Identity
+from client_telemetry.compatibility.verdict import DECLARED, INFERRED
 
 
 @dataclass(frozen=True)
@@ -19,6 +21,10 @@ class Case:
     uses: Mapping[int, list[ApiUse]]
     """API key -> versions in use."""
     identity: Identity | None
+    """What the client declared, or what other connections of the same client did (then confidence is inferred)."""
+    identity_confidence: str
+    fingerprint: Fingerprint | None
+    """For a client without identity: which libraries it looks like."""
     seen_roles: tuple[str, ...]
     roles: tuple[str, ...]
     """The seen ones; where none was seen, those that a client of a known library is assumed to have."""
@@ -27,11 +33,25 @@ class Case:
 
     @classmethod
     def of(cls, evidence: ClientEvidence, source: str, target: str) -> "Case":
-        uses, identity = versions_in_use(evidence), software.identify(evidence)
+        uses, identity, confidence = versions_in_use(evidence), software.identify(evidence), DECLARED
+        fingerprint = None
+        if identity is None:
+            identity, confidence = _named_elsewhere(evidence, uses, source), INFERRED
+        if identity is None:
+            fingerprint = fingerprints.of(evidence.client_id, uses, source)
         seen = roles.seen_in(uses)
-        assumed = roles.ASSUMED if identity else ()
+        known = identity is not None or (fingerprint is not None and fingerprint.by_client_id)
         return cls(
-            evidence, source, target, uses, identity, seen, seen or assumed, _contradiction(identity, uses)
+            evidence,
+            source,
+            target,
+            uses,
+            identity,
+            confidence,
+            fingerprint,
+            seen,
+            seen or (roles.ASSUMED if known else ()),
+            _contradiction(identity, uses),
         )
 
     @property
@@ -47,7 +67,7 @@ class Case:
 
     def declared(self, key: int) -> Versions | None:
         """The versions of an API that name and version tell; None where they tell none."""
-        return None if self.contradiction else _declared(self.identity, key)
+        return None if self.contradiction else client_ranges.declared(self.identity, key)
 
     def never_used(self, key: int) -> bool:
         """Whether a library that is known API by API has no such request at all, in no role that was seen."""
@@ -58,15 +78,41 @@ class Case:
             and identity.version is not None
             and identity.version_decides
             and client_ranges.covers(identity.library, identity.version)
-            and _declared(identity, key) is None
+            and client_ranges.declared(identity, key) is None
         )
 
 
-def _declared(identity: Identity | None, key: int) -> Versions | None:
-    if identity is None or identity.version is None or not identity.version_decides:
-        return None
-    found = client_ranges.of(identity.library, identity.version, key)
-    return found.versions if found else None
+def _named_elsewhere(
+    evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str
+) -> Identity | None:
+    """The library that other connections of this client declared, if it explains what this one sent.
+
+    Only for libraries that leave connections unnamed (franz-go before 1.21, kafka-python 2.x), and only where
+    every request has the very version that this library takes on the source release: applications share
+    client ids, and an old Java client beside a new one must not be taken for it.
+    """
+    found = set()
+    for name, version in evidence.also_declared:
+        identity = software.identify_name(name, version)
+        if identity and identity.leaves_connections_unnamed and _sends_just_this(identity, uses, source):
+            found.add(
+                replace(identity, text=f"probably {identity.text}, which other connections of it declare")
+            )
+    return found.pop() if len(found) == 1 else None
+
+
+def _sends_just_this(identity: Identity, uses: Mapping[int, list[ApiUse]], source: str) -> bool:
+    explained = 0
+    for key, of_api in uses.items():
+        declared, offered = client_ranges.declared(identity, key), served.by(source).get(key)
+        if key == apis.API_VERSIONS:
+            continue
+        if declared is None or offered is None:
+            return False
+        if {use.version for use in of_api} != {min(declared.max, offered.advertised.max)}:
+            return False
+        explained += 1
+    return explained > 0
 
 
 def _contradiction(identity: Identity | None, uses: Mapping[int, list[ApiUse]]) -> str:
@@ -75,7 +121,7 @@ def _contradiction(identity: Identity | None, uses: Mapping[int, list[ApiUse]]) 
     Applications may declare any name (client.software.name of librdkafka), and proxies speak for others.
     """
     for key, of_api in uses.items():
-        declared = _declared(identity, key) if key != apis.API_VERSIONS else None
+        declared = client_ranges.declared(identity, key) if key != apis.API_VERSIONS else None
         for use in of_api:
             if declared and not declared.min <= use.version <= declared.max:
                 newer = identity is not None and client_ranges.is_newer_than_known(identity)

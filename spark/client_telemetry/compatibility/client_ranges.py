@@ -27,38 +27,61 @@ COLUMNS = (
 )
 
 
-class ClientRange(NamedTuple):
+class Row(NamedTuple):
+    """One line of a file of client ranges."""
+
+    library: str
+    configuration: str
     version_from: tuple[int, ...]
     version_to: tuple[int, ...]
+    api_key: int
     versions: Versions
     source: str
 
 
 @cache
-def _all() -> dict[str, dict[int, tuple[ClientRange, ...]]]:
-    found: dict[str, dict[int, list[ClientRange]]] = {}
-    for line, cells in rows(FILE, COLUMNS):
-        library, first, last, _, key_text, api_name, low_text, high_text, confidence, source = cells
-        key = whole(FILE, line, "api_key", key_text)
-        low, high = whole(FILE, line, "min_version", low_text), whole(FILE, line, "max_version", high_text)
-        if apis.name(key) != api_name:
-            raise DamagedKnowledge(FILE, line, f"api {key} {api_name} is not in {apis.FILE}")
-        if low > high or client_versions.parse(first) > client_versions.parse(last):
-            raise DamagedKnowledge(FILE, line, "a range ends before it begins")
-        if confidence not in ("high", "medium", "low") or not source:
-            raise DamagedKnowledge(FILE, line, "confidence is high, medium or low, and a source is due")
-        row = ClientRange(
-            client_versions.parse(first), client_versions.parse(last), Versions(low, high), source
+def read(file: str) -> tuple[Row, ...]:
+    """The rows of a file of client ranges, checked one by one and for overlaps."""
+    found: dict[tuple[str, str, int], list[Row]] = {}
+    for line, cells in rows(file, COLUMNS):
+        library, first, last, configuration, key_text, api_name, low_text, high_text, confidence, source = (
+            cells
         )
-        of_api = found.setdefault(library, {}).setdefault(key, [])
-        for other in of_api:
+        key = whole(file, line, "api_key", key_text)
+        low, high = whole(file, line, "min_version", low_text), whole(file, line, "max_version", high_text)
+        if apis.name(key) != api_name:
+            raise DamagedKnowledge(file, line, f"api {key} {api_name} is not in {apis.FILE}")
+        if low > high or client_versions.parse(first) > client_versions.parse(last):
+            raise DamagedKnowledge(file, line, "a range ends before it begins")
+        if confidence not in ("high", "medium", "low") or not source:
+            raise DamagedKnowledge(file, line, "confidence is high, medium or low, and a source is due")
+        row = Row(
+            library,
+            configuration,
+            client_versions.parse(first),
+            client_versions.parse(last),
+            key,
+            Versions(low, high),
+            source,
+        )
+        same = found.setdefault((library, configuration, key), [])
+        for other in same:
             if row.version_from <= other.version_to and other.version_from <= row.version_to:
                 raise DamagedKnowledge(
-                    FILE, line, f"{library} {api_name} {first}..{last} overlaps another row"
+                    file, line, f"{library} {api_name} {first}..{last} overlaps another row"
                 )
-        of_api.append(row)
+        same.append(row)
+    return tuple(row for of_api in found.values() for row in of_api)
+
+
+@cache
+def _all() -> dict[str, dict[int, tuple[Row, ...]]]:
+    """Library -> API key -> rows, oldest first."""
+    found: dict[str, dict[int, list[Row]]] = {}
+    for row in read(FILE):
+        found.setdefault(row.library, {}).setdefault(row.api_key, []).append(row)
     return {
-        library: {key: tuple(sorted(ranges)) for key, ranges in by_api.items()}
+        library: {key: tuple(sorted(of_api)) for key, of_api in by_api.items()}
         for library, by_api in found.items()
     }
 
@@ -86,7 +109,7 @@ def is_newer_than_known(identity: Identity) -> bool:
     )
 
 
-def of(library: str, version: tuple[int, ...], key: int) -> ClientRange | None:
+def of(library: str, version: tuple[int, ...], key: int) -> Row | None:
     """What this library version can use of an API; None where that is not known or it does not use it."""
     if not known(library):
         return None
@@ -101,3 +124,11 @@ def of(library: str, version: tuple[int, ...], key: int) -> ClientRange | None:
 def steps(library: str) -> tuple[tuple[int, ...], ...]:
     """Versions at which some range of the library begins, oldest first."""
     return tuple(sorted({row.version_from for ranges in _all()[library].values() for row in ranges}))
+
+
+def declared(identity: Identity | None, key: int) -> Versions | None:
+    """The versions of an API that a declared library and version tell; None where they tell none."""
+    if identity is None or identity.version is None or not identity.version_decides:
+        return None
+    found = of(identity.library, identity.version, key)
+    return found.versions if found else None

@@ -22,3 +22,30 @@ def parse(text: str) -> tuple[int, ...]:
         raise NotAVersion(f"{text!r} does not begin with a version number")
     numbers = [int(number) for number in match[1].split(".")][:LENGTH]
     return tuple(numbers + [0] * (LENGTH - len(numbers)))
+
+
+_LAST = 10**9 + 1
+"""Stands for any number: 1.0.x is (1, 0, _LAST, _LAST)."""
+
+
+def before(version: tuple[int, ...]) -> tuple[int, ...]:
+    """The greatest version below this one: 2.4.0 -> 2.3.x."""
+    for place in reversed(range(LENGTH)):
+        if version[place]:
+            return (*version[:place], version[place] - 1, *[_LAST] * (LENGTH - place - 1))
+    return version
+
+
+def after(version: tuple[int, ...]) -> tuple[int, ...]:
+    """The least version above this one."""
+    for place in reversed(range(LENGTH)):
+        if version[place] != _LAST:
+            return (*version[:place], version[place] + 1, *[0] * (LENGTH - place - 1))
+    return version
+
+
+def text(version: tuple[int, ...]) -> str:
+    """(1, 7, 0, 0) -> '1.7.0'; a fourth number only where there is one; '2.3.x' for any patch of 2.3."""
+    if _LAST in version:
+        return ".".join([*(str(number) for number in version[: version.index(_LAST)]), "x"])
+    return ".".join(str(number) for number in (version if version[3] else version[:3]))

@@ -42,6 +42,10 @@ class ClientEvidence:
     subscriptions: tuple[str, ...] | None = None
     """Metric prefixes of the KIP-714 subscriptions that match this client; () = none does, None = not known."""
 
+    also_declared: tuple[tuple[str, str], ...] = ()
+    """Names and versions that other clients with the same principal and client id declared in the same window:
+    some libraries name only a part of their connections."""
+
     @property
     def declares_software(self) -> bool:
         return bool(self.client_software_name) and self.client_software_name != UNKNOWN

@@ -4,6 +4,7 @@ from client_telemetry.compatibility import apis
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import (
     CONDITION_UNKNOWN,
+    INFERRED,
     INSUFFICIENT_EVIDENCE,
     SAFE,
     Finding,
@@ -25,6 +26,8 @@ def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
         if each.verdict == INSUFFICIENT_EVIDENCE:
             watch = f"watch it through: {each.trigger}" if each.trigger else "watch it longer"
             found.append(f"which version of {each.api_name} it uses: {each.explanation}; {watch}, or {ASK}")
+    if found and case.fingerprint and case.roles:
+        found.append(f"which library it is: it {_looks_like(case)}; {ASK}")
     found += [
         f"whether {each.condition}; if so: {each.explanation}"
         for each in findings
@@ -35,10 +38,20 @@ def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
 
 def _seen_so_far(case: Case) -> str:
     told = "it told no known software name"
+    if case.fingerprint:
+        told += f" and {_looks_like(case)}"
     if not case.uses:
         return f"no answered request of it was seen and {told}"
     names = _listed([apis.name(key) for key in sorted(case.uses)])
     return f"only {names} was seen and {told} (connections that close before they are used look like this)"
+
+
+def _looks_like(case: Case) -> str:
+    return (
+        f"looks like {case.fingerprint.names} ({'; '.join(case.fingerprint.reasons)})"
+        if case.fingerprint
+        else ""
+    )
 
 
 def sentence(case: Case, verdict: str, reasons: list[Finding], not_known: tuple[str, ...]) -> str:
@@ -55,7 +68,8 @@ def sentence(case: Case, verdict: str, reasons: list[Finding], not_known: tuple[
     if len(refused) == 1:
         parts.append(_told(refused[0]))
     elif refused:
-        parts.append(_together(case, refused))
+        guessed = all(each.confidence == INFERRED for each in refused) and case.fingerprint
+        parts.append((f"it {_looks_like(case)} and " if guessed else "") + _together(case, refused))
     return "; also ".join(parts) + "."
 
 

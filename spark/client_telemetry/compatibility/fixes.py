@@ -106,7 +106,7 @@ def _first_good(
 @lru_cache(maxsize=4096)
 def _as_dependency(library: str, version: tuple[int, ...], identity: Identity) -> str:
     """'confluent-kafka-python to 1.8.2 or later (librdkafka 1.8.2)': what the application depends on."""
-    text = f"{library} to {_text(version)} or later"
+    text = f"{library} to {client_versions.text(version)} or later"
     if library != "librdkafka" or not identity.binding:
         return text
     versions = software.bindings().get(identity.binding, {})
@@ -115,10 +115,3 @@ def _as_dependency(library: str, version: tuple[int, ...], identity: Identity) -
         return f"{identity.binding} to a version with {text}"
     first = min(having, key=client_versions.parse)
     return f"{identity.binding} to {first} or later (librdkafka {versions[first]})"
-
-
-def _text(version: tuple[int, ...]) -> str:
-    numbers = list(version)
-    while len(numbers) > 3 and numbers[-1] == 0:
-        numbers.pop()
-    return ".".join(str(number) for number in numbers)

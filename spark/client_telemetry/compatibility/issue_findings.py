@@ -7,7 +7,7 @@ from client_telemetry.compatibility import apis, fixes, known_issues
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.known_issues import KnownIssue
 from client_telemetry.compatibility.request_findings import earliest, latest
-from client_telemetry.compatibility.verdict import DECLARED, OBSERVED, Finding
+from client_telemetry.compatibility.verdict import OBSERVED, Finding
 
 
 def of(case: Case) -> list[Finding]:
@@ -28,7 +28,7 @@ def _finding(case: Case, issue: KnownIssue, who: str) -> Finding:
     return Finding(
         rule_id=issue.rule_id,
         verdict=issue.verdict,
-        confidence=OBSERVED if uses else DECLARED,
+        confidence=OBSERVED if uses else case.identity_confidence,
         explanation=f"{who} {issue.explanation}",
         source=issue.source,
         when=issue.when,

@@ -25,7 +25,6 @@ from client_telemetry.compatibility.verdict import (
     AT_ONCE,
     BREAKS,
     CONFIDENCES,
-    DECLARED,
     INSUFFICIENT_EVIDENCE,
     NONE,
     OBSERVED,
@@ -58,7 +57,7 @@ def judge(evidence: ClientEvidence, from_release: str, to_release: str) -> Clien
         explanation=explanations.sentence(case, verdict, reasons, missing),
         fix=fixes.for_verdict(reasons, case.identity, case.roles, case.target),
         missing=missing,
-        identified_as=case.identity.text if case.identity else "",
+        identified_as=_identified_as(case),
     )
 
 
@@ -101,4 +100,10 @@ def _confidence(case: Case, verdict: str, reasons: list[Finding]) -> str:
         return max(found, key=CONFIDENCES.index)
     if set(case.uses) - {apis.API_VERSIONS}:
         return OBSERVED
-    return DECLARED if case.identity else NONE
+    return case.identity_confidence if case.identity else NONE
+
+
+def _identified_as(case: Case) -> str:
+    if case.identity:
+        return case.identity.text
+    return case.fingerprint.text if case.fingerprint else ""

@@ -10,6 +10,7 @@
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from client_telemetry.compatibility import apis, client_ranges, fixes, roles, served
 from client_telemetry.compatibility.case import Case
@@ -17,7 +18,7 @@ from client_telemetry.compatibility.evidence import ApiUse, format_versions
 from client_telemetry.compatibility.served import Versions
 from client_telemetry.compatibility.verdict import (
     BREAKS,
-    DECLARED,
+    INFERRED,
     INSUFFICIENT_EVIDENCE,
     NONE,
     OBSERVED,
@@ -64,13 +65,28 @@ def _unseen(case: Case, key: int) -> Finding | None:
     if key not in case.dropped or case.never_used(key):
         return None
     declared = case.declared(key)
-    return _not_known(case, key, "was not seen") if declared is None else _by_range(case, key, declared)
+    if declared is not None:
+        return _by_range(case, key, declared)
+    return _by_fingerprint(case, key) or _not_known(case, key, "was not seen")
+
+
+def _by_fingerprint(case: Case, key: int) -> Finding | None:
+    """A refusal, when every library that the client looks like ends below what the target serves."""
+    fingerprint, target = case.fingerprint, case.target_api(key)
+    if fingerprint is None or target is None:
+        return None
+    range_of_all = fingerprint.refused_by_all(key, target.served.min)
+    if range_of_all is None:
+        return None
+    found = _finding(case, key, BREAKS, INFERRED, [], range_of_all)
+    told = f"it looks like {fingerprint.names} ({'; '.join(fingerprint.reasons)}) and can use {apis.name(key)} {range_of_all}"
+    return replace(found, rule_id="fingerprint_version_refused", explanation=f"{told}; {_serves(case, key)}")
 
 
 def _by_range(case: Case, key: int, declared: Versions) -> Finding:
     target = case.target_api(key)
     works = target is not None and fixes.works(declared, target)
-    return _finding(case, key, SAFE if works else BREAKS, DECLARED, [], declared)
+    return _finding(case, key, SAFE if works else BREAKS, case.identity_confidence, [], declared)
 
 
 def _finding(

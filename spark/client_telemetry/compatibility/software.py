@@ -18,6 +18,7 @@ COLUMNS = (
     "version_pattern",
     "binding",
     "negotiates_since",
+    "names_every_connection_since",
     "version_decides",
     "source",
 )
@@ -42,6 +43,8 @@ class Software:
     binding: str
     negotiates_since: tuple[int, ...] | None
     """First version that chooses by the broker's ApiVersions; None = not known."""
+    names_every_connection_since: tuple[int, ...] | None
+    """First version all of whose connections carry its name; None = not known."""
     version_decides: bool
     """Whether name and version tell which request versions it uses (not for Sarama: config.Version does)."""
     source: str
@@ -58,12 +61,14 @@ class Identity:
     binding: str = ""
     negotiates: bool | None = None
     version_decides: bool = True
+    leaves_connections_unnamed: bool = False
+    """Some connections of this version carry no name, beside those that do."""
 
 
 @cache
 def _known() -> dict[str, Software]:
     found: dict[str, Software] = {}
-    for line, (name, library, pattern, binding, since, decides, source) in rows(FILE, COLUMNS):
+    for line, (name, library, pattern, binding, since, named, decides, source) in rows(FILE, COLUMNS):
         if name in found:
             raise DamagedKnowledge(FILE, line, f"{name} occurs twice")
         if decides not in ("yes", "no") or not source:
@@ -80,6 +85,7 @@ def _known() -> dict[str, Software]:
             compiled,
             binding,
             client_versions.parse(since) if since else None,
+            client_versions.parse(named) if named else None,
             decides == "yes",
             source,
         )
@@ -111,15 +117,24 @@ def bindings() -> dict[str, dict[str, str]]:
     return found
 
 
+@cache
+def names_every_connection_since(library: str) -> tuple[int, ...] | None:
+    """First version of a library all of whose connections carry a name; None where none does or it is not known."""
+    return next(
+        (each.names_every_connection_since for each in _known().values() if each.library == library), None
+    )
+
+
 def identify(evidence: ClientEvidence) -> Identity | None:
     """The library behind the declared software, or None where nothing was declared or the name is not known."""
     if not evidence.declares_software:
         return None
-    return _identify(evidence.client_software_name or "", evidence.client_software_version or "")
+    return identify_name(evidence.client_software_name or "", evidence.client_software_version or "")
 
 
 @lru_cache(maxsize=4096)
-def _identify(name: str, version: str) -> Identity | None:
+def identify_name(name: str, version: str) -> Identity | None:
+    """The library behind a software name and version, or None where the name is not known."""
     software = _known().get(name)
     if software is None:
         return None
@@ -144,7 +159,7 @@ def _identify(name: str, version: str) -> Identity | None:
 
 def _identity(software: Software, version_text: str | None, what: str) -> Identity:
     version = client_versions.parse(version_text) if version_text else None
-    since = software.negotiates_since
+    since, named = software.negotiates_since, software.names_every_connection_since
     return Identity(
         library=software.library,
         version=version,
@@ -152,4 +167,5 @@ def _identity(software: Software, version_text: str | None, what: str) -> Identi
         binding=software.binding,
         negotiates=None if since is None or version is None else version >= since,
         version_decides=software.version_decides,
+        leaves_connections_unnamed=named is not None and version is not None and version < named,
     )

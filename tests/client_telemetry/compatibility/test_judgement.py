@@ -17,7 +17,7 @@ def table(name: str) -> list[dict[str, str]]:
 
 
 def evidence(row: dict[str, str]) -> ClientEvidence:
-    subscriptions = row.get("subscriptions", "")
+    subscriptions, also = row.get("subscriptions", ""), row.get("also_declared", "").split()
     return ClientEvidence(
         row.get("client_software_name") or None,
         row.get("client_software_version") or None,
@@ -25,7 +25,8 @@ def evidence(row: dict[str, str]) -> ClientEvidence:
         parse_api_uses(row.get("api_uses", "")),
         row.get("sasl_mechanism") or None,
         row.get("security_protocol") or None,
-        (None if not subscriptions else () if subscriptions == "none" else tuple(subscriptions.split())),
+        None if not subscriptions else () if subscriptions == "none" else tuple(subscriptions.split()),
+        tuple(zip(also[::2], also[1::2], strict=True)),
     )
 
 

@@ -1,0 +1,216 @@
+"""Which library an unnamed client looks like: by its default client id and by the versions of its requests.
+
+A fingerprint is a guess with its reasons, never an identity. It is made of the same version ranges as the
+rest (unnamed_client_api_versions.csv, and client_api_versions.csv for versions that tell no name). A client
+id that names a library loses against requests that this library cannot send.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from itertools import zip_longest
+from typing import NamedTuple
+
+from client_telemetry.compatibility import apis, client_ranges, client_versions, releases, served, software
+from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
+from client_telemetry.compatibility.served import Versions
+
+FILE = "default_client_ids.csv"
+COLUMNS = ("client_id_pattern", "library", "source")
+UNNAMED_FILE = "unnamed_client_api_versions.csv"
+MOST = 3
+"""How many libraries a guess names."""
+DISTINCT = 4
+"""APIs that must be seen before versions alone say anything."""
+EXACT = 0.8
+"""Share of them that must have just the version that the library takes on these brokers."""
+NAMES_KEPT_SINCE = (2, 5, 0)
+"""Brokers keep software names from 2.5.0 on (KAFKA-8855)."""
+
+Version = tuple[int, ...]
+
+
+class Profile(NamedTuple):
+    """What versions `since` to `until` of a library (in one configuration) can send."""
+
+    library: str
+    configuration: str
+    since: Version
+    until: Version
+    ranges: Mapping[int, Versions]
+
+
+@dataclass(frozen=True)
+class Guess:
+    library: str
+    since: Version
+    until: Version
+    exact: int
+    """APIs that were seen with just the version that it takes on these brokers."""
+    of: int
+    """APIs that were seen and that it has."""
+
+    @property
+    def text(self) -> str:
+        if self.since == self.until:
+            return f"{self.library} {client_versions.text(self.since)}"
+        return f"{self.library} {client_versions.text(self.since)} to {client_versions.text(self.until)}"
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Guesses, best first, and all profiles that explain what was seen."""
+
+    guesses: tuple[Guess, ...]
+    profiles: tuple[Profile, ...]
+    by_client_id: bool
+    reasons: tuple[str, ...]
+
+    @property
+    def names(self) -> str:
+        """'sarama 1.28.0 to 1.40.1', 'kafkajs 2.0.0 or aiokafka 0.8.0'."""
+        return " or ".join(guess.text for guess in self.guesses)
+
+    @property
+    def text(self) -> str:
+        """The guess as a guess: 'probably sarama 1.28.0 to 1.40.1'."""
+        return f"{'probably' if len(self.guesses) == 1 else 'perhaps'} {self.names}"
+
+    def refused_by_all(self, key: int, lowest_served: int) -> Versions | None:
+        """The range that all candidates have of an API, if none of them reaches what is served."""
+        ranges = [each.ranges.get(key) for each in self.profiles]
+        found = [each for each in ranges if each is not None and each.max < lowest_served]
+        if not found or len(found) < len(ranges):
+            return None
+        return Versions(min(each.min for each in found), max(each.max for each in found))
+
+
+def of(client_id: str | None, uses: Mapping[int, list[ApiUse]], release: str) -> Fingerprint | None:
+    """The fingerprint of a client that declares nothing, on brokers of a release; None if it looks like nothing."""
+    seen = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
+    return _of(client_id, seen, release)
+
+
+@lru_cache(maxsize=65536)
+def _of(
+    client_id: str | None, seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
+) -> Fingerprint | None:
+    library, version = by_client_id(client_id)
+    # A client of which no request was seen may well tell a name: only use shows that it tells none.
+    names_are_kept = bool(seen) and releases.parse(release) >= NAMES_KEPT_SINCE
+    explaining = [each for each in _profiles(names_are_kept) if _explains(each, seen)]
+    named = [
+        each
+        for each in explaining
+        if each.library == library and (version is None or each.since <= version <= each.until)
+    ]
+    if named:
+        found, reasons = named, [f"its client id {client_id!r} is a default of {library}"]
+    else:
+        found, reasons = explaining, []
+    if not found:
+        return None
+    ranked = _ranked(found, seen, release)
+    best = ranked[0]
+    if not named and (best.of < DISTINCT or best.exact < EXACT * best.of):
+        return None
+    if seen:
+        reasons.append(
+            f"{best.exact} of {best.of} APIs are used with the version that {best.library} takes here"
+        )
+    return Fingerprint(tuple(ranked[:MOST]), tuple(found), bool(named), tuple(reasons))
+
+
+def by_client_id(client_id: str | None) -> tuple[str | None, Version | None]:
+    """Library, and version where it is part of it, of a default client id."""
+    for pattern, library in _default_ids():
+        if client_id and (match := pattern.fullmatch(client_id)):
+            version = match.groupdict().get("version")
+            return library, client_versions.parse(version) if version else None
+    return None, None
+
+
+@cache
+def _default_ids() -> tuple[tuple[re.Pattern[str], str], ...]:
+    found = []
+    for line, (pattern, library, source) in rows(FILE, COLUMNS):
+        if not source:
+            raise DamagedKnowledge(FILE, line, "no source")
+        if library not in {each.library for each in _profiles()}:
+            raise DamagedKnowledge(FILE, line, f"nothing is known of library {library}")
+        try:
+            found.append((re.compile(pattern), library))
+        except re.error as error:
+            raise DamagedKnowledge(FILE, line, f"client_id_pattern: {error}") from error
+    return tuple(found)
+
+
+@cache
+def _profiles(names_are_kept: bool = True) -> tuple[Profile, ...]:
+    """One profile for each stretch of versions between two changes, for each configuration of a library.
+
+    On brokers that keep no names every version may be unnamed, otherwise only those that tell none.
+    """
+    rows_of: dict[tuple[str, str], list[client_ranges.Row]] = {}
+    for row in client_ranges.read(UNNAMED_FILE):
+        rows_of.setdefault((row.library, row.configuration), []).append(row)
+    for row in client_ranges.read(client_ranges.FILE):
+        named = software.names_every_connection_since(row.library) if names_are_kept else (10**9,)
+        if named is not None and row.version_from < named:
+            until = min(row.version_to, client_versions.before(named)) if names_are_kept else row.version_to
+            rows_of.setdefault((row.library, row.configuration), []).append(row._replace(version_to=until))
+    found = []
+    for (library, configuration), of_library in rows_of.items():
+        starts = sorted({row.version_from for row in of_library})
+        for start, following in zip_longest(starts, starts[1:]):
+            there = [row for row in of_library if row.version_from <= start <= row.version_to]
+            ends = [row.version_to for row in there] + (
+                [client_versions.before(following)] if following else []
+            )
+            ranges = {row.api_key: row.versions for row in there}
+            found.append(Profile(library, configuration, start, min(ends), ranges))
+    return tuple(found)
+
+
+def _explains(profile: Profile, seen: tuple[tuple[int, tuple[int, ...]], ...]) -> bool:
+    for key, versions in seen:
+        known = profile.ranges.get(key)
+        if known is None:
+            api = apis.by_key().get(key)
+            if api and api.used_by == "data":
+                return False
+        elif versions[0] < known.min or versions[-1] > known.max:
+            return False
+    return True
+
+
+def _ranked(
+    profiles: list[Profile], seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
+) -> list[Guess]:
+    """One guess for each library: its stretches of versions that explain most, together."""
+    best: dict[str, Guess] = {}
+    for profile in profiles:
+        exact = of_apis = 0
+        for key, versions in seen:
+            known, offered = profile.ranges.get(key), served.by(release).get(key)
+            if known and offered:
+                of_apis += 1
+                exact += versions == (min(known.max, offered.advertised.max),)
+        guess, before = (
+            Guess(profile.library, profile.since, profile.until, exact, of_apis),
+            best.get(profile.library),
+        )
+        if before is None or exact > before.exact:
+            best[profile.library] = guess
+        elif exact == before.exact:
+            best[profile.library] = Guess(
+                profile.library,
+                min(before.since, profile.since),
+                max(before.until, profile.until),
+                exact,
+                max(before.of, of_apis),
+            )
+    ranked = sorted(best.values(), key=lambda each: (-each.exact, each.library))
+    return [each for each in ranked if each.exact == ranked[0].exact] if seen else ranked
