@@ -34,6 +34,14 @@ def test_trigger_is_that_of_the_first_latent_finding_of_the_verdict(rows):
     assert [finding.finding for finding in client.findings] == [0, 1, 2, 3]
 
 
+def test_what_breaks_at_once_waits_for_no_trigger(rows):
+    row = rows.verdict("a", "breaks", when="at_once")
+    (client,) = client_verdicts(
+        [row], [rows.finding(row, when="latent", trigger="restart")], rows.START, rows.END
+    )
+    assert client.trigger is None
+
+
 def test_no_client_id_and_an_empty_one_are_two_clients(rows):
     given = [rows.verdict(None), rows.verdict(""), rows.verdict("", principal=None)]
     findings = [rows.finding(given[0])]

@@ -1,9 +1,10 @@
 import json
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
 from client_telemetry.reports.build import build_report
-from client_telemetry.reports.document import report_json
+from client_telemetry.reports.document import report_json, timestamp
 from client_telemetry.reports.model import SCHEMA_VERSION
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
@@ -41,6 +42,11 @@ def test_values_are_as_in_the_rows(document, rows):
         same = [name for name in row if not name.endswith("_at")]
         assert {name: client[name] for name in same} == {name: row[name] for name in same}
         assert client["first_seen_at"] == row["first_seen_at"].strftime("%Y-%m-%dT%H:%M:%S.000000Z")
+
+
+def test_times_are_in_utc_whatever_their_zone():
+    east = timezone(timedelta(hours=2))
+    assert timestamp(datetime(2026, 11, 21, 1, 30, 0, 7, tzinfo=east)) == "2026-11-20T23:30:00.000007Z"
 
 
 def test_client_ids_are_exactly_as_they_came_in_plain_ascii(rows):

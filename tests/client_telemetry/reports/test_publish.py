@@ -67,7 +67,7 @@ def test_the_same_report_gives_the_same_bytes(fleet_report, tmp_path):
 def test_a_run_that_fails_leaves_the_report_that_is_there(fleet_report, tmp_path, monkeypatch):
     folder = publish(fleet_report, tmp_path)
     before = {name: (tmp_path / name).read_bytes() for name in published(tmp_path)}
-    contents = {"index.html": "new", "broken": 1}
+    contents = {"written-before-it-failed": "new", "broken": 1}
     monkeypatch.setattr(publishing, "files", lambda report: contents)
     with pytest.raises(AttributeError):
         publish(fleet_report, tmp_path)
