@@ -1,6 +1,6 @@
 """How right the verdicts are: predictions replayed against what real clients did on real brokers.
 
-    python benchmarks/accuracy.py [--write docs/accuracy.md]
+    python -m benchmarks.accuracy [--write docs/accuracy.md]
 
 For each client of benchmarks/matrix, each old broker release and each new one, the engine is given one of four
 kinds of evidence and its verdict is compared with the outcome. Exit code 1 when a goal is missed.
@@ -17,6 +17,8 @@ from pathlib import Path
 
 from client_telemetry.compatibility import ApiUse, ClientEvidence, apis, judge, parse_api_uses
 from client_telemetry.compatibility.verdict import BREAKS, INSUFFICIENT_EVIDENCE, PRECEDENCE
+
+from benchmarks.leave_one_out import LIBRARY_OF, without_runs
 
 MATRIX = Path(__file__).parent / "matrix"
 RARE = frozenset((2, 8)) | {key for key, api in apis.by_key().items() if api.used_by == "admin"}
@@ -108,9 +110,13 @@ def matrix() -> tuple[tuple[Seen, ...], dict[tuple[Client, str], str]]:
     return seen, {(_client(row), row["brokers"]): row["outcome"] for row in _rows("outcomes.csv")}
 
 
-def predictions() -> list[Prediction]:
-    """Every kind × client × old release × new release. Name and version alone: only clients that declare one."""
+def predictions(library: str | None = None) -> list[Prediction]:
+    """Every kind × client × old release × new release, of one library of the matrix or of all.
+
+    Name and version alone: only clients that declare one.
+    """
     seen_by_brokers, outcomes = matrix()
+    seen_by_brokers = tuple(seen for seen in seen_by_brokers if library in (None, seen.client.library))
     targets = sorted({target for _, target in outcomes})
     found = []
     for kind, evidence in KINDS.items():
@@ -123,6 +129,15 @@ def predictions() -> list[Prediction]:
                 reason = verdict.missing[0] if verdict.missing else verdict.explanation
                 outcome = outcomes[seen.client, target]
                 found.append(Prediction(kind, seen, target, outcome, verdict.verdict, reason))
+    return found
+
+
+def predictions_without_own_runs() -> list[Prediction]:
+    """The same, each library judged without what its own runs taught."""
+    found = []
+    for library in dict.fromkeys(seen.client.library for seen in matrix()[0]):
+        with without_runs(LIBRARY_OF.get(library, library)):
+            found += predictions(library)
     return found
 
 
@@ -187,7 +202,7 @@ def grouped(some: Iterable[Prediction], by: Callable[[Prediction], str]) -> dict
     return found
 
 
-def report(all_predictions: list[Prediction]) -> str:
+def report(all_predictions: list[Prediction], without_runs: list[Prediction]) -> str:
     """Tables by kind, library and target, then every miss with its reason."""
     lines = ["# How right the verdicts are", "", *_INTRODUCTION]
     lines += [
@@ -195,6 +210,14 @@ def report(all_predictions: list[Prediction]) -> str:
         "",
         *table("evidence", grouped(all_predictions, lambda each: each.kind)),
     ]
+    lines += ["## Each library without what its own runs taught", "", *_LEAVE_ONE_OUT]
+    lines += table("evidence", grouped(without_runs, lambda each: each.kind))
+    differing = [
+        after
+        for before, after in zip(_in_order(all_predictions), _in_order(without_runs), strict=True)
+        if before.verdict != after.verdict
+    ]
+    lines += _misses(differing) if differing else ["No verdict differs.", ""]
     for kind, some in grouped(all_predictions, lambda each: each.kind).items():
         lines += [f"## {kind.capitalize()}", ""]
         lines += table("target", grouped(some, lambda each: each.target))
@@ -202,6 +225,10 @@ def report(all_predictions: list[Prediction]) -> str:
         misses = [each for each in some if not each.is_right]
         lines += _misses(misses) if misses else ["No miss.", ""]
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _in_order(some: list[Prediction]) -> list[Prediction]:
+    return sorted(some, key=lambda each: (each.kind, str(each.seen.client), each.seen.release, each.target))
 
 
 def _misses(misses: list[Prediction]) -> list[str]:
@@ -222,12 +249,19 @@ def _without_ranges(reason: str) -> str:
 
 
 _INTRODUCTION = (
-    "Written by `make accuracy` (benchmarks/accuracy.py). Real clients of benchmarks/matrix, old brokers 2.8.2, 3.4.1,",
+    "Written by `make accuracy` (`python -m benchmarks.accuracy`). Real clients of benchmarks/matrix, old brokers 2.8.2, 3.4.1,",
     "3.7.1 and 3.9.1, new brokers 4.0.0, 4.0.1, 4.1.0 and 4.3.1. Four kinds of evidence of each client: all requests that",
     "the old broker logged; a short window that lacks ListOffsets, OffsetCommit and administrative calls; name and version",
     "alone, for clients that declare them; the default client id alone. Precision and recall are those of `breaks`. *Wrong",
     "safe*: it broke, and the verdict was neither `breaks` nor `insufficient_evidence`. *Undecided*:",
     "`insufficient_evidence`.",
+    "",
+)
+
+
+_LEAVE_ONE_OUT = (
+    "Ranges that the runs of a library corrected are put back, issues and default client ids that they taught are left",
+    "out, and that library's clients are judged again. Below the table: the clients whose verdict changes.",
     "",
 )
 
@@ -258,12 +292,15 @@ def goals_missed(all_predictions: list[Prediction]) -> list[str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="How right the verdicts are, measured on real clients.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.accuracy",
+        description="How right the verdicts are, measured on real clients.",
+    )
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the whole report there as Markdown")
     given = parser.parse_args()
     found = predictions()
     if given.write:
-        given.write.write_text(report(found), encoding="utf-8")
+        given.write.write_text(report(found, predictions_without_own_runs()), encoding="utf-8")
     print("\n".join(table("evidence", grouped(found, lambda each: each.kind))))
     missed = goals_missed(found)
     print("\n".join(missed) if missed else "All goals are reached.")

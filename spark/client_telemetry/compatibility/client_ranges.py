@@ -4,6 +4,7 @@ Rows of one library and API never overlap. A version newer than the newest known
 libraries add request versions at the top, and what an upgrade takes away is at the bottom.
 """
 
+import re
 from functools import cache
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ COLUMNS = (
     "min_version",
     "max_version",
     "confidence",
+    "before_runs",
     "source",
 )
 
@@ -44,9 +46,8 @@ def read(file: str) -> tuple[Row, ...]:
     """The rows of a file of client ranges, checked one by one and for overlaps."""
     found: dict[tuple[str, str, int], list[Row]] = {}
     for line, cells in rows(file, COLUMNS):
-        library, first, last, configuration, key_text, api_name, low_text, high_text, confidence, source = (
-            cells
-        )
+        library, first, last, configuration, key_text, api_name, low_text, high_text, *rest = cells
+        confidence, before_runs, source = rest
         key = whole(file, line, "api_key", key_text)
         low, high = whole(file, line, "min_version", low_text), whole(file, line, "max_version", high_text)
         if apis.name(key) != api_name:
@@ -55,6 +56,8 @@ def read(file: str) -> tuple[Row, ...]:
             raise DamagedKnowledge(file, line, "a range ends before it begins")
         if confidence not in ("high", "medium", "low") or not source:
             raise DamagedKnowledge(file, line, "confidence is high, medium or low, and a source is due")
+        if not re.fullmatch(r"(\d+-\d+|none)?", before_runs):
+            raise DamagedKnowledge(file, line, "before_runs is a range, none, or empty")
         row = Row(
             library,
             configuration,

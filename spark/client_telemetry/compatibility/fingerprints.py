@@ -18,7 +18,7 @@ from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
 from client_telemetry.compatibility.served import Versions
 
 FILE = "default_client_ids.csv"
-COLUMNS = ("client_id_pattern", "library", "source")
+COLUMNS = ("client_id_pattern", "library", "learned_from_runs", "source")
 UNNAMED_FILE = "unnamed_client_api_versions.csv"
 MOST = 3
 """How many libraries a guess names."""
@@ -135,9 +135,9 @@ def by_client_id(client_id: str | None) -> tuple[str | None, Version | None]:
 @cache
 def _default_ids() -> tuple[tuple[re.Pattern[str], str], ...]:
     found = []
-    for line, (pattern, library, source) in rows(FILE, COLUMNS):
-        if not source:
-            raise DamagedKnowledge(FILE, line, "no source")
+    for line, (pattern, library, learned_from_runs, source) in rows(FILE, COLUMNS):
+        if not source or learned_from_runs not in ("yes", "no"):
+            raise DamagedKnowledge(FILE, line, "learned_from_runs is yes or no, and a source is due")
         if library not in {each.library for each in _profiles()}:
             raise DamagedKnowledge(FILE, line, f"nothing is known of library {library}")
         try:

@@ -1,9 +1,9 @@
 """What to change so that a client survives: its library's version, its configuration, or the target release."""
 
-from collections.abc import Collection
 from functools import cache, lru_cache
 
 from client_telemetry.compatibility import (
+    advice,
     apis,
     client_ranges,
     client_versions,
@@ -12,37 +12,32 @@ from client_telemetry.compatibility import (
     served,
     software,
 )
+from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.known_issues import KnownIssue
-from client_telemetry.compatibility.served import BrokerApi, Versions
 from client_telemetry.compatibility.software import Identity
 from client_telemetry.compatibility.verdict import Finding
 
 
-def works(declared: Versions, target: BrokerApi) -> bool:
-    """Whether a negotiating client with this range gets along: it takes the highest version that both have.
-
-    By the advertised range it chooses, by the served range the choice works: 4.x advertises Produce 0-2 and
-    refuses them (KAFKA-18659).
-    """
-    chosen = min(declared.max, target.advertised.max)
-    lowest = max(declared.min, target.advertised.min)
-    return lowest <= chosen and target.served.min <= chosen <= target.served.max
-
-
-def for_refused(
-    keys: list[int], identity: Identity | None, client_roles: Collection[str], target: str
-) -> str:
+def for_refused(keys: list[int], case: Case) -> str:
     """The change that makes refused requests of these APIs work on the target."""
+    identity, target = case.identity, case.target
     if identity and identity.version and identity.version_decides and client_ranges.known(identity.library):
-        good = _first_good(identity.library, frozenset(client_roles), frozenset(keys), target)
+        good = _first_good(identity.library, frozenset(case.roles), frozenset(keys), target)
         if good and good > identity.version:
             return f"upgrade {_as_dependency(identity.library, good, identity)}"
+    if identity and (known := advice.on(identity.library, keys, target)):
+        return known
     needs = ", ".join(
         f"{apis.name(key)} {api.served.min} or later" for key in keys if (api := served.by(target).get(key))
     )
     what = f"upgrade {identity.library}" if identity else "find out which client library it is and upgrade it"
     needs = f" (it must use {needs})" if needs else ""
-    return f"{what}, or raise the Kafka version that its configuration pins, if it pins one{needs}"
+    text = f"{what}, or raise the Kafka version that its configuration pins, if it pins one{needs}"
+    if case.fingerprint and (guessed := advice.on(case.fingerprint.guesses[0].library, keys, target)):
+        return (
+            f"if it is {case.fingerprint.guesses[0].library}, as it looks like: {guessed}; otherwise {text}"
+        )
+    return text
 
 
 def for_issue(issue: KnownIssue, identity: Identity, target: str) -> str:
@@ -53,19 +48,17 @@ def for_issue(issue: KnownIssue, identity: Identity, target: str) -> str:
     return f"{fix}, or upgrade the brokers to {without[0]} or later instead" if without else fix
 
 
-def for_verdict(
-    reasons: list[Finding], identity: Identity | None, client_roles: Collection[str], target: str
-) -> str:
+def for_verdict(reasons: list[Finding], case: Case) -> str:
     """One text for all reasons: the library first, then another target release if that alone would do."""
     refused = [
         each.api_key for each in reasons if each.rule_id.endswith("_refused") and each.api_key is not None
     ]
     fixes = [each.fix for each in reasons if not each.rule_id.endswith("_refused")]
     if refused:
-        fixes.append(for_refused(refused, identity, client_roles, target))
+        fixes.append(for_refused(refused, case))
     text = "; ".join(dict.fromkeys(fix for fix in fixes if fix))
     if refused and len(refused) == len(reasons):
-        better = _newer_release_that_serves(reasons, target)
+        better = _newer_release_that_serves(reasons, case.target)
         if better:
             text += f"; or upgrade the brokers to {better} or later instead, which serves these versions"
     return text
@@ -98,7 +91,7 @@ def _first_good(
     good: tuple[int, ...] | None = None
     for step in client_ranges.steps(library):
         ranges = [(client_ranges.of(library, step, key), served.by(target).get(key)) for key in needed]
-        fine = all(api is not None and (row is None or works(row.versions, api)) for row, api in ranges)
+        fine = all(api is not None and (row is None or api.works_with(row.versions)) for row, api in ranges)
         good = (good or step) if fine else None
     return good
 

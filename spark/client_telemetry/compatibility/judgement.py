@@ -55,7 +55,7 @@ def judge(evidence: ClientEvidence, from_release: str, to_release: str) -> Clien
         roles=case.seen_roles,
         findings=tuple(findings),
         explanation=explanations.sentence(case, verdict, reasons, missing),
-        fix=fixes.for_verdict(reasons, case.identity, case.roles, case.target),
+        fix=fixes.for_verdict(reasons, case),
         missing=missing,
         identified_as=_identified_as(case),
     )

@@ -48,6 +48,7 @@ COLUMNS = (
     "trigger",
     "explanation",
     "fixed_in",
+    "learned_from_runs",
     "source",
 )
 CONDITION_TESTS = ("", "sasl_mechanism=GSSAPI", "subscriptions_match_none")
@@ -109,6 +110,7 @@ def known() -> tuple[KnownIssue, ...]:
             ("verdict", (BREAKS, DEGRADES, UNSUPPORTED)),
             ("when", (AT_ONCE, LATENT)),
             ("condition_test", CONDITION_TESTS),
+            ("learned_from_runs", ("yes", "no")),
         ):
             if row[column] not in allowed:
                 raise DamagedKnowledge(

@@ -85,7 +85,7 @@ def _by_fingerprint(case: Case, key: int) -> Finding | None:
 
 def _by_range(case: Case, key: int, declared: Versions) -> Finding:
     target = case.target_api(key)
-    works = target is not None and fixes.works(declared, target)
+    works = target is not None and target.works_with(declared)
     return _finding(case, key, SAFE if works else BREAKS, case.identity_confidence, [], declared)
 
 
@@ -113,7 +113,7 @@ def _finding(
         requests=sum(use.requests for use in uses),
         first_seen=earliest(uses),
         last_seen=latest(uses),
-        fix="" if harmless else fixes.for_refused([key], case.identity, case.roles, case.target),
+        fix="" if harmless else fixes.for_refused([key], case),
     )
 
 

@@ -41,6 +41,16 @@ class BrokerApi(NamedTuple):
     condition: str
     """Empty, or what the broker needs to serve it at all (a telemetry plugin)."""
 
+    def works_with(self, client: Versions) -> bool:
+        """Whether a negotiating client with this range gets along: it takes the highest version that both have.
+
+        By the advertised range it chooses, by the served range the choice works: 4.x advertises Produce 0-2 and
+        refuses them (KAFKA-18659).
+        """
+        chosen = min(client.max, self.advertised.max)
+        lowest = max(client.min, self.advertised.min)
+        return lowest <= chosen and self.served.min <= chosen <= self.served.max
+
 
 @cache
 def _all() -> dict[str, dict[int, BrokerApi]]:

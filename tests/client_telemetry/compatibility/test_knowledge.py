@@ -1,7 +1,9 @@
 import pytest
 from client_telemetry.compatibility import (
+    advice,
     apis,
     client_ranges,
+    fingerprints,
     known_issues,
     releases,
     roles,
@@ -13,7 +15,19 @@ from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, who
 
 
 @pytest.mark.parametrize(
-    "module", [apis, client_ranges, known_issues, releases, roles, served, software, telemetry_metrics]
+    "module",
+    [
+        advice,
+        apis,
+        client_ranges,
+        fingerprints,
+        known_issues,
+        releases,
+        roles,
+        served,
+        software,
+        telemetry_metrics,
+    ],
 )
 def test_every_row_has_a_source(module):
     source = module.COLUMNS.index("source")
@@ -62,6 +76,12 @@ def test_a_number_is_a_number():
         (known_issues, known_issues.known, "api_key", "999", "is not in apis.csv"),
         (known_issues, known_issues.known, "condition_test", "luck", "is none of"),
         (known_issues, known_issues.known, "fixed_in", "", "are due"),
+        (known_issues, known_issues.known, "learned_from_runs", "", "is none of"),
+        (client_ranges, client_ranges._all, "before_runs", "0", "before_runs is a range"),
+        (fingerprints, fingerprints._default_ids, "library", "nothing", "nothing is known of library"),
+        (fingerprints, fingerprints._default_ids, "client_id_pattern", "(", "client_id_pattern"),
+        (advice, advice._all, "apis", "Fech", "no API 'Fech'"),
+        (advice, advice._all, "where_served", "JoinGroup:x", "invalid literal"),
     ],
 )
 def test_damage_is_refused_with_its_line(damaged, module, load, column, value, says):

@@ -44,3 +44,18 @@ def test_every_release_serves_the_basics():
 def test_a_range_in_words():
     assert str(served.Versions(2, 9)) == "2–9"
     assert str(served.Versions(0, 0)) == "0"
+
+
+@pytest.mark.parametrize(
+    ("declared", "key", "release", "expected"),
+    [
+        (served.Versions(0, 11), 0, "4.0.0", True),
+        (served.Versions(0, 2), 0, "4.0.0", False),  # chooses 2, which is advertised and refused
+        (served.Versions(0, 0), 2, "4.0.0", False),
+        (served.Versions(0, 1), 2, "4.0.0", True),
+        (served.Versions(3, 12), 0, "2.8.2", True),
+        (served.Versions(10, 12), 0, "2.8.2", False),
+    ],
+)
+def test_a_negotiating_client_takes_the_highest_version_of_both(declared, key, release, expected):
+    assert served.by(release)[key].works_with(declared) is expected

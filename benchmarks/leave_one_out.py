@@ -1,0 +1,55 @@
+"""The knowledge base as if the runs of one library had never been made.
+
+What the runs taught is marked in the knowledge files: a range corrected by them (`before_runs` holds what was
+known before), an issue or a default client id (`learned_from_runs`). Left out for a library, the replay shows
+how much of its accuracy the runs themselves brought, and how much follows from protocol facts and sources.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from client_telemetry.compatibility import client_ranges, fingerprints, knowledge, known_issues, software
+
+LIBRARY_OF = {
+    "confluent-kafka": "librdkafka",
+    "confluent-kafka-go": "librdkafka",
+    "segmentio/kafka-go": "kafka-go",
+    "kafka-python-ng": "kafka-python",
+}
+"""Library of the knowledge base for a library of the matrix, where the names differ."""
+
+_READERS = (client_ranges, known_issues, fingerprints)
+
+
+def _without(library: str, file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+    found = []
+    for line, cells in knowledge.rows(file, columns):
+        row = dict(zip(columns, cells, strict=True))
+        if row["library"] == library:
+            if row.get("learned_from_runs") == "yes" or row.get("before_runs") == "none":
+                continue
+            if row.get("before_runs"):
+                row["min_version"], _, row["max_version"] = row["before_runs"].partition("-")
+        found.append((line, list(row.values())))
+    return found
+
+
+def _forget() -> None:
+    for module in (*_READERS, software):
+        for each in vars(module).values():
+            if hasattr(each, "cache_clear") and each.__module__ == module.__name__:
+                each.cache_clear()
+
+
+@contextmanager
+def without_runs(library: str) -> Iterator[None]:
+    """Within this context the engine knows of a library only what was known before its runs."""
+    for module in _READERS:
+        module.rows = lambda file, columns: _without(library, file, columns)
+    _forget()
+    try:
+        yield
+    finally:
+        for module in _READERS:
+            module.rows = knowledge.rows
+        _forget()

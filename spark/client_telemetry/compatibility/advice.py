@@ -1,0 +1,54 @@
+"""What to do with a library whose requests are refused, where upgrading by the ranges does not tell it.
+
+For libraries that are configured to old versions (Sarama, kafka-python), that tell no version, or that no
+version helps.
+"""
+
+from collections.abc import Collection
+from functools import cache
+from typing import NamedTuple
+
+from client_telemetry.compatibility import apis, served
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
+
+FILE = "library_advice.csv"
+COLUMNS = ("library", "apis", "where_served", "advice", "source")
+
+
+class Advice(NamedTuple):
+    api_keys: frozenset[int]
+    """Empty: any refused API."""
+    where_served: tuple[int, int] | None
+    """API and version that the target must serve for the advice to help."""
+    text: str
+
+
+@cache
+def _all() -> dict[str, tuple[Advice, ...]]:
+    found: dict[str, tuple[Advice, ...]] = {}
+    for line, (library, names, where, text, source) in rows(FILE, COLUMNS):
+        if not (library and text and source):
+            raise DamagedKnowledge(FILE, line, "library, advice and source are due")
+        try:
+            keys = frozenset(apis.find(name).key for name in names.split())
+            name, _, version = where.partition(":")
+            needs = (apis.find(name).key, int(version)) if where else None
+        except ValueError as error:
+            raise DamagedKnowledge(FILE, line, str(error)) from error
+        found[library] = (*found.get(library, ()), Advice(keys, needs, text))
+    return found
+
+
+def on(library: str, refused: Collection[int], target: str) -> str:
+    """The advice for a library whose requests of these APIs the target refuses; empty where there is none."""
+    texts = []
+    for each in _all().get(library, ()):
+        if each.api_keys and not each.api_keys & set(refused):
+            continue
+        if each.where_served:
+            key, version = each.where_served
+            api = served.by(target).get(key)
+            if api is None or not api.served.min <= version <= api.served.max:
+                continue
+        texts.append(each.text)
+    return ", ".join(texts).replace(", or ", " or ")
