@@ -6,9 +6,10 @@ Every record of an object becomes a row, a duplicate or an undecodable row. Rows
 
 import datetime as dt
 import pickle
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -442,31 +443,36 @@ def _connection(client: ClientConnection) -> tuple:
     )
 
 
-def _api_uses(uses: Sequence[ApiUse]) -> list[dict]:
+def _api_uses(uses: Sequence[ApiUse]) -> list[tuple]:
     """One entry per API and version, sorted; entries that repeat a pair are added up."""
-    requests: Counter = Counter()
-    rejected: Counter = Counter()
-    first: dict = {}
-    last: dict = {}
-    for use in uses:
-        pair = (use.api_key, use.version)
-        requests[pair] += use.requests
-        rejected[pair] += use.rejected
-        if use.first_request_at_nanos:
-            first[pair] = min(first.get(pair, use.first_request_at_nanos), use.first_request_at_nanos)
-        if use.last_request_at_nanos:
-            last[pair] = max(last.get(pair, 0), use.last_request_at_nanos)
-    return [
-        {
-            "api_key": pair[0],
-            "version": pair[1],
-            "requests": requests[pair],
-            "rejected": rejected[pair],
-            "first_request_at": _micros(first.get(pair)),
-            "last_request_at": _micros(last.get(pair)),
-        }
-        for pair in sorted(requests)
-    ]
+    rows = sorted(
+        [
+            (
+                use.api_key,
+                use.version,
+                use.requests,
+                use.rejected,
+                use.first_request_at_nanos // 1000 or None,
+                use.last_request_at_nanos // 1000 or None,
+            )
+            for use in uses
+        ],
+        key=itemgetter(0, 1),
+    )
+    if len({row[:2] for row in rows}) == len(rows):
+        return rows
+    return [_added_up(list(same)) for _, same in groupby(rows, key=itemgetter(0, 1))]
+
+
+def _added_up(rows: Sequence[tuple]) -> tuple:
+    pair, requests, rejected, first, last = rows[0][:2], *zip(*(row[2:] for row in rows), strict=True)
+    return (
+        *pair,
+        sum(requests),
+        sum(rejected),
+        min(filter(None, first), default=None),
+        max(filter(None, last), default=None),
+    )
 
 
 def _optional(message: object, name: str) -> object:

@@ -11,10 +11,19 @@ from pathlib import Path
 
 from pyarrow import fs
 from pyspark.sql import SparkSession
+from pyspark.sql.utils import is_remote
 
 from client_telemetry import quality
 from client_telemetry.expectations.suite import Suite
-from client_telemetry.tables.lake import Branch, Lake, MainMoved, NoSuchLake, spark_settings
+from client_telemetry.tables.lake import (
+    CATALOG_SETTING,
+    Branch,
+    Lake,
+    MainMoved,
+    NoSuchLake,
+    spark_settings,
+    spark_settings_at_start,
+)
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.table import Table
@@ -78,29 +87,22 @@ def absolute_url(location: str) -> str:
 
 
 def spark_session(stage: str, lake: str) -> SparkSession:
-    """A session of its own on the running Spark, or a new Spark. Settings that the caller made stay."""
-    active = SparkSession.getActiveSession()
+    """A session with the lake's catalog. On a Spark that runs already (a test's, or a Connect server that
+    SPARK_REMOTE names) it is a session of its own; a catalog `lake` that spark-submit configured stays."""
+    settings = spark_settings(lake)
+    active = None if is_remote() else SparkSession.getActiveSession()
     if active is not None:
         session = active.newSession()
-        for name, value in spark_settings(lake).items():
-            if name != "spark.sql.extensions":
-                session.conf.set(name, value)
+    elif is_remote():
+        session = SparkSession.builder.getOrCreate()
     else:
         builder = SparkSession.builder.appName(f"client-telemetry {stage}")
-        if not _configured(builder):
-            builder = builder.config(map=spark_settings(lake))
-        session = builder.getOrCreate()
+        session = builder.config(map=spark_settings_at_start()).getOrCreate()
+    if session.conf.get(CATALOG_SETTING, None) is None or active is not None:
+        for name, value in settings.items():
+            session.conf.set(name, value)
     session.conf.set("spark.sql.session.timeZone", "UTC")
-    session.conf.set("spark.sql.execution.arrow.pyspark.enabled", "true")
     return session
-
-
-def _configured(builder: SparkSession.Builder) -> bool:
-    """Whether spark-submit was given a catalog `lake`: its settings arrive with the JVM only."""
-    from pyspark import SparkConf, SparkContext
-
-    SparkContext._ensure_initialized()
-    return SparkConf().get("spark.sql.catalog.lake") is not None
 
 
 class Stage:

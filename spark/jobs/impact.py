@@ -49,7 +49,7 @@ def impact(stage: Stage) -> Outcome:
 
     slice_ = stage.condition({"cluster_id": cluster, "dt": days})
     connections = lake.read(CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name]).where(slice_)
-    clients = [_with_zone(row.asDict(recursive=True)) for row in evidence(connections, asked).collect()]
+    clients = evidence(connections, asked).toArrow().to_pylist()
     owners = {}
     profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
     for row in profiled.select(*CLIENT_KEY, "owner", "owner_contact").orderBy("dt").collect():
@@ -112,19 +112,6 @@ def _days(stage: Stage) -> list[dt.date]:
             f"processed are {published[0]} to {published[-1]}"
         )
     return days
-
-
-def _with_zone(row: dict) -> dict:
-    """Spark hands out naive times in the session's zone, which is UTC."""
-
-    def mend(value: object) -> object:
-        if isinstance(value, dt.datetime):
-            return value.replace(tzinfo=dt.UTC) if value.tzinfo is None else value.astimezone(dt.UTC)
-        if isinstance(value, dict):
-            return {name: mend(each) for name, each in value.items()}
-        return [mend(each) for each in value] if isinstance(value, list) else value
-
-    return mend(row)
 
 
 def main(argv: list[str] | None = None) -> int:

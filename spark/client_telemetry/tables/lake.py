@@ -45,22 +45,28 @@ class NoSuchLake(Exception):
     """The lake's location cannot be used."""
 
 
+CATALOG_SETTING = f"spark.sql.catalog.{CATALOG}"
+
+
+def spark_settings_at_start() -> dict[str, str]:
+    """What has to be set before Spark starts."""
+    return {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"}
+
+
 def spark_settings(location: str) -> dict[str, str]:
     """What a Spark session needs to read and write the embedded lake at `location` (a folder or file:// URL).
 
-    A session that has `spark.sql.catalog.lake` configured already (REST, Glue, Hive, ...) keeps it.
+    A session that has CATALOG_SETTING already (REST, Glue, Hive, ...) keeps what it has.
     """
     folder = _folder(location)
-    prefix = f"spark.sql.catalog.{CATALOG}"
     return {
-        "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
-        prefix: "org.apache.iceberg.spark.SparkCatalog",
-        f"{prefix}.type": "jdbc",
-        f"{prefix}.uri": f"jdbc:sqlite:{folder}/catalog.db",
-        f"{prefix}.jdbc.schema-version": "V1",
-        f"{prefix}.warehouse": f"file://{folder}",
+        CATALOG_SETTING: "org.apache.iceberg.spark.SparkCatalog",
+        f"{CATALOG_SETTING}.type": "jdbc",
+        f"{CATALOG_SETTING}.uri": f"jdbc:sqlite:{folder}/catalog.db",
+        f"{CATALOG_SETTING}.jdbc.schema-version": "V1",
+        f"{CATALOG_SETTING}.warehouse": f"file://{folder}",
         # Branches and snapshots are moved outside Spark: a cached table would be a stale one.
-        f"{prefix}.cache-enabled": "false",
+        f"{CATALOG_SETTING}.cache-enabled": "false",
     }
 
 
@@ -68,7 +74,7 @@ def _folder(location: str) -> Path:
     if "://" in location and not location.startswith("file://"):
         raise NoSuchLake(
             f"{location}: the embedded catalog needs a local folder; for an object store configure the catalog "
-            f"`{CATALOG}` for Spark (spark.sql.catalog.{CATALOG}) and for pyiceberg"
+            f"`{CATALOG}` for Spark ({CATALOG_SETTING}) and for pyiceberg"
         )
     return Path(location.removeprefix("file://")).absolute()
 
