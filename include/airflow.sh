@@ -12,6 +12,8 @@ export PATH="$checkout/.venv/bin:$PATH"
 export PYTHONPATH="$checkout${PYTHONPATH:+:$PYTHONPATH}"
 export PYSPARK_PYTHON=${PYSPARK_PYTHON:-$checkout/.venv/bin/python}
 export PYSPARK_DRIVER_PYTHON=${PYSPARK_DRIVER_PYTHON:-$PYSPARK_PYTHON}
+# spark-defaults.conf, written by the Makefile: where the jars of the table format are.
+export SPARK_CONF_DIR=${SPARK_CONF_DIR:-$checkout/var/spark}
 
 export AIRFLOW_HOME=${AIRFLOW_HOME:-$checkout/var/airflow}
 export AIRFLOW__CORE__DAGS_FOLDER=${AIRFLOW__CORE__DAGS_FOLDER:-$checkout/dags}
