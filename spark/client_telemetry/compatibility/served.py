@@ -20,6 +20,7 @@ COLUMNS = (
     "served_max",
     "advertised_min",
     "advertised_max",
+    "deprecated",
     "condition",
     "source",
 )
@@ -38,6 +39,8 @@ class Versions(NamedTuple):
 class BrokerApi(NamedTuple):
     served: Versions
     advertised: Versions
+    deprecated: Versions | None
+    """Versions that the release's own metrics and request log count as deprecated."""
     condition: str
     """Empty, or what the broker needs to serve it at all (a telemetry plugin)."""
 
@@ -57,7 +60,7 @@ def _all() -> dict[str, dict[int, BrokerApi]]:
     releases_known = set(releases.known())
     found: dict[str, dict[int, BrokerApi]] = {}
     for line, cells in rows(FILE, COLUMNS):
-        release, key_text, api_name, *numbers, condition, source = cells
+        release, key_text, api_name, *numbers, deprecated_text, condition, source = cells
         key = whole(FILE, line, "api_key", key_text)
         if release not in releases_known:
             raise DamagedKnowledge(FILE, line, f"release {release} is not in {releases.FILE}")
@@ -75,10 +78,25 @@ def _all() -> dict[str, dict[int, BrokerApi]]:
         of_release = found.setdefault(release, {})
         if key in of_release:
             raise DamagedKnowledge(FILE, line, f"{api_name} occurs twice for {release}")
-        of_release[key] = BrokerApi(Versions(low, high), Versions(advertised_low, advertised_high), condition)
+        of_release[key] = BrokerApi(
+            Versions(low, high),
+            Versions(advertised_low, advertised_high),
+            _deprecated(line, deprecated_text),
+            condition,
+        )
     for release in releases_known - found.keys():
         raise DamagedKnowledge(FILE, 1, f"release {release} has no APIs")
     return found
+
+
+def _deprecated(line: int, text: str) -> Versions | None:
+    if not text:
+        return None
+    low, _, high = text.partition("-")
+    versions = Versions(whole(FILE, line, "deprecated", low), whole(FILE, line, "deprecated", high or low))
+    if versions.min > versions.max:
+        raise DamagedKnowledge(FILE, line, f"deprecated {text} ends before it begins")
+    return versions
 
 
 def by(release: str) -> dict[int, BrokerApi]:
@@ -109,3 +127,19 @@ def releases_that_serve(key: int, version: int, after: str) -> tuple[str, ...]:
         for release in releases.newer_than(after)
         if key in by(release) and by(release)[key].served.min <= version <= by(release)[key].served.max
     )
+
+
+@cache
+def falsely_deprecated(from_release: str, to_release: str) -> dict[int, Versions]:
+    """API key -> versions that the source's metrics call deprecated although the target serves them.
+
+    DeprecatedRequestsPerSec and the request log of the source raise a false alarm for this upgrade with them.
+    """
+    found = {}
+    for key, api in by(from_release).items():
+        target = by(to_release).get(key)
+        if api.deprecated and target:
+            low, high = max(api.deprecated.min, target.served.min), min(api.deprecated.max, target.served.max)
+            if low <= high:
+                found[key] = Versions(low, high)
+    return found

@@ -36,6 +36,25 @@ def test_dropped():
     assert served.dropped("3.0.0", "3.9.2") == frozenset()
 
 
+@pytest.mark.parametrize(
+    ("source", "target", "alarms"),
+    [
+        ("3.9.1", "4.0.0", {}),
+        ("3.9.1", "4.0.1", {"JoinGroup": (0, 1)}),
+        ("3.9.2", "4.0.1", {}),
+        ("2.8.2", "4.0.0", {}),
+    ],
+)
+def test_deprecation_marks_that_are_false_alarms(source, target, alarms):
+    found = served.falsely_deprecated(source, target)
+    assert {apis.name(each): tuple(versions) for each, versions in found.items()} == alarms
+
+
+def test_brokers_3_7_over_report():
+    names = {apis.name(each) for each in served.falsely_deprecated("3.7.1", "4.0.1")}
+    assert {"Produce", "Metadata", "FindCoordinator", "JoinGroup"} <= names
+
+
 def test_every_release_serves_the_basics():
     for release in releases.known():
         assert {key("Produce"), key("Fetch"), key("Metadata"), key("JoinGroup")} <= set(served.by(release))

@@ -1,0 +1,52 @@
+import pytest
+from client_telemetry.compatibility import cluster_notes, releases
+from client_telemetry.compatibility.knowledge import DamagedKnowledge
+
+
+def ids(source: str, target: str) -> list[str]:
+    return [note.note_id for note in cluster_notes.for_upgrade(source, target)]
+
+
+def test_notes_of_a_pair_of_releases_most_urgent_first():
+    found = ids("3.9.1", "4.0.0")
+    assert found[0] == "zookeeper_removed"
+    assert found.index("join_group_0_1") < found.index("timestamps_in_the_future") < found.index("tools_4_0")
+    assert "list_settings" not in found and "idempotent_write_acl" not in found
+
+
+def test_releases_to_skip_are_patch_exact():
+    assert "join_group_0_1" not in ids("3.9.1", "4.0.1")
+    assert "kafka_20322" in ids("4.1.0", "4.2.0") and "kafka_20322" not in ids("4.1.0", "4.2.1")
+
+
+def test_an_upgrade_over_several_releases_collects_them():
+    assert {"zookeeper_removed", "eligible_leader_replicas", "assignment_interval"} <= set(
+        ids("3.9.1", "4.3.1")
+    )
+
+
+def test_false_alarms_are_those_of_the_brokers_as_they_run_now():
+    assert {"deprecation_marks", "deprecation_marks_join_group"} <= set(ids("3.7.1", "4.0.1"))
+    assert "deprecation_marks" not in ids("3.9.1", "4.0.1")
+    assert "deprecation_marks_join_group" not in ids("3.9.2", "4.0.1")
+
+
+def test_unusable_releases():
+    with pytest.raises(releases.NotAnExactRelease):
+        cluster_notes.for_upgrade("3.9.1", "4.0")
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "says"),
+    [
+        ("since", "4.0", "not an exact release"),
+        ("until", "9.9.9", "is not known"),
+        ("weight", "heavy", "is none of"),
+        ("what", "", "are due"),
+    ],
+)
+def test_damage_is_refused(damaged, column, value, says):
+    damaged(cluster_notes, 0, column, value)
+    with pytest.raises(DamagedKnowledge, match=r"cluster_notes\.csv line 2: ") as refused:
+        cluster_notes.known()
+    assert says in str(refused.value)
