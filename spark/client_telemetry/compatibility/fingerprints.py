@@ -26,6 +26,8 @@ DISTINCT = 4
 """APIs that must be seen before versions alone say anything."""
 EXACT = 0.8
 """Share of them that must have just the version that the library takes on these brokers."""
+LONGEST_CLIENT_ID = 256
+"""Characters; no default is longer, and a hostile one must not keep a regular expression busy."""
 NAMES_KEPT_SINCE = (2, 5, 0)
 """Brokers keep software names from 2.5.0 on (KAFKA-8855)."""
 
@@ -90,14 +92,13 @@ class Fingerprint:
 def of(client_id: str | None, uses: Mapping[int, list[ApiUse]], release: str) -> Fingerprint | None:
     """The fingerprint of a client that declares nothing, on brokers of a release; None if it looks like nothing."""
     seen = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
-    return _of(client_id, seen, release)
+    return _of(*by_client_id(client_id), seen, release)
 
 
 @lru_cache(maxsize=65536)
 def _of(
-    client_id: str | None, seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
+    library: str | None, version: Version | None, seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
 ) -> Fingerprint | None:
-    library, version = by_client_id(client_id)
     # A client of which no request was seen may well tell a name: only use shows that it tells none.
     names_are_kept = bool(seen) and releases.parse(release) >= NAMES_KEPT_SINCE
     explaining = [each for each in _profiles(names_are_kept) if _explains(each, seen)]
@@ -107,7 +108,7 @@ def _of(
         if each.library == library and (version is None or each.since <= version <= each.until)
     ]
     if named:
-        found, reasons = named, [f"its client id {client_id!r} is a default of {library}"]
+        found, reasons = named, [f"its client id is a default of {library}"]
     else:
         found, reasons = explaining, []
     if not found:
@@ -125,8 +126,10 @@ def _of(
 
 def by_client_id(client_id: str | None) -> tuple[str | None, Version | None]:
     """Library, and version where it is part of it, of a default client id."""
+    if not client_id or len(client_id) > LONGEST_CLIENT_ID:
+        return None, None
     for pattern, library in _default_ids():
-        if client_id and (match := pattern.fullmatch(client_id)):
+        if match := pattern.fullmatch(client_id):
             version = match.groupdict().get("version")
             return library, client_versions.parse(version) if version else None
     return None, None
