@@ -31,7 +31,11 @@ from include.spark_stage import DEFAULT_ARGS, SparkStage
         "cluster": Param(type="string", minLength=1, description="Name of a cluster in the clusters file"),
         "to": Param(type="string", enum=list(RELEASES), description="Exact release to upgrade to"),
         "from": Param(
-            None, type=["null", "string"], enum=[None, *RELEASES], description="Empty: what brokers run"
+            None,
+            type=["null", "string"],
+            enum=[None, *RELEASES],
+            values_display={"null": "what the brokers run"},
+            description="Release before the upgrade",
         ),
         "day": Param(None, **OPTIONAL_DAY, description="Last UTC day of the evidence"),
         "window_days": Param(7, type="integer", minimum=1, maximum=366, description="Days of evidence"),
