@@ -120,12 +120,15 @@ def _contradiction(identity: Identity | None, uses: Mapping[int, list[ApiUse]]) 
 
     Applications may declare any name (client.software.name of librdkafka), and proxies speak for others.
     """
+    if identity is None or identity.version is None or not identity.version_decides:
+        return ""
     for key, of_api in uses.items():
-        declared = client_ranges.declared(identity, key) if key != apis.API_VERSIONS else None
+        row = client_ranges.of(identity.library, identity.version, key) if key != apis.API_VERSIONS else None
         for use in of_api:
-            if declared and not declared.min <= use.version <= declared.max:
-                newer = identity is not None and client_ranges.is_newer_than_known(identity)
-                if use.version < declared.min or not newer:
-                    text = identity.text if identity else ""
-                    return f"it sends {apis.name(key)} {use.version}, which {text} cannot ({declared})"
+            if row and not client_ranges.can_send(use.version, row.versions, row.also_sends):
+                if use.version > row.versions.max and client_ranges.is_newer_than_known(identity):
+                    continue
+                return (
+                    f"it sends {apis.name(key)} {use.version}, which {identity.text} cannot ({row.versions})"
+                )
     return ""

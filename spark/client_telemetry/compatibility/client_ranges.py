@@ -23,6 +23,7 @@ COLUMNS = (
     "api_name",
     "min_version",
     "max_version",
+    "also_sends",
     "confidence",
     "before_runs",
     "source",
@@ -38,6 +39,8 @@ class Row(NamedTuple):
     version_to: tuple[int, ...]
     api_key: int
     versions: Versions
+    also_sends: Versions | None
+    """Versions that it sends for another purpose: they explain what was seen and help nothing."""
     source: str
 
 
@@ -47,7 +50,7 @@ def read(file: str) -> tuple[Row, ...]:
     found: dict[tuple[str, str, int], list[Row]] = {}
     for line, cells in rows(file, COLUMNS):
         library, first, last, configuration, key_text, api_name, low_text, high_text, *rest = cells
-        confidence, before_runs, source = rest
+        also_text, confidence, before_runs, source = rest
         key = whole(file, line, "api_key", key_text)
         low, high = whole(file, line, "min_version", low_text), whole(file, line, "max_version", high_text)
         if apis.name(key) != api_name:
@@ -65,6 +68,7 @@ def read(file: str) -> tuple[Row, ...]:
             client_versions.parse(last),
             key,
             Versions(low, high),
+            _also(file, line, also_text),
             source,
         )
         same = found.setdefault((library, configuration, key), [])
@@ -75,6 +79,16 @@ def read(file: str) -> tuple[Row, ...]:
                 )
         same.append(row)
     return tuple(row for of_api in found.values() for row in of_api)
+
+
+def _also(file: str, line: int, text: str) -> Versions | None:
+    return Versions(*[whole(file, line, "also_sends", text)] * 2) if text else None
+
+
+def can_send(version: int, versions: Versions, also_sends: Versions | None) -> bool:
+    return versions.min <= version <= versions.max or (
+        also_sends is not None and also_sends.min <= version <= also_sends.max
+    )
 
 
 @cache

@@ -42,6 +42,7 @@ class Profile(NamedTuple):
     since: Version
     until: Version
     ranges: Mapping[int, Versions]
+    also_sends: Mapping[int, Versions]
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,14 @@ class Fingerprint:
     def text(self) -> str:
         """The guess as a guess: 'probably sarama 1.28.0 to 1.40.1'."""
         return f"{'probably' if len(self.guesses) == 1 else 'perhaps'} {self.names}"
+
+    @property
+    def oldest_and_newest(self) -> tuple[Version, Version]:
+        """Of the versions that it may be: those of the best guess, where this explains every request exactly."""
+        best = self.guesses[0]
+        if DISTINCT <= best.of == best.exact:
+            return best.since, best.until
+        return min(each.since for each in self.profiles), max(each.until for each in self.profiles)
 
     def refused_by_all(self, key: int, lowest_served: int) -> Versions | None:
         """The range that all candidates have of an API, if none of them reaches what is served."""
@@ -173,7 +182,8 @@ def _profiles(names_are_kept: bool = True) -> tuple[Profile, ...]:
                 [client_versions.before(following)] if following else []
             )
             ranges = {row.api_key: row.versions for row in there}
-            found.append(Profile(library, configuration, start, min(ends), ranges))
+            also = {row.api_key: row.also_sends for row in there if row.also_sends}
+            found.append(Profile(library, configuration, start, min(ends), ranges, also))
     return tuple(found)
 
 
@@ -184,7 +194,9 @@ def _explains(profile: Profile, seen: tuple[tuple[int, tuple[int, ...]], ...]) -
             api = apis.by_key().get(key)
             if api and api.used_by == "data":
                 return False
-        elif versions[0] < known.min or versions[-1] > known.max:
+        elif not all(
+            client_ranges.can_send(version, known, profile.also_sends.get(key)) for version in versions
+        ):
             return False
     return True
 

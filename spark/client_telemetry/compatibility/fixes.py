@@ -40,11 +40,11 @@ def for_refused(keys: list[int], case: Case) -> str:
     return text
 
 
-def for_issue(issue: KnownIssue, identity: Identity, target: str) -> str:
+def for_issue(issue: KnownIssue, case: Case) -> str:
     """The change that gets a client out of a known issue."""
     library, _, version = issue.fixed_in.partition(" ")
-    fix = f"upgrade {_as_dependency(library, client_versions.parse(version), identity)}"
-    without = [release for release in releases.newer_than(target) if release not in issue.brokers]
+    fix = f"upgrade {_as_dependency(library, client_versions.parse(version), case.identity)}"
+    without = [release for release in releases.newer_than(case.target) if release not in issue.brokers]
     return f"{fix}, or upgrade the brokers to {without[0]} or later instead" if without else fix
 
 
@@ -97,10 +97,10 @@ def _first_good(
 
 
 @lru_cache(maxsize=4096)
-def _as_dependency(library: str, version: tuple[int, ...], identity: Identity) -> str:
+def _as_dependency(library: str, version: tuple[int, ...], identity: Identity | None) -> str:
     """'confluent-kafka-python to 1.8.2 or later (librdkafka 1.8.2)': what the application depends on."""
     text = f"{library} to {client_versions.text(version)} or later"
-    if library != "librdkafka" or not identity.binding:
+    if library != "librdkafka" or identity is None or not identity.binding:
         return text
     versions = software.bindings().get(identity.binding, {})
     having = [each for each, inside in versions.items() if client_versions.parse(inside) >= version]

@@ -18,7 +18,6 @@ from client_telemetry.compatibility import (
 )
 from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
-from client_telemetry.compatibility.software import Identity
 from client_telemetry.compatibility.verdict import (
     AT_ONCE,
     BREAKS,
@@ -75,11 +74,20 @@ class KnownIssue:
     fixed_in: str
     source: str
 
-    def concerns(self, identity: Identity, client_roles: Collection[str], source: str, target: str) -> bool:
+    def concerns(
+        self,
+        library: str,
+        oldest: tuple[int, ...],
+        newest: tuple[int, ...],
+        client_roles: Collection[str],
+        source: str,
+        target: str,
+    ) -> bool:
+        """Whether an upgrade brings this issue to every version of a library from `oldest` to `newest`."""
         return (
-            identity.library == self.library
-            and identity.version is not None
-            and self.version_from <= identity.version <= self.version_to
+            library == self.library
+            and self.version_from <= oldest
+            and newest <= self.version_to
             and target in self.brokers
             and source not in self.brokers
             and (not self.roles or bool(self.roles & set(client_roles)))

@@ -9,7 +9,9 @@ def concerned(name: str, version: str, source: str, target: str, client_roles: t
     identity = software.identify(ClientEvidence(name, version))
     assert identity is not None
     return {
-        rule_id for rule_id, issue in ISSUES.items() if issue.concerns(identity, client_roles, source, target)
+        rule_id
+        for rule_id, issue in ISSUES.items()
+        if issue.concerns(identity.library, identity.version, identity.version, client_roles, source, target)
     }
 
 
