@@ -2,31 +2,19 @@
 
 import datetime as dt
 import os
-import sys
-from collections.abc import Iterator
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+# Spark gives timestamps in the local time of the Python process.
+os.environ["TZ"] = "UTC"
+time.tzset()
+
 SAMPLE = Path(__file__).parents[2] / "include" / "sample"
 DAY = dt.date(2026, 11, 21)
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    settings = {
-        "spark.sql.session.timeZone": "UTC",
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.sql.shuffle.partitions": "4",
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    }
-    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
-    yield session
-    session.stop()
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,293 @@
+import csv
+import datetime as dt
+
+import pytest
+from client_telemetry.profile import clients
+from client_telemetry.registry.owners import load_owner_rules
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
+from client_telemetry.tables.clients import CLIENTS
+from pyspark.sql import DataFrame, SparkSession
+
+DAY = dt.date(2026, 11, 21)
+NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
+RULES = load_owner_rules(
+    """
+    - {name: orders, owner: orders, contact: orders@example.com, principal: 'User:orders'}
+    - {name: lab, owner: lab, group_id: 'lab-.*'}
+    - {name: far away, owner: operations, client_address: '10\\.9\\..*'}
+    """
+)
+
+
+def use(api_key: int, version: int, requests: int, rejected: int = 0, minute: int = 0) -> dict:
+    at = NOON + dt.timedelta(minutes=minute)
+    return {
+        "api_key": api_key,
+        "version": version,
+        "requests": requests,
+        "rejected": rejected,
+        "first_request_at": at,
+        "last_request_at": at,
+    }
+
+
+def row_of(table, values: dict) -> tuple:
+    assert values.keys() <= {column.name for column in table.columns}
+    return tuple(values.get(column.name) for column in table.columns)
+
+
+def connection(number: int, **told) -> tuple:
+    row = {
+        "cluster_id": "c",
+        "dt": DAY,
+        "broker_id": 1,
+        "broker_incarnation": "0f" * 16,
+        "opened_at": NOON,
+        "first_seen_at": NOON + dt.timedelta(minutes=number),
+        "last_seen_at": NOON + dt.timedelta(minutes=number + 1),
+        "end_known_by": "still_open",
+        "client_id": "app",
+        "principal": "User:orders",
+        "client_address": f"10.0.0.{number}",
+        "listener_name": "CLIENTS",
+        "security_protocol": "SASL_SSL",
+        "connection_id": str(number),
+        "client_software_name": "kgo",
+        "client_software_version": "v1.22.2",
+        "broker_software_version": "3.9.1",
+        "api_uses": [],
+        "group_ids": [],
+        "transactional_ids": [],
+        "events": 1,
+        "source_objects": ["x"],
+        "first_sequence": number,
+        "last_sequence": number,
+        "flags": [],
+    }
+    return row_of(CLIENT_CONNECTIONS, row | told)
+
+
+def session(number: int, **told) -> tuple:
+    row = {
+        "cluster_id": "c",
+        "dt": DAY,
+        "client_instance_id": bytes([number] * 16),
+        "first_evidence_at": NOON - dt.timedelta(hours=1),
+        "last_evidence_at": NOON,
+        "end_reason": "still_open",
+        "client_id": "app",
+        "principal": "User:orders",
+        "client_software_name": "kgo",
+        "client_software_version": "v1.22.2",
+        "client_addresses": ["10.0.0.1", "10.0.0.77"],
+        "flags": [],
+    }
+    return row_of(CLIENT_SESSIONS, row | told)
+
+
+def found(spark: SparkSession, connections: list[tuple], sessions: list[tuple]) -> list[dict]:
+    result = clients(
+        spark.createDataFrame(connections, _nullable(CLIENT_CONNECTIONS.schema)),
+        spark.createDataFrame(sessions, _nullable(CLIENT_SESSIONS.schema)),
+        RULES,
+        DAY,
+    )
+    assert [(f.name, f.dataType) for f in result.schema] == [(f.name, f.dataType) for f in CLIENTS.schema]
+    return [row.asDict(recursive=True) for row in result.collect()]
+
+
+def _nullable(schema):
+    for field in schema:
+        field.nullable = True
+    return schema
+
+
+@pytest.fixture(scope="module")
+def fleet_clients(fleet) -> list[dict]:
+    rules = load_owner_rules((fleet.folder.parent / "owners.yaml").read_text())
+    return [
+        row.asDict(recursive=True) for row in clients(fleet.connections, fleet.sessions, rules, DAY).collect()
+    ]
+
+
+def test_connections_and_sessions_of_one_client(spark: SparkSession):
+    uses = [
+        [use(0, 9, 10), use(18, 4, 1)],
+        [use(0, 9, 5, minute=3), use(1, 12, 7, rejected=1)],
+    ]
+    (client,) = found(
+        spark,
+        [
+            connection(1, api_uses=uses[0], group_ids=["b"], listener_name="B"),
+            connection(2, api_uses=uses[1], group_ids=["a", "b"], listener_name="A"),
+            connection(3, broker_software_version=None, listener_name=""),
+        ],
+        [session(1), session(2)],
+    )
+    assert (client["connections"], client["refusals"], client["instances"]) == (3, 0, 2)
+    assert client["addresses"] == 4
+    assert client["address_sample"] == ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.77"]
+    assert client["listeners"] == ["A", "B"]
+    assert client["group_ids"] == ["a", "b"]
+    assert client["broker_software_versions"] == ["3.9.1"]
+    assert [(u["api_key"], u["version"], u["requests"], u["rejected"]) for u in client["api_uses"]] == [
+        (0, 9, 15, 0),
+        (1, 12, 7, 1),
+        (18, 4, 1, 0),
+    ]
+    produce = client["api_uses"][0]
+    assert produce["last_request_at"] - produce["first_request_at"] == dt.timedelta(minutes=3)
+    assert client["first_seen_at"] == (NOON - dt.timedelta(hours=1)).replace(tzinfo=None)
+    assert client["last_seen_at"] == (NOON + dt.timedelta(minutes=4)).replace(tzinfo=None)
+    assert (client["owner"], client["owner_contact"], client["owner_rule"]) == (
+        "orders",
+        "orders@example.com",
+        "orders",
+    )
+    assert client["flags"] == []
+
+
+def test_null_empty_and_unknown_are_different_clients(spark: SparkSession):
+    rows = found(
+        spark,
+        [
+            connection(1, client_id=None),
+            connection(2, client_id=""),
+            connection(3),
+            connection(4, client_software_name="unknown", client_software_version="unknown"),
+            connection(5, client_software_name="", client_software_version=""),
+            connection(6, principal=""),
+            connection(7, client_id=None, api_uses=[use(0, 9, 1)]),
+        ],
+        [session(1, client_id=None)],
+    )
+    by_key = {(r["principal"], r["client_id"], r["client_software_name"]): r for r in rows}
+    assert len(rows) == len(by_key) == 6
+    nameless = by_key["User:orders", None, "kgo"]
+    assert (nameless["connections"], nameless["instances"], len(nameless["api_uses"])) == (2, 1, 1)
+    assert nameless["flags"] == ["no_client_id"]
+    assert (nameless["client_id_sanitized"], nameless["client_id_jmx"]) == (None, None)
+    assert by_key["User:orders", "app", "kgo"]["flags"] == ["shared_client_id"]
+    assert by_key["User:orders", "app", "unknown"]["flags"] == ["shared_client_id", "software_unknown"]
+    assert by_key["", "app", "kgo"]["owner"] is None
+
+
+def test_refusals_without_anybody(spark: SparkSession):
+    nobody = {"client_id": None, "principal": "", "client_software_name": "", "client_software_version": ""}
+    refused = [use(0, 2, 0, rejected=1)]
+    (client,) = found(
+        spark,
+        [
+            connection(1, **nobody, api_uses=refused),
+            connection(2, **nobody, connection_id="", api_uses=refused, flags=["no_connection"]),
+        ],
+        [],
+    )
+    assert (client["connections"], client["refusals"], client["instances"]) == (1, 1, 0)
+    assert client["api_uses"][0]["rejected"] == 2
+    assert client["flags"] == ["no_client_id", "software_unknown", "unidentified"]
+
+
+def test_owner_by_any_group_or_address_however_many(spark: SparkSession):
+    many = [connection(n, principal="User:x", client_address=f"10.1.0.{n}") for n in range(1, 9)]
+    far = connection(9, principal="User:x", client_address="10.9.0.1")
+    (client,) = found(spark, [*many, far], [])
+    assert client["owner"] == "operations", "the address is not in the sample of five"
+    (client,) = found(spark, [*many, far, connection(10, principal="User:x", group_ids=["lab-7"])], [])
+    assert client["owner"] == "lab"
+
+
+def test_other_days_are_ignored(spark: SparkSession):
+    tomorrow = {"dt": DAY + dt.timedelta(days=1)}
+    (client,) = found(spark, [connection(1), connection(2, **tomorrow)], [session(1, **tomorrow)])
+    assert (client["connections"], client["instances"]) == (1, 0)
+
+
+def test_names_that_the_broker_refused(spark: SparkSession):
+    (client,) = found(spark, [connection(1, flags=["name_refused"]), connection(2)], [])
+    assert client["flags"] == ["name_refused"]
+
+
+def test_kafkas_spellings_of_the_client_id(spark: SparkSession):
+    (client,) = found(spark, [connection(1, client_id='=HYPERLINK("http://x")<b>')], [])
+    assert client["client_id_sanitized"] == "%3DHYPERLINK%28%22http%3A%2F%2Fx%22%29%3Cb%3E"
+    assert client["client_id_jmx"] == '"=HYPERLINK(\\"http://x\\")<b>"'
+
+
+DEFAULT_CLIENT_IDS = {
+    "edge-gateway": "sarama",
+    "adhoc-notebook": "rdkafka",
+    "erp-audit": "kafka-python-1.4.7",
+    "erp-pyk": "pykafka",
+}
+"""What the libraries send when the application sets no client id (README of the fleet)."""
+
+
+OWNERS = {"edge": None, "adhoc": None, "monthly": "platform"}
+"""Teams of apps.csv that the sample's owner rules do not name; the monthly script runs as User:platform."""
+
+
+def test_every_application_of_the_fleet_is_a_client(fleet, fleet_clients: list[dict]):
+    with (fleet.folder / "apps.csv").open(newline="") as file:
+        apps = list(csv.DictReader(file))
+    assert len(apps) == 44
+    for app in apps:
+        client_id = DEFAULT_CLIENT_IDS.get(app["app"], app["client_id"])
+        same = [
+            c
+            for c in fleet_clients
+            if (c["principal"], c["client_id"]) == (f"User:{app['principal']}", client_id)
+        ]
+        assert same, app["app"]
+        assert {listener for c in same for listener in c["listeners"]} == {app["listener"]}
+        # kafka-node joins the group of erp-orders under a client id of its own.
+        if app["group"] and app["app"] != "erp-orders":
+            assert app["group"] in {group for c in same for group in c["group_ids"]}
+        assert {c["owner"] for c in same} == {OWNERS.get(app["team"], app["team"])}, app["app"]
+
+
+def test_nothing_of_the_fleet_is_lost(fleet, fleet_clients: list[dict]):
+    assert sum(c["connections"] for c in fleet_clients) == fleet.connections.count()
+    assert sum(c["instances"] for c in fleet_clients) == fleet.sessions.count()
+    requests = "aggregate(api_uses, 0L, (n, use) -> n + use.requests + use.rejected)"
+    counted = fleet.connections.selectExpr(f"sum({requests})").first()[0]
+    assert sum(u["requests"] + u["rejected"] for c in fleet_clients for u in c["api_uses"]) == counted
+
+
+def test_one_client_id_with_two_softwares_stays_two_clients(fleet_clients: list[dict]):
+    """`orders-service` is kafka-clients 0.10.2.2, which sends no name, and 3.9.1."""
+    services = [c for c in fleet_clients if c["client_id"] == "orders-service"]
+    assert {c["client_software_name"] for c in services} == {"apache-kafka-java", "unknown"}
+    assert all("shared_client_id" in c["flags"] for c in services)
+    produced = {
+        c["client_software_name"]: [u["version"] for u in c["api_uses"] if u["api_key"] == 0]
+        for c in services
+    }
+    assert produced["unknown"] == [2] and 2 not in produced["apache-kafka-java"]
+
+
+def test_owners_are_the_same_with_one_batch_and_with_many(spark: SparkSession):
+    rows = [connection(n, client_id=f"app-{n}", principal=f"User:{n % 3}") for n in range(200)]
+    spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", "7")
+    try:
+        small = found(spark, rows, [])
+    finally:
+        spark.conf.unset("spark.sql.execution.arrow.maxRecordsPerBatch")
+    key = lambda row: row["client_id"]  # noqa: E731
+    assert sorted(small, key=key) == sorted(found(spark, rows, []), key=key)
+    assert len(small) == 200
+
+
+def test_frames_need_no_order(spark: SparkSession):
+    """Arrays are sorted and samples are the smallest, whatever the partitions."""
+    rows = [connection(n % 50, client_address=f"10.0.{n}.1", group_ids=[f"g{n % 7}"]) for n in range(100)]
+
+    def computed(parts: int, rows: list[tuple]) -> list[str]:
+        frame: DataFrame = spark.createDataFrame(rows, _nullable(CLIENT_CONNECTIONS.schema)).repartition(
+            parts
+        )
+        empty = spark.createDataFrame([], CLIENT_SESSIONS.schema)
+        return sorted(map(str, clients(frame, empty, RULES, DAY).collect()))
+
+    assert computed(1, rows) == computed(9, rows[::-1])
