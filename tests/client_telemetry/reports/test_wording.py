@@ -1,7 +1,6 @@
 from datetime import timedelta
 
 import pytest
-
 from client_telemetry.reports import wording
 from client_telemetry.reports.client_verdicts import client_verdicts
 
