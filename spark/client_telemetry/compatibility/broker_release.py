@@ -1,0 +1,187 @@
+"""The rows of broker_api_versions.csv for one release, from its published kafka-clients jar.
+
+python -m client_telemetry.compatibility.broker_release --jar kafka-clients-4.0.1.jar [--check]
+
+The jar carries the message definitions that brokers and clients of the release are built from. Without
+--check the knowledge files of this checkout are rewritten; with it the shipped rows are compared (exit code 1
+when they differ).
+"""
+
+import argparse
+import csv
+import json
+import re
+import sys
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+from typing import NamedTuple
+from zipfile import BadZipFile, ZipFile
+
+from client_telemetry.compatibility import apis, knowledge, releases, served
+
+NEEDS_A_PLUGIN = {"GetTelemetrySubscriptions", "PushTelemetry"}
+"""Advertised only with a client telemetry plugin (KIP-714)."""
+_PRODUCE_FROM_0 = b"PRODUCE_API_VERSIONS_RESPONSE_MIN_VERSION"
+"""Constant of ApiKeys in releases that advertise Produce from version 0 and refuse 0-2 (KAFKA-18659)."""
+
+
+class UnusableJar(ValueError):
+    """Not a kafka-clients jar whose message definitions can be read."""
+
+
+class Row(NamedTuple):
+    """A line of broker_api_versions.csv, without release and source."""
+
+    api_key: int
+    api_name: str
+    served_min: int
+    served_max: int
+    advertised_min: int
+    advertised_max: int
+    deprecated: str
+    condition: str
+
+
+class Release(NamedTuple):
+    release: str
+    built_on: str
+    rows: tuple[Row, ...]
+
+
+def read_jar(path: Path) -> Release:
+    """Release, day of its build and rows of a jar; raises UnusableJar."""
+    try:
+        with ZipFile(path) as jar:
+            properties = jar.read("kafka/kafka-version.properties").decode()
+            built = jar.getinfo("kafka/kafka-version.properties").date_time
+            api_keys = jar.read("org/apache/kafka/common/protocol/ApiKeys.class")
+            requests = [
+                name for name in jar.namelist() if re.fullmatch(r"common/message/\w+Request\.json", name)
+            ]
+            definitions = [_definition(jar.read(name).decode()) for name in sorted(requests)]
+    except (BadZipFile, KeyError, OSError, UnicodeDecodeError, ValueError) as error:
+        raise UnusableJar(f"{path}: not a kafka-clients jar: {error}") from error
+    version = re.search(r"^version=(.+)$", properties, re.MULTILINE)
+    if not version or not definitions:
+        raise UnusableJar(f"{path}: no version or no message definitions in it")
+    found = [row for each in definitions if (row := _row(each, _PRODUCE_FROM_0 in api_keys))]
+    return Release(version[1].strip(), "{:04}-{:02}-{:02}".format(*built[:3]), tuple(sorted(found)))
+
+
+def _definition(text: str) -> dict:
+    """A message definition: JSON with whole-line comments."""
+    return json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
+
+
+def _row(definition: dict, produce_from_0: bool) -> Row | None:
+    """None for an API that a broker listener does not serve with default settings."""
+    name, listeners = definition["name"].removesuffix("Request"), definition.get("listeners", [])
+    valid = definition["validVersions"]
+    if valid == "none" or not {"broker", "zkBroker"} & set(listeners) or "apiKey" not in definition:
+        return None
+    low_text, _, high_text = valid.partition("-")
+    low, high = int(low_text), int(high_text or low_text)
+    if definition.get("latestVersionUnstable"):
+        high -= 1
+    if high < low:
+        return None
+    advertised = 0 if name == "Produce" and produce_from_0 else low
+    condition = "telemetry plugin" if name in NEEDS_A_PLUGIN else ""
+    today = apis.by_key().get(int(definition["apiKey"]))
+    name = today.name if today and name in today.former_names else name
+    return Row(
+        int(definition["apiKey"]),
+        name,
+        low,
+        high,
+        advertised,
+        high,
+        definition.get("deprecatedVersions", ""),
+        condition,
+    )
+
+
+def shipped(release: str) -> tuple[Row, ...]:
+    """The rows that the knowledge base has of a release, in the same form."""
+    found = []
+    for _, cells in knowledge.rows(served.FILE, served.COLUMNS):
+        if cells[0] == release:
+            numbers = (int(text) for text in cells[3:7])
+            found.append(Row(int(cells[1]), cells[2], *numbers, cells[7], cells[8]))
+    return tuple(sorted(found))
+
+
+def differences(of_jar: Release) -> list[str]:
+    """What jar and knowledge base say differently of a release, one line each."""
+    ours = {row.api_key: row for row in shipped(of_jar.release)}
+    theirs = {row.api_key: row for row in _for_clients(of_jar.rows)}
+    return [
+        f"{of_jar.release} {(ours.get(key) or theirs[key]).api_name}: {ours.get(key)} here, {theirs.get(key)} in the jar"
+        for key in sorted(ours.keys() | theirs.keys())
+        if ours.get(key) != theirs.get(key)
+    ]
+
+
+def _for_clients(rows: Sequence[Row]) -> list[Row]:
+    """Without the APIs that brokers use among themselves; an API that is not known is kept."""
+    known = apis.by_key()
+    return [row for row in rows if row.api_key not in known or known[row.api_key].used_by != "broker"]
+
+
+def rewrite(of_jar: Release) -> None:
+    """Put a release into releases.csv and broker_api_versions.csv of this checkout."""
+    unknown = [row for row in of_jar.rows if row.api_key not in apis.by_key()]
+    if unknown:
+        names = ", ".join(f"{row.api_key} {row.api_name}" for row in unknown)
+        raise UnusableJar(f"{apis.FILE} lacks {names}: add a line for each, with what a client does with it")
+    source = f"org.apache.kafka:kafka-clients:{of_jar.release}"
+    by_release: dict[str, list[list[str]]] = {}
+    for _, cells in knowledge.rows(served.FILE, served.COLUMNS):
+        by_release.setdefault(cells[0], []).append(cells)
+    by_release[of_jar.release] = [
+        [of_jar.release, *map(str, row), f"{source}:{row.api_name}Request.json"]
+        for row in _for_clients(of_jar.rows)
+    ]
+    known = {cells[0]: cells for _, cells in knowledge.rows(releases.FILE, releases.COLUMNS)}
+    known.setdefault(of_jar.release, [of_jar.release, of_jar.built_on, source])
+    in_order = sorted(known, key=releases.parse)
+    _write(releases.FILE, releases.COLUMNS, [known[release] for release in in_order])
+    rows = [
+        cells for release in in_order for cells in sorted(by_release[release], key=lambda each: int(each[1]))
+    ]
+    _write(served.FILE, served.COLUMNS, rows)
+
+
+def _write(file: str, columns: tuple[str, ...], rows: list[list[str]]) -> None:
+    path = Path(str(files(knowledge) / file))
+    with path.open("w", encoding="utf-8", newline="") as opened:
+        writer = csv.writer(opened, lineterminator="\n")
+        writer.writerow(columns)
+        writer.writerows(rows)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m client_telemetry.compatibility.broker_release",
+        description="Request versions of a Kafka release, from its kafka-clients jar into the knowledge base.",
+    )
+    parser.add_argument("--jar", required=True, type=Path)
+    parser.add_argument("--check", action="store_true", help="compare only")
+    given = parser.parse_args(arguments)
+    try:
+        of_jar = read_jar(given.jar)
+        if not given.check:
+            rewrite(of_jar)
+            print(f"{len(_for_clients(of_jar.rows))} APIs of {of_jar.release} written")
+            return 0
+    except (UnusableJar, releases.UnusableRelease) as error:
+        print(error, file=sys.stderr)
+        return 2
+    found = differences(of_jar)
+    print("\n".join(found) or f"{of_jar.release}: {len(shipped(of_jar.release))} APIs equal")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

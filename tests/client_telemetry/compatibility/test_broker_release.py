@@ -1,0 +1,133 @@
+"""Reading a kafka-clients jar: a made-up one here; a real one where KAFKA_CLIENTS_JAR names it (make knowledge)."""
+
+import json
+import os
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from client_telemetry.compatibility import broker_release, releases
+from client_telemetry.compatibility.broker_release import Row, UnusableJar
+
+LICENSE = "// Licensed to somebody\n\n"
+
+
+def definition(
+    key: int, name: str, versions: str, listeners: tuple[str, ...] = ("broker",), **more: object
+) -> dict:
+    return {
+        "apiKey": key,
+        "type": "request",
+        "listeners": list(listeners),
+        "name": f"{name}Request",
+        "validVersions": versions,
+        **more,
+    }
+
+
+def make_jar(path: Path, version: str, definitions: list[dict], api_keys: bytes = b"") -> Path:
+    with ZipFile(path, "w") as jar:
+        jar.writestr("kafka/kafka-version.properties", f"commitId=1\nversion={version}\n")
+        jar.writestr("org/apache/kafka/common/protocol/ApiKeys.class", api_keys)
+        for each in definitions:
+            text = json.dumps(each, indent=1).replace('"type"', '// "type": of Kafka\n "type"')
+            jar.writestr(f"common/message/{each['name']}.json", LICENSE + text)
+        jar.writestr("common/message/ProduceResponse.json", "not read")
+    return path
+
+
+def read(tmp_path: Path, *definitions: dict, api_keys: bytes = b"") -> tuple[Row, ...]:
+    return broker_release.read_jar(make_jar(tmp_path / "k.jar", "4.0.1", list(definitions), api_keys)).rows
+
+
+def test_ranges_deprecations_and_today_s_name(tmp_path):
+    rows = read(
+        tmp_path,
+        definition(11, "JoinGroup", "0-9", deprecatedVersions="0-1"),
+        definition(74, "ListClientMetricsResources", "0"),
+        definition(71, "GetTelemetrySubscriptions", "0"),
+    )
+    assert rows == (
+        Row(11, "JoinGroup", 0, 9, 0, 9, "0-1", ""),
+        Row(71, "GetTelemetrySubscriptions", 0, 0, 0, 0, "", "telemetry plugin"),
+        Row(74, "ListConfigResources", 0, 0, 0, 0, "", ""),
+    )
+
+
+def test_what_a_broker_listener_does_not_serve(tmp_path):
+    assert (
+        read(
+            tmp_path,
+            definition(52, "Vote", "0-1", ("controller",)),
+            definition(4, "LeaderAndIsr", "none"),
+            definition(76, "ShareGroupHeartbeat", "0", latestVersionUnstable=True),
+        )
+        == ()
+    )
+
+
+def test_the_last_version_is_unstable(tmp_path):
+    (row,) = read(tmp_path, definition(8, "OffsetCommit", "2-10", latestVersionUnstable=True))
+    assert (row.served_min, row.served_max) == (2, 9)
+
+
+def test_produce_is_advertised_from_0_where_the_release_says_so(tmp_path):
+    produce = definition(0, "Produce", "3-12")
+    assert read(tmp_path, produce)[0].advertised_min == 3
+    assert (
+        read(tmp_path, produce, api_keys=b"..PRODUCE_API_VERSIONS_RESPONSE_MIN_VERSION..")[0].advertised_min
+        == 0
+    )
+
+
+def test_an_api_that_is_not_known_is_asked_for(tmp_path):
+    of_jar = broker_release.read_jar(
+        make_jar(tmp_path / "k.jar", "4.9.0", [definition(999, "Levitate", "0")])
+    )
+    with pytest.raises(UnusableJar, match=r"apis\.csv lacks 999 Levitate: add a line"):
+        broker_release.rewrite(of_jar)
+
+
+def test_no_jar(tmp_path, capsys):
+    (tmp_path / "text.jar").write_text("no zip")
+    for path in (tmp_path / "none.jar", tmp_path / "text.jar"):
+        assert broker_release.main(["--jar", str(path), "--check"]) == 2
+        assert "not a kafka-clients jar" in capsys.readouterr().err
+
+
+def test_a_difference_is_named(tmp_path, capsys):
+    jar = make_jar(tmp_path / "k.jar", "4.0.1", [definition(11, "JoinGroup", "2-9")])
+    assert broker_release.main(["--jar", str(jar), "--check"]) == 1
+    printed = capsys.readouterr().out
+    assert "4.0.1 JoinGroup: Row(api_key=11, api_name='JoinGroup', served_min=0" in printed
+    assert "4.0.1 Fetch" in printed and "None in the jar" in printed
+
+
+def test_a_new_release_is_written_in_its_place(tmp_path, monkeypatch):
+    written = {}
+    monkeypatch.setattr(broker_release, "_write", lambda file, columns, rows: written.update({file: rows}))
+    jar = make_jar(tmp_path / "k.jar", "4.0.3", [definition(11, "JoinGroup", "0-9")])
+    assert broker_release.main(["--jar", str(jar)]) == 0
+    names = [row[0] for row in written["releases.csv"]]
+    assert names[names.index("4.0.3") - 1 : names.index("4.0.3") + 2] == ["4.0.2", "4.0.3", "4.1.0"]
+    (row,) = [row for row in written["broker_api_versions.csv"] if row[0] == "4.0.3"]
+    assert row == [
+        "4.0.3",
+        "11",
+        "JoinGroup",
+        "0",
+        "9",
+        "0",
+        "9",
+        "",
+        "",
+        "org.apache.kafka:kafka-clients:4.0.3:JoinGroupRequest.json",
+    ]
+    assert len(written["releases.csv"]) == len(releases.known()) + 1
+
+
+@pytest.mark.skipif(
+    "KAFKA_CLIENTS_JAR" not in os.environ, reason="KAFKA_CLIENTS_JAR names no kafka-clients jar"
+)
+def test_shipped_rows_equal_those_of_a_real_jar():
+    assert broker_release.differences(broker_release.read_jar(Path(os.environ["KAFKA_CLIENTS_JAR"]))) == []
