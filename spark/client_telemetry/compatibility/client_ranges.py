@@ -41,6 +41,7 @@ class Row(NamedTuple):
     versions: Versions
     also_sends: Versions | None
     """Versions that it sends for another purpose: they explain what was seen and help nothing."""
+    confidence: str
     source: str
 
 
@@ -69,6 +70,7 @@ def read(file: str) -> tuple[Row, ...]:
             key,
             Versions(low, high),
             _also(file, line, also_text),
+            confidence,
             source,
         )
         same = found.setdefault((library, configuration, key), [])

@@ -66,7 +66,8 @@ class Identity:
 
 
 @cache
-def _known() -> dict[str, Software]:
+def known() -> dict[str, Software]:
+    """Software name, as it is registered -> what is known of it."""
     found: dict[str, Software] = {}
     for line, (name, library, pattern, binding, since, named, decides, source) in rows(FILE, COLUMNS):
         if name in found:
@@ -121,7 +122,7 @@ def bindings() -> dict[str, dict[str, str]]:
 def names_every_connection_since(library: str) -> tuple[int, ...] | None:
     """First version of a library all of whose connections carry a name; None where none does or it is not known."""
     return next(
-        (each.names_every_connection_since for each in _known().values() if each.library == library), None
+        (each.names_every_connection_since for each in known().values() if each.library == library), None
     )
 
 
@@ -135,7 +136,7 @@ def identify(evidence: ClientEvidence) -> Identity | None:
 @lru_cache(maxsize=4096)
 def identify_name(name: str, version: str) -> Identity | None:
     """The library behind a software name and version, or None where the name is not known."""
-    software = _known().get(name)
+    software = known().get(name)
     if software is None:
         return None
     if name == "apache-kafka-java" and (match := _CONFLUENT_PLATFORM.match(version)):

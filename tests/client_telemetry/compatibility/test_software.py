@@ -24,5 +24,5 @@ def test_identity(row):
 
 
 def test_bindings_of_known_software_are_known():
-    for each in software._known().values():
+    for each in software.known().values():
         assert not each.binding or each.binding in software.bindings() or each.binding == "karafka"

@@ -1,0 +1,119 @@
+"""docs/libraries.md: what is known of each client library, and how surely.
+
+python -m client_telemetry.compatibility.library_page > docs/libraries.md
+"""
+
+from collections import Counter
+
+from client_telemetry.compatibility import (
+    advice,
+    apis,
+    client_ranges,
+    client_versions,
+    fingerprints,
+    known_issues,
+    releases,
+    roles,
+    served,
+    software,
+)
+from client_telemetry.compatibility.client_ranges import Row
+
+TARGET = "4.0.1"
+"""The release that the page judges versions by: 4.0.0 differs from it in JoinGroup alone."""
+
+
+def text() -> str:
+    """The page, Markdown."""
+    by_library: dict[str, list[Row]] = {}
+    for row in (*client_ranges.read(client_ranges.FILE), *client_ranges.read(fingerprints.UNNAMED_FILE)):
+        by_library.setdefault(row.library, []).append(row)
+    lines = [
+        "# What is known of client libraries",
+        "",
+        "Written by `python -m client_telemetry.compatibility.library_page` from the",
+        "[knowledge base](knowledge-base.md), whose rows name their sources. *Versions*: those whose request versions are",
+        f"known. *Works with {TARGET}*: versions of which a producer, and a group consumer, finds all that it needs, by",
+        "ranges and known issues. *Rows*: how many ranges are known, by confidence (high: read in the source at these",
+        "tags; medium: read in part).",
+        "",
+        f"| library | declares | versions | producer works with {TARGET} | group consumer | rows high / medium / low |",
+        "|---|---|---|---|---|---:|",
+    ]
+    for library in sorted(by_library):
+        of_library = by_library[library]
+        count = Counter(row.confidence for row in of_library)
+        lines.append(
+            f"| {library} | {_names(library)} | {_span(of_library)} | {_works(library, of_library, roles.PRODUCER)} "
+            f"| {_works(library, of_library, roles.GROUP_CONSUMER)} "
+            f"| {count['high']} / {count['medium']} / {count['low']} |"
+        )
+    lines += [
+        "",
+        "## Known issues",
+        "",
+        "| issue | library | brokers | verdict | source |",
+        "|---|---|---|---|---|",
+    ]
+    for issue in known_issues.known():
+        brokers = sorted(issue.brokers, key=releases.parse)
+        until = brokers[-1] if brokers[-1] != releases.known()[-1] else "later"
+        lines.append(
+            f"| {issue.rule_id} | {issue.library} {client_versions.text(issue.version_from)} to "
+            f"{client_versions.text(issue.version_to)} | {brokers[0]} to {until} | {issue.verdict} | {issue.source} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _names(library: str) -> str:
+    names = [each.name for each in software.known().values() if each.library == library]
+    since = software.names_every_connection_since(library)
+    if not names:
+        return "nothing"
+    return ", ".join(f"`{name}`" for name in names) + (
+        f" (all connections from {client_versions.text(since)})" if since and any(since) else ""
+    )
+
+
+def _span(of_library: list[Row]) -> str:
+    oldest, newest = min(row.version_from for row in of_library), max(row.version_to for row in of_library)
+    return f"{client_versions.text(oldest)} to {client_versions.text(newest)}"
+
+
+def _works(library: str, of_library: list[Row], role: str) -> str:
+    """From which version on; 'depends on its configuration' where the ranges are those of several."""
+    if len({row.configuration for row in of_library}) > 1:
+        advised = advice.on(library, roles.needs()[role], TARGET)
+        return (
+            f"depends on configuration or class: {advised}"
+            if advised
+            else "depends on configuration or class"
+        )
+    needed = [key for key, need in roles.needs()[role].items() if need.needed]
+    if (
+        not any(row.api_key == apis.find("JoinGroup").key for row in of_library)
+        and role == roles.GROUP_CONSUMER
+    ):
+        return "has no groups"
+    good: tuple[int, ...] | None = None
+    for step in sorted({row.version_from for row in of_library}):
+        there = {
+            row.api_key: row.versions for row in of_library if row.version_from <= step <= row.version_to
+        }
+        fine = all(served.by(TARGET)[key].works_with(there[key]) for key in needed if key in there)
+        issues = [
+            each
+            for each in known_issues.known()
+            if each.library == library
+            and each.version_from <= step <= each.version_to
+            and TARGET in each.brokers
+            and each.verdict == "breaks"
+            and not each.condition
+            and (not each.roles or role in each.roles)
+        ]
+        good = (good or step) if fine and not issues else None
+    return f"from {client_versions.text(good)}" if good else "no known version"
+
+
+if __name__ == "__main__":
+    print(text(), end="")
