@@ -5,10 +5,13 @@ code with a JSON file the other way. What a stage does is the job's affair.
 """
 
 import json
+import os
+import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
+from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import BaseHook, Context, ObjectStoragePath
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
@@ -23,6 +26,9 @@ DEFAULT_ARGS = {"owner": "kafka-platform", "retries": 2, "retry_delay": timedelt
 
 FAILURE_KEY = "failure"
 """XCom of a stage that failed: the sentence that says why and what to do."""
+
+REMOTE_VARIABLE = "SPARK_REMOTE"
+"""Spark's own variable for the address of a Connect server."""
 
 BAD_ARGUMENTS, FAILED_GATE = 2, 3
 """Exit codes of a job that would end the same way if it ran again."""
@@ -39,8 +45,22 @@ class StageRefused(AirflowFailException):
     """The job refused its arguments or a quality gate failed: another attempt would end the same way."""
 
 
+class ConnectHook(SparkSubmitHook):
+    """Starts a job as a client of the Spark Connect server that SPARK_REMOTE names.
+
+    spark-submit refuses a master beside a remote, and its hook always names a master; a client needs neither, nor
+    a JVM of its own. Everything else (log, exit code, kill) is as with spark-submit.
+    """
+
+    def _build_spark_submit_command(self, application: str) -> list[str]:
+        return [sys.executable, application, *self._application_args]
+
+
 class SparkStage(SparkSubmitOperator):
     """Runs spark/jobs/<task id>.py for one cluster and returns what the job reported.
+
+    The job runs under spark-submit with the connection ``spark_default``, or, where the environment variable
+    SPARK_REMOTE names a Spark Connect server, as a client of that.
 
     :param cluster: name in the clusters file; the lake and all other locations are looked up at run time
     :param locations: which locations of the clusters file the job takes: ``raw``, ``owners``, ``publish``
@@ -117,6 +137,11 @@ class SparkStage(SparkSubmitOperator):
             self.log.info("%s: %s", cluster.name, report["message"])
             return report
         raise self._failure(cluster.name, report, broke, process.returncode if process else None)
+
+    def _get_hook(self) -> SparkSubmitHook:
+        if os.environ.get(REMOTE_VARIABLE):
+            return ConnectHook(conn_id=self._conn_id, application_args=self.application_args)
+        return super()._get_hook()
 
     def _check_connection(self) -> None:
         """Without a Spark connection the hook would quietly submit to YARN."""

@@ -28,6 +28,7 @@ def ti():
 @pytest.fixture
 def run(clusters_file, calls_of_spark_submit, tmp_path, ti, monkeypatch):
     """Runs a stage of the cluster `east`; what fake_bin/spark-submit does is given as `behaviour`."""
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
     clusters_file(f"""
 lake: {tmp_path}/lake
 publish: {tmp_path}/published
@@ -165,3 +166,25 @@ def test_without_spark_submit_the_task_says_so(run, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(StageFailed, match="spark-submit"):
         run("decode")
+
+
+def test_with_a_connect_server_the_job_is_a_client_of_it(clusters_file, tmp_path, ti, monkeypatch):
+    clusters_file(f"""
+lake: {tmp_path}/lake
+publish: {tmp_path}/published
+results: {tmp_path}/results
+clusters: [{{name: east, cluster_id: -aaa, raw: s3://dumps/east}}]
+""")
+    job = tmp_path / "decode.py"
+    job.write_text("""
+import json, os, sys
+options = dict(word.removeprefix("--").split("=", 1) for word in sys.argv[1:])
+with open(options["result"], "w") as result:
+    json.dump({"status": "ok", "message": os.environ["SPARK_REMOTE"], "told": options["days"]}, result)
+""")
+    monkeypatch.setenv("SPARK_REMOTE", "sc://127.0.0.1:1")
+    monkeypatch.setenv("PATH", "/nowhere")  # no spark-submit
+    operator = SparkStage(task_id="decode", cluster="east", arguments={"days": ["2026-11-21"]})
+    operator.application = str(job)
+    report = operator.execute({"ti": ti, "run_id": RUN_ID, "dag": SimpleNamespace(dag_id="a_dag")})
+    assert (report["message"], report["told"]) == ("sc://127.0.0.1:1", "2026-11-21")
