@@ -116,7 +116,9 @@ def _evidence(asked: Question, seen: Coverage) -> tuple[str, ...]:
         sentences = [f"{connections} since {asked.evidence_from:%Y-%m-%d %H:%M}."]
     if asked.evidence_until is not None:
         reason = f": {asked.evidence_until_reason.rstrip('.')}" if asked.evidence_until_reason else ""
-        sentences += [f"Nothing from {asked.evidence_until:%Y-%m-%d %H:%M} on was used{reason}."]
+        sentences += [
+            f"Nothing that began at {asked.evidence_until:%Y-%m-%d %H:%M:%S} or later was used{reason}."
+        ]
     if asked.connections_elsewhere:
         sentences += [
             f"{_many(asked.connections_elsewhere, 'connection')} of these days left out: "

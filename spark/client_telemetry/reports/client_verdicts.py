@@ -93,10 +93,10 @@ def seen_rarely(first_seen: datetime, last_seen: datetime, begin: datetime, end:
     span = end - begin
     if span <= timedelta(0):
         return None
-    if end - last_seen > span * SILENT_SHARE:
-        return f"not seen in the last {duration(end - last_seen)} of {duration(span)}"
     if last_seen - first_seen < span * BRIEF_SHARE:
         return f"seen for {duration(last_seen - first_seen)} of {duration(span)}"
+    if end - last_seen > span * SILENT_SHARE:
+        return f"not seen in the last {duration(end - last_seen)} of {duration(span)}"
     return None
 
 
@@ -110,7 +110,7 @@ def duration(span: timedelta) -> str:
     for unit, length in (("days", 86400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * length:
             return f"{seconds // length} {unit}"
-    return f"{seconds} s"
+    return f"{seconds} s" if seconds else "less than 1 s"
 
 
 def _order(client: ClientVerdict) -> tuple:

@@ -27,6 +27,7 @@ EXPLAINED = 80
 """Clients whose findings the page holds; those of the others are in findings.csv and report.json."""
 OWNERS_FIRST = 6
 """Owners on the first screen."""
+WARNINGS_OPEN = 2
 VERSIONS_SHOWN = 40
 SOFTWARE_SHOWN = 60
 RUNS_SHOWN = 200
@@ -154,6 +155,7 @@ def _template():
         "COMPLETENESS": COMPLETENESS,
         "NOT_TOLD": wording.NOT_TOLD,
         "OWNERS_FIRST": OWNERS_FIRST,
+        "WARNINGS_OPEN": WARNINGS_OPEN,
         "VERSIONS_SHOWN": VERSIONS_SHOWN,
         "SOFTWARE_SHOWN": SOFTWARE_SHOWN,
         "RUNS_SHOWN": RUNS_SHOWN,

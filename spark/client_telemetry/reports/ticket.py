@@ -72,9 +72,10 @@ def owner_ticket(report: UpgradeReport, stake: OwnerStake) -> str:
             "although nobody touched it.",
             "",
         ]
-    for fix, group in _by_fix(broken):
-        heading = prose(wording.opened(fix)) if fix else "No change is known"
-        lines += _section(heading, group, COLUMNS[1:])
+    for number, (fix, group) in enumerate(_by_fix(broken), start=1):
+        change = prose(wording.opened(fix or "no change is known"))
+        lines += [f"## Change {number}: {wording.counted(len(group), 'client')}", "", f"{change}.", ""]
+        lines += [*_table(group, COLUMNS[1:]), ""]
     lines += _lesser_sections(clients, COLUMNS[1:], UNJUDGED[1:])
     if broken:
         lines += ["## How to check that it worked", "", *_checks(broken), ""]
@@ -155,11 +156,15 @@ def _lesser_sections(
 def _section(heading: str, clients: list[ClientVerdict], columns: tuple[str, ...]) -> list[str]:
     if not clients:
         return []
-    table = [_row(columns), _row(["---"] * len(columns))]
+    return [f"## {heading}", "", *_table(clients, columns), ""]
+
+
+def _table(clients: list[ClientVerdict], columns: tuple[str, ...]) -> list[str]:
+    rows = [_row(columns), _row(["---"] * len(columns))]
     for client in clients:
         cells = _cells(client)
-        table += [_row(cells[column] for column in columns)]
-    return [f"## {heading}", "", *table, ""]
+        rows += [_row(cells[column] for column in columns)]
+    return rows
 
 
 def _cells(client: ClientVerdict) -> dict[str, str]:

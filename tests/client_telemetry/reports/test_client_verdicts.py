@@ -82,6 +82,7 @@ def test_rows_that_do_not_belong_together(rows):
         (0, 49, "not seen in the last 51 min of 100 min"),
         (0, 50, None),
         (91, 100, "seen for 9 min of 100 min"),
+        (10, 10, "seen for less than 1 s of 100 min"),
         (90, 100, None),
     ],
 )

@@ -72,7 +72,8 @@ def test_numbers_are_those_of_the_model(fleet_report):
 def test_a_pack_tells_of_its_owner_only_and_what_to_change(fleet_report):
     erp = next(stake for stake in fleet_report.owners if stake.owner == "erp")
     ticket = owner_ticket(fleet_report, erp)
-    assert "## Upgrade Sarama to 1.41 or newer and set Version to 2.1 or newer" in ticket
+    first = "## Change 1: 2 clients\n\nUpgrade Sarama to 1.41 or newer and set Version to 2.1 or newer.\n"
+    assert first in ticket
     assert "`erp-import`" in ticket and "at the next offset reset" in ticket and "How to check" in ticket
     others = [c.client_id for c in fleet_report.clients if c.owner != "erp" and "erp" not in c.client_id]
     assert not [client_id for client_id in others if f"`{client_id}`" in ticket]
@@ -92,7 +93,8 @@ def test_changes_that_differ_in_brackets_are_one_kind_of_work(rows):
     report = build_report(rows.question(3), given, [], [], [])
     assert (report.owners[0].first_fix, report.owners[0].first_fix_clients) == ("upgrade it", 2)
     ticket = owner_ticket(report, report.owners[0])
-    assert re.findall("^## (.*)", ticket, re.M)[:2] == ["Upgrade it", "Raise the version"]
+    changes = re.findall(r"^## Change \d: (.*)\n\n(.*)", ticket, re.M)
+    assert changes == [("2 clients", "Upgrade it."), ("1 client", "Raise the version.")]
     assert "| Upgrade it (to Fetch 4) |" in ticket
 
 
