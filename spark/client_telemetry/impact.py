@@ -14,7 +14,7 @@ from itertools import pairwise
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
+from client_telemetry.compatibility.evidence import UNKNOWN, ApiUse, ClientEvidence
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.releases import UnusableRelease, upgrade
 from client_telemetry.compatibility.verdict import ClientVerdict, Finding
@@ -150,11 +150,15 @@ def verdict_rows(
 ) -> tuple[list[dict], list[dict]]:
     """Rows of upgrade_verdicts and upgrade_findings. `clients`: rows of `evidence`, times with their zone.
     `owners`: client key to its latest row of `clients`. `mechanisms`: listener to its only SASL mechanism."""
+    clients = list(clients)
+    declared = _declared(clients)
     verdicts, findings = [], []
     for client in clients:
         key = {name: client[name] for name in CLIENT_KEY}
         uses = client["uses"] or []
-        verdict = judge(_client_evidence(client, uses, mechanisms), asked.from_release, asked.to_release)
+        others = declared.get((key["principal"], key["client_id"]), set()) - {_software(client)}
+        known = _client_evidence(client, uses, mechanisms, others)
+        verdict = judge(known, asked.from_release, asked.to_release)
         owner = owners.get(tuple(key.values()), {})
         shared = {"cluster_id": asked.cluster_id, "report_id": report_id, **key}
         verdicts.append(
@@ -177,8 +181,26 @@ def verdict_rows(
     return verdicts, findings
 
 
+def _software(client: Mapping) -> tuple[str, str]:
+    return client["client_software_name"], client["client_software_version"]
+
+
+def _declared(clients: Sequence[Mapping]) -> dict[tuple, set[tuple[str, str]]]:
+    """(principal, client id) to the software that any of its connections declared: some libraries name only a
+    part of theirs. Without a principal or client id connections have nothing in common."""
+    found: dict[tuple, set[tuple[str, str]]] = {}
+    for client in clients:
+        name = client["client_software_name"]
+        if client["client_id"] and client["principal"] and name and name != UNKNOWN:
+            found.setdefault((client["principal"], client["client_id"]), set()).add(_software(client))
+    return found
+
+
 def _client_evidence(
-    client: Mapping, uses: Sequence[Mapping], mechanisms: Mapping[str, str | None]
+    client: Mapping,
+    uses: Sequence[Mapping],
+    mechanisms: Mapping[str, str | None],
+    also_declared: Iterable[tuple[str, str]],
 ) -> ClientEvidence:
     protocols = {listener["security_protocol"] for listener in client["listeners"]}
     told = {mechanisms.get(listener["listener_name"]) for listener in client["listeners"]}
@@ -200,6 +222,7 @@ def _client_evidence(
         # Several protocols or mechanisms under one client: which of them a connection used decides nothing here.
         sasl_mechanism=told.pop() if len(told) == 1 else None,
         security_protocol=protocols.pop() if len(protocols) == 1 else None,
+        also_declared=tuple(sorted(also_declared)),
     )
 
 

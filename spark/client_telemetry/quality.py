@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.expectations.suite import RowRule, Suite
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite
 
 
 @dataclass(frozen=True)
@@ -69,43 +69,28 @@ def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
     from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
 
     rows = int(numbers["rows"])
-    frame = pandas.DataFrame({name: [None if n is None else float(n)] for name, n in numbers.items()})
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
     checks = context.suites.add(gx.ExpectationSuite(name=suite.table.name))
+    frame = pandas.DataFrame({rule.name: [_judged(rule, numbers)] for rule in suite.all_rules})
     for rule in suite.all_rules:
-        # An aggregate over no rows is null: there is nothing that could break the rule.
-        nothing = rows == 0 and numbers[rule.name] is None
-        kwargs = {"column": "rows", "min_value": 0} if nothing else {"column": rule.name, **rule.bounds}
         checks.add_expectation_configuration(
             ExpectationConfiguration(
                 type=rule.expectation,
-                kwargs=kwargs,
+                kwargs={"column": rule.name, **rule.bounds},
                 meta={"rule": rule.name},
                 severity=rule.severity,
                 description=rule.description,
             )
         )
-        if not nothing:
-            checks.add_expectation_configuration(
-                ExpectationConfiguration(
-                    type="expect_column_values_to_not_be_null",
-                    kwargs={"column": rule.name},
-                    meta={"rule": rule.name},
-                    severity=rule.severity,
-                    description=rule.description,
-                )
-            )
     batch = context.data_sources.add_pandas("slice").add_dataframe_asset("numbers")
     definition = batch.add_batch_definition_whole_dataframe("all")
     found = definition.get_batch({"dataframe": frame}).validate(checks)
-    ran: dict[str, bool] = {}
-    kinds: dict[str, set[str]] = {}
-    for result in found.results:
-        name = result.expectation_config.meta["rule"]
-        ran[name] = ran.get(name, True) and bool(result.success)
-        kinds.setdefault(name, set()).add(result.expectation_config.type)
-    missing = [r.name for r in suite.all_rules if r.expectation not in kinds.get(r.name, ())]
+    ran = {
+        (result.expectation_config.meta["rule"], result.expectation_config.type): bool(result.success)
+        for result in found.results
+    }
+    missing = [r.name for r in suite.all_rules if (r.name, r.expectation) not in ran]
     if missing or not suite.rules:
         what = f"did not run: {', '.join(missing)}" if missing else "the suite declares no rule of its own"
         raise SuiteIncomplete(
@@ -117,7 +102,7 @@ def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
             table_name=suite.table.name,
             expectation=rule.name,
             severity=rule.severity,
-            success=ran[rule.name],
+            success=ran[rule.name, rule.expectation],
             observed_value=_text(numbers[rule.name]),
             rows=rows,
             unexpected_count=int(numbers[rule.name] or 0) if isinstance(rule, RowRule) else None,
@@ -125,6 +110,16 @@ def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
         )
         for rule in suite.all_rules
     ]
+
+
+def _judged(rule: RowRule | SliceRule, numbers: Mapping[str, float | None]) -> float:
+    """The number that Great Expectations sees, which takes null for "nothing to check": null breaks a rule, but for
+    an aggregate over no rows, where there is nothing that could break it."""
+    number = numbers[rule.name]
+    if number is not None:
+        return float(number)
+    within = rule.bounds.get("min_value", rule.bounds.get("max_value", 0))
+    return within if not numbers["rows"] else float("inf") if "max_value" in rule.bounds else float("-inf")
 
 
 def _text(number: float | None) -> str:

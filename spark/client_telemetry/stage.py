@@ -6,6 +6,7 @@ import json
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -30,6 +31,7 @@ from client_telemetry.tables.table import Table
 
 OK, FAILED, BAD_ARGUMENTS, GATE_FAILED = 0, 1, 2, 3
 _ATTEMPTS = 3
+_GATES_AT_ONCE = 4
 
 
 class BadArguments(Exception):
@@ -125,6 +127,10 @@ class Stage:
         self.lake.create([*tables, QUALITY_RESULTS, PUBLICATIONS])
         return self.lake.branch(self.run_id, self.cluster, self.name)
 
+    def _measure(self, branch: Branch, slice_: Slice) -> dict[str, float | None]:
+        rows = branch.read(slice_.suite.table).where(self.condition(slice_.where))
+        return quality.measure(rows, slice_.suite, slice_.facts)
+
     @staticmethod
     def condition(where: Mapping[str, object]) -> str:
         """Spark SQL that selects a slice."""
@@ -141,10 +147,13 @@ class Stage:
 
     def publish(self, branch: Branch, slices: Sequence[Slice], days_written: Sequence[dt.date]) -> None:
         """Audit every slice on the branch, store what was found, and publish if no critical expectation failed."""
-        results = []
-        for slice_ in slices:
-            rows = branch.read(slice_.suite.table).where(self.condition(slice_.where))
-            results += quality.judge(slice_.suite, quality.measure(rows, slice_.suite, slice_.facts))
+        with ThreadPoolExecutor(_GATES_AT_ONCE) as pool:
+            numbers = list(pool.map(lambda slice_: self._measure(branch, slice_), slices))
+        results = [
+            result
+            for slice_, found in zip(slices, numbers, strict=True)
+            for result in quality.judge(slice_.suite, found)
+        ]
         last = max(days_written)
         self.lake.append(
             QUALITY_RESULTS, quality.result_rows(results, self.cluster, self.run_id, self.name, last)

@@ -10,6 +10,7 @@ import datetime as dt
 import sys
 from importlib.metadata import version
 
+from client_telemetry.compatibility.served import dropped
 from client_telemetry.expectations import upgrade_findings, upgrade_reports, upgrade_verdicts
 from client_telemetry.impact import (
     NoSuchQuestion,
@@ -81,7 +82,7 @@ def impact(stage: Stage) -> Outcome:
     where = {"cluster_id": cluster, "report_id": told.report_id}
     for table, rows in zip(WRITTEN, ([report], verdicts, findings), strict=True):
         branch.replace_rows(table, rows, **where)
-    facts = {"clients": len(verdicts)}
+    facts = {"clients": len(verdicts), "dropped_apis": len(dropped(asked.from_release, asked.to_release))}
     stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
     for table in READ:
         lake.keep(table, snapshots[table.name], f"report {told.report_id}")

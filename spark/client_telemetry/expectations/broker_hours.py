@@ -23,9 +23,9 @@ SUITE = Suite(
         ),
         SliceRule(
             "every_broker_has_a_day",
-            "count(*) - 24 * count(distinct broker_id)",
+            "count(*) - 24 * count(distinct dt, broker_id)",
             "critical",
-            "24 hours for every broker",
+            "24 hours for every broker and day",
             minimum=0,
             maximum=0,
         ),

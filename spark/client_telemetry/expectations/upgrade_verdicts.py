@@ -22,9 +22,9 @@ SUITE = Suite(
         ),
         RowRule(
             "no_verdict_without_evidence",
-            "verdict = 'insufficient_evidence' or confidence <> 'none'",
+            "verdict = 'insufficient_evidence' or confidence <> 'none' or {dropped_apis} = 0",
             "critical",
-            "whoever gets another verdict than insufficient_evidence has evidence for it",
+            "another verdict than insufficient_evidence has evidence, unless the target takes nothing away",
         ),
         RowRule(
             "breaking_says_when",

@@ -5,10 +5,12 @@ pyiceberg, on the same catalog. A stage writes to a branch of its own, made from
 main moves to the branch in one step per table. If main moved meanwhile, the stage starts again from it.
 """
 
+import contextlib
 import datetime as dt
 import re
+import warnings
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from pathlib import Path
 
@@ -227,12 +229,14 @@ class Branch:
     def replace_rows(self, table: Table, rows: Sequence[dict], **slice_: object) -> None:
         """The same for rows that the driver holds."""
         arrow = pa.Table.from_pylist(list(rows), schema=table.arrow_schema)
-        self._start(table).overwrite(arrow, overwrite_filter=_slice(slice_), branch=self.name)
+        iceberg = self._start(table)
+        with _an_empty_slice_is_fine():
+            iceberg.overwrite(arrow, overwrite_filter=_slice(slice_), branch=self.name)
 
     def replace_files(self, table: Table, files: Sequence[str], **slice_: object) -> None:
         """The same for Parquet files that workers wrote at their final place; columns that partition or filter
         have statistics in the files (without them add_files takes the partition value for null)."""
-        with self._start(table).transaction() as transaction:
+        with self._start(table).transaction() as transaction, _an_empty_slice_is_fine():
             transaction.delete(_slice(slice_), branch=self.name)
             if files:
                 transaction.add_files(list(files), branch=self.name)
@@ -268,6 +272,13 @@ class Branch:
         }
         self.lake.append(PUBLICATIONS, [row])
         return snapshots
+
+
+@contextlib.contextmanager
+def _an_empty_slice_is_fine() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Delete operation did not match any records")
+        yield
 
 
 def _all(conditions: Iterable[BooleanExpression]) -> BooleanExpression | None:

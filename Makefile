@@ -1,0 +1,87 @@
+# The front door: `make help`. Everything is installed into .venv and var/, once, behind stamp files.
+
+PYTHON ?= python3
+PORT ?= 8080
+JARS := org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0,org.xerial:sqlite-jdbc:3.54.1.0
+
+BIN := .venv/bin
+AIRFLOW := include/airflow.sh
+STAMPS := var/stamps
+SOURCES := dags include plugins spark tests benchmarks
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test ui check format proto lock accuracy clean
+
+help:  ## what there is to do
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+run: install  ## process the shipped sample through Airflow and Spark, and print where the upgrade report is
+	@$(AIRFLOW) include/spark_connect.sh python -m include.sample_run
+
+test: install  ## all tests that need no special software
+	@$(AIRFLOW) pytest $(ARGS)
+
+ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; ends with Ctrl-C
+	@$(AIRFLOW) include/port_is_free.sh
+	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run
+	@$(AIRFLOW) include/ui.sh
+
+check: install  ## formatting, style and the boundaries between the folders
+	@$(BIN)/ruff check $(SOURCES)
+	@$(BIN)/ruff format --check $(SOURCES)
+
+format: install  ## format the code
+	@$(BIN)/ruff check --fix $(SOURCES)
+	@$(BIN)/ruff format $(SOURCES)
+
+accuracy: install  ## hold the verdicts against what real clients did on real brokers
+	@$(BIN)/python benchmarks/accuracy.py
+
+proto: install  ## generate the classes of the raw dump contract from its .proto
+	@$(BIN)/python -m grpc_tools.protoc --proto_path=include/contracts --python_out=spark/client_telemetry/raw \
+	    --pyi_out=spark/client_telemetry/raw include/contracts/raw_dump_v1.proto
+
+lock: $(STAMPS)/uv  ## resolve requirements.in into requirements.txt
+	@var/uv/bin/uv pip compile -q --universal --python-version 3.11 requirements.in -o requirements.txt
+
+clean:  ## remove tables, reports and Airflow's state; what was installed stays
+	@rm -rf var/lake var/published var/results var/airflow $(STAMPS)/airflow
+
+install: $(STAMPS)/machine $(STAMPS)/venv $(STAMPS)/jars $(STAMPS)/spark $(STAMPS)/airflow
+
+$(STAMPS)/machine: include/machine.sh
+	@include/machine.sh $(PYTHON)
+	@mkdir -p $(@D) && touch $@
+
+$(STAMPS)/uv: | $(STAMPS)/machine
+	@$(PYTHON) -m venv var/uv
+	@var/uv/bin/pip install --quiet --disable-pip-version-check uv==0.13.9
+	@touch $@
+
+$(STAMPS)/venv: requirements.txt pyproject.toml | $(STAMPS)/uv
+	@echo "installing Python packages into .venv ..."
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@var/uv/bin/uv pip sync --quiet --python $(BIN)/python requirements.txt
+	@var/uv/bin/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+$(STAMPS)/jars: spark/resolve_jars.py | $(STAMPS)/venv
+	@echo "fetching the jars of the table format ..."
+	@mkdir -p var/spark
+	@PATH="$(CURDIR)/$(BIN):$$PATH" PYSPARK_PYTHON=python SPARK_CONF_DIR=spark/conf spark-submit --packages $(JARS) \
+	    --conf spark.jars.ivy=$(CURDIR)/var/ivy spark/resolve_jars.py var/ivy/jars var/jars >var/spark/jars.log 2>&1 \
+	    || { tail -n 20 var/spark/jars.log >&2; exit 1; }
+	@touch $@
+
+$(STAMPS)/spark: spark/conf/spark-defaults.conf.in spark/conf/log4j2.properties
+	@mkdir -p var/spark $(@D)
+	@sed 's|@CHECKOUT@|$(CURDIR)|' $< > var/spark/spark-defaults.conf
+	@cp spark/conf/log4j2.properties var/spark/
+	@touch $@
+
+$(STAMPS)/airflow: $(STAMPS)/venv
+	@echo "preparing Airflow's database ..."
+	@mkdir -p var/airflow
+	@$(AIRFLOW) airflow db migrate >var/airflow/migrate.log 2>&1 || { tail -n 20 var/airflow/migrate.log >&2; exit 1; }
+	@$(AIRFLOW) airflow pools set lake_writer 1 "One writer at a time: the embedded catalog" >>var/airflow/migrate.log 2>&1
+	@touch $@

@@ -1,0 +1,125 @@
+"""collect: what it says of what arrived, and of what did not."""
+
+import datetime as dt
+
+from client_telemetry.tables.broker_hours import BROKER_HOURS
+from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.raw_objects import RAW_OBJECTS
+
+from tests.jobs.conftest import CLUSTER, DAY, NOON, event, push
+
+
+def hours(pipeline) -> dict[int, dict]:
+    return {row["hour"]: row for row in pipeline.rows(BROKER_HOURS, cluster_id=CLUSTER, dt=DAY)}
+
+
+def written(pipeline, dataset="client_pushes"):
+    return sorted(pipeline.raw.rglob(f"v1/dataset={dataset}/**/*.*"))
+
+
+def test_an_hour_with_a_manifest_is_complete_and_the_others_are_unknown(pipeline, dump):
+    with dump(pipeline) as out:
+        out.append_push(push())
+        out.append_connection_event(event(1))
+    code, result = pipeline.run("collect", day=DAY)
+    assert code == 0
+    assert result["decode_days"] == result["derive_days"] == ["2026-11-21"]
+    found = hours(pipeline)
+    assert {hour for hour, row in found.items() if row["completeness"] == ["complete"]} == {12}
+    assert {tuple(row["completeness"]) for hour, row in found.items() if hour != 12} == {("no_manifest",)}
+    assert (found[12]["pushes_expected"], found[12]["pushes_read"]) == (1, None)
+    assert result["counts"]["broker_hours_complete"] == 1
+    (broker,) = pipeline.rows(BROKERS)
+    assert (broker["software_version"], broker["started_at"]) == ("3.9.1", NOON - dt.timedelta(hours=1))
+
+
+def test_a_day_without_data_says_so_and_succeeds(pipeline, dump):
+    with dump(pipeline) as out:
+        out.append_push(push())
+    code, result = pipeline.run("collect", day="2026-10-01")
+    assert code == 0
+    assert result["decode_days"] == []
+    assert "no data on 2026-10-01" in result["message"]
+
+
+def test_an_unknown_cluster_is_refused_with_the_clusters_that_there_are(pipeline, dump):
+    with dump(pipeline) as out:
+        out.append_push(push())
+    code, result = pipeline.run("collect", cluster="nobody", day=DAY)
+    assert (code, result["status"]) == (2, "bad_arguments")
+    assert "'nobody'" in result["message"] and CLUSTER in result["message"]
+
+
+def test_an_empty_raw_location_asks_whether_it_is_the_right_folder(pipeline):
+    pipeline.raw.mkdir()
+    code, result = pipeline.run("collect", day=DAY)
+    assert code == 2
+    assert "no cluster at all" in result["message"]
+
+
+def test_a_day_that_is_none_is_refused(pipeline, capsys):
+    from jobs import collect
+
+    arguments = ["--cluster=c", "--raw=r", "--lake=l", "--day=21.11.2026"]
+    assert collect.main(arguments) == 2
+    assert "write it as 2026-11-21" in capsys.readouterr().err
+
+
+def test_faults_of_manifests_and_objects_are_coverage_facts(pipeline, dump):
+    with dump(pipeline) as out:
+        for minute in (0, 20, 40):
+            out.append_push(push(NOON + dt.timedelta(minutes=minute)))
+    first, second, third = written(pipeline)
+    second.unlink()
+    third.write_bytes(third.read_bytes() + b"\0")
+    third.with_name("copied-by-hand.zst").write_bytes(third.read_bytes())
+    code, result = pipeline.run("collect", day=DAY)
+    assert code == 0
+    assert hours(pipeline)[12]["completeness"] == ["missing_objects", "sequence_gap"]
+    flags = {row["object_key"].rpartition("/")[2]: row["flags"] for row in pipeline.rows(RAW_OBJECTS)}
+    assert flags[first.name] == []
+    assert flags[third.name] == ["size_mismatch"]
+    assert flags["copied-by-hand.zst"] == ["name_not_by_contract", "no_manifest"]
+    assert any("objects_match_manifests" in warning for warning in result["warnings"])
+
+
+def test_a_manifest_that_is_no_json_leaves_the_hour_unknown(pipeline, dump):
+    with dump(pipeline) as out:
+        out.append_push(push())
+    (manifest,) = written(pipeline, "manifests")
+    manifest.write_text("{not json")
+    code, _ = pipeline.run("collect", day=DAY)
+    assert code == 0
+    assert hours(pipeline)[12]["completeness"] == ["bad_manifest", "no_manifest"]
+    rows = {row["dataset"]: row for row in pipeline.rows(RAW_OBJECTS)}
+    assert rows["manifests"]["status"] == "unreadable"
+    assert "not JSON" in rows["manifests"]["error"]
+    assert rows["client_pushes"]["flags"] == ["no_manifest"]
+
+
+def test_drops_and_a_registry_that_did_not_watch_are_told(pipeline, dump):
+    fields = {"dropped": {"queue_full": 3}, "registry": {"mode": "deprecated_only"}}
+    with dump(pipeline) as out:
+        out.append_push(push())
+        out.describe_hour(NOON, fields)
+    pipeline.run("collect", day=DAY)
+    row = hours(pipeline)[12]
+    assert row["completeness"] == ["dropped_records", "registry_not_watching"]
+    assert row["dropped"]["queue_full"] == 3
+
+
+def test_late_objects_of_earlier_days_are_found_and_unchanged_days_are_not_decoded_again(pipeline, dump):
+    two_days_ago = NOON - dt.timedelta(days=2)
+    with dump(pipeline) as out:
+        out.append_push(push(two_days_ago))
+    pipeline.run_day(DAY - dt.timedelta(days=2))
+    with dump(pipeline, incarnation=bytes(16 * [7])) as out:
+        out.append_push(push())
+    code, result = pipeline.run("collect", day=DAY)
+    assert code == 0
+    assert result["decode_days"] == ["2026-11-21"]
+    with dump(pipeline, incarnation=bytes(16 * [8])) as out:
+        out.append_push(push(two_days_ago))
+    code, result = pipeline.run("collect", day=DAY)
+    assert result["decode_days"] == ["2026-11-19", "2026-11-21"]
+    assert result["derive_days"] == ["2026-11-19", "2026-11-21"]
