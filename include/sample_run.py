@@ -35,7 +35,10 @@ def main() -> int:
             print("\n".join(summary_lines(summary)), file=console)
             answer = _run(dags["broker_upgrade_impact"], QUESTION, "publish", console)
             if answer is not None:
-                print(f"{answer['sentence']}\nReport: {answer['report']}", file=console)
+                verdicts = ", ".join(
+                    f"{name.replace('_', ' ')} {n}" for name, n in answer["verdicts"].items()
+                )
+                print(f"Verdicts: {verdicts}\n{answer['sentence']}\nReport: {answer['report']}", file=console)
                 return 0
         print(f"The log of the run is {log}.", file=console)
         return 1
