@@ -6,7 +6,7 @@ the fullest event of the day less the fullest one before it.
 
 import datetime as dt
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.flags import flags
@@ -16,6 +16,8 @@ from client_telemetry.tables.table import API_USES
 
 _MAX_IDS = 16
 _KEY = ["cluster_id", "broker_id", "broker_incarnation", "connection_key", "refused_address", "opened_at"]
+_TEXTS = ("principal", "client_address", "listener_name", "security_protocol")
+"""Empty where the source cannot tell."""
 _INVALID_REQUEST = 42
 """What a broker answers to an ApiVersions request with an invalid software name or version (KIP-511)."""
 
@@ -36,111 +38,103 @@ def client_connections(events: DataFrame, brokers: DataFrame, day: dt.date) -> D
 
 def _connections(events: DataFrame, day: dt.date) -> DataFrame:
     """One row per connection with an event of the day: its last known identity, the times and sources of the day,
-    and the fullest counts of the day and of before."""
-    of_the_day = F.col("dt") == F.lit(day)
-    total = F.aggregate(
-        "api_uses",
-        F.lit(0).cast("long"),
-        lambda sum_, use: sum_ + F.coalesce(use.requests, F.lit(0)) + F.coalesce(use.rejected, F.lit(0)),
-    )
+    and the fullest counts of the day and of before.
+
+    All events of a connection are one window, sorted once: an aggregation would sort these wide rows twice.
+    """
     connection_id = F.coalesce("connection_id", F.lit(""))
     keyed = events.withColumns(
         {
             "connection_key": connection_id,
             # A refusal that is tied to no connection has nothing but its address to be told apart by.
             "refused_address": F.when(connection_id == "", F.coalesce("client_address", F.lit(""))),
-            "of_the_day": of_the_day,
-            "today": F.when(of_the_day, F.lit(True)),
-            "fullness": F.struct(total.alias("total"), F.col("sequence")),
+            "of_the_day": F.col("dt") == F.lit(day),
+            "total": F.aggregate(
+                "api_uses",
+                F.lit(0).cast("long"),
+                lambda total, use: (
+                    total + F.coalesce(use.requests, F.lit(0)) + F.coalesce(use.rejected, F.lit(0))
+                ),
+            ),
         }
     )
-    grouped = keyed.groupBy(*_KEY).agg(*_identity(), *_of_the_day(_midnight(day)), *_counts())
-    return grouped.where(F.col("events") > 0)
+    in_order = Window.partitionBy(*_KEY).orderBy("sequence")
+    whole = in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    found = {**_identity(), **_of_the_day(_midnight(day)), **_counts()}
+    return (
+        keyed.select(
+            *_KEY,
+            *(column.over(whole).alias(name) for name, column in found.items()),
+            F.row_number().over(in_order).alias("event"),
+        )
+        .where((F.col("event") == 1) & (F.col("events") > 0))
+        .drop("event")
+    )
 
 
-def _identity() -> list[Column]:
+def _identity() -> dict[str, Column]:
     """What is last known, over all events: an event that does not tell takes nothing away."""
     tells = F.coalesce(F.col("client_software_name"), F.lit("")) != ""
     named = tells & (F.col("client_software_name") != "unknown")
-    return [
-        *(
-            _last(name, F.col(name).isNotNull() & (F.col(name).cast("string") != ""))
-            for name in ("principal", "client_address", "client_port", "listener_name", "security_protocol")
-        ),
-        # An empty client id is an id: only an absent one tells nothing.
-        _last("client_id", F.col("client_id").isNotNull()),
-        F.max_by("connection_id", "sequence").alias("connection_id"),
-        F.coalesce(_last_software(named), _last_software(tells), _last_software(F.lit(True))).alias(
-            "software"
-        ),
-        F.max_by(named, F.when(tells, F.col("sequence"))).alias("named_at_last"),
-        F.coalesce(F.bool_or(named), F.lit(False)).alias("ever_named"),
-        F.max_by(
-            F.struct("sent_software_name", "sent_software_version"),
-            F.when(F.coalesce(F.col("sent_software_name"), F.lit("")) != "", F.col("sequence")),
-        ).alias("sent"),
-        _last("api_versions_error", F.col("api_versions_error").isNotNull()),
-        F.coalesce(F.bool_or(F.col("api_versions_error") == _INVALID_REQUEST), F.lit(False)).alias(
-            "refused_name"
-        ),
-    ]
-
-
-def _last(name: str, told: Column) -> Column:
-    """The value of the last event that tells one; if none does, what the last event has."""
-    known = F.max_by(name, F.when(told, F.col("sequence")))
-    return F.coalesce(known, F.max_by(name, "sequence")).alias(name)
-
-
-def _last_software(condition: Column) -> Column:
     software = F.struct("client_software_name", "client_software_version")
-    return F.max_by(software, F.when(condition, F.col("sequence")))
+    sent = F.struct("sent_software_name", "sent_software_version")
+    return {
+        **{name: _last(F.col(name), F.col(name) != "") for name in _TEXTS},
+        # An empty client id is an id: only an absent one tells nothing.
+        **{
+            name: _last(F.col(name))
+            for name in ("client_id", "client_port", "connection_id", "api_versions_error")
+        },
+        "named": _last(software, named),
+        "told": _last(software, tells),
+        "software": _last(software),
+        "named_at_last": _last(named, tells),
+        "sent": _last(sent, F.col("sent_software_name") != ""),
+        "refused_name": F.max(F.coalesce(F.col("api_versions_error") == _INVALID_REQUEST, F.lit(False))),
+    }
 
 
-def _of_the_day(midnight: Column) -> list[Column]:
+def _last(value: Column, condition: Column | None = None) -> Column:
+    """The value of the last event that has one and for which the condition is true; null if none is."""
+    return F.last(value if condition is None else F.when(condition, value), ignorenulls=True)
+
+
+def _of_the_day(midnight: Column) -> dict[str, Column]:
     """Times, sources and ids of the day's events. `opened_at` and `last_request_at` count where they are of the day:
     an event tells of earlier days too."""
     times = [
-        F.when(F.col("today"), F.col("observed_at")),
-        *(
-            F.when(F.col("today") & (F.col(name) >= midnight), F.col(name))
-            for name in ("opened_at", "last_request_at")
-        ),
+        _today("observed_at"),
+        *(F.when(F.col(name) >= midnight, _today(name)) for name in ("opened_at", "last_request_at")),
     ]
-    return [
-        F.min(F.least(*times)).alias("first_seen_at"),
-        F.max(F.greatest(*times)).alias("last_seen_at"),
-        F.max(F.when(F.col("kind") == "closed", F.col("observed_at"))).alias("closed_event_at"),
-        F.coalesce(F.bool_or(F.col("of_the_day") & (F.col("kind") == "opened")), F.lit(False)).alias(
-            "opened_today"
-        ),
-        F.count("today").alias("events"),
-        F.array_sort(F.collect_set(_today("source_object"))).alias("source_objects"),
-        F.min(_today("sequence")).alias("first_sequence"),
-        F.max(_today("sequence")).alias("last_sequence"),
-        *(
-            F.slice(
-                F.array_sort(F.array_distinct(F.flatten(F.collect_set(_today(name))))), 1, _MAX_IDS
-            ).alias(name)
-            for name in ("group_ids", "transactional_ids")
-        ),
-    ]
+    return {
+        "first_seen_at": F.min(F.least(*times)),
+        "last_seen_at": F.max(F.greatest(*times)),
+        "closed_event_at": F.max(F.when(F.col("kind") == "closed", F.col("observed_at"))),
+        "opened_today": F.max(F.col("of_the_day") & (F.col("kind") == "opened")),
+        "events": F.count_if("of_the_day"),
+        "source_objects": F.collect_set(_today("source_object")),
+        "first_sequence": F.min(_today("sequence")),
+        "last_sequence": F.max(_today("sequence")),
+        "group_ids": F.collect_set(_today("group_ids")),
+        "transactional_ids": F.collect_set(_today("transactional_ids")),
+    }
 
 
 def _today(name: str) -> Column:
-    return F.when(F.col("today"), F.col(name))
+    return F.when(F.col("of_the_day"), F.col(name))
 
 
-def _counts() -> list[Column]:
-    today, before = F.col("today").isNotNull(), F.col("today").isNull()
-    fullness = F.col("fullness")
-    return [
-        F.max_by("api_uses", F.when(today, fullness)).alias("uses"),
-        F.max_by("api_uses", F.when(before, fullness)).alias("uses_before"),
-        F.max(F.when(today, fullness.total)).alias("most"),
-        F.max_by(fullness.total, F.when(today, F.col("sequence"))).alias("most_at_last"),
-        F.max(F.when(before, fullness.total)).alias("most_before"),
-    ]
+def _counts() -> dict[str, Column]:
+    """The fullest events: the last ones, unless counts went down."""
+    fullness, total = F.struct("total", "sequence"), F.col("total")
+    today, before = F.col("of_the_day"), ~F.col("of_the_day")
+    return {
+        "uses": F.max_by("api_uses", F.when(today, fullness)),
+        "uses_before": F.max_by("api_uses", F.when(before, fullness)),
+        "most": F.max(F.when(today, total)),
+        "most_at_last": _last(total, today),
+        "most_before": F.max(F.when(before, total)),
+    }
 
 
 def _incarnations(brokers: DataFrame, day: dt.date) -> DataFrame:
@@ -166,6 +160,7 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
     counts_from_before = (
         F.col("uses_before").isNull() & ~F.col("opened_today") & (F.col("opened_at") < _midnight(day))
     )
+    software = F.coalesce("named", "told", "software")
     end_known_by = (
         F.when(F.col("closed_event_at").isNotNull(), "closed_event")
         .when(F.col("replaced_at").isNotNull(), "broker_restart")
@@ -177,18 +172,22 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
         "closed_at": F.coalesce(
             "closed_event_at", F.when(F.col("replaced_at").isNotNull(), F.col("last_seen_at"))
         ),
-        "client_software_name": F.col("software.client_software_name"),
-        "client_software_version": F.col("software.client_software_version"),
+        **{name: F.coalesce(name, F.lit("")) for name in ("connection_id", *_TEXTS)},
+        "client_software_name": software.client_software_name,
+        "client_software_version": software.client_software_version,
         "sent_software_name": F.coalesce("sent.sent_software_name", F.lit("")),
         "sent_software_version": F.coalesce("sent.sent_software_version", F.lit("")),
         "api_uses": _uses_of_the_day(),
+        "source_objects": F.array_sort("source_objects"),
+        "group_ids": _smallest("group_ids"),
+        "transactional_ids": _smallest("transactional_ids"),
         "flags": flags(
             CLIENT_CONNECTIONS,
             {
                 "no_connection": F.col("connection_key") == "",
                 "name_refused": F.col("refused_name"),
-                "name_reset": F.col("ever_named") & ~F.col("named_at_last"),
-                "never_named": (F.col("software.client_software_name") == "unknown") & _used_beyond_naming(),
+                "name_reset": F.col("named").isNotNull() & ~F.col("named_at_last"),
+                "never_named": (software.client_software_name == "unknown") & _used_beyond_naming(),
                 "counts_reset": (F.col("most_at_last") < F.col("most"))
                 | (F.col("most") < F.col("most_before")),
                 "counts_from_before": counts_from_before,
@@ -198,6 +197,10 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
     return connections.withColumns(columns).select(
         *(F.col(column.name).cast(column.kind) for column in CLIENT_CONNECTIONS.columns)
     )
+
+
+def _smallest(arrays: str) -> Column:
+    return F.slice(F.array_sort(F.array_distinct(F.flatten(arrays))), 1, _MAX_IDS)
 
 
 def _used_beyond_naming() -> Column:
