@@ -22,7 +22,6 @@ test: install  ## all tests that need no special software
 	@$(AIRFLOW) pytest $(ARGS)
 
 ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; ends with Ctrl-C
-	@$(AIRFLOW) include/port_is_free.sh
 	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run
 	@$(AIRFLOW) include/ui.sh
 

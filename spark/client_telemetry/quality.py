@@ -66,23 +66,24 @@ def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
     import pandas
 
     gx = _great_expectations()
-    from great_expectations.expectations.expectation_configuration import ExpectationConfiguration
-
     rows = int(numbers["rows"])
     context = gx.get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
-    checks = context.suites.add(gx.ExpectationSuite(name=suite.table.name))
     frame = pandas.DataFrame({rule.name: [_judged(rule, numbers)] for rule in suite.all_rules})
-    for rule in suite.all_rules:
-        checks.add_expectation_configuration(
-            ExpectationConfiguration(
-                type=rule.expectation,
-                kwargs={"column": rule.name, **rule.bounds},
-                meta={"rule": rule.name},
-                severity=rule.severity,
-                description=rule.description,
-            )
-        )
+    checks = gx.ExpectationSuite(
+        name=suite.table.name,
+        expectations=[
+            {
+                "type": rule.expectation,
+                "kwargs": {"column": rule.name, **rule.bounds},
+                "meta": {"rule": rule.name},
+                "severity": rule.severity,
+                "description": rule.description,
+            }
+            for rule in suite.all_rules
+        ],
+    )
+    context.suites.add(checks)
     batch = context.data_sources.add_pandas("slice").add_dataframe_asset("numbers")
     definition = batch.add_batch_definition_whole_dataframe("all")
     found = definition.get_batch({"dataframe": frame}).validate(checks)

@@ -149,15 +149,13 @@ class Stage:
         """Audit every slice on the branch, store what was found, and publish if no critical expectation failed."""
         with ThreadPoolExecutor(_GATES_AT_ONCE) as pool:
             numbers = list(pool.map(lambda slice_: self._measure(branch, slice_), slices))
-        results = [
-            result
-            for slice_, found in zip(slices, numbers, strict=True)
-            for result in quality.judge(slice_.suite, found)
-        ]
-        last = max(days_written)
-        self.lake.append(
-            QUALITY_RESULTS, quality.result_rows(results, self.cluster, self.run_id, self.name, last)
-        )
+        results: list[quality.Result] = []
+        try:
+            for slice_, found in zip(slices, numbers, strict=True):
+                results += quality.judge(slice_.suite, found)
+        finally:
+            rows = quality.result_rows(results, self.cluster, self.run_id, self.name, max(days_written))
+            self.lake.append(QUALITY_RESULTS, rows)
         self.warnings += [
             f"{r.table_name}.{r.expectation}: {r.description}; found {r.observed_value} in {r.rows} rows"
             for r in results

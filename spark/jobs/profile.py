@@ -14,6 +14,8 @@ from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
 from pyarrow import fs
 
+SUITES = (clients_suite.SUITE,)
+
 
 def profile(stage: Stage) -> Outcome:
     told, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
@@ -28,7 +30,7 @@ def profile(stage: Stage) -> Outcome:
     branch = stage.branch((CLIENTS,))
     branch.replace(CLIENTS, [clients(connections, sessions, rules, day) for day in told], **where)
     facts = {"connections": connections.count(), "sessions": sessions.count()}
-    stage.publish(branch, [Slice(clients_suite.SUITE, where, facts)], told)
+    stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], told)
     found = lake.read(CLIENTS).where(of_the_days)
     counts = {"clients": found.count(), "clients_without_owner": found.where("owner is null").count()}
     message = (

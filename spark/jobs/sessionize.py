@@ -20,6 +20,8 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 
+SUITES = (client_connections_suite.SUITE, client_sessions_suite.SUITE)
+
 
 def sessionize(stage: Stage) -> Outcome:
     told, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
@@ -40,8 +42,7 @@ def sessionize(stage: Stage) -> Outcome:
         "events": events.where(of_the_days).count(),
         "pushes": pushes.where(of_the_days).where("client_instance_id is not null").count(),
     }
-    suites = (client_connections_suite.SUITE, client_sessions_suite.SUITE)
-    stage.publish(branch, [Slice(suite, where, facts) for suite in suites], told)
+    stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], told)
     counts = {
         "connections": lake.read(CLIENT_CONNECTIONS).where(of_the_days).count(),
         "sessions": lake.read(CLIENT_SESSIONS).where(of_the_days).count(),

@@ -1,0 +1,32 @@
+"""Rows of upgrade_reports: a good one, and for each rule what makes it bad."""
+
+import datetime as dt
+
+_DAY = dt.date(2026, 11, 21)
+_NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
+
+GOOD = {
+    "cluster_id": "bad-rows",
+    "report_id": "report",
+    "from_release": "3.9.1",
+    "to_release": "4.0.0",
+    "first_dt": _DAY,
+    "last_dt": _DAY,
+    "evidence_from": _NOON,
+    "evidence_until": None,
+    "evidence_until_reason": None,
+    "clients": 1,
+    "connections": 1,
+    "connections_elsewhere": 0,
+    "knowledge_version": "0123456789ab",
+    "snapshots": [("clients", 1)],
+    "code_version": "0.1.0",
+    "created_at": _NOON,
+}
+
+BAD = {
+    "days_are_a_range": {"first_dt": dt.date(2026, 11, 22)},
+    "evidence_is_before_the_cut": {"evidence_until": _NOON},
+    "clients_were_seen": {"clients": 0},
+    "one_row": {},
+}

@@ -1,0 +1,181 @@
+"""The gates of the real jobs: every rule can fail, and what a failure leaves behind."""
+
+import datetime as dt
+import importlib.util
+from pathlib import Path
+
+import pytest
+from client_telemetry.expectations.suite import SliceRule, Suite
+from client_telemetry.raw.writer import DumpWriter
+from client_telemetry.stage import Stage
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.lake import CATALOG, NAMESPACE
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+from jobs import collect, decode, impact, profile, sessionize
+
+from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, NOON, Pipeline, event, push
+
+SLICE = {"cluster_id", "dt", "report_id"}
+BAD_ROWS = Path(__file__).parents[1] / "data" / "bad_rows"
+SHARES = {
+    "client_connections": {
+        "releases_are_known": {"broker_software_version": None},
+        "counts_are_of_the_day": {"flags": ["counts_from_before"]},
+        "connections_are_identified": {"client_id": None, "principal": ""},
+    },
+    "client_sessions": {
+        "software_is_known": {"client_software_name": "unknown"},
+        "instance_ids_are_real": {"client_instance_id": bytes(16), "flags": ["zero_instance_id"]},
+    },
+    "clients": {
+        "clients_have_owners, software_is_known": {
+            "owner": None,
+            "owner_contact": None,
+            "owner_rule": None,
+            "client_software_name": "unknown",
+            "flags": ["software_unknown"],
+        },
+    },
+}
+"""What breaks the rules about shares of a slice, if enough rows are so."""
+
+ENOUGH = 100
+
+RUNS = {
+    "collect": (collect.SUITES, {"day": DAY}),
+    "decode": (decode.SUITES, {"days": DAY}),
+    "sessionize": (sessionize.SUITES, {"days": DAY}),
+    "profile": (profile.SUITES, {"days": DAY}),
+    "impact": (impact.SUITES, {"report_id": "report", "to": "4.0.0"}),
+}
+
+
+@pytest.fixture(scope="module")
+def published(spark, tmp_path_factory) -> Pipeline:
+    """A day and a report that went through."""
+    pipeline = Pipeline(tmp_path_factory.mktemp("published"), spark)
+    with DumpWriter(
+        pipeline.raw, CLUSTER, 1, INCARNATION, broker_started_at=NOON, broker_software_version="3.9.1"
+    ) as out:
+        out.append_push(push())
+        out.append_connection_event(event(1))
+        out.append_connection_event(
+            event(2, NOON + dt.timedelta(minutes=5), uses=((0, 9, 7), (3, 12, 2), (18, 3, 1)))
+        )
+    pipeline.run_day()
+    code, result = pipeline.run("impact", report_id="report", to="4.0.0")
+    assert code == 0, result["message"]
+    return pipeline
+
+
+def rows_that_break(suite: Suite) -> list[dict]:
+    """The good row twice (of one key), changed for each rule, and without each required column in turn."""
+    path = BAD_ROWS / f"{suite.table.name}.py"
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    good = module.GOOD | {"cluster_id": CLUSTER}
+    shares = SHARES.get(suite.table.name, {})
+    required = [{c.name: None} for c in suite.table.columns if not c.nullable and c.name not in SLICE]
+    changes = [{}, {}, *module.BAD.values(), *required]
+    changes += [change for change in shares.values() for _ in range(ENOUGH)]
+    return [good | change for change in changes]
+
+
+def in_columns(suite: Suite, row: dict) -> tuple:
+    """Values in table order; maps are written as pairs in the bad rows."""
+
+    def value(given):
+        if isinstance(given, list):
+            pairs = given and all(isinstance(each, tuple) for each in given)
+            return dict(given) if pairs else [value(each) for each in given]
+        return given
+
+    return tuple(value(row[c.name]) for c in suite.table.columns)
+
+
+@pytest.mark.parametrize("stage", RUNS)
+def test_every_rule_fails_on_its_bad_row_and_readers_keep_what_they_had(published, monkeypatch, stage):
+    suites, arguments = RUNS[stage]
+    before = {suite.table.name: published.rows(suite.table) for suite in suites}
+    publish = Stage.publish
+
+    def publish_with_bad_rows(self, branch, slices, days_written):
+        for slice_ in slices:
+            table = slice_.suite.table
+            if slice_.suite in suites:
+                values = [in_columns(slice_.suite, row) for row in rows_that_break(slice_.suite)]
+                frame = self.spark.createDataFrame(values, table.schema)
+                frame.writeTo(f"{CATALOG}.{NAMESPACE}.{table.name}.branch_{branch.name}").append()
+        publish(self, branch, slices, days_written)
+
+    monkeypatch.setattr(Stage, "publish", publish_with_bad_rows)
+    code, result = published.run(stage, run_id=f"bad-{stage}", **arguments)
+    assert (code, result["status"]) == (3, "failed_gate")
+
+    found = published.lake.rows(QUALITY_RESULTS, run_id=f"bad-{stage}")
+    for suite in suites:
+        judged = {row["expectation"]: row for row in found if row["table_name"] == suite.table.name}
+        assert judged.keys() == {rule.name for rule in suite.all_rules}
+        outside = {f"present_{name}" for name in SLICE}
+        passed = {name for name, row in judged.items() if row["success"]} - outside
+        assert passed == set(), f"{suite.table.name}: no bad row breaks these"
+        critical = [
+            rule for rule in suite.all_rules if rule.severity == "critical" and rule.name not in outside
+        ]
+        assert all(f"{suite.table.name}.{rule.name}" in result["message"] for rule in critical)
+        assert published.rows(suite.table) == before[suite.table.name]
+    assert f"bad-{stage}" in result["message"] and "readers keep the previous state" in result["message"]
+
+
+def test_after_the_cause_is_mended_the_stage_goes_through(published):
+    code, result = published.run("profile", days=DAY)
+    assert code == 0, result["message"]
+    assert len(published.rows(CLIENTS)) == 1
+
+
+def test_a_failed_warning_publishes_and_is_told(published, dump, spark, tmp_path):
+    pipeline = Pipeline(tmp_path, spark)
+    with dump(pipeline) as out:
+        out.append_push(push(client_instance_id=bytes(16)))
+    pipeline.run("collect", day=DAY)
+    code, result = pipeline.run("decode", days=DAY)
+    assert code == 0
+    assert any("client_pushes.clients_have_instance_ids" in warning for warning in result["warnings"])
+    assert len(pipeline.rows(CLIENT_PUSHES)) == 1
+
+
+@pytest.mark.parametrize(
+    ("rules", "says"),
+    [
+        (
+            (
+                SliceRule(
+                    "rows_are_few",
+                    "count(*)",
+                    "critical",
+                    "few rows",
+                    maximum=9,
+                    expectation="expect_colum_values",
+                ),
+            ),
+            "did not run: rows_are_few",
+        ),
+        ((), "declares no rule of its own"),
+    ],
+    ids=["a misspelled expectation", "an empty suite"],
+)
+def test_a_suite_that_checks_less_than_it_declares_fails_the_gate(published, monkeypatch, rules, says):
+    before = published.rows(CLIENTS)
+    monkeypatch.setattr(profile, "SUITES", (Suite(CLIENTS, rules),))
+    code, result = published.run("profile", days=DAY)
+    assert (code, result["status"]) == (3, "failed_gate")
+    assert says in result["message"]
+    assert published.rows(CLIENTS) == before
+
+
+def test_a_question_gets_its_verdict_on_what_was_observed(published):
+    (verdict,) = published.rows(UPGRADE_VERDICTS)
+    assert (verdict["verdict"], verdict["confidence"], verdict["roles"]) == ("safe", "observed", ["producer"])
