@@ -59,6 +59,20 @@ class Case:
         """APIs of which the target refuses versions that the source serves: the only ones that can hurt."""
         return served.dropped(self.source, self.target)
 
+    @property
+    def asks_for_versions(self) -> bool:
+        """Whether it was seen to ask brokers for their versions (KIP-35), and is no library that asks in vain.
+
+        Sarama before 1.47 asks to tell its name and sends what its configuration says.
+        """
+        heeds = self.identity is None or self.identity.negotiates is True
+        return apis.API_VERSIONS in self.uses and heeds
+
+    def loses_only_newer_versions(self, key: int) -> bool:
+        """A rollback's way: the target serves an API from the same version on, and ends earlier."""
+        source, target = self.source_api(key), self.target_api(key)
+        return source is not None and target is not None and target.served.min <= source.served.min
+
     def target_api(self, key: int) -> BrokerApi | None:
         return served.by(self.target).get(key)
 

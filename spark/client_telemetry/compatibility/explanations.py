@@ -6,6 +6,7 @@ from client_telemetry.compatibility.verdict import (
     CONDITION_UNKNOWN,
     INFERRED,
     INSUFFICIENT_EVIDENCE,
+    OBSERVED,
     SAFE,
     Finding,
 )
@@ -77,9 +78,17 @@ def _why_safe(case: Case, reasons: list[Finding]) -> str:
     if not case.dropped:
         return f"{case.target} serves every request version that {case.source} serves"
     if reasons:
-        served = _listed([f"{each.api_name} {each.versions}" for each in reasons])
+        served = _listed([f"{each.api_name} {_works_with(case, each)}" for each in reasons])
         return f"{case.target} serves what it uses or needs: {served}"
     return f"{case.target} takes away nothing that it uses or that its role needs"
+
+
+def _works_with(case: Case, finding: Finding) -> str:
+    """The versions that were seen; of a range that is known by name and version the one that will be chosen."""
+    declared, target = case.declared(finding.api_key or 0), case.target_api(finding.api_key or 0)
+    if finding.confidence == OBSERVED or target is None:
+        return finding.versions
+    return str(min(declared.max, target.advertised.max) if declared else target.advertised.max)
 
 
 def _told(finding: Finding) -> str:

@@ -77,6 +77,11 @@ class Fingerprint:
         return " or ".join(guess.text for guess in self.guesses)
 
     @property
+    def of_one_library(self) -> bool:
+        """Whether the client id names it, or no other library explains what was seen."""
+        return self.by_client_id or len({each.library for each in self.profiles}) == 1
+
+    @property
     def text(self) -> str:
         """The guess as a guess: 'probably sarama 1.28.0 to 1.40.1'."""
         return f"{'probably' if len(self.guesses) == 1 else 'perhaps'} {self.names}"

@@ -17,10 +17,15 @@ from client_telemetry.compatibility.known_issues import KnownIssue
 from client_telemetry.compatibility.software import Identity
 from client_telemetry.compatibility.verdict import Finding
 
+_NEW_PROTOCOL = frozenset((68, 69))
+"""ConsumerGroupHeartbeat and ConsumerGroupDescribe (KIP-848)."""
+
 
 def for_refused(keys: list[int], case: Case) -> str:
     """The change that makes refused requests of these APIs work on the target."""
     identity, target = case.identity, case.target
+    if releases.is_rollback(case.source, target):
+        return _for_the_way_back(keys, case)
     if identity and identity.version and identity.version_decides and client_ranges.known(identity.library):
         good = _first_good(identity.library, frozenset(case.roles), frozenset(keys), target)
         if good and good > identity.version:
@@ -43,9 +48,15 @@ def for_refused(keys: list[int], case: Case) -> str:
 def for_issue(issue: KnownIssue, case: Case) -> str:
     """The change that gets a client out of a known issue."""
     library, _, version = issue.fixed_in.partition(" ")
-    fix = f"upgrade {_as_dependency(library, client_versions.parse(version), case.identity)}"
-    without = [release for release in releases.newer_than(case.target) if release not in issue.brokers]
-    return f"{fix}, or upgrade the brokers to {without[0]} or later instead" if without else fix
+    fixes = (
+        [f"upgrade {_as_dependency(library, client_versions.parse(version), case.identity)}"]
+        if library
+        else []
+    )
+    fixes += [issue.workaround] if issue.workaround else []
+    fix = ", or ".join(fixes)
+    without = [release for release in _other_targets(case) if release not in issue.brokers]
+    return f"{fix}, or {_instead(without[0], case)}" if without else fix
 
 
 def for_verdict(reasons: list[Finding], case: Case) -> str:
@@ -58,13 +69,39 @@ def for_verdict(reasons: list[Finding], case: Case) -> str:
         fixes.append(for_refused(refused, case))
     text = "; ".join(dict.fromkeys(fix for fix in fixes if fix))
     if refused and len(refused) == len(reasons):
-        better = _newer_release_that_serves(reasons, case.target)
+        better = _other_release_that_serves(reasons, case)
         if better:
-            text += f"; or upgrade the brokers to {better} or later instead, which serves these versions"
+            text += f"; or {_instead(better, case)}, which serves these versions"
     return text
 
 
-def _newer_release_that_serves(reasons: list[Finding], target: str) -> str | None:
+def _for_the_way_back(keys: list[int], case: Case) -> str:
+    """A rollback refuses what is new: upgrading a library does not help."""
+    if set(keys) & _NEW_PROTOCOL:
+        return "set group.protocol=classic in its consumers before the brokers go back"
+    needs = ", ".join(
+        f"{apis.name(key)} {api.served}" for key in keys if (api := served.by(case.target).get(key))
+    )
+    library = case.identity.library if case.identity else "its library"
+    needs = f" ({needs})" if needs else ""
+    return f"before the brokers go back, use a version or configuration of {library} that speaks what {case.target} serves{needs}"
+
+
+def _other_targets(case: Case) -> tuple[str, ...]:
+    """Releases that could be gone to instead, nearest first: for a rollback only those between the two."""
+    newer = releases.newer_than(case.target)
+    if not releases.is_rollback(case.source, case.target):
+        return newer
+    return tuple(release for release in newer if releases.is_rollback(case.source, release))
+
+
+def _instead(release: str, case: Case) -> str:
+    if releases.is_rollback(case.source, case.target):
+        return f"go back to {release} only"
+    return f"upgrade the brokers to {release} or later instead"
+
+
+def _other_release_that_serves(reasons: list[Finding], case: Case) -> str | None:
     """JoinGroup 0-1: 4.0.0 refuses it, 4.0.1 and all later serve it."""
     wanted = [
         (each.api_key, int(version))
@@ -72,7 +109,7 @@ def _newer_release_that_serves(reasons: list[Finding], target: str) -> str | Non
         for version in each.versions.replace(",", " ").replace("–", " ").split()
         if each.api_key is not None
     ]
-    for release in releases.newer_than(target):
+    for release in _other_targets(case):
         api_ranges = served.by(release)
         if all(
             key in api_ranges and api_ranges[key].served.min <= version <= api_ranges[key].served.max

@@ -3,56 +3,69 @@
 Whether an issue was seen does not matter: a known-bad library is never cancelled by a quiet window.
 """
 
+from typing import NamedTuple
+
 from client_telemetry.compatibility import apis, fixes, known_issues
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.known_issues import KnownIssue
+from client_telemetry.compatibility.known_issues import ANY_LIBRARY, KnownIssue
 from client_telemetry.compatibility.request_findings import earliest, latest
 from client_telemetry.compatibility.verdict import INFERRED, OBSERVED, Finding
+
+
+class Suspect(NamedTuple):
+    """The library that an issue may concern."""
+
+    name: str
+    """For people."""
+    library: str
+    oldest: tuple[int, ...]
+    newest: tuple[int, ...]
+    confidence: str
 
 
 def of(case: Case) -> list[Finding]:
     """One finding for each known issue of the client's library that the upgrade brings in.
 
-    An unnamed client gets it, as inferred, when its default client id names the library and every version that
-    explains what was seen has the issue.
+    An unnamed client gets it, as inferred, when its default client id names the library, or when no other
+    library explains what was seen, and every version that does has the issue.
     """
-    found = _library(case)
-    if found is None:
-        return []
-    who, library, oldest, newest, confidence = found
-    return [
-        _finding(case, issue, who, confidence)
-        for issue in known_issues.known()
-        if issue.concerns(library, oldest, newest, case.roles, case.source, case.target)
-    ]
+    found = []
+    for issue in known_issues.brought_by(case.source, case.target):
+        who = _any_library(case, issue) if issue.library == ANY_LIBRARY else _library(case)
+        if who and issue.concerns(who.library, who.oldest, who.newest, case.roles, case.source, case.target):
+            found.append(_finding(case, issue, who))
+    return found
 
 
-def _library(case: Case) -> tuple[str, str, tuple[int, ...], tuple[int, ...], str] | None:
-    """Name for people, library, oldest and newest version that it may be, and how surely."""
+def _any_library(case: Case, issue: KnownIssue) -> Suspect | None:
+    """A client that was seen to use the API, whatever its library is."""
+    if issue.api_key not in case.uses:
+        return None
+    return Suspect("it", ANY_LIBRARY, issue.version_from, issue.version_to, OBSERVED)
+
+
+def _library(case: Case) -> Suspect | None:
     identity, fingerprint = case.identity, case.fingerprint
     if identity and identity.version and identity.version_decides:
-        return identity.text, identity.library, identity.version, identity.version, case.identity_confidence
-    if identity is None and fingerprint and fingerprint.by_client_id:
-        oldest, newest = fingerprint.oldest_and_newest
-        return (
-            f"what looks like {fingerprint.names}",
-            fingerprint.profiles[0].library,
-            oldest,
-            newest,
-            INFERRED,
+        return Suspect(
+            identity.text, identity.library, identity.version, identity.version, case.identity_confidence
         )
+    if identity is None and fingerprint and fingerprint.of_one_library:
+        oldest, newest = fingerprint.oldest_and_newest
+        names, library = fingerprint.names, fingerprint.profiles[0].library
+        return Suspect(f"what looks like {names}", library, oldest, newest, INFERRED)
     return None
 
 
-def _finding(case: Case, issue: KnownIssue, who: str, confidence: str) -> Finding:
+def _finding(case: Case, issue: KnownIssue, who: Suspect) -> Finding:
     uses = []
     if issue.api_key is not None:
         uses = [use for use in case.uses.get(issue.api_key, []) if str(use.version) in issue.versions.split()]
     return Finding(
         rule_id=issue.rule_id,
         verdict=issue.verdict,
-        confidence=OBSERVED if uses and case.identity else confidence,
-        explanation=f"{who} {issue.explanation}",
+        confidence=OBSERVED if uses and case.identity else who.confidence,
+        explanation=f"{who.name} {issue.explanation}",
         source=issue.source,
         when=issue.when,
         trigger=issue.trigger,

@@ -36,9 +36,9 @@ from client_telemetry.compatibility.verdict import (
 
 
 def judge(evidence: ClientEvidence, from_release: str, to_release: str) -> ClientVerdict:
-    """What happens to a client when its brokers go from one exact release to a newer one.
+    """What happens to a client when its brokers go from one exact release to another, newer or older.
 
-    Raises NotAnExactRelease, UnknownRelease, NothingToUpgrade or RollbackNotAssessed.
+    The evidence is of brokers on `from_release`. Raises NotAnExactRelease, UnknownRelease or NothingToUpgrade.
     """
     case = Case.of(evidence, *_upgrade(from_release, to_release))
     findings = _without_repetitions(request_findings.of(case), issue_findings.of(case))

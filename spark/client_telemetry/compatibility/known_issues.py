@@ -1,7 +1,7 @@
 """Documented troubles of client versions with broker releases, which request versions alone do not tell.
 
-An issue belongs to an upgrade when the target is among its broker releases and the source is not: what was
-already so before is not the upgrade's doing.
+An issue belongs to an upgrade or a rollback when the target is among its broker releases and the source is not: what was
+already so before is not its doing.
 """
 
 from collections.abc import Collection
@@ -30,6 +30,8 @@ from client_telemetry.compatibility.verdict import (
 )
 
 FILE = "known_issues.csv"
+ANY_LIBRARY = "*"
+"""Stands for whatever library was seen to use the issue's API."""
 COLUMNS = (
     "rule_id",
     "library",
@@ -47,9 +49,12 @@ COLUMNS = (
     "trigger",
     "explanation",
     "fixed_in",
+    "workaround",
     "learned_from_runs",
     "source",
 )
+NEWEST = client_versions.parse("9999")
+"""Stands in version_to for an issue that no version has left behind."""
 CONDITION_TESTS = ("", "sasl_mechanism=GSSAPI", "subscriptions_match_none")
 """What can be asked of the evidence; an empty one is a condition that no evidence shows."""
 
@@ -72,6 +77,9 @@ class KnownIssue:
     trigger: str
     explanation: str
     fixed_in: str
+    """Library and version; empty where no version helps."""
+    workaround: str
+    """What else helps, in words."""
     source: str
 
     def concerns(
@@ -85,7 +93,7 @@ class KnownIssue:
     ) -> bool:
         """Whether an upgrade brings this issue to every version of a library from `oldest` to `newest`."""
         return (
-            library == self.library
+            self.library in (library, ANY_LIBRARY)
             and self.version_from <= oldest
             and newest <= self.version_to
             and target in self.brokers
@@ -127,14 +135,16 @@ def known() -> tuple[KnownIssue, ...]:
         of_roles = frozenset(row["roles"].split())
         if of_roles - set(roles.ROLES):
             raise DamagedKnowledge(FILE, line, f"roles {row['roles']!r} has one that is not known")
-        if not client_ranges.known(row["library"]):
+        if row["library"] != ANY_LIBRARY and not client_ranges.known(row["library"]):
             raise DamagedKnowledge(FILE, line, f"library {row['library']} is not in {client_ranges.FILE}")
         if (row["when"] == LATENT) != bool(row["trigger"]):
             raise DamagedKnowledge(FILE, line, "a latent issue has a trigger, one at once has none")
+        if row["library"] == ANY_LIBRARY and not row["api_key"]:
+            raise DamagedKnowledge(FILE, line, "an issue of any library has the API that shows it")
         if any(each.rule_id == row["rule_id"] for each in found):
             raise DamagedKnowledge(FILE, line, f"rule {row['rule_id']} occurs twice")
-        if not (row["source"] and row["explanation"] and row["fixed_in"]):
-            raise DamagedKnowledge(FILE, line, "explanation, fixed_in and source are due")
+        if not (row["source"] and row["explanation"] and (row["fixed_in"] or row["workaround"])):
+            raise DamagedKnowledge(FILE, line, "explanation, fixed_in or workaround, and source are due")
         try:
             first, last = (
                 releases.exact(row["broker_from"]),
@@ -168,7 +178,14 @@ def known() -> tuple[KnownIssue, ...]:
                 trigger=row["trigger"],
                 explanation=row["explanation"],
                 fixed_in=row["fixed_in"],
+                workaround=row["workaround"],
                 source=row["source"],
             )
         )
     return tuple(found)
+
+
+@cache
+def brought_by(source: str, target: str) -> tuple[KnownIssue, ...]:
+    """The issues that brokers on the target have and brokers on the source have not."""
+    return tuple(issue for issue in known() if target in issue.brokers and source not in issue.brokers)

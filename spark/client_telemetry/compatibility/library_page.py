@@ -18,6 +18,7 @@ from client_telemetry.compatibility import (
     software,
 )
 from client_telemetry.compatibility.client_ranges import Row
+from client_telemetry.compatibility.known_issues import KnownIssue
 
 TARGET = "4.0.1"
 """The release that the page judges versions by: 4.0.0 differs from it in JoinGroup alone."""
@@ -59,10 +60,18 @@ def text() -> str:
         brokers = sorted(issue.brokers, key=releases.parse)
         until = brokers[-1] if brokers[-1] != releases.known()[-1] else "later"
         lines.append(
-            f"| {issue.rule_id} | {issue.library} {client_versions.text(issue.version_from)} to "
-            f"{client_versions.text(issue.version_to)} | {brokers[0]} to {until} | {issue.verdict} | {issue.source} |"
+            f"| {issue.rule_id} | {_concerned(issue)} | {brokers[0]} to {until} | {issue.verdict} | {issue.source} |"
         )
     return "\n".join(lines) + "\n"
+
+
+def _concerned(issue: KnownIssue) -> str:
+    if issue.library == known_issues.ANY_LIBRARY:
+        return f"any that uses {apis.name(issue.api_key or 0)}"
+    oldest, newest = client_versions.text(issue.version_from), client_versions.text(issue.version_to)
+    return f"{issue.library} {oldest} " + (
+        f"to {newest}" if issue.version_to < known_issues.NEWEST else "and later"
+    )
 
 
 def _names(library: str) -> str:

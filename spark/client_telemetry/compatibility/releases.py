@@ -1,4 +1,4 @@
-"""Kafka releases that the knowledge base knows, and which upgrade is asked about.
+"""Kafka releases that the knowledge base knows, and which upgrade or rollback is asked about.
 
 Releases are exact: 4.0.0 lacks JoinGroup 0-1 and 4.0.1 has it, so "4.0" is no answerable question.
 """
@@ -22,10 +22,6 @@ class UnknownRelease(UnusableRelease):
 
 class NotAnExactRelease(UnusableRelease):
     """A line of releases (4.0) where one patch release is needed."""
-
-
-class RollbackNotAssessed(UnusableRelease):
-    """The target is older than the source: a rollback, which is not assessed yet."""
 
 
 class NothingToUpgrade(UnusableRelease):
@@ -72,15 +68,17 @@ def exact(release: str) -> str:
 
 
 def upgrade(from_release: str, to_release: str) -> tuple[str, str]:
-    """Both releases, exact, source older than target."""
+    """Both releases, exact. The target may be the older one: then it is a rollback that is asked about."""
     source, target = exact(from_release), exact(to_release)
     if source == target:
         raise NothingToUpgrade(f"the brokers already run {source}")
-    if parse(source) > parse(target):
-        raise RollbackNotAssessed(
-            f"{source} to {target} is a rollback, which is not assessed yet; ask for an upgrade to a newer release"
-        )
     return source, target
+
+
+@cache
+def is_rollback(from_release: str, to_release: str) -> bool:
+    """Whether the brokers go back to an older release."""
+    return parse(to_release) < parse(from_release)
 
 
 @cache

@@ -5,7 +5,8 @@
 * An observed version below what the target serves counts as refused if the source offered a version that
   the target serves (a client that negotiates would have taken it) or if the library does not negotiate.
   Otherwise it proves nothing, and the declared range decides.
-* A version above the target's maximum matters only for a client that does not negotiate.
+* A version above the target's maximum (a rollback) matters only for a client that does not negotiate, or that
+  has no lower one: the declared range decides, and without one that it asks brokers for their versions (KIP-35).
 * An API that was not seen and that the role needs: the declared range, and without one it is not known.
 """
 
@@ -54,10 +55,14 @@ def _observed(case: Case, key: int) -> Finding | None:
     if below and source and source.advertised.max >= target.served.min:
         return _finding(case, key, BREAKS, OBSERVED, below)
     declared = case.declared(key)
-    if declared is None:
-        seen = format_versions([use.version for use in uses])
-        return _not_known(case, key, f"was seen with version {seen} only, as {case.source} offers no better")
-    return _by_range(case, key, declared)
+    if declared is not None:
+        return _by_range(case, key, declared)
+    if not below and case.asks_for_versions:
+        found = _finding(case, key, SAFE, INFERRED, uses)
+        return replace(found, explanation=f"{found.explanation}, and it asks brokers for their versions")
+    seen = format_versions([use.version for use in uses])
+    why = f"as {case.source} offers no better" if below else "and whether it has a lower one is not known"
+    return _not_known(case, key, f"was seen with version {seen} only, {why}")
 
 
 def _unseen(case: Case, key: int) -> Finding | None:
@@ -67,6 +72,8 @@ def _unseen(case: Case, key: int) -> Finding | None:
     declared = case.declared(key)
     if declared is not None:
         return _by_range(case, key, declared)
+    if case.asks_for_versions and case.loses_only_newer_versions(key):
+        return None
     return _by_fingerprint(case, key) or _not_known(case, key, "was not seen")
 
 

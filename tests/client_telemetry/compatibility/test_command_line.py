@@ -38,7 +38,7 @@ def test_arguments_that_cannot_be_used(tmp_path, capsys):
     output = tmp_path / "verdicts.csv"
     for source, target, given, says in (
         ("3.9.1", "4.0", EXAMPLE, "4.0 is not an exact release; there are 4.0.0, 4.0.1, 4.0.2"),
-        ("4.0.0", "3.9.1", EXAMPLE, "is a rollback"),
+        ("4.0.0", "4.0.0", EXAMPLE, "already run 4.0.0"),
         ("3.9.1", "4.0.0", tmp_path / "none.csv", "No such file"),
     ):
         assert main(["--from", source, "--to", target, "--input", str(given), "--output", str(output)]) == 2

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.compatibility import ApiUse, ClientEvidence, judge, parse_api_uses
-from client_telemetry.compatibility.releases import NotAnExactRelease, RollbackNotAssessed
+from client_telemetry.compatibility.releases import NotAnExactRelease, NothingToUpgrade
 from client_telemetry.compatibility.verdict import CONFIDENCES, PRECEDENCE
 
 DATA = Path(__file__).parents[2] / "data" / "compatibility"
@@ -125,5 +125,5 @@ def test_strongest_finding_comes_first():
 def test_releases_are_checked():
     with pytest.raises(NotAnExactRelease):
         judge(ClientEvidence(), "3.9.1", "4.0")
-    with pytest.raises(RollbackNotAssessed):
-        judge(ClientEvidence(), "4.0.0", "3.9.1")
+    with pytest.raises(NothingToUpgrade):
+        judge(ClientEvidence(), "4.0.0", "4.0.0")

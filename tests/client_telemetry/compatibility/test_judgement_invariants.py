@@ -4,7 +4,7 @@ import dataclasses
 import random
 
 import pytest
-from client_telemetry.compatibility import ApiUse, ClientEvidence, apis, judge, releases, served
+from client_telemetry.compatibility import ApiUse, ClientEvidence, apis, judge, served
 from client_telemetry.compatibility.verdict import CONFIDENCES, PRECEDENCE
 
 NAMES = (
@@ -52,8 +52,9 @@ def any_evidence(chance: random.Random) -> ClientEvidence:
     )
 
 
-def any_upgrade(chance: random.Random) -> tuple[str, str]:
-    source, target = sorted(chance.sample(RELEASES, 2), key=releases.parse)
+def any_change(chance: random.Random) -> tuple[str, str]:
+    """An upgrade or a rollback."""
+    source, target = chance.sample(RELEASES, 2)
     return source, target
 
 
@@ -61,7 +62,7 @@ def any_upgrade(chance: random.Random) -> tuple[str, str]:
 def test_any_evidence_gets_a_complete_verdict(seed):
     chance = random.Random(seed)
     for _ in range(100):
-        evidence, (source, target) = any_evidence(chance), any_upgrade(chance)
+        evidence, (source, target) = any_evidence(chance), any_change(chance)
         verdict = judge(evidence, source, target)
         assert verdict.verdict in PRECEDENCE and verdict.confidence in CONFIDENCES
         assert verdict.explanation.endswith(".") and "\n" not in verdict.explanation
@@ -83,6 +84,16 @@ def test_safe_never_covers_a_request_that_the_target_refuses_and_the_source_did_
         evidence = any_evidence(chance)
         evidence = dataclasses.replace(evidence, api_uses=(*evidence.api_uses, ApiUse(0, 2, 5)))
         assert judge(evidence, "3.9.1", "4.0.1").verdict == "breaks"
+
+
+@pytest.mark.parametrize("target", ["3.6.2", "3.9.1"])
+@pytest.mark.parametrize("seed", range(5))
+def test_no_rollback_below_4_0_is_safe_for_a_group_of_the_new_protocol(seed, target):
+    chance = random.Random(3000 + seed)
+    for _ in range(50):
+        evidence = any_evidence(chance)
+        evidence = dataclasses.replace(evidence, api_uses=(*evidence.api_uses, ApiUse(68, 1, 5)))
+        assert judge(evidence, "4.0.1", target).verdict == "breaks"
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -34,10 +34,15 @@ def test_what_is_no_exact_release(given, reason, says):
 
 def test_upgrade():
     assert releases.upgrade("3.9.2", "4.0.0") == ("3.9.2", "4.0.0")
-    with pytest.raises(releases.RollbackNotAssessed, match=r"4\.0\.0 to 3\.9\.2 is a rollback"):
-        releases.upgrade("4.0.0", "3.9.2")
+    assert releases.upgrade("4.0.0", "3.9.2") == ("4.0.0", "3.9.2")
     with pytest.raises(releases.NothingToUpgrade, match=r"already run 4\.0\.0"):
         releases.upgrade("4.0.0", "4.0.0")
+
+
+def test_a_rollback_goes_to_an_older_release():
+    assert releases.is_rollback("4.0.0", "3.9.2")
+    assert releases.is_rollback("3.9.10", "3.9.9")
+    assert not releases.is_rollback("3.9.2", "4.0.0")
 
 
 def test_newer_than():
