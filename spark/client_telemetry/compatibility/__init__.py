@@ -1,19 +1,25 @@
 """What a client and a broker release can say to each other, and the verdict. Pure: no Spark, no Airflow.
 
-`judge` is the engine; `releases` says which upgrades can be asked about; `knowledge` holds the data files.
+`judge` is the engine for a pair of releases, newer or older; `judge_mixed_window` and `judge_rollback` add what
+happens during a rolling upgrade and on the way back from it; `releases` says which upgrades can be asked about; `knowledge` holds the data files.
 """
 
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, parse_api_uses
 from client_telemetry.compatibility.judgement import judge
+from client_telemetry.compatibility.mixed_window import judge_mixed_window
 from client_telemetry.compatibility.releases import UnusableRelease
-from client_telemetry.compatibility.verdict import ClientVerdict, Finding
+from client_telemetry.compatibility.rollback import judge_rollback
+from client_telemetry.compatibility.verdict import ClientVerdict, Finding, Outlook
 
 __all__ = [
     "ApiUse",
     "ClientEvidence",
     "ClientVerdict",
     "Finding",
+    "Outlook",
     "UnusableRelease",
     "judge",
+    "judge_mixed_window",
+    "judge_rollback",
     "parse_api_uses",
 ]

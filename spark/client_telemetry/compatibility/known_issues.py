@@ -146,21 +146,12 @@ def known() -> tuple[KnownIssue, ...]:
         if not (row["source"] and row["explanation"] and (row["fixed_in"] or row["workaround"])):
             raise DamagedKnowledge(FILE, line, "explanation, fixed_in or workaround, and source are due")
         try:
-            first, last = (
-                releases.exact(row["broker_from"]),
-                row["broker_to"] and releases.exact(row["broker_to"]),
-            )
+            brokers = releases.between(row["broker_from"], row["broker_to"])
         except releases.UnusableRelease as error:
             raise DamagedKnowledge(FILE, line, str(error)) from error
         key = whole(FILE, line, "api_key", row["api_key"]) if row["api_key"] else None
         if key is not None and key not in apis.by_key():
             raise DamagedKnowledge(FILE, line, f"api {key} is not in {apis.FILE}")
-        brokers = frozenset(
-            release
-            for release in releases.known()
-            if releases.parse(first) <= releases.parse(release)
-            and (not last or releases.parse(release) <= releases.parse(last))
-        )
         found.append(
             KnownIssue(
                 rule_id=row["rule_id"],
@@ -189,3 +180,11 @@ def known() -> tuple[KnownIssue, ...]:
 def brought_by(source: str, target: str) -> tuple[KnownIssue, ...]:
     """The issues that brokers on the target have and brokers on the source have not."""
     return tuple(issue for issue in known() if target in issue.brokers and source not in issue.brokers)
+
+
+def versions_of(issue: KnownIssue) -> str:
+    """'2.6.0', '0.11.0 to 1.7.0', '4.0.0 and later'."""
+    oldest, newest = client_versions.text(issue.version_from), client_versions.text(issue.version_to)
+    if issue.version_to >= NEWEST:
+        return f"{oldest} and later"
+    return oldest if oldest == newest else f"{oldest} to {newest}"

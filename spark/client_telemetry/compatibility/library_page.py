@@ -68,10 +68,7 @@ def text() -> str:
 def _concerned(issue: KnownIssue) -> str:
     if issue.library == known_issues.ANY_LIBRARY:
         return f"any that uses {apis.name(issue.api_key or 0)}"
-    oldest, newest = client_versions.text(issue.version_from), client_versions.text(issue.version_to)
-    return f"{issue.library} {oldest} " + (
-        f"to {newest}" if issue.version_to < known_issues.NEWEST else "and later"
-    )
+    return f"{issue.library} {known_issues.versions_of(issue)}"
 
 
 def _names(library: str) -> str:

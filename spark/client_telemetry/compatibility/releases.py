@@ -82,6 +82,13 @@ def is_rollback(from_release: str, to_release: str) -> bool:
 
 
 @cache
+def between(first: str, last: str) -> frozenset[str]:
+    """Known releases from one exact release to another, both included; an empty end is open."""
+    low, high = parse(exact(first)), parse(exact(last)) if last else None
+    return frozenset(each for each in known() if low <= parse(each) and (high is None or parse(each) <= high))
+
+
+@cache
 def newer_than(release: str) -> tuple[str, ...]:
     """Known releases after this one, oldest first."""
     return tuple(each for each in known() if parse(each) > parse(release))

@@ -67,3 +67,14 @@ class ClientVerdict:
     """What is not known, each with what would settle it."""
     identified_as: str = ""
     """Library and version as resolved; empty where the client told nothing that is known."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What happens to a client at another point of an upgrade: on the way back, or while brokers differ."""
+
+    verdict: str
+    confidence: str
+    explanation: str
+    when: str | None
+    """at_once or latent; None where nothing happens."""

@@ -1,0 +1,135 @@
+"""The mixed window of a rolling upgrade: what a client meets while brokers of both releases are at work.
+
+A client negotiates with each broker by itself, so what both releases serve goes on. What the target refuses is
+refused by those brokers alone that already run it: partition by partition as leaders move, and for a group or
+a transaction when its coordinator moves. Some troubles exist in this window only (mixed_window_issues.csv).
+"""
+
+from functools import cache
+from typing import NamedTuple
+
+from client_telemetry.compatibility import apis, releases, roles
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
+from client_telemetry.compatibility.verdict import (
+    AT_ONCE,
+    BREAKS,
+    DEGRADES,
+    INSUFFICIENT_EVIDENCE,
+    LATENT,
+    OBSERVED,
+    PRECEDENCE,
+    ClientVerdict,
+    Outlook,
+)
+
+FILE = "mixed_window_issues.csv"
+COLUMNS = ("rule_id", "broker_from", "broker_to", "roles", "verdict", "explanation", "source")
+
+_AT_LEADERS = frozenset(
+    apis.find(name).key for name in ("Produce", "Fetch", "ListOffsets", "OffsetForLeaderEpoch")
+)
+_AT_GROUP_COORDINATORS = frozenset(
+    apis.find(name).key
+    for name in (
+        "JoinGroup",
+        "SyncGroup",
+        "Heartbeat",
+        "LeaveGroup",
+        "OffsetCommit",
+        "OffsetFetch",
+        "ConsumerGroupHeartbeat",
+    )
+)
+_AT_TRANSACTION_COORDINATORS = frozenset(
+    apis.find(name).key for name in ("InitProducerId", "AddPartitionsToTxn", "AddOffsetsToTxn", "EndTxn")
+)
+
+
+class MixedWindowIssue(NamedTuple):
+    rule_id: str
+    brokers: frozenset[str]
+    """Targets whose rolling upgrade has it."""
+    roles: frozenset[str]
+    verdict: str
+    explanation: str
+    source: str
+
+
+def judge_mixed_window(from_release: str, to_release: str, upgraded: ClientVerdict) -> Outlook:
+    """What happens to a client while some brokers run `from_release` and others `to_release`.
+
+    `upgraded` is what `judge` says of it for the same pair; its evidence and confidence carry over.
+    """
+    issue = _issue(from_release, to_release, upgraded.roles)
+    if issue and PRECEDENCE.index(issue.verdict) < PRECEDENCE.index(upgraded.verdict):
+        return Outlook(issue.verdict, OBSERVED, f"While brokers differ, {issue.explanation}.", AT_ONCE)
+    told = _told(from_release, to_release, upgraded)
+    if issue:
+        told += f" Also, while brokers differ, {issue.explanation}."
+    return Outlook(upgraded.verdict, upgraded.confidence, told, upgraded.when)
+
+
+def _told(from_release: str, to_release: str, upgraded: ClientVerdict) -> str:
+    if upgraded.verdict == INSUFFICIENT_EVIDENCE:
+        return f"Not known, as what it meets on {to_release} is not known."
+    if upgraded.verdict not in (BREAKS, DEGRADES):
+        return (
+            "Both releases serve what it uses. Short errors that it retries, as leaders and coordinators move, "
+            "are ordinary."
+        )
+    reasons = [each for each in upgraded.findings if each.decides and each.verdict == upgraded.verdict]
+    if upgraded.when == LATENT:
+        return f"It goes on until this meets a broker on {to_release}: {reasons[0].trigger}."
+    places = _places({each.api_key for each in reasons if each.when == AT_ONCE})
+    return (
+        f"It {upgraded.verdict} bit by bit, {places} to brokers on {to_release}, and goes on with those still on "
+        f"{from_release}; once the last broker has changed it is as its verdict says."
+    )
+
+
+def _places(keys: set[int | None]) -> str:
+    found = []
+    if keys & _AT_LEADERS:
+        found.append("as the leaders of its partitions move")
+    if keys & _AT_GROUP_COORDINATORS:
+        found.append("when its group's coordinator moves")
+    if keys & _AT_TRANSACTION_COORDINATORS:
+        found.append("when its transaction coordinator moves")
+    return " and ".join(found) or "as it turns"
+
+
+@cache
+def _issue(from_release: str, to_release: str, client_roles: tuple[str, ...]) -> MixedWindowIssue | None:
+    return next(
+        (
+            issue
+            for issue in known()
+            if to_release in issue.brokers
+            and from_release not in issue.brokers
+            and not releases.is_rollback(from_release, to_release)
+            and issue.roles & set(client_roles)
+        ),
+        None,
+    )
+
+
+@cache
+def known() -> tuple[MixedWindowIssue, ...]:
+    found: list[MixedWindowIssue] = []
+    for line, (rule_id, first, last, of_roles, verdict, explanation, source) in rows(FILE, COLUMNS):
+        if verdict not in (BREAKS, DEGRADES):
+            raise DamagedKnowledge(FILE, line, f"verdict {verdict!r} is none of {BREAKS}, {DEGRADES}")
+        if not of_roles or set(of_roles.split()) - set(roles.ROLES):
+            raise DamagedKnowledge(FILE, line, f"roles {of_roles!r} are not known")
+        if not (explanation and source):
+            raise DamagedKnowledge(FILE, line, "explanation and source are due")
+        if any(each.rule_id == rule_id for each in found):
+            raise DamagedKnowledge(FILE, line, f"rule {rule_id} occurs twice")
+        try:
+            brokers = releases.between(first, last)
+        except releases.UnusableRelease as error:
+            raise DamagedKnowledge(FILE, line, str(error)) from error
+        found.append(
+            MixedWindowIssue(rule_id, brokers, frozenset(of_roles.split()), verdict, explanation, source)
+        )
+    return tuple(found)
