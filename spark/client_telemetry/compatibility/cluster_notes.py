@@ -1,7 +1,8 @@
-"""What an upgrade brings to the cluster itself, beside its clients: removed settings, releases to skip,
-metrics that give false alarms.
+"""What an upgrade brings to the cluster itself, beside its clients: removed settings, feature levels, releases to
+skip, metrics that give false alarms; and what stands in the way back.
 """
 
+from collections.abc import Iterable
 from functools import cache
 from typing import NamedTuple
 
@@ -9,7 +10,21 @@ from client_telemetry.compatibility import releases
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
 
 FILE = "cluster_notes.csv"
-COLUMNS = ("note_id", "since", "until", "weight", "affected", "what", "how_to_detect", "source")
+COLUMNS = (
+    "note_id",
+    "change",
+    "since",
+    "until",
+    "from_until",
+    "weight",
+    "affected",
+    "what",
+    "how_to_detect",
+    "source",
+)
+UPGRADE, ROLLBACK, ROLLBACK_TO_ANOTHER_LINE = "upgrade", "rollback", "rollback_to_another_line"
+CHANGES = (UPGRADE, ROLLBACK, ROLLBACK_TO_ANOTHER_LINE)
+"""What a note is about. To another line: from 4.0.x to anything but 4.0.x."""
 WEIGHTS = (
     "blocks",
     "skip_release",
@@ -26,10 +41,13 @@ WEIGHTS = (
 
 class ClusterNote(NamedTuple):
     note_id: str
+    change: str
     since: str
     """First release that it is about, exact."""
     until: str
     """Last one, exact; empty: all later ones."""
+    from_until: str
+    """Newest release to come from, or to go back to, exact; empty: any."""
     weight: str
     affected: str
     what: str
@@ -42,6 +60,10 @@ class ClusterNote(NamedTuple):
             not self.until or number <= releases.parse(self.until)
         )
 
+    def concerns_older(self, release: str) -> bool:
+        """Whether the older release of the pair is among those that it is about."""
+        return not self.from_until or releases.parse(release) <= releases.parse(self.from_until)
+
 
 @cache
 def known() -> tuple[ClusterNote, ...]:
@@ -49,11 +71,12 @@ def known() -> tuple[ClusterNote, ...]:
     for line, cells in rows(FILE, COLUMNS):
         note = ClusterNote(*cells)
         try:
-            releases.exact(note.since)
-            if note.until:
-                releases.exact(note.until)
+            for release in (note.since, note.until or note.since, note.from_until or note.since):
+                releases.exact(release)
         except releases.UnusableRelease as error:
             raise DamagedKnowledge(FILE, line, str(error)) from error
+        if note.change not in CHANGES:
+            raise DamagedKnowledge(FILE, line, f"change {note.change!r} is none of {', '.join(CHANGES)}")
         if note.weight not in WEIGHTS:
             raise DamagedKnowledge(FILE, line, f"weight {note.weight!r} is none of {', '.join(WEIGHTS)}")
         if not (note.affected and note.what and note.source):
@@ -65,19 +88,42 @@ def known() -> tuple[ClusterNote, ...]:
 
 
 def for_upgrade(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
-    """The notes for a pair of exact releases, most urgent first.
+    """The notes for a pair of exact releases, most urgent first; for an older target those of a rollback.
 
-    A note belongs to it when it holds on the target and not on the source. False alarms are about metrics of
-    the brokers as they run now, and hold on the source.
+    A note belongs to an upgrade when it holds on the target and not on the source. False alarms are about metrics
+    of the brokers as they run now, and hold on the source.
     """
     source, target = releases.upgrade(from_release, to_release)
-    found = [
+    if releases.is_rollback(source, target):
+        return for_way_back(target, source)
+    return _most_urgent_first(
         note
         for note in known()
-        if (
+        if note.change == UPGRADE
+        and note.concerns_older(source)
+        and (
             note.holds_on(source)
             if note.weight == "false_alarm"
             else note.holds_on(target) and not note.holds_on(source)
         )
-    ]
-    return tuple(sorted(found, key=lambda note: (WEIGHTS.index(note.weight), note.note_id)))
+    )
+
+
+def for_way_back(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
+    """What stands in the way of returning to `from_release` after an upgrade to `to_release`, most urgent first."""
+    older, newer = sorted(releases.upgrade(from_release, to_release), key=releases.parse)
+    to_another_line = releases.line(older) != releases.line(newer)
+    return _most_urgent_first(
+        note
+        for note in known()
+        if note.holds_on(newer)
+        and note.concerns_older(older)
+        and (
+            (note.change == ROLLBACK and not note.holds_on(older))
+            or (note.change == ROLLBACK_TO_ANOTHER_LINE and to_another_line)
+        )
+    )
+
+
+def _most_urgent_first(notes: Iterable[ClusterNote]) -> tuple[ClusterNote, ...]:
+    return tuple(sorted(notes, key=lambda note: (WEIGHTS.index(note.weight), note.note_id)))

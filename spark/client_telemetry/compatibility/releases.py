@@ -82,6 +82,12 @@ def is_rollback(from_release: str, to_release: str) -> bool:
 
 
 @cache
+def line(release: str) -> tuple[int, ...]:
+    """The line of patch releases: 4.0.1 -> (4, 0); before 1.0 releases have four numbers: 0.10.2.2 -> (0, 10, 2)."""
+    return parse(release)[:-1]
+
+
+@cache
 def between(first: str, last: str) -> frozenset[str]:
     """Known releases from one exact release to another, both included; an empty end is open."""
     low, high = parse(exact(first)), parse(exact(last)) if last else None
