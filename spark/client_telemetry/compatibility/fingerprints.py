@@ -56,6 +56,10 @@ class Guess:
     """APIs that were seen and that it has."""
 
     @property
+    def is_exact(self) -> bool:
+        return DISTINCT <= self.of == self.exact
+
+    @property
     def text(self) -> str:
         if self.since == self.until:
             return f"{self.library} {client_versions.text(self.since)}"
@@ -82,6 +86,11 @@ class Fingerprint:
         return self.by_client_id or len({each.library for each in self.profiles}) == 1
 
     @property
+    def is_one_exact_guess(self) -> bool:
+        """Whether one library alone explains every request with just the version that it takes on these brokers."""
+        return len(self.guesses) == 1 and self.guesses[0].is_exact
+
+    @property
     def text(self) -> str:
         """The guess as a guess: 'probably sarama 1.28.0 to 1.40.1'."""
         return f"{'probably' if len(self.guesses) == 1 else 'perhaps'} {self.names}"
@@ -90,7 +99,7 @@ class Fingerprint:
     def oldest_and_newest(self) -> tuple[Version, Version]:
         """Of the versions that it may be: those of the best guess, where this explains every request exactly."""
         best = self.guesses[0]
-        if DISTINCT <= best.of == best.exact:
+        if best.is_exact:
             return best.since, best.until
         return min(each.since for each in self.profiles), max(each.until for each in self.profiles)
 

@@ -3,13 +3,20 @@
 Whether an issue was seen does not matter: a known-bad library is never cancelled by a quiet window.
 """
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from client_telemetry.compatibility import apis, fixes, known_issues
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.known_issues import ANY_LIBRARY, KnownIssue
 from client_telemetry.compatibility.request_findings import earliest, latest
-from client_telemetry.compatibility.verdict import INFERRED, OBSERVED, Finding
+from client_telemetry.compatibility.verdict import (
+    CONDITION_UNKNOWN,
+    INFERRED,
+    OBSERVED,
+    UNSUPPORTED,
+    Finding,
+)
 
 
 class Suspect(NamedTuple):
@@ -29,11 +36,13 @@ def of(case: Case) -> list[Finding]:
     An unnamed client gets it, as inferred, when its default client id names the library, or when no other
     library explains what was seen, and every version that does has the issue.
     """
-    found = []
+    found, library = [], _library(case)
     for issue in known_issues.brought_by(case.source, case.target):
-        who = _any_library(case, issue) if issue.library == ANY_LIBRARY else _library(case)
+        who = _any_library(case, issue) if issue.library == ANY_LIBRARY else library
         if who and issue.concerns(who.library, who.oldest, who.newest, case.roles, case.source, case.target):
             found.append(_finding(case, issue, who))
+        elif who is None and (perhaps := _perhaps_unsupported(case, issue)):
+            found.append(perhaps)
     return found
 
 
@@ -55,6 +64,19 @@ def _library(case: Case) -> Suspect | None:
         names, library = fingerprint.names, fingerprint.profiles[0].library
         return Suspect(f"what looks like {names}", library, oldest, newest, INFERRED)
     return None
+
+
+def _perhaps_unsupported(case: Case, issue: KnownIssue) -> Finding | None:
+    """For an unnamed client whose every request one library explains exactly, better than all others: what is
+    documented of that library, as a condition that decides nothing."""
+    fingerprint = case.fingerprint
+    if issue.verdict != UNSUPPORTED or fingerprint is None or not fingerprint.is_one_exact_guess:
+        return None
+    best = fingerprint.guesses[0]
+    if not issue.concerns(best.library, best.since, best.until, case.roles, case.source, case.target):
+        return None
+    found = _finding(case, issue, Suspect("it", best.library, best.since, best.until, INFERRED))
+    return replace(found, condition=f"it is {best.text}, as it looks like", condition_met=CONDITION_UNKNOWN)
 
 
 def _finding(case: Case, issue: KnownIssue, who: Suspect) -> Finding:
