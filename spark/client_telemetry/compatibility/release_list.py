@@ -1,0 +1,31 @@
+"""include/releases.py: the releases that the trigger forms offer, from the knowledge base.
+
+python -m client_telemetry.compatibility.release_list > include/releases.py
+"""
+
+from client_telemetry.compatibility import releases
+
+OLDEST = "2.8.0"
+"""What is older is not offered; the command line and the jobs still take it."""
+
+
+def text() -> str:
+    """The module, as Python source."""
+    offered = [each for each in reversed(releases.known()) if releases.parse(each) >= releases.parse(OLDEST)]
+    lines = [
+        '"""The Kafka releases that the trigger forms offer, newest first.',
+        "",
+        f"Generated from spark/client_telemetry/compatibility/knowledge/releases.csv (releases since {OLDEST}) and never edited",
+        "by hand: DAG files must neither read files nor import the job side while they are parsed. A test holds the two",
+        "together (tests/include/test_releases.py).",
+        '"""',
+        "",
+        "RELEASES: tuple[str, ...] = (",
+        *(f'    "{each}",' for each in offered),
+        ")",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(text(), end="")
