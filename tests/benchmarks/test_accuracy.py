@@ -1,10 +1,13 @@
 """The goals of the verdicts on real clients, and that missing one is noticed."""
 
 import dataclasses
+from pathlib import Path
 
 import pytest
 
 from benchmarks import accuracy
+
+PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +62,9 @@ def test_what_the_runs_taught_is_told_apart(predictions):
 
 def test_the_report_names_every_miss(predictions):
     text = accuracy.report(predictions, accuracy.predictions_without_own_runs())
+    assert PAGE.read_text(encoding="utf-8") == text, (
+        "write it again: python -m benchmarks.accuracy --write docs/accuracy.md"
+    )
     for each in predictions:
         if not each.is_right:
             assert str(each.seen.client) in text
