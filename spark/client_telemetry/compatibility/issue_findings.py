@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from client_telemetry.compatibility import apis, fixes, known_issues
 from client_telemetry.compatibility.case import Case
+from client_telemetry.compatibility.evidence import format_versions
 from client_telemetry.compatibility.known_issues import ANY_LIBRARY, KnownIssue
 from client_telemetry.compatibility.request_findings import earliest, latest
 from client_telemetry.compatibility.verdict import (
@@ -82,7 +83,8 @@ def _perhaps_unsupported(case: Case, issue: KnownIssue) -> Finding | None:
 def _finding(case: Case, issue: KnownIssue, who: Suspect) -> Finding:
     uses = []
     if issue.api_key is not None:
-        uses = [use for use in case.uses.get(issue.api_key, []) if str(use.version) in issue.versions.split()]
+        wanted = issue.versions.split()
+        uses = [use for use in case.uses.get(issue.api_key, []) if not wanted or str(use.version) in wanted]
     return Finding(
         rule_id=issue.rule_id,
         verdict=issue.verdict,
@@ -95,7 +97,9 @@ def _finding(case: Case, issue: KnownIssue, who: Suspect) -> Finding:
         condition_met=issue.condition_met(case.evidence, case.seen_roles),
         api_key=issue.api_key,
         api_name="" if issue.api_key is None else apis.name(issue.api_key),
-        versions=issue.versions,
+        versions=format_versions(
+            [use.version for use in uses] or [int(each) for each in issue.versions.split()]
+        ),
         requests=sum(use.requests for use in uses),
         first_seen=earliest(uses),
         last_seen=latest(uses),

@@ -150,6 +150,8 @@ def known() -> tuple[KnownIssue, ...]:
         except releases.UnusableRelease as error:
             raise DamagedKnowledge(FILE, line, str(error)) from error
         key = whole(FILE, line, "api_key", row["api_key"]) if row["api_key"] else None
+        for version in row["versions"].split():
+            whole(FILE, line, "versions", version)
         if key is not None and key not in apis.by_key():
             raise DamagedKnowledge(FILE, line, f"api {key} is not in {apis.FILE}")
         found.append(

@@ -2,9 +2,18 @@
 
 import dataclasses
 import random
+import re
 
 import pytest
-from client_telemetry.compatibility import ApiUse, ClientEvidence, apis, judge, served
+from client_telemetry.compatibility import (
+    ApiUse,
+    ClientEvidence,
+    apis,
+    judge,
+    judge_mixed_window,
+    judge_rollback,
+    served,
+)
 from client_telemetry.compatibility.verdict import CONFIDENCES, PRECEDENCE
 
 NAMES = (
@@ -68,6 +77,19 @@ def test_any_evidence_gets_a_complete_verdict(seed):
         assert verdict.explanation.endswith(".") and "\n" not in verdict.explanation
         assert bool(verdict.fix) == (verdict.verdict in ("breaks", "degrades", "unsupported"))
         assert (verdict.when is None) == (verdict.verdict in ("safe", "insufficient_evidence"))
+        if verdict.confidence == "none" and verdict.verdict != "insufficient_evidence":
+            assert not served.dropped(source, target)
+        for finding in verdict.findings:
+            assert finding.confidence != "observed" or finding.requests > 0
+            assert re.fullmatch(r"(\d+(–\d+)?(, \d+(–\d+)?)*)?", finding.versions)
+            assert bool(finding.condition) == (finding.condition_met is not None)
+        for outlook in (
+            judge_mixed_window(source, target, verdict),
+            judge_rollback(evidence, source, target, verdict),
+        ):
+            assert outlook.verdict in PRECEDENCE and outlook.confidence in CONFIDENCES
+            assert outlook.explanation.endswith(".") and "\n" not in outlook.explanation
+            assert (outlook.when is None) == (outlook.verdict in ("safe", "insufficient_evidence"))
         deciding = [each.verdict for each in verdict.findings if each.decides]
         assert not deciding or PRECEDENCE.index(verdict.verdict) <= min(map(PRECEDENCE.index, deciding))
         assert judge(evidence, source, target) == verdict
