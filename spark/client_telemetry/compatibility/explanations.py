@@ -3,6 +3,7 @@
 from client_telemetry.compatibility import apis
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import (
+    BREAKS,
     CONDITION_UNKNOWN,
     INFERRED,
     INSUFFICIENT_EVIDENCE,
@@ -29,11 +30,7 @@ def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
             found.append(f"which version of {each.api_name} it uses: {each.explanation}; {watch}, or {ASK}")
     if found and case.fingerprint and case.roles:
         found.append(f"which library it is: it {_looks_like(case)}; {ASK}")
-    found += [
-        f"whether {each.condition}; if so: {each.explanation}"
-        for each in findings
-        if each.condition_met == CONDITION_UNKNOWN
-    ]
+    found += [_whether(each) for each in findings if each.condition_met == CONDITION_UNKNOWN]
     return tuple(dict.fromkeys(found))
 
 
@@ -55,11 +52,20 @@ def _looks_like(case: Case) -> str:
     )
 
 
-def sentence(case: Case, verdict: str, reasons: list[Finding], not_known: tuple[str, ...]) -> str:
-    """The conclusion in one sentence."""
-    unless = [each.removeprefix("whether ") for each in not_known if each.startswith("whether ")]
+def _whether(finding: Finding) -> str:
+    return f"whether {finding.condition}; if so: {finding.explanation}"
+
+
+def sentence(case: Case, verdict: str, findings: list[Finding], not_known: tuple[str, ...]) -> str:
+    """The conclusion in one sentence; of a safe client also the conditions, not known, under which it breaks."""
+    reasons = [each for each in findings if each.decides and each.verdict == verdict]
     if verdict == SAFE:
-        but = f" Not known: whether {'; '.join(unless)}." if unless else ""
+        unless = [
+            _whether(each)
+            for each in findings
+            if each.condition_met == CONDITION_UNKNOWN and each.verdict == BREAKS
+        ]
+        but = f" Not known: {'; '.join(unless)}." if unless else ""
         return f"{_why_safe(case, reasons)}.{but}"
     if verdict == INSUFFICIENT_EVIDENCE:
         return f"Not known: {not_known[0]}."

@@ -11,6 +11,7 @@ from client_telemetry.compatibility import (
     roles,
     served,
     software,
+    targets,
 )
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.known_issues import KnownIssue
@@ -88,11 +89,12 @@ def _for_the_way_back(keys: list[int], case: Case) -> str:
 
 
 def _other_targets(case: Case) -> tuple[str, ...]:
-    """Releases that could be gone to instead, nearest first: for a rollback only those between the two."""
+    """Releases that could be gone to instead, nearest first: for a rollback those between the two, none to skip."""
     newer = releases.newer_than(case.target)
     if not releases.is_rollback(case.source, case.target):
         return newer
-    return tuple(release for release in newer if releases.is_rollback(case.source, release))
+    between = (release for release in newer if releases.is_rollback(case.source, release))
+    return tuple(release for release in between if not targets.notes_to_skip(release))
 
 
 def _instead(release: str, case: Case) -> str:

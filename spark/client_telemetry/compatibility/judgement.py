@@ -54,7 +54,7 @@ def judge(evidence: ClientEvidence, from_release: str, to_release: str) -> Clien
         when=None if verdict in (SAFE, INSUFFICIENT_EVIDENCE) else _when(reasons),
         roles=case.seen_roles,
         findings=tuple(findings),
-        explanation=explanations.sentence(case, verdict, reasons, missing),
+        explanation=explanations.sentence(case, verdict, findings, missing),
         fix=fixes.for_verdict(reasons, case),
         missing=missing,
         identified_as=_identified_as(case),

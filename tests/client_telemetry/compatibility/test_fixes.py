@@ -47,3 +47,32 @@ def test_another_target_release_is_offered_only_where_it_cures_all():
         SARAMA.replace("OffsetCommit:1", "OffsetCommit:2"), "4.0.0"
     )
     assert "upgrade the brokers" not in fix(SARAMA, "4.0.0")
+
+
+def way_back(uses: str, source: str, target: str, name: str | None = None, version: str | None = None) -> str:
+    return judge(ClientEvidence(name, version, None, parse_api_uses(uses)), source, target).fix
+
+
+def test_what_to_change_before_the_brokers_go_back():
+    assert way_back("JoinGroup:1", "4.0.1", "4.0.0").startswith("before the brokers go back, use a version")
+    group = "ConsumerGroupHeartbeat:1 Fetch:17"
+    assert way_back(group, "4.0.1", "3.6.2") == (
+        "set group.protocol=classic in its consumers before the brokers go back"
+    )
+
+
+def test_a_rollback_may_stop_on_the_way_but_not_at_a_release_to_skip():
+    assert way_back("JoinGroup:1", "4.3.1", "4.0.0").endswith(
+        "or go back to 4.0.1 only, which serves these versions"
+    )
+    assert "go back to" not in way_back("JoinGroup:1", "4.0.1", "4.0.0")
+    assert way_back("", "2.8.2", "2.6.3", "librdkafka", "2.6.0") == (
+        "upgrade librdkafka to 2.6.1 or later, or go back to 2.7.0 only"
+    )
+    assert "4.0.0" not in way_back("ConsumerGroupHeartbeat:1", "4.0.1", "3.9.1")
+
+
+def test_a_workaround_where_no_version_helps():
+    assert way_back("Produce:9", "3.9.1", "2.0.1", "apache-kafka-java", "4.1.1").startswith(
+        "take it back to kafka-clients 3.9 for these brokers"
+    )
