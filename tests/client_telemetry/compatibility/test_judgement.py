@@ -127,3 +127,12 @@ def test_releases_are_checked():
         judge(ClientEvidence(), "3.9.1", "4.0")
     with pytest.raises(NothingToUpgrade):
         judge(ClientEvidence(), "4.0.0", "4.0.0")
+
+
+def test_perhaps_unsupported_only_where_one_library_explains_every_request_exactly():
+    java_1_1 = "Produce:5 Fetch:7 ListOffsets:2 OffsetCommit:3 OffsetFetch:3 FindCoordinator:1 JoinGroup:2 Heartbeat:1"
+    for metadata, listed in (("Metadata:5", True), ("Metadata:4", False)):
+        known = ClientEvidence(api_uses=parse_api_uses(f"{java_1_1} SyncGroup:1 {metadata} ApiVersions:1"))
+        verdict = judge(known, "3.9.1", "4.0.0")
+        assert verdict.verdict == "safe" and verdict.confidence == "observed"
+        assert ("java_below_2_1_unsupported" in {each.rule_id for each in verdict.findings}) == listed
