@@ -30,6 +30,9 @@ FAILURE_KEY = "failure"
 REMOTE_VARIABLE = "SPARK_REMOTE"
 """Spark's own variable for the address of a Connect server."""
 
+WARM_VARIABLE = "WARM_JOBS"
+"""Path of the socket of spark/warm_jobs.py, if there is one."""
+
 BAD_ARGUMENTS, FAILED_GATE = 2, 3
 """Exit codes of a job that would end the same way if it ran again."""
 
@@ -53,14 +56,19 @@ class ConnectHook(SparkSubmitHook):
     """
 
     def _build_spark_submit_command(self, application: str) -> list[str]:
-        return [sys.executable, application, *self._application_args]
+        command = [application, *self._application_args]
+        warm = os.environ.get(WARM_VARIABLE)
+        if warm:
+            command = [str(CHECKOUT / "spark" / "warm_jobs.py"), "run", warm, *command]
+        return [sys.executable, *command]
 
 
 class SparkStage(SparkSubmitOperator):
     """Runs spark/jobs/<task id>.py for one cluster and returns what the job reported.
 
     The job runs under spark-submit with the connection ``spark_default``, or, where the environment variable
-    SPARK_REMOTE names a Spark Connect server, as a client of that.
+    SPARK_REMOTE names a Spark Connect server, as a client of that; and where WARM_JOBS names the socket of
+    spark/warm_jobs.py, in a fork of it.
 
     :param cluster: name in the clusters file; the lake and all other locations are looked up at run time
     :param locations: which locations of the clusters file the job takes: ``raw``, ``owners``, ``publish``

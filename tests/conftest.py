@@ -18,8 +18,13 @@ os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
 def spark() -> Iterator["SparkSession"]:  # noqa: F821
     from pyspark.sql import SparkSession
 
-    session = (
-        SparkSession.builder.master("local[2]").config("spark.ui.showConsoleProgress", "false").getOrCreate()
-    )
+    settings = {
+        "spark.ui.showConsoleProgress": "false",
+        # Compiling a query costs more than running it on a few rows.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.shuffle.partitions": "1",
+    }
+    session = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     yield session
     session.stop()

@@ -5,6 +5,7 @@ Every record of an object becomes a row, a duplicate or an undecodable row. Rows
 """
 
 import datetime as dt
+import gc
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -186,6 +187,8 @@ class Worker:
         self._files: dict[tuple[str, str, dt.date], DataFile] = {}
 
     def decode(self, groups: Sequence[Sequence[str]]) -> TaskResult:
+        # Rows are tuples without cycles: looking for cycles among tens of thousands of them only costs time.
+        gc.disable()
         objects = []
         for group in groups:
             seen: set[tuple[str, bytes, int]] = set()
@@ -305,7 +308,7 @@ class Worker:
                     _optional(push, "error_code"),
                     None if latest is None else (push.received_at_nanos - latest) // 1_000_000,
                     sorted(flags),
-                    str(key),
+                    done.object_key,
                     record.offset,
                 )
             ]
@@ -395,7 +398,7 @@ class Worker:
                     sorted(event.group_ids),
                     sorted(event.transactional_ids),
                     sorted(flags),
-                    str(key),
+                    done.object_key,
                     record.offset,
                 )
             ]

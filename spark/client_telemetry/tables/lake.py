@@ -122,6 +122,9 @@ class Lake:
                 self._add_columns(table)
                 continue
             properties = {**_PROPERTIES, "comment": table.comment, "key": ", ".join(table.key)}
+            # With bounds cut at 16 characters, pyiceberg could not tell that a file lies wholly in a slice: it would
+            # load and rewrite the file instead of dropping it.
+            properties |= {f"write.metadata.metrics.column.{column}": "full" for column in table.partition}
             with self.catalog.create_table_transaction(
                 name, schema=_arrow_schema_with_comments(table), properties=properties
             ) as transaction:

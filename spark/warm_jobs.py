@@ -1,0 +1,102 @@
+"""Runs jobs in forks of a process that has imported everything: for many small jobs on one machine.
+
+    python spark/warm_jobs.py serve SOCKET
+    python spark/warm_jobs.py run SOCKET JOB [ARGUMENT ...]
+
+`run` behaves like `python JOB ARGUMENT ...`: same output, same exit code, its own environment and folder. Importing
+pyspark, pyiceberg, pandas and Great Expectations costs each job more CPU than a small day's work does. Jobs are
+Spark Connect clients here (SPARK_REMOTE): a fork must not share a JVM with its parent.
+"""
+
+import json
+import os
+import runpy
+import signal
+import socket
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from urllib.parse import urlsplit
+
+READY_WITHIN = 180
+"""Seconds that a job waits for the server, and the server for Spark."""
+
+
+def serve(path: str) -> None:
+    """Listen on a Unix socket until killed; one fork per job."""
+    # What jobs import when they start and on their way. The server itself opens no session and starts no thread.
+    import great_expectations  # noqa: F401
+    import pandas  # noqa: F401
+    import pyspark.sql.connect.session  # noqa: F401
+
+    import client_telemetry.stage  # noqa: F401
+
+    address = urlsplit(os.environ["SPARK_REMOTE"])
+    _retry(lambda: socket.create_connection((address.hostname, address.port)).close())
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen()
+        while True:
+            client, _ = listener.accept()
+            with client:
+                if os.fork() == 0:
+                    listener.close()
+                    _run_job(client)
+
+
+def _run_job(client: socket.socket) -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    message, descriptors, _, _ = socket.recv_fds(client, 2**20, 3)
+    told = json.loads(message)
+    for number, descriptor in enumerate(descriptors):
+        os.dup2(descriptor, number)
+    os.chdir(told["folder"])
+    os.environ.clear()
+    os.environ.update(told["environment"])
+    sys.argv = told["command"]
+    code = 0
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else int(end.code is not None)
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    sys.stdout.flush()
+    sys.stderr.flush()
+    client.sendall(bytes([code]))
+    os._exit(code)
+
+
+def run(path: str, command: list[str]) -> int:
+    """Have the server run the command; returns its exit code, 1 if the job was killed."""
+    told = {"command": command, "folder": str(Path.cwd()), "environment": dict(os.environ)}
+    with socket.socket(socket.AF_UNIX) as server:
+        _retry(lambda: server.connect(path))
+        socket.send_fds(server, [json.dumps(told).encode()], [0, 1, 2])
+        answer = server.recv(1)
+    return answer[0] if answer else 1
+
+
+def _retry(connect: Callable[[], None]) -> None:
+    deadline = time.monotonic() + READY_WITHIN
+    while True:
+        try:
+            return connect()
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "serve":
+        serve(sys.argv[2])
+    else:
+        try:
+            sys.exit(run(sys.argv[2], sys.argv[3:]))
+        except OSError as error:
+            sys.exit(f"no process takes jobs at {sys.argv[2]} ({error}); why stands in var/spark")
