@@ -1,4 +1,4 @@
-"""The two real captures as DataFrames: decoded once per test session, as the decode job does it."""
+"""The two real captures as tables, from the run of the real DAGs and jobs over the shipped sample."""
 
 import datetime as dt
 import os
@@ -15,6 +15,7 @@ time.tzset()
 
 SAMPLE = Path(__file__).parents[2] / "include" / "sample"
 DAY = dt.date(2026, 11, 21)
+CLUSTERS = {"telemetry_cluster": "kQ7x0RvXTs-Y2r0m3Jw0zA", "fleet": "fL33tG0ldTruth000000-w"}
 
 
 @dataclass(frozen=True)
@@ -31,50 +32,30 @@ class Capture:
 
 
 @pytest.fixture(scope="session")
-def telemetry_cluster(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Capture:
-    return _capture(spark, SAMPLE / "telemetry_cluster", tmp_path_factory.mktemp("telemetry_cluster"))
+def telemetry_cluster(spark: SparkSession, sample_run) -> Capture:
+    return _capture(spark, sample_run.folder, "telemetry_cluster")
 
 
 @pytest.fixture(scope="session")
-def fleet(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Capture:
-    return _capture(spark, SAMPLE / "fleet", tmp_path_factory.mktemp("fleet"))
+def fleet(spark: SparkSession, sample_run) -> Capture:
+    return _capture(spark, sample_run.folder, "fleet")
 
 
-def _capture(spark: SparkSession, folder: Path, tables: Path) -> Capture:
-    from client_telemetry.coverage import brokers
-    from client_telemetry.decode import DECODED_TABLES, Worker
-    from client_telemetry.manifests import read_manifest
-    from client_telemetry.raw_location import RawLocation
-    from client_telemetry.sessionize import client_connections, client_sessions
+def _capture(spark: SparkSession, folder: Path, name: str) -> Capture:
     from client_telemetry.tables.brokers import BROKERS
+    from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
     from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+    from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
     from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+    from client_telemetry.tables.lake import Lake, spark_settings
 
-    raw = RawLocation(f"file://{folder / 'raw'}")
-    (cluster_id,) = raw.clusters()
-    keys = [arrived.key for arrived in raw.objects(cluster_id, DAY)]
-    records = [[str(key)] for key in keys if key.dataset != "manifests"]
-    manifests = [read_manifest(raw, key) for key in keys if key.dataset == "manifests"]
-    locations = {table.name: f"file://{tables}/{table.name}" for table in DECODED_TABLES}
-    files = Worker(raw.read, locations).decode(records).files
-
-    def read(table) -> DataFrame:
-        return spark.read.schema(table.schema).parquet(*files[table.name])
-
-    def kept(name: str, frame: DataFrame) -> DataFrame:
-        frame.write.parquet(f"file://{tables}/{name}")
-        return spark.read.parquet(f"file://{tables}/{name}")
-
-    pushes, events = read(CLIENT_PUSHES), read(CONNECTION_EVENTS)
-    incarnations = spark.createDataFrame(
-        [tuple(row[c.name] for c in BROKERS.columns) for row in brokers(manifests, DAY)], BROKERS.schema
-    )
+    location = str(folder / "lake")
+    session = spark.newSession()
+    for setting, value in spark_settings(location).items():
+        session.conf.set(setting, value)
+    lake = Lake(session, location)
+    of_the_cluster = f"cluster_id = '{CLUSTERS[name]}'"
+    tables = (CLIENT_PUSHES, CONNECTION_EVENTS, BROKERS, CLIENT_SESSIONS, CLIENT_CONNECTIONS)
     return Capture(
-        folder,
-        cluster_id,
-        pushes,
-        events,
-        incarnations,
-        kept("client_sessions", client_sessions(pushes, DAY)),
-        kept("client_connections", client_connections(events, incarnations, DAY)),
+        SAMPLE / name, CLUSTERS[name], *[lake.read(table).where(of_the_cluster) for table in tables]
     )

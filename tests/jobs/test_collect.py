@@ -112,7 +112,9 @@ def test_late_objects_of_earlier_days_are_found_and_unchanged_days_are_not_decod
     two_days_ago = NOON - dt.timedelta(days=2)
     with dump(pipeline) as out:
         out.append_push(push(two_days_ago))
-    pipeline.run_day(DAY - dt.timedelta(days=2))
+    for stage, day in (("collect", {"day": two_days_ago.date()}), ("decode", {"days": two_days_ago.date()})):
+        code, result = pipeline.run(stage, **day)
+        assert code == 0, result["message"]
     with dump(pipeline, incarnation=bytes(16 * [7])) as out:
         out.append_push(push())
     code, result = pipeline.run("collect", day=DAY)

@@ -1,9 +1,8 @@
 import re
 
-import pytest
 from client_telemetry.reports.build import build_report
 from client_telemetry.reports.model import OUTCOMES
-from client_telemetry.reports.ticket import code, owner_ticket, prose, report_ticket
+from client_telemetry.reports.ticket import owner_ticket, report_ticket
 
 
 def table_rows(markdown: str) -> list[list[str]]:
@@ -12,32 +11,6 @@ def table_rows(markdown: str) -> list[list[str]]:
     rows = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines]
     rulers = {number for number, row in enumerate(rows) if set("".join(row)) <= set("-: ")}
     return [row for number, row in enumerate(rows) if not {number, number + 1} & rulers]
-
-
-@pytest.mark.parametrize(
-    "text", ["a|b", "`", "``a`", "\\|", "<b>", "[x](y)", "a\nb", "@team #1", "\u202e", " ", "`a"]
-)
-def test_code_span_is_closed_by_its_own_fence_only(text):
-    span = code(text)
-    fence = re.match("`+", span)[0]
-    inside = span[len(fence) : -len(fence)]
-    assert span.endswith(fence) and "|" not in span and "\n" not in span
-    assert fence not in re.findall("`+", inside)
-
-
-@pytest.mark.parametrize(
-    ("text", "escaped"),
-    [
-        ("a|b", "a\\|b"),
-        ("<b>x</b>", "\\<b\\>x\\</b\\>"),
-        ("[x](http://y)", "\\[x\\](http://y)"),
-        ("`*_~#", "\\`\\*\\_\\~\\#"),
-        ("&lt;", "&amp;lt;"),
-        ("a\nb", "a␊b"),
-    ],
-)
-def test_prose_has_no_markup(text, escaped):
-    assert prose(text) == escaped
 
 
 def test_tables_keep_their_columns_whatever_clients_send(rows):

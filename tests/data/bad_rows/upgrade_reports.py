@@ -5,6 +5,14 @@ import datetime as dt
 _DAY = dt.date(2026, 11, 21)
 _NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 
+
+def _target(release: str, safe: int = 1) -> dict:
+    counts = dict.fromkeys(
+        ("breaks_at_once", "breaks_latent", "insufficient_evidence", "degrades", "unsupported"), 0
+    )
+    return {"to_release": release} | counts | {"safe": safe}
+
+
 GOOD = {
     "cluster_id": "bad-rows",
     "report_id": "report",
@@ -18,6 +26,8 @@ GOOD = {
     "clients": 1,
     "connections": 1,
     "connections_elsewhere": 0,
+    "connections_unidentified": 0,
+    "targets": [_target("4.0.0"), _target("4.0.1")],
     "knowledge_version": "0123456789ab",
     "snapshots": [("clients", 1)],
     "code_version": "0.1.0",
@@ -28,5 +38,7 @@ BAD = {
     "days_are_a_range": {"first_dt": dt.date(2026, 11, 22)},
     "evidence_is_before_the_cut": {"evidence_until": _NOON},
     "clients_were_seen": {"clients": 0},
+    "asked_release_is_compared": {"targets": [_target("4.0.1")]},
+    "targets_add_up": {"targets": [_target("4.0.0", safe=2)]},
     "one_row": {},
 }

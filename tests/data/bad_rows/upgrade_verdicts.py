@@ -20,6 +20,11 @@ GOOD = {
     "fix": None,
     "missing": [],
     "identified_as": "kafka-clients 3.9.1",
+    "rollback_verdict": "safe",
+    "rollback_explanation": "3.9.1 serves the same again",
+    "mixed_verdict": "safe",
+    "mixed_explanation": "both releases serve what it uses",
+    "other_targets": [{"to_release": "4.0.1", "verdict": "breaks", "when": "at_once", "reason": "Produce 2"}],
     "owner": None,
     "owner_contact": None,
     "connections": 1,
@@ -36,5 +41,10 @@ BAD = {
     "breaking_says_when": {"verdict": "breaks"},
     "reason_is_told": {"explanation": ""},
     "missing_evidence_is_told": {"verdict": "insufficient_evidence", "confidence": "none"},
+    "outlooks_are_known": {"mixed_verdict": "fine"},
+    "outlooks_are_told": {"rollback_explanation": None},
+    "other_targets_differ": {
+        "other_targets": [{"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "Produce 2"}]
+    },
     "every_client_is_judged": {},
 }
