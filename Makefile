@@ -10,7 +10,7 @@ STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test ui check format proto lock accuracy clean
+.PHONY: help install run test ui check format proto lock accuracy tables knowledge clean
 
 help:  ## what there is to do
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -34,11 +34,23 @@ format: install  ## format the code
 	@$(BIN)/ruff format $(SOURCES)
 
 accuracy: install  ## hold the verdicts against what real clients did on real brokers
-	@$(BIN)/python benchmarks/accuracy.py
+	@$(BIN)/python -m benchmarks.accuracy --write docs/accuracy.md
 
 proto: install  ## generate the classes of the raw dump contract from its .proto
 	@$(BIN)/python -m grpc_tools.protoc --proto_path=include/contracts --python_out=spark/client_telemetry/raw \
 	    --pyi_out=spark/client_telemetry/raw include/contracts/raw_dump_v1.proto
+
+tables: install  ## write docs/tables.md from the code
+	@$(BIN)/python -m client_telemetry.tables.documentation > docs/tables.md
+
+knowledge: install  ## read the request versions of a release from its kafka-clients jar: RELEASE=4.0.1 (needs Maven)
+	@test -n "$(RELEASE)" || { echo "say which release: make knowledge RELEASE=4.0.1" >&2; exit 2; }
+	@command -v mvn >/dev/null || { echo "Maven fetches the jar: install it (on Debian: maven)." >&2; exit 2; }
+	@mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
+	    -Dartifact=org.apache.kafka:kafka-clients:$(RELEASE) -DoutputDirectory=var/knowledge
+	@$(BIN)/python -m client_telemetry.compatibility.broker_release --jar var/knowledge/kafka-clients-$(RELEASE).jar
+	@$(BIN)/python -m client_telemetry.compatibility.release_list > include/releases.py
+	@$(BIN)/python -m client_telemetry.compatibility.library_page > docs/libraries.md
 
 lock: $(STAMPS)/uv  ## resolve requirements.in into requirements.txt
 	@var/uv/bin/uv pip compile -q --universal --python-version 3.11 requirements.in -o requirements.txt
