@@ -11,16 +11,26 @@ from dataclasses import dataclass
 from importlib import resources
 from itertools import pairwise
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.compatibility.evidence import UNKNOWN, ApiUse, ClientEvidence
-from client_telemetry.compatibility.judgement import judge
-from client_telemetry.compatibility.releases import UnusableRelease, upgrade
-from client_telemetry.compatibility.verdict import ClientVerdict, Finding
+from client_telemetry.compatibility import (
+    ApiUse,
+    ClientEvidence,
+    ClientVerdict,
+    Finding,
+    UnusableRelease,
+    judge,
+    judge_mixed_window,
+    judge_rollback,
+)
+from client_telemetry.compatibility.evidence import UNKNOWN
+from client_telemetry.compatibility.releases import is_rollback, upgrade
+from client_telemetry.nearby_targets import NearbyTargets
 from client_telemetry.tables.clients import CLIENT_KEY
 
 MAX_SOURCE_OBJECTS = 16
+_CONNECTION = ("broker_incarnation", "connection_id", "client_address", "opened_at")
 
 
 class NoSuchQuestion(Exception):
@@ -101,19 +111,39 @@ def _until(source: str, brokers: Sequence[dict]) -> tuple[dt.datetime | None, st
     return at, f"broker {broker_id} was the first to leave {source}: it started on {release}"
 
 
+def _counts(asked: Question) -> Column:
+    """Whether a connection is to a broker of the from-release and was opened before the cut."""
+    counts = F.col("broker_software_version").eqNullSafe(asked.from_release)
+    return counts if asked.until is None else counts & (F.col("opened_at") < F.lit(asked.until))
+
+
+def _unidentified() -> Column:
+    """Whose connection it is, is not known: the flag `unidentified` of the table `clients`. It may be any client's,
+    also one that is judged by its other connections, so it is judged as none."""
+    untold = F.coalesce("client_software_name", F.lit("")).isin("", UNKNOWN)
+    return F.col("client_id").isNull() & (F.coalesce("principal", F.lit("")) == "") & untold
+
+
+def connection_counts(connections: DataFrame, asked: Question) -> tuple[int, int, int]:
+    """Connections that are evidence of a client, those that would be but for whose they are, and all others."""
+    connection = F.struct(*_CONNECTION)
+    counted, unidentified, all_ = connections.agg(
+        F.count_distinct(F.when(_counts(asked) & ~_unidentified(), connection)),
+        F.count_distinct(F.when(_counts(asked) & _unidentified(), connection)),
+        F.count_distinct(connection),
+    ).first()
+    return counted, unidentified, all_ - counted - unidentified
+
+
 def evidence(connections: DataFrame, asked: Question) -> DataFrame:
     """One row per client: CLIENT_KEY, `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners`
     (listener and security protocol), and `uses`: one per API and version, with brokers and raw objects.
 
     `connections`: rows of client_connections of the cluster and days.
     """
-    counted = connections.where(F.col("broker_software_version") == asked.from_release)
-    if asked.until is not None:
-        counted = counted.where(F.col("opened_at") < F.lit(asked.until))
+    counted = connections.where(_counts(asked) & ~_unidentified())
     clients = counted.groupBy(*CLIENT_KEY).agg(
-        F.count_distinct("broker_incarnation", "connection_id", "client_address", "opened_at").alias(
-            "connections"
-        ),
+        F.count_distinct(F.struct(*_CONNECTION)).alias("connections"),
         F.min("first_seen_at").alias("first_seen_at"),
         F.max("last_seen_at").alias("last_seen_at"),
         F.sort_array(F.collect_set("broker_id")).alias("broker_ids"),
@@ -147,11 +177,12 @@ def verdict_rows(
     report_id: str,
     owners: Mapping[tuple, Mapping],
     mechanisms: Mapping[str, str | None],
-) -> tuple[list[dict], list[dict]]:
-    """Rows of upgrade_verdicts and upgrade_findings. `clients`: rows of `evidence`, times with their zone.
+) -> tuple[list[dict], list[dict], list[dict]]:
+    """Rows of upgrade_verdicts and upgrade_findings, and upgrade_reports.targets. `clients`: rows of `evidence`, times with their zone.
     `owners`: client key to its latest row of `clients`. `mechanisms`: listener to its only SASL mechanism."""
     clients = list(clients)
     declared = _declared(clients)
+    nearby = NearbyTargets(asked.from_release, asked.to_release)
     verdicts, findings = [], []
     for client in clients:
         key = {name: client[name] for name in CLIENT_KEY}
@@ -164,7 +195,9 @@ def verdict_rows(
         verdicts.append(
             shared
             | _verdict_columns(verdict)
+            | _outlook_columns(known, asked, verdict)
             | {
+                "other_targets": nearby.differing(known, verdict),
                 "owner": owner.get("owner"),
                 "owner_contact": owner.get("owner_contact"),
                 "connections": client["connections"],
@@ -178,7 +211,7 @@ def verdict_rows(
             shared | {"finding": number} | _finding_columns(finding, uses)
             for number, finding in enumerate(verdict.findings)
         ]
-    return verdicts, findings
+    return verdicts, findings, nearby.counts()
 
 
 def _software(client: Mapping) -> tuple[str, str]:
@@ -236,6 +269,19 @@ def _verdict_columns(verdict: ClientVerdict) -> dict:
         "fix": verdict.fix or None,
         "missing": list(verdict.missing),
         "identified_as": verdict.identified_as or None,
+    }
+
+
+def _outlook_columns(known: ClientEvidence, asked: Question, verdict: ClientVerdict) -> dict:
+    releases = (asked.from_release, asked.to_release)
+    mixed = judge_mixed_window(*releases, verdict)
+    # To an older release the verdict itself is that of the way back: there is no other.
+    back = None if is_rollback(*releases) else judge_rollback(known, *releases, verdict)
+    return {
+        "rollback_verdict": back.verdict if back else None,
+        "rollback_explanation": back.explanation if back else None,
+        "mixed_verdict": mixed.verdict,
+        "mixed_explanation": mixed.explanation,
     }
 
 

@@ -14,6 +14,7 @@ from client_telemetry.compatibility.served import dropped
 from client_telemetry.expectations import upgrade_findings, upgrade_reports, upgrade_verdicts
 from client_telemetry.impact import (
     NoSuchQuestion,
+    connection_counts,
     evidence,
     knowledge_version,
     question,
@@ -55,11 +56,10 @@ def impact(stage: Stage) -> Outcome:
     profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
     for row in profiled.select(*CLIENT_KEY, "owner", "owner_contact").orderBy("dt").collect():
         owners[tuple(row[name] for name in CLIENT_KEY)] = row.asDict()
-    verdicts, findings = verdict_rows(clients, asked, told.report_id, owners, sasl_mechanisms(brokers))
-    counted = sum(client["connections"] for client in clients)
-    all_connections = connections.select(
-        "broker_id", "broker_incarnation", "connection_id", "client_address", "opened_at"
-    ).distinct()
+    verdicts, findings, targets = verdict_rows(
+        clients, asked, told.report_id, owners, sasl_mechanisms(brokers)
+    )
+    counted, unidentified, elsewhere = connection_counts(connections, asked)
     report = {
         "cluster_id": cluster,
         "report_id": told.report_id,
@@ -72,7 +72,9 @@ def impact(stage: Stage) -> Outcome:
         "evidence_until_reason": asked.until_reason,
         "clients": len(verdicts),
         "connections": counted,
-        "connections_elsewhere": all_connections.count() - counted,
+        "connections_elsewhere": elsewhere,
+        "connections_unidentified": unidentified,
+        "targets": targets,
         "knowledge_version": knowledge_version(),
         "snapshots": snapshots,
         "code_version": version("client-telemetry"),

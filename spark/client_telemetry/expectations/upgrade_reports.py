@@ -16,6 +16,19 @@ SUITE = Suite(
         RowRule(
             "clients_were_seen", "clients > 0", "warning", "at least one client was seen on the from-release"
         ),
+        RowRule(
+            "asked_release_is_compared",
+            "size(filter(targets, t -> t.to_release = to_release)) = 1",
+            "critical",
+            "the release that was asked about is one of those compared",
+        ),
+        RowRule(
+            "targets_add_up",
+            "forall(targets, t -> t.breaks_at_once + t.breaks_latent + t.insufficient_evidence + t.degrades "
+            "+ t.unsupported + t.safe = clients)",
+            "critical",
+            "every client has a verdict for every release that is compared",
+        ),
         SliceRule("one_row", "count(*)", "critical", "a report has one row", minimum=1, maximum=1),
     ),
 )

@@ -34,6 +34,24 @@ SUITE = Suite(
         ),
         RowRule("reason_is_told", "explanation <> ''", "critical", "every verdict has its reason in words"),
         RowRule(
+            "outlooks_are_known",
+            f"mixed_verdict in ({_WORDS}) and (rollback_verdict is null or rollback_verdict in ({_WORDS}))",
+            "critical",
+            "the verdicts of the mixed window and of the way back are words of the vocabulary",
+        ),
+        RowRule(
+            "outlooks_are_told",
+            "mixed_explanation <> '' and (rollback_verdict is null) = (coalesce(rollback_explanation, '') = '')",
+            "critical",
+            "the mixed window and the way back have their reasons in words",
+        ),
+        RowRule(
+            "other_targets_differ",
+            "not exists(other_targets, t -> t.verdict = verdict and t.when <=> `when`)",
+            "critical",
+            "a release is listed where it makes a difference",
+        ),
+        RowRule(
             "missing_evidence_is_told",
             "verdict <> 'insufficient_evidence' or size(missing) > 0",
             "warning",

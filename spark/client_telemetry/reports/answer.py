@@ -14,8 +14,10 @@ def answer(
     to_release: str,
     counts: Mapping[str, int],
     triggers: Iterable[str | None],
+    is_rollback: bool = False,
 ) -> tuple[Phrase, ...]:
     """The answer in pieces. `counts`: clients per outcome. `triggers`: those of the clients that break later.
+    `is_rollback`: the release is older.
 
     >>> counts = {"breaks_at_once": 1, "breaks_latent": 2, "safe": 39, "insufficient_evidence": 0}
     >>> text(answer("orders-eu", "3.9.1", "4.0.0", counts, ["offset reset: new group", "offset reset"]))
@@ -23,7 +25,12 @@ def answer(
 offset reset. 39 are safe, none lacks evidence.'
     """
     total = sum(counts.values())
-    opening = Phrase(f"Upgrading cluster {cluster} from {from_release} to {to_release} ")
+    change = f"from {from_release} to {to_release}"
+    opening = Phrase(
+        f"Going back {change} on cluster {cluster} "
+        if is_rollback
+        else f"Upgrading cluster {cluster} {change} "
+    )
     if total == 0:
         return (opening, Phrase("cannot be judged: no client was seen."))
     broken = _broken(counts, total, triggers)

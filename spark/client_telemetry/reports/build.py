@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any
 
+from client_telemetry.compatibility.releases import is_rollback
+from client_telemetry.reports import cluster_notes, outlooks, targets
 from client_telemetry.reports.answer import answer, text
 from client_telemetry.reports.client_verdicts import client_verdicts
 from client_telemetry.reports.coverage import coverage
@@ -28,10 +30,10 @@ from client_telemetry.reports.wording import without_brackets
 NO_OWNER_FOLDER = "_no-owner"
 
 NOT_ASSESSED = (
-    "Other releases: only {to_release} was judged. Another patch release can break more or fewer clients.",
-    "The upgrade itself: what happens while some brokers have the old release and some the new one.",
-    "The way back: which clients a return to {from_release} would break.",
-    "What does not show in requests: settings of clients and brokers, removed configurations, feature levels.",
+    "Releases that are not in the comparison: another patch release can break more or fewer clients.",
+    "Which of the notes about the cluster apply to it: settings of clients and brokers, removed configurations and "
+    "feature levels do not show in requests.",
+    "Changes between now and then: a library that is upgraded, a group that takes up another protocol.",
     "Requests that the brokers counted and that no client of this report explains.",
     "Clients that did not connect while the evidence was collected, such as monthly jobs.",
 )
@@ -53,7 +55,6 @@ def build_report(
     warnings: Iterable[Mapping[str, Any]] = (),
     *,
     cluster_name: str | None = None,
-    cluster_notes: Sequence[str] = (),
 ) -> UpgradeReport:
     """The report of one question. Arguments are rows as read from the tables, times with their zone:
     `question` of `upgrade_reports`; the others of `upgrade_verdicts`, `upgrade_findings`, `broker_hours`,
@@ -71,22 +72,34 @@ def build_report(
     counts = _counts(clients)
     seen = coverage(asked.first_dt, asked.last_dt, asked.evidence_until, coverage_rows, broker_rows)
     triggers = [client.trigger for client in clients if client.outcome == "breaks_latent"]
-    phrases = answer(asked.cluster_name, asked.from_release, asked.to_release, counts, triggers)
+    releases = (asked.from_release, asked.to_release)
+    back = is_rollback(*releases)
+    phrases = answer(asked.cluster_name, *releases, counts, triggers, back)
+    compared = targets.compared_targets(question["targets"] or (), asked.to_release)
     return UpgradeReport(
         schema_version=SCHEMA_VERSION,
         question=asked,
         answer=phrases,
         sentence=text(phrases),
+        is_rollback=back,
+        better_target=targets.better_target(compared, clients, back),
+        targets=compared,
+        target_differences=targets.target_differences(clients),
         evidence=_evidence(asked, seen),
         counts=counts,
         coverage=seen,
         owners=_owners(clients),
         software=_software(clients),
         clients=clients,
-        cluster_notes=tuple(cluster_notes),
+        mixed_window=outlooks.mixed_window(clients, *releases),
+        way_back=None if back else outlooks.way_back(clients, asked.from_release),
+        cluster_notes=cluster_notes.notes(*releases),
+        way_back_notes=cluster_notes.notes_of_the_way_back(*releases),
+        skipped_releases=cluster_notes.skipped_releases(*releases),
+        false_alarms=cluster_notes.false_alarms(*releases),
         quality_warnings=_quality_warnings(warnings),
         rules=_rules(clients),
-        not_assessed=_not_assessed(asked, clients),
+        not_assessed=_not_assessed(clients),
     )
 
 
@@ -96,11 +109,9 @@ def _question(row: Mapping[str, Any], cluster_name: str | None) -> Question:
     return Question(**values, cluster_name=cluster_name or row["cluster_id"])
 
 
-def _not_assessed(asked: Question, clients: Iterable[ClientVerdict]) -> tuple[str, ...]:
-    releases = {"from_release": asked.from_release, "to_release": asked.to_release}
-    sentences = tuple(sentence.format(**releases) for sentence in NOT_ASSESSED)
+def _not_assessed(clients: Iterable[ClientVerdict]) -> tuple[str, ...]:
     unnamed = [client for client in clients if _told(client.client_software_name) is None]
-    return sentences if any(client.identified_as for client in unnamed) else (*sentences, NO_GUESS)
+    return NOT_ASSESSED if any(client.identified_as for client in unnamed) else (*NOT_ASSESSED, NO_GUESS)
 
 
 def _counts(clients: Iterable[ClientVerdict]) -> dict[str, int]:
@@ -117,12 +128,18 @@ def _evidence(asked: Question, seen: Coverage) -> tuple[str, ...]:
     if asked.evidence_until is not None:
         reason = f": {asked.evidence_until_reason.rstrip('.')}" if asked.evidence_until_reason else ""
         sentences += [
-            f"Nothing that began at {asked.evidence_until:%Y-%m-%d %H:%M:%S} or later was used{reason}."
+            f"Connections opened at {asked.evidence_until:%Y-%m-%d %H:%M:%S} or later were not used{reason}."
         ]
     if asked.connections_elsewhere:
         sentences += [
             f"{_many(asked.connections_elsewhere, 'connection')} of these days left out: "
             "to brokers of another release, or later."
+        ]
+    if asked.connections_unidentified:
+        many = asked.connections_unidentified != 1
+        sentences += [
+            f"{_many(asked.connections_unidentified, 'connection')} that no client explains: refused before "
+            f"{'they' if many else 'it'} told whose {'they are' if many else 'it is'}."
         ]
     if seen.broker_hours:
         sentences += [

@@ -6,7 +6,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
-from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding, outcome
+from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding, OtherTarget, outcome
 from client_telemetry.reports.versions import version_order
 
 CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software_version")
@@ -71,8 +71,11 @@ def _values(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
 def _client(row: Mapping[str, Any], findings: list[Finding], begin: datetime, end: datetime) -> ClientVerdict:
     findings = sorted(findings, key=lambda finding: finding.finding)
     latent = (f.trigger for f in findings if f.when == "latent" and f.verdict == row["verdict"] and f.trigger)
+    values = _values(row, _ROW_COLUMNS)
+    # Rows that were written before there was a comparison have none.
+    values["other_targets"] = tuple(OtherTarget(**other) for other in row["other_targets"] or ())
     return ClientVerdict(
-        **_values(row, _ROW_COLUMNS),
+        **values,
         outcome=_outcome(row["verdict"], row["when"]),
         trigger=next(latent, None) if row["when"] == "latent" else None,
         seen_rarely=seen_rarely(row["first_seen_at"], row["last_seen_at"], begin, end),

@@ -5,7 +5,7 @@ is in build.py."""
 from dataclasses import dataclass
 from datetime import date, datetime
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Of report.json. Goes up when a field is removed, renamed or changes its meaning (docs/report-format.md)."""
 
 OUTCOMES = {
@@ -58,6 +58,7 @@ class Question:
     clients: int
     connections: int
     connections_elsewhere: int | None
+    connections_unidentified: int | None
     knowledge_version: str
     snapshots: dict[str, int]
     code_version: str
@@ -90,6 +91,17 @@ class Finding:
 
 
 @dataclass(frozen=True)
+class OtherTarget:
+    """A compared release on which a client fares otherwise: an entry of `upgrade_verdicts.other_targets`."""
+
+    to_release: str
+    verdict: str
+    when: str | None
+    reason: str
+    """The requests or the rule that make the difference, as `JoinGroup 1`."""
+
+
+@dataclass(frozen=True)
 class ClientVerdict:
     """One client: the columns of `upgrade_verdicts` without those that name the question, then what is
     derived from them. Client-supplied strings are exactly as they came."""
@@ -106,6 +118,11 @@ class ClientVerdict:
     fix: str | None
     missing: tuple[str, ...]
     identified_as: str | None
+    rollback_verdict: str | None
+    rollback_explanation: str | None
+    mixed_verdict: str | None
+    mixed_explanation: str | None
+    other_targets: tuple[OtherTarget, ...]
     owner: str | None
     owner_contact: str | None
     connections: int
@@ -128,6 +145,72 @@ class Phrase:
 
     text: str
     outcome: str | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """A release that was compared, with the clients per outcome."""
+
+    to_release: str
+    is_asked: bool
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class TargetDifference:
+    """Clients that fare otherwise on these releases than on the one that was asked about."""
+
+    releases: tuple[str, ...]
+    asked: str
+    """Outcome on the release that was asked about."""
+    there: str
+    """Outcome on these."""
+    reason: str
+    clients: int
+    client_ids: tuple[str | None, ...]
+    """The first few; all are among the clients, in `other_targets`."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Clients per verdict at another point of the upgrade."""
+
+    counts: dict[str, int]
+    sentences: tuple[str, ...]
+    differing: int
+    """Clients whose verdict differs there, in a way that matters: outlooks.py."""
+
+
+@dataclass(frozen=True)
+class ClusterNote:
+    """What a pair of releases brings to the cluster itself: a line of cluster_notes.csv."""
+
+    note_id: str
+    weight: str
+    affected: str
+    what: str
+    how_to_detect: str
+    source: str
+
+
+@dataclass(frozen=True)
+class SkippedRelease:
+    """A release for which another patch release is to be taken, and why."""
+
+    release: str
+    what: str
+    affected: str
+    source: str
+
+
+@dataclass(frozen=True)
+class FalseAlarm:
+    """Request versions that the metrics and logs of the old brokers call deprecated although the new ones serve
+    them."""
+
+    api_key: int
+    api_name: str
+    versions: str
 
 
 @dataclass(frozen=True)
@@ -227,6 +310,13 @@ class UpgradeReport:
     question: Question
     answer: tuple[Phrase, ...]
     sentence: str
+    is_rollback: bool
+    """Whether an older release was asked about."""
+    better_target: str | None
+    """The sentence about a nearby release that breaks fewer clients; null = none does."""
+    targets: tuple[Target, ...]
+    """Oldest release first."""
+    target_differences: tuple[TargetDifference, ...]
     evidence: tuple[str, ...]
     """What the answer rests on, in sentences."""
     counts: dict[str, int]
@@ -238,7 +328,13 @@ class UpgradeReport:
     """Most clients first."""
     clients: tuple[ClientVerdict, ...]
     """By outcome, then owner, software and client id."""
-    cluster_notes: tuple[str, ...]
+    mixed_window: Outlook
+    way_back: Outlook | None
+    """Null where the question is itself about the way back."""
+    cluster_notes: tuple[ClusterNote, ...]
+    way_back_notes: tuple[ClusterNote, ...]
+    skipped_releases: tuple[SkippedRelease, ...]
+    false_alarms: tuple[FalseAlarm, ...]
     quality_warnings: tuple[QualityWarning, ...]
     rules: tuple[Rule, ...]
     not_assessed: tuple[str, ...]

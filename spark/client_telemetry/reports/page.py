@@ -10,7 +10,7 @@ from importlib import resources
 from jinja2 import DictLoader, Environment, StrictUndefined
 from markupsafe import Markup, escape
 
-from client_telemetry.reports import charts, wording
+from client_telemetry.reports import charts, cluster_notes, outlooks, wording
 from client_telemetry.reports.client_strings import client_label, pieces, shortened, shown, without_invisible
 from client_telemetry.reports.coverage import COMPLETENESS
 from client_telemetry.reports.model import (
@@ -19,6 +19,7 @@ from client_telemetry.reports.model import (
     OUTCOMES,
     ClientVerdict,
     UpgradeReport,
+    outcome,
 )
 
 LISTED = 200
@@ -28,6 +29,7 @@ EXPLAINED = 80
 OWNERS_FIRST = 6
 """Owners on the first screen."""
 WARNINGS_OPEN = 2
+DIFFERENCES_OPEN = 4
 VERSIONS_SHOWN = 40
 SOFTWARE_SHOWN = 60
 RUNS_SHOWN = 200
@@ -55,11 +57,22 @@ def report_page(report: UpgradeReport) -> str:
         rare=[client for client in report.clients if client.seen_rarely],
         folders={stake.owner: stake.folder for stake in report.owners},
         rule_numbers=_rule_numbers(report),
+        compared=_compared(report),
+        differing={
+            "mixed": [c for c in report.clients if outlooks.differs_in_the_mixed_window(c)],
+            "back": [c for c in report.clients if outlooks.differs_on_the_way_back(c)],
+        },
         widest=max((software.clients for software in report.software), default=0),
         css=Markup(css),
         script=Markup(script),
         policy=_policy(css, script),
     )
+
+
+def _compared(report: UpgradeReport) -> list[str]:
+    """Outcomes that have a column in the comparison: those of the answer, and what any of the releases has."""
+    always = ("breaks_at_once", "breaks_latent", "safe")
+    return [each for each in OUTCOMES if each in always or any(t.counts[each] for t in report.targets)]
 
 
 def marked(text: str | None, limit: int | None = None) -> Markup:
@@ -139,6 +152,7 @@ def _template():
         "where_and_when": wording.where_and_when,
         "finding_seen": wording.finding_seen,
         "finding_outcome": wording.finding_outcome,
+        "verdict_outcome": lambda verdict: outcome(verdict, None),
         "would_happen": wording.would_happen,
         "opened": wording.opened,
         "condition": wording.condition,
@@ -153,9 +167,12 @@ def _template():
         "OUTCOME_MEANINGS": OUTCOME_MEANINGS,
         "CONFIDENCE_MEANINGS": CONFIDENCE_MEANINGS,
         "COMPLETENESS": COMPLETENESS,
+        "WEIGHTS": cluster_notes.WEIGHTS,
         "NOT_TOLD": wording.NOT_TOLD,
         "OWNERS_FIRST": OWNERS_FIRST,
         "WARNINGS_OPEN": WARNINGS_OPEN,
+        "DIFFERENCES_OPEN": DIFFERENCES_OPEN,
+        "EXPLAINED": EXPLAINED,
         "VERSIONS_SHOWN": VERSIONS_SHOWN,
         "SOFTWARE_SHOWN": SOFTWARE_SHOWN,
         "RUNS_SHOWN": RUNS_SHOWN,

@@ -9,7 +9,7 @@ from typing import Any
 
 from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.document import timestamp
-from client_telemetry.reports.model import ClientVerdict, Finding, Question
+from client_telemetry.reports.model import ClientVerdict, Finding, OtherTarget, Question, outcome
 
 QUESTION_COLUMNS = ("cluster_id", "report_id")
 IDENTITY_COLUMNS = ("client_id", "principal", "client_software_name", "client_software_version")
@@ -52,13 +52,19 @@ def cell(value: Any) -> Any:
     if value is None:
         return ""
     if isinstance(value, tuple):
-        return cell("; ".join(str(item) for item in value))
+        return cell("; ".join(_item(item) for item in value))
     if isinstance(value, datetime):
         return timestamp(value)
     if isinstance(value, str):
         guard = "'" if value.lstrip(" ").startswith(FORMULA_STARTS) else ""
         return guard + shown(value)
     return value
+
+
+def _item(value: Any) -> str:
+    if isinstance(value, OtherTarget):
+        return f"{value.to_release}: {outcome(value.verdict, value.when)} ({value.reason})"
+    return str(value)
 
 
 def _csv(header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> str:

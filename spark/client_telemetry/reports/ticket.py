@@ -1,12 +1,13 @@
 """report.md: the report as a ticket, for the whole cluster and for one owner. Tables and code spans are those of
 GitHub Flavored Markdown. Client-supplied text stands in code spans only, where it is neither link nor HTML."""
 
-import re
 from collections.abc import Iterable
 
 from client_telemetry.reports import wording
-from client_telemetry.reports.client_strings import client_label, shortened, shown, without_invisible
+from client_telemetry.reports.client_strings import client_label
+from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.model import OUTCOMES, ClientVerdict, OwnerStake, UpgradeReport
+from client_telemetry.reports.ticket_of_the_change import comparison, the_change_itself
 from client_telemetry.reports.wording import without_brackets
 
 BREAKS = ("breaks_at_once", "breaks_latent")
@@ -29,15 +30,18 @@ def report_ticket(report: UpgradeReport) -> str:
     """The whole report; safe clients are only counted, but for those with a question left open."""
     question = report.question
     lines = [
-        f"# Upgrade of {code(question.cluster_name)} from {question.from_release} to {question.to_release}",
+        f"# {'Going back' if report.is_rollback else 'Upgrade'} of {code(question.cluster_name)} "
+        f"from {question.from_release} to {question.to_release}",
         "",
         prose(report.sentence),
+        *([prose(report.better_target)] if report.better_target else []),
         "",
-        *_bullets(report.evidence),
+        *bullets(report.evidence),
         "",
         "Times are in UTC.",
         "",
         *_quality(report),
+        *comparison(report),
         *_owner_table(report),
         *_section("Must act", [c for c in report.clients if c.outcome in BREAKS], COLUMNS),
         *_lesser_sections(report.clients, COLUMNS, UNJUDGED),
@@ -46,10 +50,9 @@ def report_ticket(report: UpgradeReport) -> str:
         f"{wording.counted(report.counts['safe'], 'client')}, listed in clients.csv.",
         "",
     ]
-    if report.cluster_notes:
-        lines += ["## The upgrade itself", "", *_bullets(report.cluster_notes), ""]
-    lines += ["## Not assessed", "", *_bullets(report.not_assessed), ""]
-    lines += ["## Method", "", *_bullets(_method(report)), ""]
+    lines += the_change_itself(report)
+    lines += ["## Not assessed", "", *bullets(report.not_assessed), ""]
+    lines += ["## Method", "", *bullets(_method(report)), ""]
     return "\n".join(lines)
 
 
@@ -58,17 +61,18 @@ def owner_ticket(report: UpgradeReport, stake: OwnerStake) -> str:
     question, name = report.question, _owner(stake.owner)
     clients = [client for client in report.clients if client.owner == stake.owner]
     broken = [client for client in clients if client.outcome in BREAKS]
+    change, are_to = ("way back", "go back") if report.is_rollback else ("upgrade", "be upgraded")
     lines = [
-        f"# What the upgrade of {code(question.cluster_name)} to {question.to_release} means for {name}",
+        f"# What the {change} of {code(question.cluster_name)} to {question.to_release} means for {name}",
         "",
-        f"The Kafka brokers of this cluster are to be upgraded from {question.from_release} to "
+        f"The Kafka brokers of this cluster are to {are_to} from {question.from_release} to "
         f"{question.to_release}. {_stake_sentence(stake)}",
         "",
     ]
     if broken:
         lines += [
-            "A client library talks to brokers in certain versions of each request. The new release does not "
-            "serve every version that the old one does, and a client that needs one that is gone stops working, "
+            "A client library talks to brokers in certain versions of each request. The other release does "
+            "not serve every version that the present one does, and a client that needs one that is gone stops working, "
             "although nobody touched it.",
             "",
         ]
@@ -82,7 +86,7 @@ def owner_ticket(report: UpgradeReport, stake: OwnerStake) -> str:
     lines += [
         "## Evidence",
         "",
-        *_bullets(report.evidence),
+        *bullets(report.evidence),
         f"- Report {code(question.report_id)}, {wording.minute(question.created_at)}. Times are in UTC.",
         "- All of your clients, the safe ones too, are in clients.csv beside this file.",
         "",
@@ -90,30 +94,8 @@ def owner_ticket(report: UpgradeReport, stake: OwnerStake) -> str:
     return "\n".join(lines)
 
 
-def code(text: str, limit: int = 80) -> str:
-    """Client-supplied text as a code span that fits a table cell: invisible characters visible, cut in the middle,
-    pipes written out since renderers disagree about `\\|` in code.
-
-    >>> code("a|b`c\\n")
-    '`` a[U+007C]b`c␊ ``'
-    """
-    safe = shortened(shown(text), limit).replace("|", "[U+007C]")
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", safe)), default=0))
-    pad = " " if "`" in safe or not safe.strip() else ""
-    return f"{fence}{pad}{safe}{pad}{fence}"
-
-
-def prose(text: str) -> str:
-    """Our own words, with whatever could be markup escaped, on one line."""
-    return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", without_invisible(text)).replace("&", "&amp;")
-
-
 def _owner(owner: str | None) -> str:
     return "clients without owner" if owner is None else prose(owner)
-
-
-def _bullets(sentences: Iterable[str]) -> list[str]:
-    return [f"- {prose(sentence)}" for sentence in sentences]
 
 
 def _quality(report: UpgradeReport) -> list[str]:
@@ -131,12 +113,12 @@ def _owner_table(report: UpgradeReport) -> list[str]:
     if not report.owners:
         return []
     head = ["Owner", "Clients", *(words.capitalize() for words in OUTCOMES.values()), "First change"]
-    lines = ["## Owners", "", _row(head), _row(["---", *["---:"] * (1 + len(OUTCOMES)), "---"])]
+    lines = ["## Owners", "", row(head), row(["---", *["---:"] * (1 + len(OUTCOMES)), "---"])]
     for stake in report.owners:
         helped = wording.counted(stake.first_fix_clients, "client")
         first = f"{prose(stake.first_fix)} ({helped})" if stake.first_fix else ""
         numbers = [wording.number(n) for n in (stake.clients, *stake.counts.values())]
-        lines += [_row([_owner(stake.owner), *numbers, first])]
+        lines += [row([_owner(stake.owner), *numbers, first])]
     return [*lines, ""]
 
 
@@ -160,10 +142,10 @@ def _section(heading: str, clients: list[ClientVerdict], columns: tuple[str, ...
 
 
 def _table(clients: list[ClientVerdict], columns: tuple[str, ...]) -> list[str]:
-    rows = [_row(columns), _row(["---"] * len(columns))]
+    rows = [row(columns), row(["---"] * len(columns))]
     for client in clients:
         cells = _cells(client)
-        rows += [_row(cells[column] for column in columns)]
+        rows += [row(cells[column] for column in columns)]
     return rows
 
 
@@ -188,10 +170,6 @@ def _client(client: ClientVerdict) -> str:
 def _software(client: ClientVerdict) -> str:
     told = wording.software(client)
     return told if told == wording.NOT_TOLD else code(told)
-
-
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _stake_sentence(stake: OwnerStake) -> str:

@@ -7,10 +7,25 @@ from client_telemetry.tables.table import (
     PROCESSING_TIME,
     STRING,
     TIMESTAMP,
+    ArrayType,
     Column,
     MapType,
     Table,
+    struct,
 )
+
+TARGETS = ArrayType(
+    struct(
+        to_release=STRING,
+        breaks_at_once=LONG,
+        breaks_latent=LONG,
+        insufficient_evidence=LONG,
+        degrades=LONG,
+        unsupported=LONG,
+        safe=LONG,
+    )
+)
+"""Clients per verdict if the brokers went to that release; `breaks` is split by its `when`."""
 
 UPGRADE_REPORTS = Table(
     name="upgrade_reports",
@@ -24,13 +39,33 @@ UPGRADE_REPORTS = Table(
         Column("last_dt", DATE, "Last day of evidence", nullable=False),
         Column("evidence_from", TIMESTAMP, "First evidence that was used; null = none"),
         Column(
-            "evidence_until", TIMESTAMP, "Evidence from this time on was not used; null = none was left out"
+            "evidence_until",
+            TIMESTAMP,
+            "Connections opened at this time or later are no evidence, nor are request versions that a connection "
+            "used first then. A connection opened before it counts with all that it did in the day, so counts and "
+            "last_seen_at of one that outlived the cut include later requests. Null = nothing was left out",
         ),
         Column("evidence_until_reason", STRING, "Why evidence was cut there"),
         Column("clients", LONG, "Clients judged", nullable=False),
         Column("connections", LONG, "Connections that are evidence", nullable=False),
         Column(
-            "connections_elsewhere", LONG, "Connections of the days that are not: other release, or later"
+            "connections_elsewhere",
+            LONG,
+            "Connections of the days that are not: other release, or opened after the cut",
+        ),
+        Column(
+            "connections_unidentified",
+            LONG,
+            "Connections to brokers of the from-release, opened before the cut, without principal, client id and "
+            "software: refused before it was known whose they are. No client explains them and none is judged by them",
+            nullable=False,
+        ),
+        Column(
+            "targets",
+            TARGETS,
+            "The release that was asked about and nearby ones, oldest first, with the clients per verdict; whose "
+            "verdict differs is in upgrade_verdicts.other_targets",
+            nullable=False,
         ),
         Column("knowledge_version", STRING, "Digest of the knowledge base", nullable=False),
         Column("snapshots", MapType(STRING, LONG), "Table to snapshot id that was read", nullable=False),

@@ -10,8 +10,10 @@ from client_telemetry.tables.table import (
     STRING,
     STRINGS,
     TIMESTAMP,
+    ArrayType,
     Column,
     Table,
+    struct,
 )
 
 VERDICTS = {
@@ -40,6 +42,27 @@ UPGRADE_VERDICTS = Table(
         Column("missing", STRINGS, "What is not known, and what would settle it", nullable=False),
         Column(
             "identified_as", STRING, "Library and version, as resolved from the declared name; null = unknown"
+        ),
+        Column(
+            "rollback_verdict",
+            STRING,
+            "What becomes of the client when the brokers return to the from-release after the upgrade, a verdict; null "
+            "where the question is itself about an older release: then the verdict is that of the way back",
+        ),
+        Column("rollback_explanation", STRING, "Why, in a sentence; null as rollback_verdict"),
+        Column(
+            "mixed_verdict",
+            STRING,
+            "What becomes of the client while some brokers run one release and some the other, a verdict",
+            nullable=False,
+        ),
+        Column("mixed_explanation", STRING, "Why, in a sentence", nullable=False),
+        Column(
+            "other_targets",
+            ArrayType(struct(to_release=STRING, verdict=STRING, when=STRING, reason=STRING)),
+            "The compared releases (upgrade_reports.targets) on which verdict or when is another, oldest first, with "
+            "the requests or the rule that make the difference",
+            nullable=False,
         ),
         Column("owner", STRING, "Owner of the client; null = no rule matches"),
         Column("owner_contact", STRING, "How to reach the owner"),

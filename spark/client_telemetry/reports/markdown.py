@@ -1,0 +1,34 @@
+"""Pieces of GitHub Flavored Markdown. Client-supplied text stands in code spans only, where it is neither link nor
+HTML; our own words are escaped."""
+
+import re
+from collections.abc import Iterable
+
+from client_telemetry.reports.client_strings import shortened, shown, without_invisible
+
+
+def code(text: str, limit: int = 80) -> str:
+    """Client-supplied text as a code span that fits a table cell: invisible characters visible, cut in the middle,
+    pipes written out since renderers disagree about `\\|` in code.
+
+    >>> code("a|b`c\\n")
+    '`` a[U+007C]b`c␊ ``'
+    """
+    safe = shortened(shown(text), limit).replace("|", "[U+007C]")
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", safe)), default=0))
+    pad = " " if "`" in safe or not safe.strip() else ""
+    return f"{fence}{pad}{safe}{pad}{fence}"
+
+
+def prose(text: str) -> str:
+    """Our own words, with whatever could be markup escaped, on one line."""
+    return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", without_invisible(text)).replace("&", "&amp;")
+
+
+def bullets(sentences: Iterable[str]) -> list[str]:
+    return [f"- {prose(sentence)}" for sentence in sentences]
+
+
+def row(cells: Iterable[str]) -> str:
+    """A line of a table."""
+    return f"| {' | '.join(cells)} |"

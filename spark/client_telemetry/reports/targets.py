@@ -1,0 +1,89 @@
+"""The comparison of nearby releases: clients per outcome on each, who fares otherwise, and which is better."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Target, TargetDifference, outcome
+from client_telemetry.reports.wording import counted
+
+NAMED = 5
+"""Clients of a difference that are named."""
+_REASONS = 2
+"""Reasons that the sentence names."""
+
+
+def compared_targets(rows: Iterable[Mapping[str, Any]], to_release: str) -> tuple[Target, ...]:
+    """`rows`: upgrade_reports.targets."""
+    return tuple(
+        Target(row["to_release"], row["to_release"] == to_release, {name: row[name] for name in OUTCOMES})
+        for row in rows
+    )
+
+
+def target_differences(clients: Iterable[ClientVerdict]) -> tuple[TargetDifference, ...]:
+    """Clients that fare otherwise in the same way, on the same releases, for the same reason; most clients first."""
+    groups: dict[tuple, list[ClientVerdict]] = defaultdict(list)
+    for client in clients:
+        releases: dict[tuple, list[str]] = defaultdict(list)
+        for other in client.other_targets:
+            releases[outcome(other.verdict, other.when), other.reason].append(other.to_release)
+        for (there, reason), where in releases.items():
+            groups[tuple(where), client.outcome, there, reason].append(client)
+    differences = [
+        TargetDifference(*key, len(alike), tuple(client.client_id for client in alike[:NAMED]))
+        for key, alike in groups.items()
+    ]
+    return tuple(
+        sorted(differences, key=lambda each: (-each.clients, each.releases, each.there, each.reason))
+    )
+
+
+def better_target(
+    targets: Sequence[Target], clients: Sequence[ClientVerdict], is_rollback: bool
+) -> str | None:
+    """The sentence that names the nearby release on which fewest clients break, nearest first; None where no release
+    is better. `targets` are in the order of releases."""
+    asked = next((target for target in targets if target.is_asked), None)
+    better = [target for target in targets if asked and _broken(target) < _broken(asked)]
+    if not better:
+        return None
+    nearest_first = list(reversed(better)) if is_rollback else better
+    best = min(nearest_first, key=lambda target: (_broken(target), target.counts["insufficient_evidence"]))
+    later = targets[targets.index(best) + 1 :]
+    and_later = later and not is_rollback and all(_broken(each) == _broken(best) for each in later)
+    opening = f"{best.to_release} and later break" if and_later else f"{best.to_release} breaks"
+    later_too = best.counts["breaks_latent"] != asked.counts["breaks_latent"]
+    broken = f"{best.counts['breaks_at_once']:,} at once" if _broken(best) else "none"
+    if later_too and _broken(best):
+        broken += f" and {best.counts['breaks_latent']:,} later"
+    freed = [client for client in clients if _breaks(client) and not _breaks(client, best.to_release)]
+    added = sum(_breaks(client, best.to_release) and not _breaks(client) for client in clients)
+    only = not any(
+        _breaks(client, each.to_release) for client in freed for each in targets if not each.is_asked
+    )
+    fail = "fails" if len(freed) == 1 else "fail"
+    where = f"{fail} only on {asked.to_release}" if only else f"{fail} on {asked.to_release} and not there"
+    more = f", and {counted(added, 'other')} {'fails' if added == 1 else 'fail'} there" if added else ""
+    return (
+        f"{opening} {broken}: {counted(len(freed), 'client')} {where}"
+        f"{_reasons(freed, best.to_release)}{more}."
+    )
+
+
+def _broken(target: Target) -> int:
+    return target.counts["breaks_at_once"] + target.counts["breaks_latent"]
+
+
+def _breaks(client: ClientVerdict, release: str | None = None) -> bool:
+    """On a release; on the one that was asked about where none is given."""
+    verdict = next((other.verdict for other in client.other_targets if other.to_release == release), None)
+    return (verdict or client.verdict) == "breaks"
+
+
+def _reasons(freed: Iterable[ClientVerdict], release: str) -> str:
+    reasons = {
+        other.reason for client in freed for other in client.other_targets if other.to_release == release
+    }
+    reasons.discard("")
+    return f" ({'; '.join(sorted(reasons))})" if 0 < len(reasons) <= _REASONS else ""
