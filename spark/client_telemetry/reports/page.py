@@ -155,6 +155,7 @@ def _template():
         "verdict_outcome": lambda verdict: outcome(verdict, None),
         "would_happen": wording.would_happen,
         "opened": wording.opened,
+        "untold": wording.untold,
         "condition": wording.condition,
         "brokers": wording.brokers,
         "period": lambda pair: wording.period(*pair),

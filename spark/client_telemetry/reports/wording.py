@@ -89,6 +89,11 @@ def opened(text: str) -> str:
     return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 
+def untold(client: ClientVerdict) -> tuple[str, ...]:
+    """What is not known of a client, without what its explanation says already."""
+    return tuple(sentence for sentence in client.missing if sentence not in client.explanation)
+
+
 def seen(client: ClientVerdict) -> str:
     """What was seen of a client: amount, brokers, time."""
     amount = f"{counted(client.requests, 'request')} on {counted(client.connections, 'connection')}"

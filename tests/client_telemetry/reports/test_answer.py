@@ -23,3 +23,10 @@ def test_a_long_trigger_is_left_to_the_row():
     counts = {"breaks_at_once": 0, "breaks_latent": 1, "safe": 1}
     sentence = text(answer("c", "3.9.1", "4.0.0", counts, ["x" * 60]))
     assert "1 later, when something sets it off" in sentence
+
+
+def test_going_back():
+    counts = {"breaks_at_once": 2, "safe": 40}
+    assert text(answer("c", "4.0.1", "3.9.1", counts, [], is_rollback=True)) == (
+        "Going back from 4.0.1 to 3.9.1 on cluster c breaks 2 of 42 clients at once. 40 are safe, none lacks evidence."
+    )

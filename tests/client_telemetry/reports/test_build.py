@@ -145,3 +145,23 @@ def test_it_is_said_that_nobody_is_guessed_where_that_is_so(rows):
     unnamed = rows.verdict("a", client_software_name="unknown", client_software_version="unknown")
     assert NO_GUESS in build(rows, [unnamed]).not_assessed
     assert NO_GUESS not in build(rows, [unnamed | {"identified_as": "probably sarama"}]).not_assessed
+
+
+@pytest.mark.parametrize(
+    ("count", "sentence"),
+    [
+        (0, None),
+        (None, None),
+        (1, "1 connection that no client explains: refused before it told whose it is."),
+        (9780, "9,780 connections that no client explains: refused before they told whose they are."),
+    ],
+)
+def test_connections_that_no_client_explains(rows, count, sentence):
+    report = build(rows, [rows.verdict()], question=rows.question(1, connections_unidentified=count))
+    told = [each for each in report.evidence if "explains" in each]
+    assert told == ([sentence] if sentence else [])
+
+
+def test_what_is_assessed_is_not_listed_as_not_assessed(rows):
+    told = " ".join(build(rows, [rows.verdict()]).not_assessed)
+    assert "way back" not in told and "some brokers" not in told

@@ -80,6 +80,9 @@ def fleet_html(fleet_report) -> str:
 @pytest.fixture(scope="module")
 def hostile_html(rows) -> str:
     row = {"owner": "<i>team</i>", "owner_contact": '"><b>', "explanation": "<u>why\u202e", "fix": "<s>fix"}
+    row |= {"mixed_explanation": "<w>", "rollback_verdict": "degrades", "rollback_explanation": "<y>"}
+    row |= {"other_targets": [{"to_release": "<z>", "verdict": "unsupported", "when": None, "reason": "<k>"}]}
+    row |= {"mixed_verdict": "unsupported"}
     verdicts = ["breaks", "insufficient_evidence", "degrades", "unsupported", "safe"]
     given = [
         rows.verdict(text, verdict, principal=text and text[:100], missing=[text or ""], **row)
@@ -99,7 +102,10 @@ def hostile_html(rows) -> str:
         )
         for r in given
     ]
-    asked = rows.question(len(given), evidence_until_reason="<b>\u202e", snapshots={"<t>": 1})
+    targets = [{"to_release": "<j>"} | dict.fromkeys(OUTCOMES, 0)]
+    asked = rows.question(
+        len(given), targets=targets, evidence_until_reason="<b>\u202e", snapshots={"<t>": 1}
+    )
     warnings = [rows.quality_result(description="<p>", observed_value="<q>")]
     return report_page(
         build_report(asked, given, found, [], [rows.broker(1, "<3>")], warnings, cluster_name="<c>\u202e")
@@ -126,6 +132,11 @@ def test_well_formed_and_loads_nothing(name, request):
         "x",
         "v",
         "r",
+        "w",
+        "y",
+        "z",
+        "k",
+        "j",
     }
     assert not [
         a for a in ("src", "srcset", "style", "action", "xlink:href", "onerror", "onclick") if page.having(a)
@@ -201,6 +212,71 @@ def test_numbers_are_those_of_the_model(fleet_report, fleet_html):
     for client in fleet_report.clients:
         if client.outcome != "safe":
             assert client.explanation in "".join(page.text.values())
+
+
+@pytest.fixture(scope="module")
+def compared_html(rows) -> str:
+    other = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup 1"}
+    given = [
+        rows.verdict("only-there", "breaks", other_targets=[other]),
+        rows.verdict("half-way", mixed_verdict="breaks", mixed_explanation="While brokers differ, it stops."),
+        rows.verdict("no-return", rollback_verdict="breaks", rollback_explanation="Its group was converted."),
+    ]
+    none = dict.fromkeys(OUTCOMES, 0)
+    targets = [
+        {"to_release": "4.0.0"} | none | {"breaks_at_once": 1, "safe": 2},
+        {"to_release": "4.0.1"} | none | {"safe": 3},
+    ]
+    return report_page(build_report(rows.question(3, targets=targets), given, [], [], []))
+
+
+def test_nearby_releases_are_on_the_first_screen(compared_html):
+    header = compared_html.split("<header>")[1].split("</header>")[0]
+    assert (
+        "4.0.1 and later break none" not in header and "4.0.1 breaks none: 1 client fails only on" in header
+    )
+    table = header.split('<table class="plain targets">')[1].split("</table>")[0]
+    numbers = [re.findall(r'<td class="n[^"]*">(\d+)', row) for row in table.split("<tr")[2:]]
+    assert numbers == [["1", "0", "2"], ["0", "0", "3"]], "outcomes that no release has have no column"
+    differences = Page(compared_html).text["targets"]
+    assert "4.0.1: 1 client safe instead of breaks at once (JoinGroup 1): only-there" in differences
+
+
+def test_who_fares_otherwise_half_way_and_on_the_way_back(compared_html):
+    text = Page(compared_html).text["upgrade"]
+    assert "While brokers differ, it stops." in text and "Its group was converted." in text
+    assert "half-way" in text and "no-return" in text and "only-there" not in text
+
+
+def test_notes_skips_and_false_alarms(rows):
+    question = rows.question(0, to_release="4.0.1")
+    text = Page(report_page(build_report(question, [], [], [], []))).text["upgrade"]
+    assert "ZooKeeper mode is gone" in text and "4.0.0: JoinGroup 0 and 1 are missing" in text
+    assert "DeprecatedRequestsPerSec and the request log of 3.9.1" in text and "JoinGroup 0–1." in text
+
+
+def test_a_release_to_skip_is_told_at_once(rows):
+    html = report_page(build_report(rows.question(0), [], [], [], []))
+    assert "4.0.0 is a release to skip" in html.split("</header>")[0]
+
+
+def test_going_back_is_not_called_an_upgrade(rows):
+    row = rows.verdict("a", rollback_verdict=None, rollback_explanation=None)
+    asked = rows.question(1, from_release="4.0.1", to_release="3.9.1")
+    html = report_page(build_report(asked, [row], [], [], []))
+    text = Page(html).text
+    assert "Going back itself" in text["upgrade"] and 'id="way-back"' not in html
+    assert "before going back" in text["first"] and "<title>Way back of" in html
+    assert "cannot register while these are finalized" in text["upgrade"]
+
+
+def test_what_the_explanation_says_is_not_said_twice(rows):
+    told = "which version of ListOffsets it uses"
+    row = rows.verdict(
+        "a", "insufficient_evidence", explanation=f"Not known: {told}.", missing=[told, "another thing"]
+    )
+    text = Page(report_page(build_report(rows.question(1), [row], [], [], []))).text["insufficient_evidence"]
+    assert text.count(told) == 1 and "another thing" in text
 
 
 def test_without_clients(rows):
