@@ -20,7 +20,6 @@ from client_telemetry.compatibility import (
     ClientVerdict,
     Finding,
     UnusableRelease,
-    judge,
     judge_mixed_window,
     judge_rollback,
 )
@@ -178,8 +177,12 @@ def verdict_rows(
     owners: Mapping[tuple, Mapping],
     mechanisms: Mapping[str, str | None],
 ) -> tuple[list[dict], list[dict], list[dict]]:
-    """Rows of upgrade_verdicts and upgrade_findings, and upgrade_reports.targets. `clients`: rows of `evidence`, times with their zone.
-    `owners`: client key to its latest row of `clients`. `mechanisms`: listener to its only SASL mechanism."""
+    """Rows of upgrade_verdicts and upgrade_findings, and upgrade_reports.targets.
+
+    `clients`: rows of `evidence`, times with their zone. `owners`: client key to its latest row of `clients`.
+    `mechanisms`: listener to its only SASL mechanism. 100,000 clients like the sample fleet's and 7 releases take
+    29 s on one core: on the driver, since there are few distinct evidences.
+    """
     clients = list(clients)
     declared = _declared(clients)
     nearby = NearbyTargets(asked.from_release, asked.to_release)
@@ -189,7 +192,7 @@ def verdict_rows(
         uses = client["uses"] or []
         others = declared.get((key["principal"], key["client_id"]), set()) - {_software(client)}
         known = _client_evidence(client, uses, mechanisms, others)
-        verdict = judge(known, asked.from_release, asked.to_release)
+        verdict, other_targets = nearby.judged(known)
         owner = owners.get(tuple(key.values()), {})
         shared = {"cluster_id": asked.cluster_id, "report_id": report_id, **key}
         verdicts.append(
@@ -197,7 +200,7 @@ def verdict_rows(
             | _verdict_columns(verdict)
             | _outlook_columns(known, asked, verdict)
             | {
-                "other_targets": nearby.differing(known, verdict),
+                "other_targets": other_targets,
                 "owner": owner.get("owner"),
                 "owner_contact": owner.get("owner_contact"),
                 "connections": client["connections"],
@@ -286,10 +289,13 @@ def _outlook_columns(known: ClientEvidence, asked: Question, verdict: ClientVerd
 
 
 def _finding_columns(finding: Finding, uses: Sequence[Mapping]) -> dict:
-    versions = versions_in(finding.versions)
+    versions = versions_in(finding.versions) if finding.requests else ()
     seen = [
-        u for u in uses if finding.requests and u["api_key"] == finding.api_key and u["version"] in versions
+        u for u in uses if u["api_key"] == finding.api_key and u["version"] in versions and u["requests"] > 0
     ]
+    # Clients whose evidence is alike share their findings: how often and when is the client's own.
+    first = [use["first_request_at"] for use in seen if use["first_request_at"]]
+    last = [use["last_request_at"] for use in seen if use["last_request_at"]]
     return {
         "rule_id": finding.rule_id,
         "verdict": finding.verdict,
@@ -301,9 +307,9 @@ def _finding_columns(finding: Finding, uses: Sequence[Mapping]) -> dict:
         "api_key": finding.api_key,
         "api_name": finding.api_name or None,
         "versions": finding.versions or None,
-        "requests": finding.requests or None,
-        "first_seen_at": _time(finding.first_seen),
-        "last_seen_at": _time(finding.last_seen),
+        "requests": sum(use["requests"] for use in seen) or None,
+        "first_seen_at": min(first, default=None),
+        "last_seen_at": max(last, default=None),
         "broker_ids": sorted({broker for use in seen for broker in use["broker_ids"]}),
         "source_objects": sorted({key for use in seen for key in use["source_objects"]})[:MAX_SOURCE_OBJECTS],
         "explanation": finding.explanation,
@@ -327,10 +333,6 @@ def versions_in(text: str) -> set[int]:
 
 def _micros(time: dt.datetime | None) -> int | None:
     return None if time is None else int(time.timestamp() * 1_000_000)
-
-
-def _time(micros: int | None) -> dt.datetime | None:
-    return None if micros is None else dt.datetime.fromtimestamp(micros / 1e6, dt.UTC)
 
 
 def sasl_mechanisms(brokers: Sequence[dict]) -> dict[str, str | None]:

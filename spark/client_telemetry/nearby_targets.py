@@ -1,7 +1,7 @@
-"""Releases compared with the one that was asked about: on which of them a client fares otherwise.
+"""The verdict on the release that was asked about, compared with nearby releases: where a client fares otherwise.
 
-A release changes the verdict of few clients, and clients whose evidence is the same in what the engine looks at
-have the same verdict: each distinct evidence is judged once per release.
+Clients whose evidence is the same in what the engine looks at have the same verdict: each distinct evidence is
+judged once per release. A hundred thousand clients have some thousand distinct evidences.
 """
 
 from collections import Counter
@@ -37,27 +37,31 @@ class NearbyTargets:
         """Raises as releases.upgrade does."""
         self.from_release, self.to_release = from_release, to_release
         self.compared = targets.nearby(from_release, to_release)
-        self._known: dict[ClientEvidence, dict[str, _Judged]] = {}
+        self._known: dict[ClientEvidence, tuple[ClientVerdict, _Judged, dict[str, _Judged]]] = {}
         self._counts = {release: Counter() for release in (to_release, *self.compared)}
 
-    def differing(self, evidence: ClientEvidence, verdict: ClientVerdict) -> list[dict]:
-        """upgrade_verdicts.other_targets of a client. `verdict`: what it is on the release that was asked about."""
+    def judged(self, evidence: ClientEvidence) -> tuple[ClientVerdict, list[dict]]:
+        """The verdict on the release that was asked about, and upgrade_verdicts.other_targets.
+
+        Whether a finding rests on requests is right in the verdict; how many there were and when is not, as clients
+        whose evidence is alike share it.
+        """
         key = what_decides_of(evidence)
         if key not in self._known:
-            self._known[key] = {
-                release: _in_short(judge(key, self.from_release, release)) for release in self.compared
-            }
-        asked = _in_short(verdict)
+            verdict = judge(key, self.from_release, self.to_release)
+            there = {r: _in_short(judge(key, self.from_release, r)) for r in self.compared}
+            self._known[key] = verdict, _in_short(verdict), there
+        verdict, asked, others = self._known[key]
         self._counts[self.to_release][asked.counted_as] += 1
         differing = []
-        for release, there in self._known[key].items():
+        for release, there in others.items():
             self._counts[release][there.counted_as] += 1
             if (there.verdict, there.when) != (asked.verdict, asked.when):
                 reason = min(asked, there, key=lambda judged: judged.seriousness).decided_by
                 differing.append(
                     {"to_release": release, "verdict": there.verdict, "when": there.when, "reason": reason}
                 )
-        return differing
+        return verdict, differing
 
     def counts(self) -> list[dict]:
         """upgrade_reports.targets of the clients so far."""

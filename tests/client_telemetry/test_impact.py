@@ -3,9 +3,11 @@
 import datetime as dt
 
 import pytest
+from client_telemetry.compatibility import judge
 from client_telemetry.impact import (
     NoSuchQuestion,
     Question,
+    _client_evidence,
     connection_counts,
     evidence,
     question,
@@ -204,3 +206,33 @@ def test_owner_and_key_are_carried(two_clients):
     owners = {key: {"owner": "team", "owner_contact": "#team"}}
     verdicts, _, _ = verdict_rows(two_clients, asked(), "r", owners, {})
     assert {row["owner"] for row in verdicts} == {"team", None}
+
+
+def test_clients_that_are_alike_keep_their_own_amounts(spark):
+    """Compared with the engine's verdict on each of them alone."""
+    given = clients(
+        spark,
+        connection(
+            1, use(PRODUCE, 2, 7, minute=1), use(PRODUCE, 1, 5, minute=3), use(FETCH, 12, 9, minute=4)
+        ),
+        connection(
+            2,
+            use(PRODUCE, 2, 70, minute=2),
+            use(PRODUCE, 1, 1, minute=9),
+            use(FETCH, 12, 1),
+            client_id="shop",
+        ),
+    )
+    _, findings, _ = verdict_rows(given, asked(), "r", {}, {})
+    for each in given:
+        alone = judge(_client_evidence(each, each["uses"], {}, ()), "3.9.1", "4.0.0").findings
+        ours = [row for row in findings if row["client_id"] == each["client_id"]]
+        assert [(row["rule_id"], row["requests"]) for row in ours] == [
+            (f.rule_id, f.requests or None) for f in alone
+        ]
+        times = [(row["first_seen_at"], row["last_seen_at"]) for row in ours]
+        assert times == [(_time(f.first_seen), _time(f.last_seen)) for f in alone]
+
+
+def _time(micros: int | None) -> dt.datetime | None:
+    return None if micros is None else dt.datetime.fromtimestamp(micros / 1e6, dt.UTC)

@@ -4,7 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
+from client_telemetry.compatibility import ClientEvidence, ClientVerdict, judge, parse_api_uses
 from client_telemetry.nearby_targets import NearbyTargets, decided_by, what_decides_of
 
 FLEET = Path(__file__).parents[1] / "data/compatibility/fleet_3.9.1_to_4.0.0.csv"
@@ -37,7 +37,7 @@ def fleet() -> list[ClientEvidence]:
 
 def test_a_client_that_fails_on_4_0_0_only_names_the_request():
     nearby = NearbyTargets("3.9.1", "4.0.0")
-    differing = nearby.differing(JOINS_WITH_1, judge(JOINS_WITH_1, "3.9.1", "4.0.0"))
+    _, differing = nearby.judged(JOINS_WITH_1)
     assert [each["to_release"] for each in differing] == list(nearby.compared)
     assert {each["reason"] for each in differing} == {"JoinGroup 1"}
     assert "breaks" not in {each["verdict"] for each in differing}
@@ -45,12 +45,12 @@ def test_a_client_that_fails_on_4_0_0_only_names_the_request():
 
 def test_where_it_fares_the_same_nothing_is_listed():
     nearby = NearbyTargets("3.9.1", "4.0.1")
-    assert nearby.differing(JOINS_WITH_1, judge(JOINS_WITH_1, "3.9.1", "4.0.1")) == []
+    assert nearby.judged(JOINS_WITH_1)[1] == []
 
 
 def test_the_reason_is_of_the_release_that_refuses():
     nearby = NearbyTargets("3.4.1", "3.5.0")
-    differing = nearby.differing(PRODUCES_WITH_2, judge(PRODUCES_WITH_2, "3.4.1", "3.5.0"))
+    _, differing = nearby.judged(PRODUCES_WITH_2)
     assert {(row["verdict"], row["when"], row["reason"]) for row in differing} == {
         ("breaks", "at_once", "Produce 2")
     }
@@ -60,7 +60,7 @@ def test_the_reason_is_of_the_release_that_refuses():
 def test_counts_are_of_every_client_on_every_release():
     nearby = NearbyTargets("3.9.1", "4.0.0")
     for each in (JOINS_WITH_1, PRODUCES_WITH_2, PRODUCES_WITH_2):
-        nearby.differing(each, judge(each, "3.9.1", "4.0.0"))
+        nearby.judged(each)
     counts = {row["to_release"]: row for row in nearby.counts()}
     assert list(counts) == ["4.0.0", *nearby.compared]
     assert counts["4.0.0"]["breaks_at_once"] == 3
@@ -72,11 +72,19 @@ def test_no_verdict_depends_on_what_is_left_out(fleet):
     for release in ("4.0.0", "4.0.1", "3.9.0"):
         for each in fleet:
             whole, short = (judge(e, "3.9.1", release) for e in (each, what_decides_of(each)))
-            assert (whole.verdict, whole.when) == (short.verdict, short.when), each
+            assert without_amounts(whole) == without_amounts(short), each
             assert decided_by(whole) == decided_by(short), each
 
 
-def test_alike_clients_are_judged_once(monkeypatch, fleet):
+def without_amounts(verdict: ClientVerdict) -> ClientVerdict:
+    findings = [
+        replace(finding, requests=bool(finding.requests), first_seen=None, last_seen=None)
+        for finding in verdict.findings
+    ]
+    return replace(verdict, findings=tuple(findings))
+
+
+def test_alike_clients_are_judged_once(monkeypatch):
     from client_telemetry import nearby_targets
 
     judged = Counter()
@@ -87,10 +95,10 @@ def test_alike_clients_are_judged_once(monkeypatch, fleet):
 
     nearby = NearbyTargets("3.9.1", "4.0.0")
     monkeypatch.setattr(nearby_targets, "judge", counting)
-    verdict = judge(PRODUCES_WITH_2, "3.9.1", "4.0.0")
     for number in range(50):
-        nearby.differing(replace(PRODUCES_WITH_2, client_id=f"shop-{number}"), verdict)
-    assert judged.total() == len(nearby.compared)
+        uses = [use._replace(requests=number + 1, first_seen=number) for use in PRODUCES_WITH_2.api_uses]
+        nearby.judged(replace(PRODUCES_WITH_2, client_id=f"shop-{number}", api_uses=tuple(uses)))
+    assert judged.total() == 1 + len(nearby.compared)
 
 
 def test_a_default_client_id_decides_and_is_kept():
