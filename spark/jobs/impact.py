@@ -19,7 +19,6 @@ from client_telemetry.impact import (
     knowledge_version,
     question,
     sasl_mechanisms,
-    verdict_rows,
 )
 from client_telemetry.stage import BadArguments, Outcome, Slice, Stage, day, parser, run
 from client_telemetry.tables.broker_hours import BROKER_HOURS
@@ -30,6 +29,7 @@ from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
+from client_telemetry.verdict_rows import verdict_rows
 
 READ = (BROKERS, BROKER_HOURS, CLIENT_CONNECTIONS, CLIENTS)
 WRITTEN = (UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)

@@ -1,22 +1,16 @@
-"""Which evidence counts, and the rows that come of it. The jobs around it: tests/jobs."""
+"""Which evidence counts."""
 
 import datetime as dt
 
 import pytest
-from client_telemetry.compatibility import judge
 from client_telemetry.impact import (
     NoSuchQuestion,
     Question,
-    _client_evidence,
     connection_counts,
     evidence,
     question,
-    verdict_rows,
 )
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
-from client_telemetry.tables.clients import CLIENT_KEY
-from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
-from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 from pyspark.sql import DataFrame, SparkSession
 
 DAY = dt.date(2026, 11, 21)
@@ -162,77 +156,3 @@ def test_a_connection_on_two_days_is_one(spark):
     (client,) = clients(spark, *rows)
     assert client["connections"] == 1 and client["uses"][0]["requests"] == 2
     assert connection_counts(frame(spark, *rows), asked()) == (1, 0, 0)
-
-
-@pytest.fixture(scope="module")
-def two_clients(spark) -> list[dict]:
-    return clients(
-        spark,
-        connection(1, use(PRODUCE, 2, 7), use(3, 1)),
-        connection(
-            2, use(PRODUCE, 9), use(3, 12), client_id="shop", client_software_name="apache-kafka-java",
-            client_software_version="3.9.1",
-        ),
-    )  # fmt: skip
-
-
-def test_rows_have_the_columns_of_their_tables(two_clients):
-    verdicts, findings, targets = verdict_rows(two_clients, asked(), "r", {}, {})
-    assert {frozenset(row) for row in verdicts} == {frozenset(c.name for c in UPGRADE_VERDICTS.columns)}
-    assert {frozenset(row) for row in findings} == {frozenset(c.name for c in UPGRADE_FINDINGS.columns)}
-    assert [row["to_release"] for row in targets][:2] == ["4.0.0", "4.0.1"]
-
-
-def test_an_upgrade_has_a_way_back_and_a_mixed_window(two_clients):
-    verdicts, findings, _ = verdict_rows(two_clients, asked(), "r", {}, {})
-    by_id = {row["client_id"]: row for row in verdicts}
-    assert (by_id["orders"]["verdict"], by_id["shop"]["verdict"]) == ("breaks", "safe")
-    assert by_id["orders"]["rollback_verdict"] == "safe" and by_id["orders"]["mixed_verdict"] == "breaks"
-    assert "serves the same again" in by_id["orders"]["rollback_explanation"]
-    refused = [row for row in findings if row["client_id"] == "orders" and row["verdict"] == "breaks"]
-    assert refused[0]["source_objects"] == ["object-1"] and refused[0]["requests"] == 7
-
-
-def test_a_question_about_the_way_back_has_no_other_one(two_clients):
-    verdicts, _, targets = verdict_rows(two_clients, asked("3.9.1", source="4.0.1"), "r", {}, {})
-    assert {row["rollback_verdict"] for row in verdicts} == {None}
-    assert {row["rollback_explanation"] for row in verdicts} == {None}
-    assert all(row["mixed_verdict"] and row["mixed_explanation"] for row in verdicts)
-    assert {row["to_release"] for row in targets} >= {"3.9.1", "3.9.2"}
-
-
-def test_owner_and_key_are_carried(two_clients):
-    key = tuple(two_clients[0][name] for name in CLIENT_KEY)
-    owners = {key: {"owner": "team", "owner_contact": "#team"}}
-    verdicts, _, _ = verdict_rows(two_clients, asked(), "r", owners, {})
-    assert {row["owner"] for row in verdicts} == {"team", None}
-
-
-def test_clients_that_are_alike_keep_their_own_amounts(spark):
-    """Compared with the engine's verdict on each of them alone."""
-    given = clients(
-        spark,
-        connection(
-            1, use(PRODUCE, 2, 7, minute=1), use(PRODUCE, 1, 5, minute=3), use(FETCH, 12, 9, minute=4)
-        ),
-        connection(
-            2,
-            use(PRODUCE, 2, 70, minute=2),
-            use(PRODUCE, 1, 1, minute=9),
-            use(FETCH, 12, 1),
-            client_id="shop",
-        ),
-    )
-    _, findings, _ = verdict_rows(given, asked(), "r", {}, {})
-    for each in given:
-        alone = judge(_client_evidence(each, each["uses"], {}, ()), "3.9.1", "4.0.0").findings
-        ours = [row for row in findings if row["client_id"] == each["client_id"]]
-        assert [(row["rule_id"], row["requests"]) for row in ours] == [
-            (f.rule_id, f.requests or None) for f in alone
-        ]
-        times = [(row["first_seen_at"], row["last_seen_at"]) for row in ours]
-        assert times == [(_time(f.first_seen), _time(f.last_seen)) for f in alone]
-
-
-def _time(micros: int | None) -> dt.datetime | None:
-    return None if micros is None else dt.datetime.fromtimestamp(micros / 1e6, dt.UTC)
