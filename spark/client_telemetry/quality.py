@@ -10,11 +10,14 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite
+
+_FAILURES_TOLD = 10
 
 
 @dataclass(frozen=True)
@@ -52,11 +55,8 @@ def _great_expectations():
 
 
 def measure(slice_: DataFrame, suite: Suite, facts: Mapping[str, float]) -> dict[str, float | None]:
-    """The number behind each rule, by rule name, and `rows`. Two Spark jobs, whatever the number of rules."""
-    keys = slice_.groupBy(*suite.table.key).count().where("count > 1")
-    repeated = keys.agg(F.coalesce(F.sum(F.col("count") - 1), F.lit(0)).alias("repeated")).first()["repeated"]
-    known = {**facts, "repeated_keys": repeated}
-    values = {rule.name: rule.value.format(**known) for rule in suite.all_rules}
+    """The number behind each rule, by rule name, and `rows`: one Spark query, whatever the number of rules."""
+    values = {rule.name: rule.value.format(**facts) for rule in suite.all_rules}
     numbers = slice_.agg(F.count("*").alias("rows"), *[F.expr(v).alias(n) for n, v in values.items()])
     return numbers.first().asDict()
 
@@ -67,8 +67,6 @@ def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
 
     gx = _great_expectations()
     rows = int(numbers["rows"])
-    context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False}
     frame = pandas.DataFrame({rule.name: [_judged(rule, numbers)] for rule in suite.all_rules})
     checks = gx.ExpectationSuite(
         name=suite.table.name,
@@ -83,10 +81,7 @@ def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
             for rule in suite.all_rules
         ],
     )
-    context.suites.add(checks)
-    batch = context.data_sources.add_pandas("slice").add_dataframe_asset("numbers")
-    definition = batch.add_batch_definition_whole_dataframe("all")
-    found = definition.get_batch({"dataframe": frame}).validate(checks)
+    found = _numbers_of_a_slice().get_batch({"dataframe": frame}).validate(checks)
     ran = {
         (result.expectation_config.meta["rule"], result.expectation_config.type): bool(result.success)
         for result in found.results
@@ -111,6 +106,15 @@ def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
         )
         for rule in suite.all_rules
     ]
+
+
+@cache
+def _numbers_of_a_slice():
+    """Great Expectations' handle for a frame that is given later; making a context takes longer than a suite."""
+    context = _great_expectations().get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}
+    asset = context.data_sources.add_pandas("slice").add_dataframe_asset("numbers")
+    return asset.add_batch_definition_whole_dataframe("all")
 
 
 def _judged(rule: RowRule | SliceRule, numbers: Mapping[str, float | None]) -> float:
@@ -143,10 +147,12 @@ def failure_message(
     failed = [r for r in results if not r.success and r.severity == "critical"]
     if not failed:
         return None
-    reasons = "; ".join(
+    told = [
         f"{r.table_name}.{r.expectation} ({r.description}; found {r.observed_value} in {r.rows} rows)"
-        for r in failed
-    )
+        for r in failed[:_FAILURES_TOLD]
+    ]
+    more = len(failed) - len(told)
+    reasons = "; ".join(told) + (f"; and {more} more" if more else "")
     return (
         f"{stage}: cluster {cluster_id}: {len(failed)} critical expectation{'s' * (len(failed) > 1)} failed: {reasons}. "
         f"Nothing was published; readers keep the previous state. What was found is in quality_results where "

@@ -71,9 +71,10 @@ class Suite:
     @property
     def slice_rules(self) -> tuple[SliceRule, ...]:
         key = ", ".join(self.table.key)
+        columns = ", ".join(f"`{name}`" for name in self.table.key)
         unique = SliceRule(
             "key_is_unique",
-            "{repeated_keys}",
+            f"count(*) - count(distinct struct({columns}))",
             "critical",
             f"({key}) is unique, nulls counted as equal",
             maximum=0,

@@ -107,6 +107,7 @@ class StoredObject:
         # What was fed since the decompressor last gave anything, and where in the object that began.
         self._silent = bytearray()
         self.silent_from = 0
+        self._last_piece = b""
 
     @property
     def sha256(self) -> str:
@@ -115,7 +116,9 @@ class StoredObject:
 
     @property
     def silent_tail(self) -> bytes:
-        """The stored bytes that gave nothing, from `silent_from` on, at most 64 KiB: the place of the damage."""
+        """The stored bytes that gave nothing, from `silent_from` on, at most 64 KiB: the place of the damage. Of a
+        stream that ends early, at least the last piece (of at most 512 bytes): where in it the cut block begins is
+        not known."""
         return bytes(self._silent[:MAX_TAIL_BYTES])
 
     def drain(self) -> None:
@@ -158,6 +161,9 @@ class StoredObject:
                     return
             block = self._read()
         if not frames.at_end:
+            if not self._silent:  # the cut block lies in the piece that gave something last
+                self._silent += self._last_piece
+                self.silent_from = self._fed - len(self._last_piece)
             self.error = TruncatedStream(f"the compressed stream ends early, at byte {self._fed}")
 
     def _approach(self, failure: Exception, rest: bytes, frames: _Frames) -> Iterator[bytes]:
@@ -184,6 +190,7 @@ class StoredObject:
         if data:
             self._silent.clear()
             self.silent_from = self._fed
+            self._last_piece = piece
         elif len(self._silent) < MAX_TAIL_BYTES:
             self._silent += piece
 

@@ -51,5 +51,4 @@ BAD = {
     "rows_match_ledger": {},
     "points_match_tables": {"points": 7},
     "clients_have_instance_ids": {"client_instance_id": bytes(16), "flags": ["zero_instance_id"]},
-    "clocks_agree": {"clock_skew_ms": 300_000},
 }

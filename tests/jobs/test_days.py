@@ -1,0 +1,74 @@
+"""A day run again, and days run in another order, give identical tables."""
+
+import datetime as dt
+
+import pytest
+from client_telemetry.raw.writer import DumpWriter
+from client_telemetry.tables.catalogue import TABLES
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
+
+from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, Pipeline, event, push
+
+BEFORE = DAY - dt.timedelta(days=1)
+MIDNIGHT = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
+RUN = {"quality_results", "publications"}
+"""Tables of what runs did."""
+
+
+def write_dump(pipeline: Pipeline) -> None:
+    """A client that lives over midnight, and its connection."""
+    with DumpWriter(
+        pipeline.raw,
+        CLUSTER,
+        1,
+        INCARNATION,
+        broker_started_at=MIDNIGHT - dt.timedelta(hours=1),
+        broker_software_version="3.9.1",
+    ) as out:
+        for seconds in (-600, -300, -1, 299, 599):
+            out.append_push(push(MIDNIGHT + dt.timedelta(seconds=seconds), push_interval_ms=300_000))
+        for kind, seconds, requests in ((1, -600, 0), (2, -1, 7), (2, 299, 12), (3, 600, 15)):
+            uses = ((0, 9, requests), (18, 3, 1)) if requests else ()
+            at = MIDNIGHT + dt.timedelta(seconds=seconds)
+            opened = int((MIDNIGHT - dt.timedelta(seconds=600)).timestamp()) * 10**9
+            out.append_connection_event(event(kind, at, uses=uses, opened_at_nanos=opened))
+
+
+@pytest.fixture(scope="module")
+def in_order(spark, tmp_path_factory) -> Pipeline:
+    pipeline = Pipeline(tmp_path_factory.mktemp("in_order"), spark)
+    write_dump(pipeline)
+    pipeline.run_day(BEFORE)
+    pipeline.run_day(DAY)
+    return pipeline
+
+
+def tables(pipeline: Pipeline) -> dict[str, list[dict]]:
+    return {
+        table.name: pipeline.rows(table)
+        for table in TABLES
+        if table.name not in RUN and pipeline.lake.exists(table)
+    }
+
+
+def test_a_life_over_midnight_is_one_life_in_two_slices(in_order):
+    rows = sorted(in_order.rows(CLIENT_SESSIONS), key=lambda row: row["dt"])
+    assert [(row["dt"], row["pushes"], row["end_reason"]) for row in rows] == [
+        (BEFORE, 3, "still_open"),
+        (DAY, 2, "gap_timeout"),
+    ]
+    assert (
+        rows[0]["started_at"] == rows[1]["started_at"]
+        or rows[0]["started_before"] == rows[1]["started_before"]
+    )
+
+
+def test_two_days_in_the_other_order_and_one_of_them_twice_give_identical_tables(in_order, pipeline):
+    write_dump(pipeline)
+    for day in (DAY, BEFORE, DAY):
+        pipeline.run_day(day)
+    expected, found = tables(in_order), tables(pipeline)
+    assert found.keys() == expected.keys()
+    assert len(found) >= 11
+    for name, rows in expected.items():
+        assert found[name] == rows, name
