@@ -33,6 +33,7 @@ def main() -> int:
         summary = _run(dags["client_telemetry_daily"], DAY, "summary", console)
         if summary is not None:
             print("\n".join(summary_lines(summary)), file=console)
+            print(totals(summary), file=console)
             answer = _run(dags["broker_upgrade_impact"], QUESTION, "publish", console)
             if answer is not None:
                 verdicts = ", ".join(
@@ -42,6 +43,22 @@ def main() -> int:
                 return 0
         print(f"The log of the run is {log}.", file=console)
         return 1
+
+
+def totals(summary: dict[str, Any]) -> str:
+    """What the day comes to over all clusters, as one sentence."""
+    clusters = [cluster["counts"] for cluster in summary["clusters"].values()]
+
+    def of(stage: str, count: str) -> int:
+        return sum(counts[stage][count] for counts in clusters)
+
+    return (
+        f"{len(clusters)} clusters, {summary['day']}: {of('decode', 'push_rows')} pushes, {of('decode', 'points')} points, "
+        f"{of('sessionize', 'connections')} connections, {of('sessionize', 'sessions')} sessions, "
+        f"{of('profile', 'clients')} clients, {of('decode', 'undecodable')} quarantined records; coverage: "
+        f"{of('collect', 'broker_hours_complete')} of the {of('collect', 'broker_hours_told')} broker hours that a "
+        f"manifest tells of are complete, {of('collect', 'broker_hours')} broker hours are in the day"
+    )
 
 
 def _run(dag: Any, conf: dict[str, Any], result_task: str, console: TextIO) -> Any:

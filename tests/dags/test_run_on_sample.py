@@ -86,3 +86,10 @@ def test_the_verdicts_are_what_became_of_the_applications(sample_run):
     # What is judged beside the applications: clients that only refused or unnamed connections make up.
     beside = {key: found[key]["verdict"] for key in found.keys() - compared}
     assert "breaks" not in beside.values()
+
+
+def test_the_day_is_summed_up_in_one_line(sample_run):
+    (line,) = [line for line in sample_run.printed.splitlines() if line.startswith("2 clusters, 2026-11-21")]
+    assert "4888 pushes, 374755 points, 75655 connections, 41 sessions" in line
+    assert "0 quarantined records" in line
+    assert "10 of the 10 broker hours" in line
