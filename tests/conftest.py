@@ -2,8 +2,10 @@
 DAGs over the shipped sample."""
 
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,24 +43,61 @@ class SampleRun:
     folder: Path
 
 
-@pytest.fixture(scope="session")
-def sample_run(tmp_path_factory) -> SampleRun:
-    """Both DAGs with real jobs and real Spark over the shipped sample, as `make run` does it."""
-    folder = tmp_path_factory.mktemp("sample")
-    clusters = (CHECKOUT / "include" / "clusters.yaml").read_text(encoding="utf-8")
-    (folder / "clusters.yaml").write_text(clusters.replace(": var/", f": {folder}/"), encoding="utf-8")
-    environment = {
-        **os.environ,
-        "AIRFLOW_HOME": str(folder / "airflow"),
-        "CLIENT_TELEMETRY_CLUSTERS": str(folder / "clusters.yaml"),
-    }
-    airflow = ["include/airflow.sh"]
-    for command in (
-        ["python", "-c", "from airflow.utils.db import initdb; initdb()"],
-        ["include/spark_connect.sh", "python", "-m", "include.sample_run"],
-    ):
-        run = subprocess.run(
-            [*airflow, *command], cwd=CHECKOUT, env=environment, capture_output=True, text=True
+class _SampleInTheBackground:
+    """Both DAGs with real jobs and real Spark over the shipped sample, as `make run` does it, in a process beside the
+    tests: it starts with them, and the first test that needs it waits."""
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="client_telemetry_sample_"))
+        clusters = (CHECKOUT / "include" / "clusters.yaml").read_text(encoding="utf-8")
+        own = clusters.replace(": var/", f": {self.folder}/")
+        (self.folder / "clusters.yaml").write_text(own, encoding="utf-8")
+        commands = (
+            "python -c 'from airflow.utils.db import initdb; initdb()' >initdb.log 2>&1 && cd \"$CHECKOUT\" && "
+            "exec include/spark_connect.sh python -m include.sample_run"
         )
-        assert run.returncode == 0, run.stdout + run.stderr
-    return SampleRun(run.stdout, folder)
+        environment = {
+            **os.environ,
+            "CHECKOUT": str(CHECKOUT),
+            "AIRFLOW_HOME": str(self.folder / "airflow"),
+            "CLIENT_TELEMETRY_CLUSTERS": str(self.folder / "clusters.yaml"),
+        }
+        with (self.folder / "printed").open("w") as printed:
+            self.process = subprocess.Popen(
+                [CHECKOUT / "include" / "airflow.sh", "bash", "-c", commands],
+                cwd=self.folder,
+                env=environment,
+                stdout=printed,
+                stderr=subprocess.STDOUT,
+            )
+
+    def wait(self) -> SampleRun:
+        code = self.process.wait()
+        printed = (self.folder / "printed").read_text()
+        assert code == 0, printed
+        return SampleRun(printed, self.folder)
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+_SAMPLE = pytest.StashKey[_SampleInTheBackground]()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    needed = any("sample_run" in getattr(item, "fixturenames", ()) for item in session.items)
+    if needed and not session.config.option.collectonly:
+        session.config.stash[_SAMPLE] = _SampleInTheBackground()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if _SAMPLE in config.stash:
+        config.stash[_SAMPLE].stop()
+
+
+@pytest.fixture(scope="session")
+def sample_run(pytestconfig) -> SampleRun:
+    return pytestconfig.stash[_SAMPLE].wait()
