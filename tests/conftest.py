@@ -1,6 +1,7 @@
 """What the whole test session shares: one Spark, set up as `make install` sets it up for jobs, and one run of both
 DAGs over the shipped sample."""
 
+import logging
 import os
 import shutil
 import subprocess
@@ -13,6 +14,9 @@ from pathlib import Path
 import pytest
 
 CHECKOUT = Path(__file__).parents[1]
+
+# py4j says good-bye when pytest has already closed its log.
+logging.getLogger("py4j").setLevel(logging.WARNING)
 
 os.environ.setdefault("SPARK_CONF_DIR", str(CHECKOUT / "var" / "spark"))
 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
