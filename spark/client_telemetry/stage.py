@@ -204,7 +204,11 @@ def run(
     except Exception as error:
         traceback.print_exc()
         _finish(
-            stage, told, FAILED, Outcome(f"{stage}: {type(error).__name__}: {str(error).splitlines()[0]}"), []
+            stage,
+            told,
+            FAILED,
+            Outcome(f"{stage}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"),
+            [],
         )
         return FAILED
 
