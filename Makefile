@@ -10,7 +10,7 @@ STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test ui check format proto lock accuracy tables knowledge clean
+.PHONY: help install run test ui check format proto lock accuracy bench tables knowledge clean
 
 help:  ## what there is to do
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -35,6 +35,9 @@ format: install  ## format the code
 
 accuracy: install  ## hold the verdicts against what real clients did on real brokers
 	@$(BIN)/python -m benchmarks.accuracy --write docs/accuracy.md
+
+bench: install  ## measure against peers and write docs/performance.md; one of them: ARGS=decode
+	@$(AIRFLOW) python -m benchmarks.bench $(ARGS)
 
 proto: install  ## generate the classes of the raw dump contract from its .proto
 	@$(BIN)/python -m grpc_tools.protoc --proto_path=include/contracts --python_out=spark/client_telemetry/raw \

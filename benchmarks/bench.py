@@ -1,0 +1,102 @@
+"""Run benchmarks, keep their results and show them.
+
+    python -m benchmarks.bench [NAME ...]
+
+Each name is a module of this folder with a function `run() -> list[Section]`; without names, all of BENCHMARKS run.
+Results go to benchmarks/results/<date>.json, and the latest of each benchmark to docs/performance.md. Nothing here
+passes or fails: on a busy machine only the ratios mean something, and they are what the tables show.
+"""
+
+import datetime as dt
+import importlib
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from benchmarks.measure import machine
+
+BENCHMARKS: tuple[str, ...] = ()
+RESULTS = Path(__file__).parent / "results"
+PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+
+
+@dataclass(frozen=True)
+class Section:
+    """One table of a benchmark's result. `text` says in Markdown what was measured and how to read it; `rows` have
+    the same columns each, in the order shown, and plain values."""
+
+    title: str
+    text: str
+    rows: Sequence[dict[str, str | float | int | None]]
+
+
+def main(names: Sequence[str]) -> int:
+    unknown = [name for name in names if name not in BENCHMARKS]
+    if unknown:
+        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
+        return 2
+    today = dt.datetime.now(dt.UTC).date()
+    for name in names or BENCHMARKS:
+        print(f"{name} ...", flush=True)
+        sections = importlib.import_module(f"benchmarks.{name}").run()
+        for section in sections:
+            print(f"\n{section.title}\n\n{_table(section.rows)}", flush=True)
+        keep(RESULTS / f"{today}.json", name, sections)
+    PAGE.write_text(page(RESULTS), encoding="utf-8")
+    print(f"\nwritten: {RESULTS.name}/{today}.json and docs/{PAGE.name}")
+    return 0
+
+
+def keep(file: Path, name: str, sections: Sequence[Section]) -> None:
+    """Add or replace one benchmark's results in the file of the day."""
+    results = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    results[name] = {"machine": machine(), "sections": [asdict(section) for section in sections]}
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+
+
+def page(folder: Path) -> str:
+    """docs/performance.md: the latest result of each benchmark."""
+    latest: dict[str, tuple[str, dict]] = {}
+    for file in sorted(folder.glob("*.json")):
+        for name, result in json.loads(file.read_text(encoding="utf-8")).items():
+            latest[name] = (file.stem, result)
+    parts = [
+        "# Performance\n\nWritten by `make bench` (`make bench ARGS=NAME` runs one benchmark). CPU time is user + "
+        "system time of the JVM and all Python workers, the median of rounds in which the cases took turns after a "
+        "warm-up. Compare ratios, not seconds: those hold on a busy machine and on another one."
+    ]
+    for name in sorted(latest, key=_place):
+        date, result = latest[name]
+        told = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
+        parts.append(f"## {name}\n\nMeasured {date}: {told}.")
+        for section in result["sections"]:
+            parts.append(f"### {section['title']}\n\n{section['text']}\n\n{_table(section['rows'])}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _place(name: str) -> int:
+    return BENCHMARKS.index(name) if name in BENCHMARKS else len(BENCHMARKS)
+
+
+def _table(rows: Sequence[dict]) -> str:
+    """Rows as a Markdown table; numbers to the right."""
+    if not rows:
+        return "(no rows)"
+    columns = list(rows[0])
+    numeric = [all(isinstance(row[c], int | float | None) for row in rows) for c in columns]
+    lines = [columns, ["---:" if right else "---" for right in numeric]]
+    lines += [[_cell(row[column]) for column in columns] for row in rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _cell(value: str | float | int | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:,.2f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else value
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,109 @@
+"""How a benchmark measures: CPU time of everything that works for it, peers in turn, medians.
+
+On a machine that others use too, wall time says little. What counts is the user and system time of this process
+and of all processes below it (Spark's JVM, its Python workers), and ratios of cases that took turns.
+"""
+
+import os
+import platform
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+import psutil
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of one run. `cpu` is user + system time of the process tree, `jvm` the part of Java processes."""
+
+    cpu: float
+    jvm: float
+    wall: float
+
+
+def cost_of(work: Callable[[], object]) -> Cost:
+    began, before = time.perf_counter(), _cpu_times()
+    work()
+    after = _cpu_times()
+    cpu, jvm = (a - b for a, b in zip(after, before, strict=True))
+    return Cost(cpu, jvm, time.perf_counter() - began)
+
+
+def take_turns(cases: Mapping[str, Callable[[], object]], rounds: int = 3) -> dict[str, Cost]:
+    """Run every case once to warm up and then `rounds` times, one case after the other in each round; medians."""
+    costs: dict[str, list[Cost]] = {name: [] for name in cases}
+    for turn in range(rounds + 1):
+        for name, work in cases.items():
+            cost = cost_of(work)
+            if turn:
+                costs[name].append(cost)
+            print(f"  {'warm-up' if not turn else f'round {turn}'}: {name}: {cost.cpu:.2f} s CPU", flush=True)
+    return {
+        name: Cost(*(statistics.median(getattr(c, part) for c in each) for part in ("cpu", "jvm", "wall")))
+        for name, each in costs.items()
+    }
+
+
+def peak_memory_mb(work: Callable[[], object]) -> float:
+    """Largest resident size in MB that a Python process of the tree, other than this one, had while `work` ran; from
+    the kernel's own high-water marks, which are reset first. 0 if there was none. Linux only."""
+    for process in _python_workers():
+        Path(f"/proc/{process.pid}/clear_refs").write_text("5")
+    work()
+    return max((_high_water_mark(process) for process in _python_workers()), default=0) / 2**20
+
+
+def machine() -> dict[str, str | int]:
+    """What a result depends on."""
+    java = subprocess.run(["java", "-version"], capture_output=True, text=True).stderr.splitlines()
+    return {
+        "processor": _processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gb": round(psutil.virtual_memory().total / 2**30),
+        "system": f"{platform.system()} {platform.release()}",
+        "python": platform.python_version(),
+        "java": java[0] if java else "none",
+        **{name: version(name) for name in ("pyspark", "pyarrow", "protobuf", "zstandard", "numba")},
+    }
+
+
+def _tree() -> list[psutil.Process]:
+    me = psutil.Process()
+    return [me, *me.children(recursive=True)]
+
+
+def _cpu_times() -> tuple[float, float]:
+    """Seconds of the tree, and of its Java processes; of children that ended, what their parents waited for."""
+    total = jvm = 0.0
+    for process in _tree():
+        try:
+            times, name = process.cpu_times(), process.name()
+        except psutil.NoSuchProcess:
+            continue
+        own = times.user + times.system
+        total += own + times.children_user + times.children_system
+        jvm += own if name == "java" else 0
+    return total, jvm
+
+
+def _python_workers() -> list[psutil.Process]:
+    return [process for process in _tree()[1:] if process.name().startswith("python")]
+
+
+def _high_water_mark(process: psutil.Process) -> int:
+    for line in Path(f"/proc/{process.pid}/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def _processor() -> str:
+    for line in Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
