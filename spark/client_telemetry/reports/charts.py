@@ -2,12 +2,12 @@
 page.css by class; widths are attributes, since the page's policy forbids style attributes."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from markupsafe import Markup
 
 from client_telemetry.reports.coverage import COMPLETENESS
-from client_telemetry.reports.model import OUTCOMES, Coverage, CoverageRun, Question
+from client_telemetry.reports.model import OUTCOMES, Coverage, CoverageRun
 
 STRIP_WIDTH = 560
 LABEL_WIDTH = 66
@@ -49,9 +49,11 @@ def bar(counts: Mapping[str, int], scale: int, height: int = 12) -> Markup:
     )
 
 
-def coverage_strip(coverage: Coverage, question: Question) -> Markup:
+def coverage_strip(
+    coverage: Coverage, evidence_from: datetime | None = None, evidence_until: datetime | None = None
+) -> Markup:
     """Brokers downwards, hours to the right, ticks at days (or every sixth hour of a single day), and lines where
-    the evidence begins and ends."""
+    the evidence begins and ends, if it is not all of them."""
     span = coverage.end_hour - coverage.first_hour
     if not coverage.broker_ids or span <= timedelta(0):
         return Markup("")
@@ -69,7 +71,7 @@ def coverage_strip(coverage: Coverage, question: Question) -> Markup:
         rect = f'<rect class="{_kind(run)}" x="{start:.5g}" y="{y}" width="{end - start:.4g}" height="12"'
         parts += [f"{rect}><title>{_words(run)}</title></rect>" if tooltips else f"{rect}/>"]
     parts += _ticks(coverage, x, height)
-    for name, moment in (("from", question.evidence_from), ("until", question.evidence_until)):
+    for name, moment in (("from", evidence_from), ("until", evidence_until)):
         if moment is not None and coverage.first_hour <= moment <= coverage.end_hour:
             at = f"{x(moment):.5g}"
             parts += [f'<line class="edge" x1="{at}" x2="{at}" y1="0" y2="{height}"><title>evidence {name} ']

@@ -10,7 +10,7 @@ from client_telemetry.reports.model import ClientVerdict, UpgradeReport
 
 def report_json(report: UpgradeReport) -> str:
     """The whole report. ASCII only: what a terminal or an editor would hide stands as an escape."""
-    document = {field.name: _plain(getattr(report, field.name)) for field in fields(report)}
+    document = {field.name: plain(getattr(report, field.name)) for field in fields(report)}
     del document["answer"]
     document["clients"] = [_client(report, client) for client in report.clients]
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
@@ -24,17 +24,17 @@ def timestamp(moment: datetime) -> str:
 def _client(report: UpgradeReport, client: ClientVerdict) -> dict[str, Any]:
     """Columns of `upgrade_verdicts`, all of them, then the derived fields and the findings."""
     question = {"cluster_id": report.question.cluster_id, "report_id": report.question.report_id}
-    return {**question, **_plain(client)}
+    return {**question, **plain(client)}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Dataclasses as objects, tuples as arrays, times as text."""
     if is_dataclass(value):
-        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, datetime):
         return timestamp(value)
     return value.isoformat() if isinstance(value, date) else value

@@ -1,10 +1,10 @@
 """Puts a report where people find it: <root>/upgrade_impact/<cluster>/<report>/, and `latest.json` beside it."""
 
 import json
-import shutil
 from pathlib import Path
 
 from client_telemetry.reports.document import report_json, timestamp
+from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.model import UpgradeReport
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.page import report_page
@@ -20,8 +20,8 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     instant in between there is no folder.) Then `latest.json` of the cluster names it."""
     cluster = root / "upgrade_impact" / folder_name(report.question.cluster_name)
     folder = cluster / folder_name(report.question.report_id)
-    _replace_folder(folder, files(report))
-    _replace_file(cluster / "latest.json", json.dumps(_pointer(report, folder.name), indent=1) + "\n")
+    replace_folder(folder, files(report))
+    replace_file(cluster / "latest.json", json.dumps(_pointer(report, folder.name), indent=1) + "\n")
     return folder
 
 
@@ -53,27 +53,3 @@ def _pointer(report: UpgradeReport, folder: str) -> dict:
         "counts": report.counts,
         "created_at": timestamp(question.created_at),
     }
-
-
-def _replace_folder(folder: Path, contents: dict[str, str]) -> None:
-    """The one place that knows how a whole folder is put into place. What a broken run left is removed."""
-    partial, previous = (
-        folder.with_name(f".{folder.name}.partial"),
-        folder.with_name(f".{folder.name}.previous"),
-    )
-    shutil.rmtree(partial, ignore_errors=True)
-    for path, text in contents.items():
-        target = partial / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode())
-    shutil.rmtree(previous, ignore_errors=True)
-    if folder.exists():
-        folder.rename(previous)
-    partial.rename(folder)
-    shutil.rmtree(previous, ignore_errors=True)
-
-
-def _replace_file(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(path)

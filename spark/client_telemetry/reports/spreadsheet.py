@@ -24,7 +24,7 @@ def clients_csv(question: Question, clients: Iterable[ClientVerdict]) -> str:
     """One row per client: columns of `upgrade_verdicts`, then the derived ones."""
     asked = [getattr(question, name) for name in QUESTION_COLUMNS]
     rows = ([*asked, *(getattr(client, name) for name in CLIENT_COLUMNS)] for client in clients)
-    return _csv((*QUESTION_COLUMNS, *CLIENT_COLUMNS), rows)
+    return table_csv((*QUESTION_COLUMNS, *CLIENT_COLUMNS), rows)
 
 
 def findings_csv(question: Question, clients: Iterable[ClientVerdict]) -> str:
@@ -39,7 +39,7 @@ def findings_csv(question: Question, clients: Iterable[ClientVerdict]) -> str:
         for client in clients
         for finding in client.findings
     )
-    return _csv((*QUESTION_COLUMNS, *IDENTITY_COLUMNS, *FINDING_COLUMNS), rows)
+    return table_csv((*QUESTION_COLUMNS, *IDENTITY_COLUMNS, *FINDING_COLUMNS), rows)
 
 
 def cell(value: Any) -> Any:
@@ -67,7 +67,7 @@ def _item(value: Any) -> str:
     return str(value)
 
 
-def _csv(header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> str:
+def table_csv(header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> str:
     """RFC 4180, UTF-8 without byte order mark, every text quoted."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")

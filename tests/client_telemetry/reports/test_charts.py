@@ -32,7 +32,7 @@ def strip(rows, **changes) -> str:
         rows.broker_hour(2, 4, "no_manifest"),
     ]
     report = build_report(rows.question(0, **changes), [], [], hours, [])
-    return coverage_strip(report.coverage, report.question)
+    return coverage_strip(report.coverage, report.question.evidence_from, report.question.evidence_until)
 
 
 def test_strip_has_a_row_for_each_broker_and_tells_its_hours(rows):
@@ -51,4 +51,6 @@ def test_ticks_do_not_crowd(rows, days, labels):
 
 def test_nothing_to_draw(rows):
     report = build_report(rows.question(0), [], [], [], [])
-    assert coverage_strip(report.coverage, report.question) == ""
+    assert (
+        coverage_strip(report.coverage, report.question.evidence_from, report.question.evidence_until) == ""
+    )

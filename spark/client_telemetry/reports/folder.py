@@ -1,0 +1,30 @@
+"""How published folders and files are put into place: a reader sees all of one or none. Local folders only."""
+
+import shutil
+from pathlib import Path
+
+
+def replace_folder(folder: Path, contents: dict[str, str]) -> None:
+    """Puts `contents` (path within the folder to text) there as a whole: written beside it and moved into place. (Two
+    moves where a folder is replaced: for an instant in between there is none.) What a broken run left is removed."""
+    partial, previous = (
+        folder.with_name(f".{folder.name}.partial"),
+        folder.with_name(f".{folder.name}.previous"),
+    )
+    shutil.rmtree(partial, ignore_errors=True)
+    for path, text in contents.items():
+        target = partial / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(text.encode())
+    shutil.rmtree(previous, ignore_errors=True)
+    if folder.exists():
+        folder.rename(previous)
+    partial.rename(folder)
+    shutil.rmtree(previous, ignore_errors=True)
+
+
+def replace_file(path: Path, text: str) -> None:
+    """A reader sees the old text or the new one."""
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(path)

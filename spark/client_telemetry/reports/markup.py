@@ -1,0 +1,89 @@
+"""What the pages are made of: their stylesheet, script and table parts, the policy that admits nothing else, and
+client-supplied text as markup. What a page says is in its template: page.html, fleet/fleet.html."""
+
+import base64
+import hashlib
+from functools import cache
+from importlib import resources
+
+from jinja2 import DictLoader, Environment, StrictUndefined, Template
+from markupsafe import Markup, escape
+
+from client_telemetry.reports import charts, wording
+from client_telemetry.reports.client_strings import client_label, pieces, shortened, shown, without_invisible
+from client_telemetry.reports.coverage import COMPLETENESS
+
+RUNS_SHOWN = 200
+"""Longest list of single facts."""
+WARNINGS_OPEN = 2
+"""Checks that did not hold which are shown unfolded."""
+
+
+@cache
+def text_file(name: str, package: str = __package__) -> str:
+    return resources.files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def page_parts() -> dict[str, Markup | str]:
+    """Stylesheet, script and the content security policy that admits these two and loads nothing."""
+    css, script = text_file("page.css"), text_file("page.js")
+    policy = (
+        f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    return {"css": Markup(css), "script": Markup(script), "policy": policy}
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def marked(text: str | None, limit: int | None = None) -> Markup:
+    """Client-supplied text: isolated from the direction of its surroundings, stand-ins for invisible characters
+    set apart, the whole of it in the tooltip where it is cut."""
+    if not text:
+        return escape(client_label(text))
+    short = text if limit is None else shortened(text, limit)
+    inner = Markup("").join(
+        Markup("<i>{}</i>").format(piece) if stands_in else escape(piece)
+        for piece, stands_in in pieces(short)
+    )
+    if short == text:
+        return inner if text.isascii() else Markup("<bdi>{}</bdi>").format(inner)
+    return Markup('<bdi title="{}">{}</bdi>').format(shown(text), inner)
+
+
+def template(name: str, package: str, filters: dict[str, object], values: dict[str, object]) -> Template:
+    """The template of a page, with the parts that pages share (parts.html) and filters and values of its own.
+    Everything is escaped that is no markup."""
+    environment = Environment(
+        loader=DictLoader({name: text_file(name, package), "parts.html": text_file("parts.html")}),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_visible,
+    )
+    environment.filters |= {
+        "number": wording.number,
+        "minute": wording.minute,
+        "marked": marked,
+        "counted": wording.counted,
+        "id": id,
+        **filters,
+    }
+    environment.globals |= {
+        "COMPLETENESS": COMPLETENESS,
+        "NOT_TOLD": wording.NOT_TOLD,
+        "RUNS_SHOWN": RUNS_SHOWN,
+        "WARNINGS_OPEN": WARNINGS_OPEN,
+        "coverage_strip": charts.coverage_strip,
+        "patterns": charts.patterns,
+        **values,
+    }
+    return environment.get_template(name)
+
+
+def _visible(value: object) -> object:
+    """Every value on its way into the page: whatever is no markup has its invisible characters shown."""
+    return without_invisible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
