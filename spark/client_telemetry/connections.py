@@ -130,6 +130,7 @@ def _counts() -> dict[str, Column]:
     today, before = F.col("of_the_day"), ~F.col("of_the_day")
     return {
         "uses": F.max_by("api_uses", F.when(today, fullness)),
+        "uses_record": F.max_by(F.struct("source_object", "sequence"), F.when(today, fullness)),
         "uses_before": F.max_by("api_uses", F.when(before, fullness)),
         "most": F.max(F.when(today, total)),
         "most_at_last": _last(total, today),
@@ -178,6 +179,8 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
         "sent_software_name": F.coalesce("sent.sent_software_name", F.lit("")),
         "sent_software_version": F.coalesce("sent.sent_software_version", F.lit("")),
         "api_uses": _uses_of_the_day(),
+        "uses_object": F.col("uses_record.source_object"),
+        "uses_sequence": F.col("uses_record.sequence"),
         "source_objects": F.array_sort("source_objects"),
         "group_ids": _smallest("group_ids"),
         "transactional_ids": _smallest("transactional_ids"),

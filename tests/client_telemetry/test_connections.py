@@ -201,6 +201,11 @@ def test_sources_and_groups(connections: dict[str, dict]):
     )
 
 
+def test_the_record_that_shows_the_requests_is_named(connections: dict[str, dict]):
+    row = connections["counts go down: the fuller event is used"]
+    assert (row["uses_object"], row["uses_sequence"]) == ("object-12", 1)
+
+
 def test_sent_name_is_kept(connections: dict[str, dict]):
     row = connections["the broker refused the name"]
     assert (row["sent_software_name"], row["sent_software_version"]) == ("a_b", "1.0")

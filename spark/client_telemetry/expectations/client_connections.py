@@ -52,6 +52,12 @@ SUITE = Suite(
             "each connection of the day can be followed to its raw records",
         ),
         RowRule(
+            "uses_have_a_source",
+            "array_contains(source_objects, uses_object) and uses_sequence between first_sequence and last_sequence",
+            "critical",
+            "the requests of each connection can be found in a raw record",
+        ),
+        RowRule(
             "no_connection_is_flagged",
             "(connection_id = '') = array_contains(flags, 'no_connection')",
             "critical",

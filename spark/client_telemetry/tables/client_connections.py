@@ -61,6 +61,13 @@ CLIENT_CONNECTIONS = Table(
             "`first_request_at` is null where the pair was in use before the day",
             nullable=False,
         ),
+        Column(
+            "uses_object",
+            STRING,
+            "Raw object with the event of the day that counts the most requests: it shows every pair of `api_uses`",
+            nullable=False,
+        ),
+        Column("uses_sequence", LONG, "Sequence of that event", nullable=False),
         Column("group_ids", STRINGS, "Seen in requests, sorted, at most 16", nullable=False),
         Column("transactional_ids", STRINGS, "Seen in requests, sorted, at most 16", nullable=False),
         Column("events", LONG, "Registry events of the day", nullable=False),
