@@ -3,6 +3,8 @@
 PYTHON ?= python3
 PORT ?= 8080
 JARS := org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0,org.xerial:sqlite-jdbc:3.54.1.0
+# Kafka's own classes and message definitions: the tests compare with them.
+KAFKA_CLIENTS := var/knowledge/kafka-clients-4.0.1.jar
 
 BIN := .venv/bin
 AIRFLOW := include/airflow.sh
@@ -18,7 +20,7 @@ help:  ## what there is to do
 run: install  ## process the shipped sample through Airflow and Spark, and print where the upgrade report is
 	@$(AIRFLOW) include/spark_connect.sh python -m include.sample_run
 
-test: install  ## all tests that need no special software
+test: install $(KAFKA_CLIENTS)  ## all tests that need no special software
 	@$(AIRFLOW) pytest $(ARGS)
 
 ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; ends with Ctrl-C
@@ -46,11 +48,9 @@ proto: install  ## generate the classes of the raw dump contract from its .proto
 tables: install  ## write docs/tables.md from the code
 	@$(BIN)/python -m client_telemetry.tables.documentation > docs/tables.md
 
-knowledge: install  ## read the request versions of a release from its kafka-clients jar: RELEASE=4.0.1 (needs Maven)
+knowledge: install  ## read the request versions of a release from its kafka-clients jar: RELEASE=4.0.1
 	@test -n "$(RELEASE)" || { echo "say which release: make knowledge RELEASE=4.0.1" >&2; exit 2; }
-	@command -v mvn >/dev/null || { echo "Maven fetches the jar: install it (on Debian: maven)." >&2; exit 2; }
-	@mvn -q -B org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy \
-	    -Dartifact=org.apache.kafka:kafka-clients:$(RELEASE) -DoutputDirectory=var/knowledge
+	@$(MAKE) --no-print-directory var/knowledge/kafka-clients-$(RELEASE).jar
 	@$(BIN)/python -m client_telemetry.compatibility.broker_release --jar var/knowledge/kafka-clients-$(RELEASE).jar
 	@$(BIN)/python -m client_telemetry.compatibility.release_list > include/releases.py
 	@$(BIN)/python -m client_telemetry.compatibility.library_page > docs/libraries.md
@@ -86,6 +86,18 @@ $(STAMPS)/jars: spark/resolve_jars.py | $(STAMPS)/venv
 	    --conf spark.jars.ivy=$(CURDIR)/var/ivy spark/resolve_jars.py var/ivy/jars var/jars >var/spark/jars.log 2>&1 \
 	    || { tail -n 20 var/spark/jars.log >&2; exit 1; }
 	@touch $@
+
+# Through a folder of its own, as all that Ivy has resolved is copied; without the jars that only running clients need.
+var/knowledge/kafka-clients-%.jar: spark/resolve_jars.py | $(STAMPS)/venv
+	@echo "fetching kafka-clients $* ..."
+	@mkdir -p var/knowledge/$*
+	@PATH="$(CURDIR)/$(BIN):$$PATH" PYSPARK_PYTHON=python SPARK_CONF_DIR=spark/conf spark-submit \
+	    --packages org.apache.kafka:kafka-clients:$* --conf spark.jars.ivy=$(CURDIR)/var/knowledge/$*/ivy \
+	    --exclude-packages com.github.luben:zstd-jni,at.yawk.lz4:lz4-java,org.lz4:lz4-java,org.xerial.snappy:snappy-java,org.slf4j:slf4j-api \
+	    spark/resolve_jars.py var/knowledge/$*/ivy/jars var/knowledge/$* >var/knowledge/$*.log 2>&1 \
+	    || { tail -n 20 var/knowledge/$*.log >&2; exit 1; }
+	@mv var/knowledge/$*/org.apache.kafka_kafka-clients-$*.jar $@
+	@rm -rf var/knowledge/$*
 
 $(STAMPS)/spark: spark/conf/spark-defaults.conf.in spark/conf/log4j2.properties
 	@mkdir -p var/spark $(@D)

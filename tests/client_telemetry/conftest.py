@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 os.environ["TZ"] = "UTC"
 time.tzset()
 
-SAMPLE = Path(__file__).parents[2] / "include" / "sample"
+CHECKOUT = Path(__file__).parents[2]
+SAMPLE = CHECKOUT / "include" / "sample"
 DAY = dt.date(2026, 11, 21)
 CLUSTERS = {"telemetry_cluster": "kQ7x0RvXTs-Y2r0m3Jw0zA", "fleet": "fL33tG0ldTruth000000-w"}
 
@@ -29,6 +30,15 @@ class Capture:
     brokers: DataFrame
     sessions: DataFrame
     connections: DataFrame
+
+
+@pytest.fixture(scope="session")
+def kafka_clients_jar() -> Path:
+    """Kafka's published jar, as `make test` and `make knowledge` fetch it."""
+    jars = sorted((CHECKOUT / "var" / "knowledge").glob("kafka-clients-*.jar"))
+    if not jars:
+        pytest.skip("no kafka-clients jar: make test fetches it")
+    return jars[0]
 
 
 @pytest.fixture(scope="session")

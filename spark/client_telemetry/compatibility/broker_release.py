@@ -2,13 +2,14 @@
 
 python -m client_telemetry.compatibility.broker_release --jar kafka-clients-4.0.1.jar [--check]
 
-The jar carries the message definitions that brokers and clients of the release are built from. Without
---check the knowledge files of this checkout are rewritten; with it the shipped rows are compared (exit code 1
-when they differ).
+The jar carries the message definitions that brokers and clients of the release are built from. Without --check the
+knowledge files of this checkout are rewritten; rows that say the same already stay as they are, with their source.
+With it the shipped rows are compared (exit code 1 when they differ).
 """
 
 import argparse
 import csv
+import io
 import json
 import re
 import sys
@@ -129,8 +130,8 @@ def _for_clients(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row.api_key not in known or known[row.api_key].used_by != "broker"]
 
 
-def rewrite(of_jar: Release) -> None:
-    """Put a release into releases.csv and broker_api_versions.csv of this checkout."""
+def rewritten(of_jar: Release) -> dict[str, str]:
+    """releases.csv and broker_api_versions.csv with the release in them: file name to text."""
     unknown = [row for row in of_jar.rows if row.api_key not in apis.by_key()]
     if unknown:
         names = ", ".join(f"{row.api_key} {row.api_name}" for row in unknown)
@@ -139,26 +140,30 @@ def rewrite(of_jar: Release) -> None:
     by_release: dict[str, list[list[str]]] = {}
     for _, cells in knowledge.rows(served.FILE, served.COLUMNS):
         by_release.setdefault(cells[0], []).append(cells)
+    sources = {tuple(cells[:-1]): cells[-1] for cells in by_release.get(of_jar.release, [])}
     by_release[of_jar.release] = [
-        [of_jar.release, *map(str, row), f"{source}:{row.api_name}Request.json"]
+        [*told, sources.get(told, f"{source}:{row.api_name}Request.json")]
         for row in _for_clients(of_jar.rows)
+        for told in [(of_jar.release, *map(str, row))]
     ]
     known = {cells[0]: cells for _, cells in knowledge.rows(releases.FILE, releases.COLUMNS)}
     known.setdefault(of_jar.release, [of_jar.release, of_jar.built_on, source])
     in_order = sorted(known, key=releases.parse)
-    _write(releases.FILE, releases.COLUMNS, [known[release] for release in in_order])
     rows = [
         cells for release in in_order for cells in sorted(by_release[release], key=lambda each: int(each[1]))
     ]
-    _write(served.FILE, served.COLUMNS, rows)
+    return {
+        releases.FILE: _text(releases.COLUMNS, [known[release] for release in in_order]),
+        served.FILE: _text(served.COLUMNS, rows),
+    }
 
 
-def _write(file: str, columns: tuple[str, ...], rows: list[list[str]]) -> None:
-    path = Path(str(files(knowledge) / file))
-    with path.open("w", encoding="utf-8", newline="") as opened:
-        writer = csv.writer(opened, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows(rows)
+def _text(columns: tuple[str, ...], rows: list[list[str]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -172,7 +177,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         of_jar = read_jar(given.jar)
         if not given.check:
-            rewrite(of_jar)
+            for file, text in rewritten(of_jar).items():
+                Path(str(files(knowledge) / file)).write_text(text, encoding="utf-8", newline="")
             print(f"{len(_for_clients(of_jar.rows))} APIs of {of_jar.release} written")
             return 0
     except (UnusableJar, releases.UnusableRelease) as error:

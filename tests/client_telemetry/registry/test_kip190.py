@@ -105,26 +105,26 @@ def test_any_string_has_a_name(name: str):
 
 
 JAVA = r"""
-import java.io.*; import java.net.*; import java.nio.charset.StandardCharsets; import java.util.HexFormat;
-import javax.management.ObjectName;
+import java.io.*;
+import org.apache.kafka.common.utils.Sanitizer;
 public class Names {
-    static String hex(String s) { return HexFormat.of().formatHex(s.getBytes(StandardCharsets.UTF_16BE)); }
     public static void main(String[] files) throws Exception {
         var in = new BufferedReader(new FileReader(files[0]));
         var out = new PrintWriter(files[1]);
         for (String line; (line = in.readLine()) != null; ) {
             var chars = new StringBuilder();
             for (int i = 0; i < line.length(); i += 4) chars.append((char) Integer.parseInt(line.substring(i, i + 4), 16));
-            String s = chars.toString(), decoded;
-            try { decoded = hex(URLDecoder.decode(s, "UTF-8")); } catch (IllegalArgumentException e) { decoded = "refused"; }
-            String encoded = URLEncoder.encode(s, "UTF-8").replace("*", "%2A").replace("+", "%20");
-            String jmx = s.matches("[\\w-%\\. \t]*") ? s : ObjectName.quote(s);
-            // Surrogates on their own do not survive getBytes: compare char by char.
-            var quoted = new StringBuilder();
-            for (char c : jmx.toCharArray()) quoted.append(String.format("%04x", (int) c));
-            out.println(encoded + " " + quoted + " " + decoded);
+            String name = chars.toString(), decoded;
+            try { decoded = hex(Sanitizer.desanitize(name)); } catch (IllegalArgumentException e) { decoded = "refused"; }
+            out.println(Sanitizer.sanitize(name) + " " + hex(Sanitizer.jmxSanitize(name)) + " " + decoded);
         }
         out.close();
+    }
+    // Surrogates on their own do not survive getBytes: char by char.
+    static String hex(String s) {
+        var hex = new StringBuilder();
+        for (char c : s.toCharArray()) hex.append(String.format("%04x", (int) c));
+        return hex.toString();
     }
 }
 """
@@ -134,10 +134,9 @@ def utf16(text: str) -> str:
     return text.encode("utf-16-be", "surrogatepass").hex()
 
 
-@pytest.mark.skipif(shutil.which("javac") is None, reason="compares with Java's own classes: needs javac")
-def test_equals_java(tmp_path: Path):
-    """Kafka's Sanitizer is URLEncoder, URLDecoder and ObjectName.quote with the replacements and the pattern above;
-    here they run over random strings, rich in escapes, surrogates and digits of all scripts."""
+@pytest.mark.skipif(shutil.which("javac") is None, reason="runs a Java source: needs a JDK")
+def test_equals_kafka(tmp_path: Path, kafka_clients_jar: Path):
+    """Kafka's own class, over random strings that are rich in escapes, surrogates and digits of all scripts."""
     names: list[str] = []
     pieces = st.one_of(
         st.text(max_size=3),
@@ -171,7 +170,7 @@ def test_equals_java(tmp_path: Path):
     collect()
     (tmp_path / "Names.java").write_text(JAVA)
     (tmp_path / "in").write_text("".join(f"{utf16(name)}\n" for name in names))
-    subprocess.run(["java", "Names.java", "in", "out"], cwd=tmp_path, check=True)
+    subprocess.run(["java", "-cp", kafka_clients_jar, "Names.java", "in", "out"], cwd=tmp_path, check=True)
     results = (tmp_path / "out").read_text().splitlines()
     assert len(results) == len(names)
     for name, result in zip(names, results, strict=True):
@@ -179,13 +178,7 @@ def test_equals_java(tmp_path: Path):
         assert sanitize(name) == encoded
         assert utf16(jmx_sanitize(name)) == quoted
         try:
-            ours = utf16(_java_replaces(desanitize(name)))
+            ours = utf16(desanitize(name))
         except NotSanitized:
             ours = "refused"
         assert ours == decoded, repr(name)
-
-
-def _java_replaces(text: str) -> str:
-    """Lone surrogates as `getBytes` writes them: U+FFFD."""
-    paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-    return "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in paired)
