@@ -3,8 +3,7 @@
 What the brokers dumped on a day becomes tables: who was connected, with which software and request versions
 (`client_connections`, `client_sessions`, `clients`), and what clients reported (`client_pushes`, `client_metrics`).
 **For each cluster**: *collect* (what arrived, what is missing) → *decode* (bytes to rows) → *sessionize* (connections
-and sessions) → *profile* (who is out there, who owns it). A stage publishes its rows only after its quality gate.
-
+and sessions) → *profile* (who is out there, who owns it) → *publish* (the fleet page). Rows pass a gate before that.
 **By hand**: trigger it with a `day` (UTC; empty: the last complete one) and `clusters` (empty: all). Any day can be
 run again, in any order. Objects that arrive up to three days late are picked up by the next nightly run.
 **When it fails** (a cluster that fails does not stop the others), the log of *summary* names cluster, stage, reason
@@ -47,7 +46,8 @@ def client_telemetry_daily():
         decode = SparkStage(task_id="decode", locations=["raw"], arguments=arrived, **shared)
         sessionize = SparkStage(task_id="sessionize", arguments=affected, **shared)
         profile = SparkStage(task_id="profile", locations=["owners"], arguments=affected, **shared)
-        decode >> sessionize >> profile
+        page = {"job": "publish_fleet", "locations": ["publish"], "arguments": affected}
+        decode >> sessionize >> profile >> SparkStage(task_id="publish", **page, **shared)
 
     @result
     @task(trigger_rule="all_done")

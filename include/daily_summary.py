@@ -9,7 +9,7 @@ from airflow.sdk.types import RuntimeTaskInstanceProtocol
 
 from include.spark_stage import FAILURE_KEY
 
-STAGES = ("collect", "decode", "sessionize", "profile")
+STAGES = ("collect", "decode", "sessionize", "profile", "publish")
 """Stages of the task group ``cluster`` of the daily DAG, in their order."""
 
 log = logging.getLogger(__name__)

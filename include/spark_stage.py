@@ -64,7 +64,7 @@ class ConnectHook(SparkSubmitHook):
 
 
 class SparkStage(SparkSubmitOperator):
-    """Runs spark/jobs/<task id>.py for one cluster and returns what the job reported.
+    """Runs spark/jobs/<job>.py for one cluster and returns what the job reported.
 
     The job runs under spark-submit with the connection ``spark_default``, or, where the environment variable
     SPARK_REMOTE names a Spark Connect server, as a client of that; and where WARM_JOBS names the socket of
@@ -72,6 +72,7 @@ class SparkStage(SparkSubmitOperator):
 
     :param cluster: name in the clusters file; the lake and all other locations are looked up at run time
     :param locations: which locations of the clusters file the job takes: ``raw``, ``owners``, ``publish``
+    :param job: name of the job where it is not that of the task
     :param arguments: further options, name -> value. A list is joined by commas and passed even when it is empty
         ("there is nothing to do"); an empty text or None is a question that was not asked, and is left out.
 
@@ -87,12 +88,13 @@ class SparkStage(SparkSubmitOperator):
         task_id: str,
         cluster: str,
         locations: Sequence[str] = (),
+        job: str | None = None,
         arguments: Mapping[str, Any] | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(
             task_id=task_id,
-            application=str(CHECKOUT / "spark" / "jobs" / f"{task_id}.py"),
+            application=str(CHECKOUT / "spark" / "jobs" / f"{job or task_id}.py"),
             name=f"client_telemetry_{task_id}",
             multiple_outputs=True,
             **{"pool": LAKE_WRITER_POOL, **kwargs},

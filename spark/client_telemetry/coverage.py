@@ -156,6 +156,7 @@ def broker_hours(objects: Sequence[dict], manifests: Sequence[ManifestRead], day
                 "incarnations": sorted({m.incarnation for m in good}),
                 "objects": len(data),
                 "dropped": _sum_by_reason(good),
+                "requests_counted": _requests(good),
                 "registry_mode": next((m.registry.mode for m in good if m.registry), None),
             }
             for dataset, name in _DATASETS.items():
@@ -197,6 +198,16 @@ def _sum_by_reason(manifests: Iterable[Manifest]) -> dict[str, int]:
         for reason, count in manifest.dropped.items():
             total[reason] = total.get(reason, 0) + count
     return dict(sorted(total.items()))
+
+
+def _requests(manifests: Sequence[Manifest]) -> list[dict] | None:
+    """Sums over the incarnations of the hour; None where one of them does not tell."""
+    if not manifests or any(manifest.requests is None for manifest in manifests):
+        return None
+    total: dict[tuple[int, int], int] = {}
+    for api_key, version, count in (each for manifest in manifests for each in manifest.requests or ()):
+        total[api_key, version] = total.get((api_key, version), 0) + count
+    return [{"api_key": k, "version": v, "requests": count} for (k, v), count in sorted(total.items())]
 
 
 def _gap_hours(objects: Sequence[dict]) -> set[tuple[int, int]]:

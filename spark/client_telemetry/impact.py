@@ -5,10 +5,8 @@ while brokers differ, clients meet both releases, and what they do then is no ev
 """
 
 import datetime as dt
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib import resources
 from itertools import pairwise
 
 from pyspark.sql import Column, DataFrame
@@ -168,13 +166,3 @@ def sasl_mechanisms(brokers: Sequence[dict]) -> dict[str, str | None]:
         for listener in row["listeners"] or []:
             offered.setdefault(listener["name"], set()).update(listener["sasl_mechanisms"])
     return {name: next(iter(all_)) if len(all_) == 1 else None for name, all_ in offered.items()}
-
-
-def knowledge_version() -> str:
-    """Digest of the knowledge base's files, 12 hex digits: two reports with the same digest used the same rules."""
-    folder = resources.files("client_telemetry.compatibility") / "knowledge"
-    digest = hashlib.sha256()
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".csv"):
-            digest.update(file.name.encode() + b"\0" + file.read_bytes())
-    return digest.hexdigest()[:12]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
 from pyarrow import fs
 from pyspark.sql import SparkSession
@@ -86,6 +87,14 @@ def parser(stage: str, description: str) -> argparse.ArgumentParser:
 def absolute_url(location: str) -> str:
     """A folder or URL as a URL: relative folders count from the working directory."""
     return location if "://" in location else Path(location).absolute().as_uri()
+
+
+def published_folder(location: str) -> Path:
+    """Where reports go; raises BadArguments for what is no local folder."""
+    url = absolute_url(location)
+    if not url.startswith("file://"):
+        raise BadArguments(f"{location}: reports can be published to a folder or file:// URL only")
+    return Path(unquote(urlparse(url).path))
 
 
 def spark_session(stage: str, lake: str) -> SparkSession:

@@ -10,13 +10,13 @@ import datetime as dt
 import sys
 from importlib.metadata import version
 
+from client_telemetry.compatibility import knowledge
 from client_telemetry.compatibility.served import dropped
 from client_telemetry.expectations import upgrade_findings, upgrade_reports, upgrade_verdicts
 from client_telemetry.impact import (
     NoSuchQuestion,
     connection_counts,
     evidence,
-    knowledge_version,
     question,
     sasl_mechanisms,
 )
@@ -75,7 +75,7 @@ def impact(stage: Stage) -> Outcome:
         "connections_elsewhere": elsewhere,
         "connections_unidentified": unidentified,
         "targets": targets,
-        "knowledge_version": knowledge_version(),
+        "knowledge_version": knowledge.version(),
         "snapshots": snapshots,
         "code_version": version("client-telemetry"),
         "created_at": dt.datetime.now(dt.UTC),

@@ -6,11 +6,10 @@ Reads what `impact` wrote, and coverage from the snapshots that it names. Needs 
 """
 
 import sys
-from pathlib import Path
 
 from client_telemetry.reports.build import build_report
 from client_telemetry.reports.publish import publish as write_report
-from client_telemetry.stage import BadArguments, Outcome, Stage, absolute_url, parser, run
+from client_telemetry.stage import BadArguments, Outcome, Stage, parser, published_folder, run
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
@@ -43,20 +42,11 @@ def publish(stage: Stage) -> Outcome:
         _latest_results(stage, question),
         cluster_name=told.cluster_name,
     )
-    folder = write_report(report, _folder(told.publish))
+    folder = write_report(report, published_folder(told.publish))
     page = folder / "index.html"
     counts = dict(report.counts)
     details = {"report": str(page), "sentence": report.sentence, "verdicts": counts}
     return Outcome(f"publish: {report.sentence}\n{page}", counts, details)
-
-
-def _folder(location: str) -> Path:
-    url = absolute_url(location)
-    if not url.startswith("file://"):
-        raise BadArguments(f"{location}: reports can be published to a folder or file:// URL only")
-    from urllib.parse import unquote, urlparse
-
-    return Path(unquote(urlparse(url).path))
 
 
 def _latest_results(stage: Stage, question: dict) -> list[dict]:

@@ -11,9 +11,9 @@ def test_a_pure_package_imports_neither_spark_nor_airflow(package):
     code = f"""
 import importlib, pkgutil, sys
 package = importlib.import_module("client_telemetry.{package}")
-for module in pkgutil.iter_modules(package.__path__):
-    if module.name != "__main__":
-        importlib.import_module(f"client_telemetry.{package}.{{module.name}}")
+for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
 print(sorted({{name.partition(".")[0] for name in sys.modules}} & {{"pyspark", "airflow", "pandas", "pyiceberg"}}))
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

@@ -30,12 +30,14 @@ def test_the_stages_of_a_cluster_run_one_after_the_other(dag):
     assert "cluster.collect" in upstream("cluster.decode")
     assert "cluster.decode" in upstream("cluster.sessionize")
     assert "cluster.sessionize" in upstream("cluster.profile")
+    assert "cluster.profile" in upstream("cluster.publish")
     assert set(dag.task_dict) == {
         "clusters",
         "cluster.collect",
         "cluster.decode",
         "cluster.sessionize",
         "cluster.profile",
+        "cluster.publish",
         "summary",
     }
 

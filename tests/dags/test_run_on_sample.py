@@ -22,7 +22,7 @@ def _report(sample_run) -> Path:
 
 def test_every_stage_of_every_cluster_reported(sample_run):
     results = _results(sample_run.folder, "client_telemetry_daily")
-    stages = ("collect", "decode", "sessionize", "profile")
+    stages = ("collect", "decode", "sessionize", "profile", "publish")
     assert set(results) == {(name, stage) for name in ("telemetry_cluster", "fleet") for stage in stages}
     assert {result["status"] for result in results.values()} == {"ok"}
 
@@ -86,6 +86,23 @@ def test_the_verdicts_are_what_became_of_the_applications(sample_run):
     # What is judged beside the applications: clients that only refused or unnamed connections make up.
     beside = {key: found[key]["verdict"] for key in found.keys() - compared}
     assert "breaks" not in beside.values()
+
+
+def test_each_cluster_has_its_fleet_page(sample_run):
+    results = _results(sample_run.folder, "client_telemetry_daily")
+    page = Path(results["fleet", "publish"]["page"])
+    assert page == sample_run.folder / "published" / "fleet" / "fleet" / "2026-11-21" / "index.html"
+    fleet = json.loads(page.with_name("fleet.json").read_text())
+    assert (fleet["counts"]["clients"], fleet["counts"]["unidentified_connections"]) == (50, 55007)
+    assert fleet["counts"]["clients"] == sum(software["clients"] for software in fleet["software"])
+    delivered = {
+        (m["client_software_name"], m["client_type"]): m["state"]
+        for m in fleet["metrics"]
+        if m["metric"].endswith("consumer.poll.idle.ratio.avg")
+    }
+    # franz-go leaves this one out on purpose (pkg/kgo/metrics.go), the Java client has it.
+    assert delivered["apache-kafka-java", "consumer"] == "delivered"
+    assert delivered["kgo", "consumer"] == "missing"
 
 
 def test_the_day_is_summed_up_in_one_line(sample_run):

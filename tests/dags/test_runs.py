@@ -50,8 +50,9 @@ def test_a_day_goes_through_all_stages_of_all_clusters(run):
     assert [cluster["status"] for cluster in summary["clusters"].values()] == ["ok", "ok"]
     told = {(call["stage"], call["options"]["cluster"]): call["options"] for call in calls}
     assert told["collect", "aaa"]["day"] == DAY
-    for stage in ("decode", "sessionize", "profile"):
+    for stage in ("decode", "sessionize", "profile", "publish_fleet"):
         assert told[stage, "bbb"]["days"] == DAY
+    assert told["publish_fleet", "bbb"]["cluster-name"] == "west"
     assert tasks["cluster.decode", 1].rendered_map_index == "west"
 
 
@@ -70,7 +71,7 @@ def test_the_days_to_decode_and_to_derive_again_are_those_that_collect_found(run
         "derive_days": [DAY, "2026-11-22"],
     }
     _, _, calls = run("client_telemetry_daily", {"day": DAY, "clusters": ["east"]}, collect={"report": found})
-    assert [call["options"]["days"] for call in calls[1:]] == ["", f"{DAY},2026-11-22", f"{DAY},2026-11-22"]
+    assert [call["options"]["days"] for call in calls[1:]] == ["", *3 * [f"{DAY},2026-11-22"]]
 
 
 def test_a_failed_gate_of_one_cluster_stops_that_cluster_and_fails_the_run(run):

@@ -60,8 +60,8 @@ def test_a_failed_cluster_fails_the_run_with_its_reason_and_keeps_the_summary():
 def test_a_task_that_was_killed_is_a_failure_too():
     ti = _ti(_reports(0), _reports(1, STAGES[:-1]))
     summary = daily_summary(ti, "2026-11-21", ["east", "west"])
-    assert summary["clusters"]["west"]["message"] == "west: profile was stopped before it could say why."
-    assert summary_lines(summary)[-1].startswith("FAILED west: profile was stopped")
+    assert summary["clusters"]["west"]["message"] == "west: publish was stopped before it could say why."
+    assert summary_lines(summary)[-1].startswith("FAILED west: publish was stopped")
 
 
 def test_no_cluster_at_all_is_a_failure():

@@ -1,13 +1,14 @@
 """Stages run again, and days run in another order, give identical tables."""
 
 import datetime as dt
+import json
 
 import pytest
 from client_telemetry.raw.writer import DumpWriter
 from client_telemetry.tables.catalogue import TABLES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 
-from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, Pipeline, event, push
+from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, INSTANCE, Pipeline, event, push
 
 BEFORE = DAY - dt.timedelta(days=1)
 MIDNIGHT = dt.datetime(2026, 11, 21, tzinfo=dt.UTC)
@@ -41,6 +42,23 @@ def in_order(spark, tmp_path_factory) -> Pipeline:
     pipeline.run_day(BEFORE)
     pipeline.run_day(DAY)
     return pipeline
+
+
+def test_the_fleet_page_of_a_day_compares_it_with_the_day_before(in_order):
+    code, result = in_order.run("publish_fleet", days=DAY, publish=in_order.folder / "published")
+    assert code == 0, result["message"]
+    assert result["sentence"] == (
+        "1 client, none new, none gone since the day before; none uses a request version that a newer release refuses."
+    )
+    folder = in_order.folder / "published" / "fleet" / CLUSTER
+    fleet = json.loads((folder / str(DAY) / "fleet.json").read_text())
+    assert [(each["against"], each["is_known"]) for each in fleet["changes"]] == [
+        (str(BEFORE), True),
+        ("2026-11-14", False),
+    ]
+    (found,) = json.loads((folder / str(DAY) / "search.json").read_text())["instances"]
+    assert found["client_instance_id"] == INSTANCE.hex()
+    assert json.loads((folder / "latest.json").read_text())["path"] == f"{DAY}/index.html"
 
 
 def tables(pipeline: Pipeline) -> dict[str, list[dict]]:

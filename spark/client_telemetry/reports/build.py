@@ -97,7 +97,7 @@ def build_report(
         way_back_notes=cluster_notes.notes_of_the_way_back(*releases),
         skipped_releases=cluster_notes.skipped_releases(*releases),
         false_alarms=cluster_notes.false_alarms(*releases),
-        quality_warnings=_quality_warnings(warnings),
+        quality_warnings=quality_warnings(warnings),
         rules=_rules(clients),
         not_assessed=_not_assessed(clients),
     )
@@ -196,7 +196,7 @@ def _told(name_or_version: str | None) -> str | None:
     return None if name_or_version in (None, "", "unknown") else name_or_version
 
 
-def _quality_warnings(rows: Iterable[Mapping[str, Any]]) -> tuple[QualityWarning, ...]:
+def quality_warnings(rows: Iterable[Mapping[str, Any]]) -> tuple[QualityWarning, ...]:
     names = [field.name for field in fields(QualityWarning)]
     failed = (row for row in rows if row["severity"] == "warning" and not row["success"])
     found = [QualityWarning(**{name: row[name] for name in names}) for row in failed]

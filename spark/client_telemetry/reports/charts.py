@@ -49,6 +49,20 @@ def bar(counts: Mapping[str, int], scale: int, height: int = 12) -> Markup:
     )
 
 
+def count_bar(count: int, marked: int, scale: int, words: str, height: int = 12) -> Markup:
+    """A bar of `count` clients, of which `marked` are hatched; `scale` clients fill the width. `words` are the tooltip;
+    the numbers must stand beside it as text."""
+    parts = (("deprecated", 0, marked), ("clients", marked, count - marked))
+    rects = "".join(
+        f'<rect class="f-{name}" x="{100 * start / scale:.4g}%" width="{100 * width / scale:.4g}%" height="{height}"/>'
+        for name, start, width in parts
+        if width
+    )
+    return Markup('<svg class="bar" height="{}" role="img" aria-label="{}"><title>{}</title>{}</svg>').format(
+        height, words, words, Markup(rects)
+    )
+
+
 def coverage_strip(
     coverage: Coverage, evidence_from: datetime | None = None, evidence_until: datetime | None = None
 ) -> Markup:

@@ -8,9 +8,11 @@ from client_telemetry.tables.table import (
     LONG,
     STRING,
     STRINGS,
+    ArrayType,
     Column,
     MapType,
     Table,
+    struct,
 )
 
 COMPLETENESS = {
@@ -58,6 +60,11 @@ BROKER_HOURS = Table(
             MapType(STRING, LONG),
             "Records that the broker dropped, by reason",
             nullable=False,
+        ),
+        Column(
+            "requests_counted",
+            ArrayType(struct(api_key=INT, version=INT, requests=LONG)),
+            "Requests by the broker's own counters, those of other brokers among them; null = not told",
         ),
         Column("registry_mode", STRING, "continuous, sampled, deprecated_only; null = not told"),
     ),

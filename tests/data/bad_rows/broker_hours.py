@@ -18,6 +18,7 @@ GOOD = {
     "connection_events_expected": 1,
     "connection_events_read": 1,
     "dropped": {},
+    "requests_counted": [{"api_key": 0, "version": 9, "requests": 7}],
     "registry_mode": "continuous",
 }
 

@@ -1,0 +1,134 @@
+"""From rows of the tables to the fleet page's model. All numbers of the page come from here."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from datetime import date, datetime, timedelta
+from typing import Any
+
+from client_telemetry.compatibility import releases
+from client_telemetry.reports.build import quality_warnings
+from client_telemetry.reports.coverage import coverage
+from client_telemetry.reports.fleet import client_metrics, request_versions, software
+from client_telemetry.reports.fleet.model import SCHEMA_VERSION, FleetClient, FleetDay, QualityCheck
+from client_telemetry.reports.fleet.sentence import sentence
+
+COUNTS = {
+    "clients": "clients: principal, client id, software name and version",
+    "instances": "client instances that pushed metrics (KIP-714)",
+    "connections": "connections of these clients",
+    "requests": "requests of these clients that a broker answered",
+    "clients_without_software": "clients that tell no software name (KIP-511)",
+    "clients_without_owner": "clients that no owner rule matches",
+    "clients_with_deprecated_versions": "clients that use a request version which a newer release refuses",
+    "unidentified_connections": "connections and refusals of which it is not known whose they are",
+    "brokers": "brokers that a manifest or object of the day names",
+}
+"""What a day's counts mean."""
+
+COMPARED = ((1, "the day before"), (7, "a week before"))
+"""Days back, and the words for it."""
+
+
+def days_compared(day: date) -> tuple[date, ...]:
+    return tuple(day - timedelta(days=back) for back, _ in COMPARED)
+
+
+def build_fleet_day(
+    day: date,
+    client_rows: Sequence[Mapping[str, Any]],
+    instances: Sequence[Mapping[str, Any]],
+    hour_rows: Sequence[Mapping[str, Any]],
+    broker_rows: Sequence[Mapping[str, Any]],
+    quality_rows: Iterable[Mapping[str, Any]],
+    earlier: Mapping[date, Sequence[Mapping[str, Any]] | None],
+    *,
+    cluster_id: str,
+    cluster_name: str | None = None,
+    snapshots: Mapping[str, int] | None = None,
+    knowledge_version: str = "",
+    code_version: str = "",
+    created_at: datetime,
+) -> FleetDay:
+    """The fleet of one day. Rows are as read from `clients`, `broker_hours`, `brokers` and `quality_results` (the last
+    result of each expectation) of the day, times with their zone. `instances`: see client_metrics.py. `earlier`: rows
+    of `clients` of days_compared(day); None = that day was not processed."""
+    ran = _releases(broker_rows)
+    release = ran[0] if ran else None
+    clients = software.fleet_clients(client_rows, ran)
+    seen = coverage(day, day, None, hour_rows, broker_rows)
+    compared = tuple(
+        software.changes(client_rows, earlier.get(against), against, words, release)
+        for against, (_, words) in zip(days_compared(day), COMPARED, strict=True)
+    )
+    nobodys = [row for row in client_rows if not software.is_client(row)]
+    counts = _counts(clients, nobodys, len(seen.broker_ids))
+    deprecated = request_versions.deprecated_versions(clients)
+    subscriptions = client_metrics.Subscriptions.of(broker_rows)
+    uses = {tuple(row[column] for column in software.CLIENT_KEY): row["api_uses"] for row in client_rows}
+    metrics, untold = client_metrics.metrics_of_libraries(instances, uses, subscriptions)
+    phrases = sentence(counts, compared, deprecated)
+    quality_rows = list(quality_rows)
+    return FleetDay(
+        schema_version=SCHEMA_VERSION,
+        cluster_id=cluster_id,
+        cluster_name=cluster_name or cluster_id,
+        day=day,
+        created_at=created_at,
+        phrases=phrases,
+        sentence="".join(phrase.text for phrase in phrases),
+        counts=counts,
+        compared_with_release=release,
+        software=software.software_of_the_day(clients, earlier.get(days_compared(day)[0])),
+        unnamed=software.unnamed(clients),
+        changes=compared,
+        deprecated=deprecated,
+        clients=clients,
+        metrics=metrics,
+        instances_of_unknown_kind=untold,
+        subscriptions_known=subscriptions.known,
+        request_counts=request_versions.request_counts(
+            hour_rows, filter(software.is_client, client_rows), nobodys, release
+        ),
+        coverage=seen,
+        quality=_quality(quality_rows),
+        quality_warnings=quality_warnings(quality_rows),
+        snapshots=dict(sorted((snapshots or {}).items())),
+        knowledge_version=knowledge_version,
+        code_version=code_version,
+    )
+
+
+def _releases(brokers: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Those that brokers of the day declared and that are known releases of Apache Kafka, oldest first."""
+    known = {row["software_version"] for row in brokers} & set(releases.known())
+    return tuple(sorted(known, key=releases.parse))
+
+
+def _counts(
+    clients: Sequence[FleetClient], nobodys: Sequence[Mapping[str, Any]], brokers: int
+) -> dict[str, int]:
+    return dict(
+        zip(
+            COUNTS,
+            (
+                len(clients),
+                sum(client.instances for client in clients),
+                sum(client.connections for client in clients),
+                sum(client.requests for client in clients),
+                sum(software.told(client.client_software_name) is None for client in clients),
+                sum(client.owner is None for client in clients),
+                sum(bool(client.deprecated) for client in clients),
+                sum(row["connections"] + row["refusals"] for row in nobodys),
+                brokers,
+            ),
+            strict=True,
+        )
+    )
+
+
+def _quality(rows: Iterable[Mapping[str, Any]]) -> tuple[QualityCheck, ...]:
+    names = [field.name for field in fields(QualityCheck)]
+    checks = [QualityCheck(**{name: row[name] for name in names}) for row in rows]
+    return tuple(
+        sorted(checks, key=lambda each: (each.success, each.stage, each.table_name, each.expectation))
+    )

@@ -1,0 +1,108 @@
+"""The files of a fleet page, and where they are put: <root>/fleet/<cluster>/<day>/, and `latest.json` beside it."""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from client_telemetry.reports.document import plain
+from client_telemetry.reports.fleet.model import (
+    DeprecatedVersion,
+    FleetClient,
+    FleetDay,
+    FleetVersion,
+    MetricOfLibrary,
+    QualityCheck,
+    UnexplainedRequests,
+)
+from client_telemetry.reports.fleet.page import fleet_page
+from client_telemetry.reports.fleet.search import SearchIndex
+from client_telemetry.reports.folder import replace_file, replace_folder
+from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.spreadsheet import table_csv
+
+PAGE = "index.html"
+
+
+def publish_fleet_day(fleet: FleetDay, index: SearchIndex, root: Path) -> Path:
+    """Writes the page's folder below `root` and returns it: all of its files or none, a page of the same day is
+    replaced. Then `latest.json` of the cluster names the latest day that has a page."""
+    cluster = root / "fleet" / folder_name(fleet.cluster_name)
+    folder = cluster / fleet.day.isoformat()
+    replace_folder(folder, files(fleet, index))
+    latest = max((path.parent.name for path in cluster.glob("[0-9]*/day.json")), default=folder.name)
+    pointer = json.loads((cluster / latest / "day.json").read_text(encoding="utf-8"))
+    replace_file(cluster / "latest.json", _json({"path": f"{latest}/{PAGE}", **pointer}))
+    return folder
+
+
+def files(fleet: FleetDay, index: SearchIndex) -> dict[str, str]:
+    """Name within the folder to content."""
+    return {
+        PAGE: fleet_page(fleet),
+        "fleet.json": _json(plain(fleet)),
+        "day.json": _json(_summary(fleet)),
+        "quality.json": _json({"schema_version": fleet.schema_version, "checks": plain(fleet.quality)}),
+        "search.json": index.document(),
+        "software.csv": _software_csv(fleet),
+        "clients.csv": _csv(fleet, FleetClient, fleet.clients),
+        "deprecated.csv": _csv(fleet, DeprecatedVersion, fleet.deprecated),
+        "metrics.csv": _csv(fleet, MetricOfLibrary, fleet.metrics),
+        "requests.csv": _csv(fleet, UnexplainedRequests, fleet.request_counts.versions),
+        "quality.csv": _csv(fleet, QualityCheck, fleet.quality),
+    }
+
+
+def _summary(fleet: FleetDay) -> dict[str, Any]:
+    """What lists and calendars show of a day."""
+    coverage = fleet.coverage
+    return plain(
+        {
+            "schema_version": fleet.schema_version,
+            "cluster_id": fleet.cluster_id,
+            "cluster_name": fleet.cluster_name,
+            "day": fleet.day,
+            "created_at": fleet.created_at,
+            "sentence": fleet.sentence,
+            "counts": fleet.counts,
+            "coverage": {
+                "broker_hours": coverage.broker_hours,
+                "complete_broker_hours": coverage.complete_broker_hours,
+                "runs": coverage.runs,
+            },
+            "quality": {
+                "checks": len(fleet.quality),
+                "failed_critical": sum(not c.success and c.severity == "critical" for c in fleet.quality),
+                "failed_warning": sum(not c.success and c.severity != "critical" for c in fleet.quality),
+            },
+        }
+    )
+
+
+def _json(document: Any) -> str:
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def _csv(fleet: FleetDay, kind: type, rows: Iterable[Any]) -> str:
+    names = tuple(field.name for field in fields(kind))
+    return _table(fleet, names, [[getattr(row, name) for name in names] for row in rows])
+
+
+def _software_csv(fleet: FleetDay) -> str:
+    """One row per software version; a software without versions has one row."""
+    names = tuple(field.name for field in fields(FleetVersion))
+    rows: list[list[Any]] = []
+    for software in fleet.software:
+        for version in software.versions:
+            rows.append([software.name, *(getattr(version, name) for name in names)])
+        if not software.versions:
+            sums = {"clients": software.clients, "instances": software.instances}
+            sums |= {"connections": software.connections, "requests": software.requests}
+            rows.append([software.name, *(sums.get(name) for name in names)])
+    return _table(fleet, ("software", *names), rows)
+
+
+def _table(fleet: FleetDay, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    day = fleet.day.isoformat()
+    return table_csv(("cluster_id", "day", *names), ([fleet.cluster_id, day, *row] for row in rows))

@@ -1,0 +1,235 @@
+"""What a fleet page says. Everything that is shown, counted or compared is a value here; the renderings (page.py,
+files.py) choose a form and compute nothing. How the values come about: build.py. What they mean: docs/fleet-page.md."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from client_telemetry.reports.model import Coverage, QualityWarning
+
+SCHEMA_VERSION = 1
+"""Of fleet.json. Goes up when a field is removed, renamed or changes its meaning."""
+
+DELIVERED, PARTLY, MISSING = "delivered", "partly", "missing"
+NOT_SUBSCRIBED, NOT_KNOWN = "not_subscribed", "not_known"
+METRIC_STATES = {
+    DELIVERED: "delivered by every instance",
+    PARTLY: "delivered by some instances",
+    MISSING: "subscribed, and delivered by no instance",
+    NOT_SUBSCRIBED: "no subscription asks for it",
+    NOT_KNOWN: "not delivered; what was subscribed is not known",
+}
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A piece of the sentence of the day. `section` names the part of the page that it counts."""
+
+    text: str
+    section: str | None = None
+
+
+@dataclass(frozen=True)
+class DeprecatedUse:
+    """Requests of one client in a version that a newer release refuses."""
+
+    api_key: int
+    api_name: str
+    version: int
+    requests: int
+    refused_by: str
+    """In words: `4.0.0 and later`, `4.0.0`."""
+
+
+@dataclass(frozen=True)
+class FleetClient:
+    """One client of the day: columns of `clients`, then what is derived. Client-supplied strings are exactly as they
+    came."""
+
+    client_id: str | None
+    principal: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    looks_like: str | None
+    """For a client that tells no software: what it probably is, and `looks_like_reasons` why."""
+    looks_like_reasons: tuple[str, ...]
+    owner: str | None
+    instances: int
+    connections: int
+    requests: int
+    """Answered ones of the day."""
+    addresses: int
+    first_seen_at: datetime
+    last_seen_at: datetime
+    deprecated: tuple[DeprecatedUse, ...]
+
+
+@dataclass(frozen=True)
+class FleetVersion:
+    """Clients that tell one version of a software. `version` null = told a name and no version."""
+
+    version: str | None
+    clients: int
+    clients_up_to_here: int
+    """Clients of this version or one that is listed before it: who would feel it if it were no longer allowed."""
+    instances: int
+    connections: int
+    requests: int
+    deprecated_clients: int
+    owners: tuple[str, ...]
+    is_new: bool | None
+    """Not there on the day before; null = that day is not known."""
+
+
+@dataclass(frozen=True)
+class FleetSoftware:
+    """Clients by the software name that they tell, versions in order. `name` null = none is told."""
+
+    name: str | None
+    clients: int
+    instances: int
+    connections: int
+    requests: int
+    versions: tuple[FleetVersion, ...]
+
+
+@dataclass(frozen=True)
+class Unnamed:
+    """Clients that tell no software and look alike. `looks_like` null = like nothing that is known."""
+
+    looks_like: str | None
+    clients: int
+    connections: int
+    client_ids: tuple[str | None, ...]
+    """The first few."""
+
+
+@dataclass(frozen=True)
+class VersionSeen:
+    name: str
+    version: str | None
+    clients: int
+
+
+@dataclass(frozen=True)
+class Changes:
+    """Against another day. Where that was not processed, `is_known` is false and the rest empty."""
+
+    against: date
+    words: str
+    """`the day before`, `a week before`."""
+    is_known: bool
+    clients: int
+    new_clients: int
+    gone_clients: int
+    new_versions: tuple[VersionSeen, ...]
+    gone_versions: tuple[VersionSeen, ...]
+    deprecated_clients: int
+    """Clients of that day that used request versions which this page calls deprecated."""
+
+
+@dataclass(frozen=True)
+class DeprecatedVersion:
+    """A request version in use that a newer release refuses."""
+
+    api_key: int
+    api_name: str
+    version: int
+    refused_by: str
+    clients: int
+    requests: int
+
+
+@dataclass(frozen=True)
+class MetricOfLibrary:
+    """How many client instances of one kind of one software version deliver a standard metric (KIP-714)."""
+
+    client_type: str
+    """producer or consumer."""
+    client_software_name: str | None
+    client_software_version: str | None
+    metric: str
+    state: str
+    """A key of METRIC_STATES."""
+    instances: int
+    subscribed: int | None
+    """Instances that some subscription asks for it; null = not known."""
+    delivering: int
+
+
+@dataclass(frozen=True)
+class UnexplainedRequests:
+    """Requests of one version that brokers counted and that no connection of a known client explains."""
+
+    api_key: int
+    api_name: str
+    version: int
+    counted: int
+    of_known_clients: int
+    of_unidentified: int
+    """On connections of which it is not known whose they are."""
+    unexplained: int
+    refused_by: str | None
+    sent_by_brokers: bool
+    """Whether brokers send this API to each other."""
+
+
+@dataclass(frozen=True)
+class RequestCounts:
+    """What brokers counted against what connections show. `broker_hours`: those whose counts are known; none = the
+    manifests of the day tell no counts."""
+
+    broker_hours: int
+    of_broker_hours: int
+    counted: int
+    unexplained: int
+    versions: tuple[UnexplainedRequests, ...]
+    """Most unexplained first; those without a remainder are left out."""
+
+
+@dataclass(frozen=True)
+class QualityCheck:
+    """What the gates found last about one expectation of the day: columns of `quality_results`."""
+
+    stage: str
+    table_name: str
+    expectation: str
+    severity: str
+    success: bool
+    observed_value: str
+    rows: int
+    unexpected_count: int | None
+    description: str
+
+
+@dataclass(frozen=True)
+class FleetDay:
+    schema_version: int
+    cluster_id: str
+    cluster_name: str
+    day: date
+    created_at: datetime
+    phrases: tuple[Phrase, ...]
+    sentence: str
+    counts: dict[str, int]
+    """See COUNTS in build.py."""
+    compared_with_release: str | None
+    """The oldest release that a broker ran on the day: what newer ones refuse is called deprecated."""
+    software: tuple[FleetSoftware, ...]
+    """Most clients first."""
+    unnamed: tuple[Unnamed, ...]
+    changes: tuple[Changes, ...]
+    """Against the day before and a week before."""
+    deprecated: tuple[DeprecatedVersion, ...]
+    clients: tuple[FleetClient, ...]
+    """By software, version and client id."""
+    metrics: tuple[MetricOfLibrary, ...]
+    instances_of_unknown_kind: int
+    """Instances that pushed no metric of a producer or consumer, and whose requests show neither."""
+    subscriptions_known: bool
+    request_counts: RequestCounts
+    coverage: Coverage
+    quality: tuple[QualityCheck, ...]
+    quality_warnings: tuple[QualityWarning, ...]
+    snapshots: dict[str, int]
+    knowledge_version: str
+    code_version: str

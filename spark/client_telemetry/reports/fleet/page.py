@@ -1,0 +1,104 @@
+"""index.html: the fleet of a day as one self-contained page. Markup is in fleet.html; what it shares with the report
+of an upgrade (looks, filter and sorting, table parts, escaping) in the package above."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache
+
+from jinja2 import Template
+
+from client_telemetry.reports import charts, wording
+from client_telemetry.reports.fleet import model
+from client_telemetry.reports.fleet.build import COUNTS
+from client_telemetry.reports.fleet.model import FleetClient, FleetDay, MetricOfLibrary
+from client_telemetry.reports.markup import page_parts, template
+
+CLIENTS_SHOWN = 1000
+"""Clients that have a row on the page; all are in clients.csv."""
+SOFTWARE_SHOWN = 60
+VERSIONS_SHOWN = 60
+OWNERS_SHOWN = 6
+
+FIGURES = {
+    "clients": "clients",
+    "instances": "instances with metrics",
+    "connections": "connections",
+    "requests": "requests",
+    "clients_without_software": "without a software name",
+    "clients_without_owner": "without an owner",
+}
+"""Counts on the first screen, and their words there."""
+
+
+def fleet_page(fleet: FleetDay) -> str:
+    return _template().render(
+        fleet=fleet,
+        listed=_listed(fleet.clients),
+        owners=sorted({client.owner for client in fleet.clients}, key=lambda owner: (owner is None, owner)),
+        widest=max((v.clients for software in fleet.software for v in software.versions), default=1),
+        metric_groups=_metric_groups(fleet.metrics),
+        **page_parts(),
+    )
+
+
+def _listed(clients: tuple[FleetClient, ...]) -> list[FleetClient]:
+    if len(clients) <= CLIENTS_SHOWN:
+        return list(clients)
+    return sorted(clients, key=lambda client: not client.deprecated)[:CLIENTS_SHOWN]
+
+
+@dataclass(frozen=True)
+class _MetricGroup:
+    """The standard metrics of one kind of one software version, by state."""
+
+    client_type: str
+    name: str | None
+    version: str | None
+    instances: int
+    all: list[MetricOfLibrary]
+    delivered: list[MetricOfLibrary]
+    partly: list[MetricOfLibrary]
+    missing: list[MetricOfLibrary]
+    not_subscribed: list[MetricOfLibrary]
+
+
+def _metric_groups(metrics: Iterable[MetricOfLibrary]) -> list[_MetricGroup]:
+    groups = defaultdict(list)
+    for metric in metrics:
+        key = (metric.client_type, metric.client_software_name, metric.client_software_version)
+        groups[*key, metric.instances].append(metric)
+    return [
+        _MetricGroup(
+            *key,
+            all=group,
+            delivered=[each for each in group if each.state == model.DELIVERED],
+            partly=[each for each in group if each.state == model.PARTLY],
+            missing=[each for each in group if each.state in (model.MISSING, model.NOT_KNOWN)],
+            not_subscribed=[each for each in group if each.state == model.NOT_SUBSCRIBED],
+        )
+        for key, group in groups.items()
+    ]
+
+
+def short_metric(metric: str) -> str:
+    """
+    >>> short_metric("org.apache.kafka.consumer.poll.idle.ratio.avg")
+    'poll.idle.ratio.avg'
+    """
+    return metric.removeprefix("org.apache.kafka.").partition(".")[2]
+
+
+@cache
+def _template() -> Template:
+    filters = {"short_metric": short_metric, "period": lambda pair: wording.period(*pair)}
+    values = {
+        "COUNTS": COUNTS,
+        "FIGURES": FIGURES,
+        "CLIENTS_SHOWN": CLIENTS_SHOWN,
+        "SOFTWARE_SHOWN": SOFTWARE_SHOWN,
+        "VERSIONS_SHOWN": VERSIONS_SHOWN,
+        "OWNERS_SHOWN": OWNERS_SHOWN,
+        "count_bar": charts.count_bar,
+    }
+    return template("fleet.html", __package__, filters, values)

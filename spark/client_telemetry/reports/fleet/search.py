@@ -1,0 +1,71 @@
+"""search.json: what a client instance, a client or an address of the day is found by. Columns: docs/fleet-page.md."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from client_telemetry.reports.client_strings import client_label, shown
+from client_telemetry.reports.document import timestamp
+
+SCHEMA_VERSION = 1
+CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software_version")
+
+
+@dataclass(frozen=True)
+class SearchIndex:
+    """`clients`: rows of `clients`; `instances`: rows of `client_sessions`; `addresses`: key of a client (CLIENT_KEY)
+    to all of its addresses, where they are known."""
+
+    cluster_name: str
+    day: str
+    clients: Sequence[Mapping[str, Any]]
+    instances: Sequence[Mapping[str, Any]]
+    addresses: Mapping[tuple, Iterable[str]]
+
+    def document(self) -> str:
+        """Client-supplied strings come twice: as they are, to be compared, and `shown`, to be displayed."""
+        document = {
+            "schema_version": SCHEMA_VERSION,
+            "cluster": self.cluster_name,
+            "day": self.day,
+            "clients": [self._client(row) for row in self.clients],
+            "instances": [self._instance(row) for row in self.instances],
+        }
+        return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+
+    def _client(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        key = tuple(row[column] for column in CLIENT_KEY)
+        return {
+            **_identity(row),
+            "owner": row["owner"],
+            "connections": row["connections"],
+            "instances": row["instances"],
+            "addresses": sorted(self.addresses.get(key, row["address_sample"])),
+            "first_seen_at": timestamp(row["first_seen_at"]),
+            "last_seen_at": timestamp(row["last_seen_at"]),
+        }
+
+    def _instance(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            **_identity(row),
+            "client_instance_id": row["client_instance_id"].hex(),
+            "addresses": list(row["client_addresses"]),
+            "broker_ids": list(row["broker_ids"]),
+            "pushes": row["pushes"],
+            "first_seen_at": timestamp(row["first_evidence_at"]),
+            "last_seen_at": timestamp(row["last_evidence_at"]),
+            "end_reason": row["end_reason"],
+        }
+
+
+def _identity(row: Mapping[str, Any]) -> dict[str, Any]:
+    software = [row["client_software_name"], row["client_software_version"]]
+    told = " ".join(part for part in software if part and part != "unknown")
+    return {
+        "client_id": row["client_id"],
+        "client_id_shown": client_label(row["client_id"]),
+        "principal": row["principal"],
+        "principal_shown": shown(row["principal"] or ""),
+        "software_shown": shown(told) or "not told",
+    }

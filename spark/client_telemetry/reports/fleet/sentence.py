@@ -1,0 +1,49 @@
+"""The sentence of the day, in good grammar for none, one and many."""
+
+from collections.abc import Mapping, Sequence
+
+from client_telemetry.reports.fleet.model import Changes, DeprecatedVersion, Phrase
+from client_telemetry.reports.wording import counted
+
+
+def sentence(
+    counts: Mapping[str, int], changes: Sequence[Changes], deprecated: Sequence[DeprecatedVersion]
+) -> tuple[Phrase, ...]:
+    """In pieces: clients, what changed against the nearest known day, who uses versions that newer releases refuse."""
+    if not counts["clients"]:
+        return (Phrase("No client was seen."),)
+    phrases = [Phrase(counted(counts["clients"], "client"), "clients")]
+    known = [each for each in changes if each.is_known]
+    if known:
+        nearest = known[0]
+        since = "since " + nearest.words
+        moved = f"{nearest.new_clients or 'none'} new, {nearest.gone_clients or 'none'} gone {since}"
+        phrases += [Phrase(", "), Phrase(moved, "changes")]
+    phrases += [Phrase("; ") if known else Phrase(", ")]
+    users = counts["clients_with_deprecated_versions"]
+    if not users:
+        return (*phrases, Phrase("none uses a request version that a newer release refuses."))
+    refusing = sorted(
+        {each.refused_by for each in deprecated}, key=lambda words: ("later" not in words, words)
+    )
+    uses = "uses" if users == 1 else "use"
+    phrases += [
+        Phrase(f"{users:,}", "deprecated"),
+        Phrase(
+            f" {uses} request versions that {refusing[0]} {'refuse' if 'later' in refusing[0] else 'refuses'}"
+        ),
+    ]
+    return (*phrases, Phrase(_trend(users, known) + "."))
+
+
+def _trend(users: int, known: Sequence[Changes]) -> str:
+    """Against the farthest known day: `: 2 fewer than a week before`."""
+    if not known:
+        return ""
+    then = known[-1]
+    change = users - then.deprecated_clients
+    if not change:
+        return (
+            f": as many as on {then.words}" if then.words.startswith("the") else f": as many as {then.words}"
+        )
+    return f": {abs(change):,} {'more' if change > 0 else 'fewer'} than {then.words}"

@@ -1,0 +1,195 @@
+"""Clients of a day by software and version, those that tell none, and what is new or gone against other days."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from client_telemetry.compatibility import releases
+from client_telemetry.compatibility.case import Case
+from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
+from client_telemetry.reports.fleet.model import (
+    Changes,
+    FleetClient,
+    FleetSoftware,
+    FleetVersion,
+    Unnamed,
+    VersionSeen,
+)
+from client_telemetry.reports.fleet.request_versions import deprecated_uses
+from client_telemetry.reports.versions import version_order
+
+CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software_version")
+SHOWN_IDS = 12
+NAMES_WITHOUT_MEANING = (None, "", "unknown")
+"""`unknown` is Kafka's word for a client that told nothing (KIP-511); empty = the source cannot tell."""
+
+
+def told(name_or_version: str | None) -> str | None:
+    return None if name_or_version in NAMES_WITHOUT_MEANING else name_or_version
+
+
+def is_client(row: Mapping[str, Any]) -> bool:
+    """Whether a row of `clients` is a client. One that is flagged `unidentified` stands for connections that were
+    refused before they told whose they are, and may belong to any of the others."""
+    return "unidentified" not in row["flags"]
+
+
+def fleet_clients(rows: Iterable[Mapping[str, Any]], ran: Sequence[str]) -> tuple[FleetClient, ...]:
+    """Rows of `clients` of the day, without the unidentified; `ran`: the releases that brokers ran, oldest first."""
+    rows = [row for row in rows if is_client(row)]
+    declared: dict[tuple, set[tuple[str, str]]] = defaultdict(set)
+    for row in rows:
+        if told(row["client_software_name"]):
+            software = (row["client_software_name"], row["client_software_version"] or "")
+            declared[row["principal"], row["client_id"]].add(software)
+    clients = [_client(row, declared[row["principal"], row["client_id"]], ran) for row in rows]
+    return tuple(sorted(clients, key=_order))
+
+
+def _order(client: FleetClient) -> tuple:
+    name = told(client.client_software_name)
+    version = version_order(told(client.client_software_version))
+    return name is None, name or "", version, client.client_id or "", client.principal or ""
+
+
+def _client(row: Mapping[str, Any], declared: Iterable[tuple[str, str]], ran: Sequence[str]) -> FleetClient:
+    looks_like, reasons = (None, ())
+    if told(row["client_software_name"]) is None:
+        looks_like, reasons = _looks_like(row, declared, ran or releases.known()[-1:])
+    return FleetClient(
+        **{column: row[column] for column in CLIENT_KEY},
+        looks_like=looks_like,
+        looks_like_reasons=reasons,
+        owner=row["owner"],
+        instances=row["instances"],
+        connections=row["connections"],
+        requests=sum(use["requests"] for use in row["api_uses"]),
+        addresses=row["addresses"],
+        first_seen_at=row["first_seen_at"],
+        last_seen_at=row["last_seen_at"],
+        deprecated=deprecated_uses(row["api_uses"], ran[0] if ran else None),
+    )
+
+
+def _looks_like(
+    row: Mapping[str, Any], declared: Iterable[tuple[str, str]], on: Sequence[str]
+) -> tuple[str | None, tuple[str, ...]]:
+    """What the verdicts go by, too: other connections of the same principal and client id, then the fingerprint. A
+    client takes its request versions from what the broker offers, so each release of the day is tried."""
+    uses = tuple(
+        ApiUse(each["api_key"], each["version"], each["requests"], each["rejected"])
+        for each in row["api_uses"]
+    )
+    evidence = ClientEvidence(
+        client_id=row["client_id"], api_uses=uses, also_declared=tuple(sorted(declared))
+    )
+    for release in on:
+        case = Case.of(evidence, release, release)
+        if case.identity:
+            reason = "other connections with the same client id and principal tell this name"
+            return case.identity.text, (reason,)
+        if case.fingerprint:
+            return case.fingerprint.text, case.fingerprint.reasons
+    return None, ()
+
+
+def software_of_the_day(
+    clients: Sequence[FleetClient], before: Iterable[Mapping[str, Any]] | None
+) -> tuple[FleetSoftware, ...]:
+    """`before`: rows of `clients` of the day before; None = that day is not known."""
+    seen_before = None if before is None else set(_versions(before))
+    by_name: dict[str | None, list[FleetClient]] = defaultdict(list)
+    for client in clients:
+        by_name[told(client.client_software_name)].append(client)
+    result = []
+    for name, theirs in by_name.items():
+        by_version: dict[str | None, list[FleetClient]] = defaultdict(list)
+        for client in theirs:
+            by_version[told(client.client_software_version)].append(client)
+        versions, up_to_here = [], 0
+        for version in sorted(by_version, key=version_order) if name else []:
+            same = by_version[version]
+            up_to_here += len(same)
+            versions.append(
+                FleetVersion(
+                    version=version,
+                    clients=len(same),
+                    clients_up_to_here=up_to_here,
+                    **_sums(same),
+                    deprecated_clients=sum(bool(client.deprecated) for client in same),
+                    owners=tuple(sorted({client.owner for client in same if client.owner})),
+                    is_new=None if seen_before is None else (name, version) not in seen_before,
+                )
+            )
+        result.append(FleetSoftware(name, len(theirs), **_sums(theirs), versions=tuple(versions)))
+    return tuple(sorted(result, key=lambda each: (each.name is None, -each.clients, each.name or "")))
+
+
+def _sums(clients: Iterable[FleetClient]) -> dict[str, int]:
+    sums = Counter(instances=0, connections=0, requests=0)
+    for client in clients:
+        for what in sums:
+            sums[what] += getattr(client, what)
+    return dict(sums)
+
+
+def unnamed(clients: Iterable[FleetClient]) -> tuple[Unnamed, ...]:
+    """Clients that tell no software, by what they look like; most first, those that look like nothing last."""
+    groups: dict[str | None, list[FleetClient]] = defaultdict(list)
+    for client in clients:
+        if told(client.client_software_name) is None:
+            groups[client.looks_like].append(client)
+    found = [
+        Unnamed(
+            looks_like,
+            len(group),
+            sum(client.connections for client in group),
+            tuple(client.client_id for client in group[:SHOWN_IDS]),
+        )
+        for looks_like, group in groups.items()
+    ]
+    return tuple(
+        sorted(found, key=lambda each: (each.looks_like is None, -each.clients, each.looks_like or ""))
+    )
+
+
+def changes(
+    rows: Iterable[Mapping[str, Any]],
+    other_rows: Iterable[Mapping[str, Any]] | None,
+    against: date,
+    words: str,
+    release: str | None,
+) -> Changes:
+    """What `clients` of the day has that the other day has not, and the other way round. `other_rows` None = the
+    other day was not processed."""
+    if other_rows is None:
+        return Changes(against, words, False, 0, 0, 0, (), (), 0)
+    rows, others = ([row for row in each if is_client(row)] for each in (rows, other_rows))
+    now, then = ({tuple(row[column] for column in CLIENT_KEY) for row in each} for each in (rows, others))
+    versions_now, versions_then = _versions(rows), _versions(others)
+    return Changes(
+        against=against,
+        words=words,
+        is_known=True,
+        clients=len(then),
+        new_clients=len(now - then),
+        gone_clients=len(then - now),
+        new_versions=_seen(versions_now, versions_then),
+        gone_versions=_seen(versions_then, versions_now),
+        deprecated_clients=sum(bool(deprecated_uses(row["api_uses"], release)) for row in others),
+    )
+
+
+def _versions(rows: Iterable[Mapping[str, Any]]) -> Counter[tuple[str, str | None]]:
+    """(name, version) -> clients, of those that tell a name."""
+    return Counter(
+        (row["client_software_name"], told(row["client_software_version"]))
+        for row in rows
+        if is_client(row) and told(row["client_software_name"])
+    )
+
+
+def _seen(here: Mapping[tuple[str, str | None], int], there: Iterable) -> tuple[VersionSeen, ...]:
+    found = [VersionSeen(*key, count) for key, count in here.items() if key not in there]
+    return tuple(sorted(found, key=lambda each: (each.name, version_order(each.version))))

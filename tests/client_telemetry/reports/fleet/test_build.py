@@ -1,0 +1,87 @@
+"""From rows to the model of a fleet page: what is counted, and what is not."""
+
+from datetime import timedelta
+
+
+def test_unidentified_connections_are_no_client_and_are_counted_apart(build, day_rows):
+    nobody = day_rows.client(None, "unknown", "unknown", flags=["unidentified"], connections=500, refusals=3)
+    fleet = build([day_rows.client(), nobody])
+    assert (fleet.counts["clients"], fleet.counts["connections"]) == (1, 3)
+    assert fleet.counts["unidentified_connections"] == 503
+
+
+def test_every_count_adds_up_over_the_software(build, day_rows):
+    fleet = build(
+        [
+            day_rows.client("a", version="3.9.1"),
+            day_rows.client("b", version="2.8.0", owner=None),
+            day_rows.client("c", "unknown", "unknown"),
+            day_rows.client("d", "", ""),
+        ]
+    )
+    for what in ("clients", "connections", "instances", "requests"):
+        assert sum(getattr(software, what) for software in fleet.software) == fleet.counts[what]
+    assert (fleet.counts["clients_without_software"], fleet.counts["clients_without_owner"]) == (2, 1)
+
+
+def test_a_version_names_who_would_feel_it_if_it_and_older_ones_were_refused(build, day_rows):
+    versions = ["3.10.0", "2.8.0", "3.9.1", "2.8.0"]
+    fleet = build([day_rows.client(f"c{i}", version=version) for i, version in enumerate(versions)])
+    (java,) = fleet.software
+    assert [(v.version, v.clients, v.clients_up_to_here) for v in java.versions] == [
+        ("2.8.0", 2, 2),
+        ("3.9.1", 1, 3),
+        ("3.10.0", 1, 4),
+    ]
+
+
+def test_new_and_gone_against_the_day_and_the_week_before(build, day_rows):
+    before, week = day_rows.DAY - timedelta(days=1), day_rows.DAY - timedelta(days=7)
+    old = day_rows.client("old", version="2.0.0", api_uses=[day_rows.use(0, 2)])
+    fleet = build([day_rows.client()], earlier={before: [day_rows.client(), old], week: None})
+    yesterday, last_week = fleet.changes
+    assert (yesterday.is_known, yesterday.new_clients, yesterday.gone_clients) == (True, 0, 1)
+    assert [(v.name, v.version) for v in yesterday.gone_versions] == [("apache-kafka-java", "2.0.0")]
+    assert (yesterday.deprecated_clients, last_week.is_known) == (1, False)
+    assert fleet.software[0].versions[0].is_new is False
+
+
+def test_a_day_that_was_processed_and_had_no_client_is_known(build, day_rows):
+    before = day_rows.DAY - timedelta(days=1)
+    fleet = build(earlier={before: []})
+    assert fleet.changes[0].is_known
+    assert fleet.changes[0].new_clients == 1
+    assert fleet.software[0].versions[0].is_new is True
+
+
+def test_without_the_day_before_nothing_is_called_new(build):
+    assert build().software[0].versions[0].is_new is None
+
+
+def test_a_client_without_a_name_is_guessed_by_its_default_client_id(build, day_rows):
+    uses = [day_rows.use(0, 7), day_rows.use(3, 5), day_rows.use(18, 0)]
+    fleet = build([day_rows.client("sarama", "unknown", "unknown", api_uses=uses)])
+    (group,) = fleet.unnamed
+    assert "sarama" in group.looks_like
+    assert fleet.clients[0].looks_like_reasons
+
+
+def test_a_client_without_a_name_is_what_other_connections_of_it_tell(build, day_rows):
+    uses = [day_rows.use(0, 9), day_rows.use(1, 15), day_rows.use(3, 12), day_rows.use(8, 8)]
+    unnamed = day_rows.client("a", "unknown", "unknown", api_uses=uses)
+    fleet = build([unnamed, day_rows.client("a", "kgo", "v1.15.4")])
+    assert "franz-go" in fleet.unnamed[0].looks_like
+
+
+def test_brokers_of_no_known_release_are_compared_with_the_newest_one(build, day_rows):
+    clients = [day_rows.client(api_uses=[day_rows.use(0, 2)])]
+    for version in (None, "9.9.9", "3.9.1-nightly"):
+        fleet = build(clients, brokers=[day_rows.broker(version=version)])
+        assert fleet.compared_with_release is None
+        assert fleet.counts["clients_with_deprecated_versions"] == 1
+
+
+def test_a_day_with_nothing_has_a_page(build):
+    fleet = build([], [], [], [])
+    assert fleet.sentence == "No client was seen."
+    assert fleet.coverage.broker_hours == 0

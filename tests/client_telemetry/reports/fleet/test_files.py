@@ -1,0 +1,69 @@
+"""The folder of a fleet page: all renderings tell the same, and a reader sees all of it or none."""
+
+import csv
+import io
+import json
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from client_telemetry.reports.fleet.files import files, publish_fleet_day
+from client_telemetry.reports.fleet.search import SearchIndex
+
+
+@pytest.fixture(scope="module")
+def fleet(build, day_rows):
+    clients = [
+        day_rows.client(),
+        day_rows.client("=1+1", "unknown", "unknown", api_uses=[day_rows.use(0, 2)]),
+    ]
+    return build(clients)
+
+
+@pytest.fixture(scope="module")
+def index(day_rows):
+    return SearchIndex("fleet", str(day_rows.DAY), [day_rows.client("a\nb")], [day_rows.instance()], {})
+
+
+def table(text: str) -> list[dict]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_csv_and_json_tell_the_same(fleet, index):
+    made = files(fleet, index)
+    document = json.loads(made["fleet.json"])
+    assert len(table(made["clients.csv"])) == len(document["clients"]) == document["counts"]["clients"]
+    assert sum(int(row["clients"]) for row in table(made["software.csv"])) == document["counts"]["clients"]
+    assert len(table(made["metrics.csv"])) == len(document["metrics"])
+    assert (
+        json.loads(made["day.json"])["sentence"]
+        == document["sentence"]
+        in made["index.html"]
+        .replace("</a>", "")
+        .replace('<a href="#clients">', "")
+        .replace('<a href="#deprecated">', "")
+    )
+
+
+def test_a_spreadsheet_sees_no_formula(fleet, index):
+    assert "'=1+1" in {row["client_id"] for row in table(files(fleet, index)["clients.csv"])}
+
+
+def test_the_index_has_strings_as_they_came_and_as_they_are_shown(index):
+    document = json.loads(index.document())
+    (client,), (instance,) = document["clients"], document["instances"]
+    assert (client["client_id"], client["client_id_shown"]) == ("a\nb", "a␊b")
+    assert instance["client_instance_id"] == bytes(range(16)).hex()
+    assert client["addresses"] == ["10.0.0.1"]
+
+
+def test_latest_names_the_latest_day_not_the_last_one_published(fleet, index, tmp_path):
+    folder = publish_fleet_day(fleet, index, tmp_path)
+    publish_fleet_day(replace(fleet, day=fleet.day - timedelta(days=1)), index, tmp_path)
+    latest = json.loads((folder.parent / "latest.json").read_text())
+    assert (latest["path"], latest["day"]) == (f"{fleet.day}/index.html", str(fleet.day))
+    assert sorted(path.name for path in folder.parent.iterdir()) == [
+        "2026-11-20",
+        "2026-11-21",
+        "latest.json",
+    ]

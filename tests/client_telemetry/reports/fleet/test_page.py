@@ -1,0 +1,72 @@
+"""The fleet page as a reader gets it."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+from client_telemetry.reports.fleet.page import CLIENTS_SHOWN, fleet_page
+
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "=cmd|' /C calc'!A0",
+    "a\nb\u202ec",
+    "{{ 7 * 7 }}",
+    "L" * 300,
+]
+
+
+class Parts(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict]] = []
+        self.texts: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.fixture(scope="module")
+def hostile(build, day_rows) -> str:
+    clients = [day_rows.client(text, text, text, principal=text, owner=text) for text in HOSTILE]
+    return fleet_page(build(clients, [day_rows.instance([], client_software_name=HOSTILE[0])]))
+
+
+def test_what_clients_send_is_text_and_never_markup(hostile):
+    parts = Parts(hostile)
+    assert sum(tag == "script" for tag, _ in parts.tags) == 1
+    assert not [tag for tag, _ in parts.tags if tag in ("img", "iframe", "object", "link")]
+    assert not [name for _, attrs in parts.tags for name in attrs if name.startswith("on") or name == "style"]
+    assert "\u202e" not in hostile
+    assert "a␊b[U+202E]c" in "".join(parts.texts)
+
+
+def test_nothing_is_loaded_and_the_policy_says_so(hostile):
+    assert not re.findall(r'(?:src|href)="(?!#)', hostile)
+    policy = next(a["content"] for t, a in Parts(hostile).tags if t == "meta" and "http-equiv" in a)
+    assert policy.startswith("default-src 'none'; style-src 'sha256-")
+
+
+def test_all_links_lead_somewhere_on_the_page(hostile):
+    parts = Parts(hostile)
+    ids = {attrs["id"] for _, attrs in parts.tags if "id" in attrs}
+    assert {attrs["href"][1:] for tag, attrs in parts.tags if tag == "a"} <= ids
+
+
+def test_every_part_is_there_on_an_empty_day(build):
+    text = fleet_page(build([], [], [], []))
+    for words in ("No client was seen.", "tell no request counts", "No check ran", "was not processed"):
+        assert words in text
+
+
+def test_a_large_fleet_stays_a_page(build, day_rows):
+    clients = [day_rows.client(f"client-{n}", version=f"3.{n % 300}.0") for n in range(CLIENTS_SHOWN + 500)]
+    clients.append(day_rows.client("zzz", api_uses=[day_rows.use(0, 2)]))
+    text = fleet_page(build(clients))
+    assert len(text) < 1_000_000
+    assert text.count("<tbody data-o=") == CLIENTS_SHOWN
+    assert "zzz" in text  # what is in danger comes before the cut

@@ -1,0 +1,48 @@
+"""What manifests tell of an hour, beside what the jobs' tests show."""
+
+import datetime as dt
+import json
+
+import pytest
+from client_telemetry.coverage import ManifestRead, broker_hours
+from client_telemetry.raw.manifest import parse_manifest
+from client_telemetry.raw.object_key import parse_object_key
+
+DAY = dt.date(2026, 11, 21)
+
+
+def read(incarnation: str, requests: list | None) -> ManifestRead:
+    key = f"v1/dataset=manifests/cluster=c/dt={DAY}/hour=05/broker=1/{incarnation}.json"
+    manifest = {
+        "schema_version": 1,
+        "cluster_id": "c",
+        "broker_id": 1,
+        "incarnation": incarnation,
+        "hour": f"{DAY}T05",
+        "broker_started_at": f"{DAY}T04:00:00Z",
+        "broker_software_name": "apache-kafka",
+        "broker_software_version": "4.3.1",
+        "files": [],
+        "dropped": {},
+        "requests": requests,
+    }
+    return ManifestRead(parse_object_key(key), parse_manifest(json.dumps(manifest).encode()))
+
+
+@pytest.mark.parametrize(
+    ("case", "told", "expected"),
+    [
+        ("not told", [None], None),
+        ("one of two incarnations does not tell", [[[0, 9, 5]], None], None),
+        ("no request", [[]], []),
+        ("summed over incarnations", [[[0, 9, 5], [1, 4, 2]], [[0, 9, 7]]], [(0, 9, 12), (1, 4, 2)]),
+    ],
+)
+def test_requests_that_the_brokers_counted(case, told, expected):
+    manifests = [read(f"{number:032x}", requests) for number, requests in enumerate(told)]
+    row = {"cluster_id": "c", "broker_id": 1, "hour": 5, "dataset": "manifests", "first_sequence": None}
+    row["object_key"] = str(manifests[0].key)
+    found = broker_hours([row], manifests, DAY)[5]["requests_counted"]
+    assert (found and [tuple(each.values()) for each in found]) == (
+        expected and [tuple(each) for each in expected]
+    ), case
