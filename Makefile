@@ -12,7 +12,7 @@ STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test ui check format proto lock accuracy bench tables knowledge clean
+.PHONY: help install run report test ui check format proto lock accuracy bench tables knowledge clean
 
 help:  ## what there is to do
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -22,6 +22,12 @@ run: install  ## process the shipped sample through Airflow and Spark, and print
 
 test: install $(KAFKA_CLIENTS)  ## all tests that need no special software
 	@$(AIRFLOW) pytest $(ARGS)
+
+report: install  ## the upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, NAME, OUT
+	@test -n "$(LOGS)" && test -n "$(TO)" || { echo "say which logs and which release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
+	@$(AIRFLOW) python spark/report.py --to='$(TO)' --out='$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))' \
+	    $(if $(FROM),--from='$(FROM)') $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') \
+	    $(if $(NAME),--name='$(NAME)') $(LOGS)
 
 ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; ends with Ctrl-C
 	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run

@@ -1,0 +1,213 @@
+"""Connections of one broker as its request log shows them, told as the contract's connection events.
+
+The log has an entry for each answered request and nothing for opening and closing: a connection whose first entry is
+its greeting (ApiVersions, SaslHandshake) was opened then, any other was open before the log began. No connection is
+seen to close.
+"""
+
+import re
+from collections.abc import Callable
+
+from client_telemetry.compatibility import apis
+from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ConnectionEvent
+from client_telemetry.sources.broker_survey import addresses
+from client_telemetry.sources.request_entry import API_VERSIONS, RequestEntry, received_nanos
+
+SNAPSHOT_NANOS = 5 * 60 * 10**9
+"""How often the contract wants a snapshot; hours are a multiple of it."""
+
+FORGOTTEN_AFTER_NANOS = 2 * SNAPSHOT_NANOS
+"""connections.max.idle.ms is 10 minutes by default: a connection that is silent for longer is over, or comes back as
+another one. It bounds the memory."""
+
+_GREETINGS = (API_VERSIONS, 17)
+_UNSUPPORTED_VERSION, _INVALID_REQUEST = 35, 42
+_MAX_IDS = 16
+_BETWEEN_BROKERS = frozenset(key for key, api in apis.by_key().items() if api.used_by == "broker")
+_BROKERS_CLIENT_ID = re.compile(
+    r"AddPartitionsManager-client-\d+|broker-\d+-(?:txn-marker-sender|fetcher-\d+|to-controller-.*)"
+)
+"""Client ids that brokers give themselves (AddPartitionsToTxnManager, TransactionMarkerChannelManager, fetchers)."""
+
+
+class _Connection:
+    __slots__ = (
+        "address", "announced", "api_versions_error", "between_brokers", "client_id", "greeted", "groups", "last",
+        "listener", "opened", "port", "principal", "protocol", "sent", "software", "transactional_ids", "unsaid",
+        "uses",
+    )  # fmt: skip
+
+    def __init__(self, address: str, port: int, opened: int, greeted: bool) -> None:
+        self.address, self.port = address, port
+        self.opened, self.last, self.greeted = opened, opened, greeted
+        self.client_id: str | None = None
+        self.listener = self.principal = self.protocol = ""
+        self.software = ("", "")
+        self.sent = ("", "")
+        self.api_versions_error: int | None = None
+        self.groups: tuple[str, ...] = ()
+        self.transactional_ids: tuple[str, ...] = ()
+        self.uses: dict[tuple[int, int], list[int]] = {}
+        self.between_brokers = self.announced = False
+        self.unsaid = True
+
+
+class ConnectionWatch:
+    """`write` takes the events, in the order in which a broker would have written them. `connections` counts all,
+    `between_brokers` those of other brokers, which are left out."""
+
+    def __init__(self, write: Callable[[ConnectionEvent], object]) -> None:
+        self._write = write
+        self._connections: dict[str, _Connection] = {}
+        self._next_snapshot: int | None = None
+        self._now = 0
+        self.connections = 0
+        self.between_brokers = 0
+
+    def add(self, entry: RequestEntry, logged: int) -> None:
+        """Note a request; `logged`: nanos of its line."""
+        if self._next_snapshot is None:
+            self._next_snapshot = (logged // SNAPSHOT_NANOS + 1) * SNAPSHOT_NANOS
+        while logged >= self._next_snapshot:
+            self._snapshot(self._next_snapshot - 10**6)
+            self._next_snapshot += SNAPSHOT_NANOS
+            if logged - self._next_snapshot > 24 * 3600 * 10**9:  # a hole of days
+                self._next_snapshot = (logged // SNAPSHOT_NANOS) * SNAPSHOT_NANOS
+        self._now = max(self._now, logged)
+        at = received_nanos(entry, logged)
+        connection = self._connections.get(entry.connection_id)
+        if connection is None:
+            ends = addresses(entry.connection_id)
+            connection = _Connection(
+                ends.host if ends else "", ends.port if ends else 0, at, entry.api_key in _GREETINGS
+            )
+            self._connections[entry.connection_id] = connection
+            self.connections += 1
+        self._note(connection, entry, at)
+
+    def client(self, connection_id: str) -> ClientConnection:
+        """Who is at the other end of a connection that was noted."""
+        return _client(connection_id, self._connections[connection_id])
+
+    def end(self) -> None:
+        """The log ends: a last snapshot of what was not told yet."""
+        if self._next_snapshot is not None:
+            self._snapshot(self._now)
+
+    def _note(self, connection: _Connection, entry: RequestEntry, at: int) -> None:
+        key, request = entry.api_key, entry.request
+        connection.unsaid = True
+        connection.opened = min(connection.opened, at)
+        connection.last = max(connection.last, at)
+        connection.listener, connection.protocol = entry.listener, entry.security_protocol
+        connection.principal = entry.principal
+        if entry.client_id is not None:
+            connection.client_id = entry.client_id
+        rejected = False
+        if key == API_VERSIONS:
+            rejected = self._greeting(connection, entry)
+        elif entry.software_name is not None:
+            connection.software = (entry.software_name, entry.software_version or "")
+        if not connection.between_brokers and _is_of_a_broker(entry):
+            connection.between_brokers = True
+            self.between_brokers += 1
+        connection.groups = _with(connection.groups, request.get("groupId"))
+        connection.transactional_ids = _with(connection.transactional_ids, request.get("transactionalId"))
+        use = connection.uses.get((key, entry.api_version))
+        if use is None:
+            use = connection.uses[key, entry.api_version] = [0, 0, at, at]
+        use[rejected] += 1
+        use[2], use[3] = min(use[2], at), max(use[3], at)
+
+    def _greeting(self, connection: _Connection, entry: RequestEntry) -> bool:
+        """ApiVersions registers the name (KIP-511): its own entry still says unknown. True if it was refused for its
+        version, which no client goes on to use."""
+        sent = entry.request.get("clientSoftwareName"), entry.request.get("clientSoftwareVersion")
+        if sent[0]:
+            connection.sent = (sent[0], sent[1] or "")
+        error = entry.response.get("errorCode") or 0
+        if error == 0:
+            connection.software = (sent[0] or "unknown", sent[1] or "unknown")
+        elif error == _INVALID_REQUEST:
+            connection.api_versions_error = error
+        return error == _UNSUPPORTED_VERSION
+
+    def _snapshot(self, at: int) -> None:
+        forgotten = []
+        for connection_id, connection in self._connections.items():
+            if connection.unsaid and not connection.between_brokers:
+                if connection.greeted and not connection.announced:
+                    self._write(_event(ConnectionEvent.OPENED, connection.opened, connection_id, connection))
+                connection.announced = True
+                # An entry is written when its request was answered: the request may be of the hour before.
+                self._write(_event(ConnectionEvent.ACTIVE, at, connection_id, connection))
+            connection.unsaid = False
+            if at - connection.last > FORGOTTEN_AFTER_NANOS:
+                forgotten.append(connection_id)
+        for connection_id in forgotten:
+            del self._connections[connection_id]
+
+
+def _is_of_a_broker(entry: RequestEntry) -> bool:
+    return (
+        entry.api_key in _BETWEEN_BROKERS
+        or _replica_id(entry.request) >= 0
+        or bool(entry.client_id and _BROKERS_CLIENT_ID.fullmatch(entry.client_id))
+    )
+
+
+def _with(ids: tuple[str, ...], new: object) -> tuple[str, ...]:
+    if isinstance(new, str) and new and new not in ids and len(ids) < _MAX_IDS:
+        return (*ids, new)
+    return ids
+
+
+def _replica_id(request: dict) -> int:
+    """Of Fetch, ListOffsets, OffsetForLeaderEpoch: -1 and below are consumers, else the broker that asks."""
+    state = request.get("replicaState")
+    found = state.get("replicaId", -1) if isinstance(state, dict) else request.get("replicaId", -1)
+    return found if isinstance(found, int) else -1
+
+
+def _client(connection_id: str, connection: _Connection) -> ClientConnection:
+    client = ClientConnection(
+        principal=connection.principal,
+        client_address=connection.address,
+        listener_name=connection.listener,
+        security_protocol=connection.protocol,
+        connection_id=connection_id,
+        client_software_name=connection.software[0],
+        client_software_version=connection.software[1],
+        sent_software_name=connection.sent[0],
+        sent_software_version=connection.sent[1],
+    )
+    if connection.client_id is not None:
+        client.client_id = connection.client_id
+    if connection.port:
+        client.client_port = connection.port
+    if connection.api_versions_error is not None:
+        client.api_versions_error = connection.api_versions_error
+    return client
+
+
+def _event(kind: int, at: int, connection_id: str, connection: _Connection) -> ConnectionEvent:
+    event = ConnectionEvent(
+        observed_at_nanos=at,
+        client=_client(connection_id, connection),
+        kind=kind,
+        opened_at_nanos=connection.opened,
+        last_request_at_nanos=connection.opened if kind == ConnectionEvent.OPENED else connection.last,
+        group_ids=connection.groups,
+        transactional_ids=connection.transactional_ids,
+    )
+    if kind != ConnectionEvent.OPENED:
+        for (key, version), (requests, rejected, first, last) in sorted(connection.uses.items()):
+            event.api_uses.add(
+                api_key=key,
+                version=version,
+                requests=requests,
+                rejected=rejected,
+                first_request_at_nanos=first,
+                last_request_at_nanos=last,
+            )
+    return event

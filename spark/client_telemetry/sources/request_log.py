@@ -1,0 +1,283 @@
+"""Request logs to a contract v1 dump: pushes and connections, as a plugin in the brokers would have dumped them.
+
+The same logs give the same dump, byte for byte: incarnations are made from what the logs say, so that converting again
+replaces. A life of a broker begins with the log or where its ApiVersions answers change; a restart on the same release
+does not show.
+"""
+
+import base64
+import binascii
+import uuid
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+
+from client_telemetry.compatibility import releases
+from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
+from client_telemetry.raw.writer import DumpWriter
+from client_telemetry.sources.broker_survey import BrokerLife, Endpoint, Survey, SurveyedBroker, addresses
+from client_telemetry.sources.connection_watch import ConnectionWatch
+from client_telemetry.sources.log_files import CutOff, LogFile, lines
+from client_telemetry.sources.log_line import LineReader
+from client_telemetry.sources.request_entry import (
+    PUSH_TELEMETRY,
+    BadEntry,
+    RequestEntry,
+    parse_entry,
+    received_nanos,
+)
+
+_NAMESPACE = uuid.UUID("6d2f3c2e-8a55-5d0c-9a43-6c1f4f0f5b11")
+
+
+class ReleaseNotTold(ValueError):
+    """The release that the brokers run is not in the logs, or more than one explains them; the message lists them."""
+
+
+@dataclass
+class Converted:
+    """What came of the lines. `connections` are those of clients. `unreadable`: entries that could not be read, by
+    reason. `cut`: files that ended early, with the reason."""
+
+    lines: int = 0
+    entries: int = 0
+    other_lines: int = 0
+    forwarded: int = 0
+    pushes: int = 0
+    connections: int = 0
+    between_brokers: int = 0
+    unreadable: Counter = field(default_factory=Counter)
+    cut: list[str] = field(default_factory=list)
+
+
+def release_of_all(survey: Survey, told: str | None) -> str:
+    """The release to upgrade from: what was told, else what the ApiVersions answers of all brokers prove.
+
+    Raises ReleaseNotTold, also where what was told contradicts every broker, and UnusableRelease for what is no
+    release.
+    """
+    explained = [
+        life.candidates for broker in survey.brokers for life in broker.lives[-1:] if life.candidates
+    ]
+    possible = set.intersection(*map(set, explained)) if explained else set()
+    if told:
+        release = releases.exact(told)
+        if explained and not any(release in each for each in explained):
+            raise ReleaseNotTold(f"no broker in the logs answers as {release} does: {_answers(survey)}")
+        return release
+    if len(possible) == 1:
+        return possible.pop()
+    raise ReleaseNotTold(f"the logs do not tell the exact release that the brokers run ({_answers(survey)})")
+
+
+def _answers(survey: Survey) -> str:
+    """`brokers 1, 2: 4.3.0 or 4.3.1; broker 3: no ApiVersions answer in the log`."""
+    texts: dict[str, list[int]] = {}
+    for broker in survey.brokers:
+        found = broker.lives[-1].candidates
+        text = "no ApiVersions answer in the log" if found is None else " or ".join(found)
+        texts.setdefault(text or "answers that fit no release of Apache Kafka", []).append(broker.broker_id)
+    return "; ".join(
+        f"broker{'s' * (len(ids) > 1)} {', '.join(map(str, ids))}: {text}" for text, ids in texts.items()
+    )
+
+
+def convert(
+    survey: Survey,
+    release: str,
+    cluster_id: str,
+    root: Path,
+    zone: tzinfo = UTC,
+    report: Callable[[int], None] = lambda n: None,
+) -> Converted:
+    """Write the dump below `root`. `release`: what the brokers run that may run it by their answers; another broker's
+    release stays open unless its answers leave one only."""
+    return _Conversion(survey, release, cluster_id, root, zone, report).run()
+
+
+class _Conversion:
+    def __init__(
+        self,
+        survey: Survey,
+        release: str,
+        cluster_id: str,
+        root: Path,
+        zone: tzinfo,
+        report: Callable[[int], None],
+    ) -> None:
+        self._survey = survey
+        self._reader = LineReader(zone)
+        self._report = report
+        self.done = Converted()
+        self._lives: dict[Endpoint, list[_Life]] = {}
+        for broker in survey.brokers:
+            lives = [_Life(broker, i, release, cluster_id, root, self.done) for i in range(len(broker.lives))]
+            for endpoint in broker.endpoints:
+                self._lives[endpoint] = lives
+
+    def run(self) -> Converted:
+        files = [f for f in self._survey.files if f.same_as is None and f.entries]
+        for file in sorted(files, key=lambda f: (f.first, str(f.log.path))):
+            self._file(file.log)
+        for lives in {id(lives): lives for lives in self._lives.values()}.values():
+            for life in lives:
+                life.close()
+        return self.done
+
+    def _file(self, log: LogFile) -> None:
+        done = self.done
+        cut = CutOff()
+        for _, line in lines(log.path, cut):
+            done.lines += 1
+            if done.lines % 20_000 == 0:
+                self._report(done.lines)
+            read = self._reader.read(line)
+            if read is None:
+                done.other_lines += 1
+                continue
+            try:
+                if read.nanos is None:
+                    raise BadEntry("no time that can be read before the message")
+                entry = parse_entry(read.message)
+                lives = self._lives_of((log.family, read.label), entry)
+            except BadEntry as error:
+                done.unreadable[str(error).partition(":")[0]] += 1
+                continue
+            done.entries += 1
+            if (
+                entry.is_forwarded
+            ):  # a controller's entry for what a broker passed on: its client is the broker
+                done.forwarded += 1
+                continue
+            if len(lives) > 1:
+                lives[bisect_right([life.since for life in lives], read.nanos, lo=1) - 1].add(
+                    entry, read.nanos
+                )
+            else:
+                lives[0].add(entry, read.nanos)
+        if cut.reason:
+            done.cut.append(cut.reason)
+
+    def _lives_of(self, stream: tuple[str, str], entry: RequestEntry) -> list["_Life"]:
+        ends = addresses(entry.connection_id)
+        if ends is None:
+            raise BadEntry(f"not an id of a connection: {entry.connection_id[:80]!r}")
+        lives = self._lives.get(Endpoint(stream, ends.local_host, ends.local_port, entry.listener))
+        if lives is None:
+            raise BadEntry("an address that the log did not have before: it grew while it was read")
+        return lives
+
+
+class _Life:
+    """A broker's life and its part of the dump, which begins with the first entry."""
+
+    def __init__(
+        self,
+        broker: SurveyedBroker,
+        index: int,
+        release: str,
+        cluster_id: str,
+        root: Path,
+        done: Converted,
+    ) -> None:
+        life: BrokerLife = broker.lives[index]
+        self.since = life.since
+        until = broker.lives[index + 1].since if index + 1 < len(broker.lives) else broker.last
+        self._done = done
+        self._window = (_time(life.since), _time(until))
+        name = f"request-log/{cluster_id}/{broker.broker_id}/{life.since}"
+        fields: dict[str, object] = {}
+        if life.api_versions:
+            fields["api_versions"] = life.api_versions
+        if life.features:
+            fields["finalized_features"] = life.features
+        self._dump = DumpWriter(
+            root,
+            cluster_id,
+            broker.broker_id,
+            uuid.uuid5(_NAMESPACE, name).bytes,
+            broker_started_at=_time(life.since),
+            broker_software_version=_release(life, release),
+            manifest_fields=fields,
+        )
+        self._watch = ConnectionWatch(self._dump.append_connection_event)
+
+    def add(self, entry: RequestEntry, logged: int) -> None:
+        self._watch.add(entry, logged)
+        if entry.api_key == PUSH_TELEMETRY and entry.request:
+            self._dump.append_push(_push(entry, logged, self._watch))
+            self._done.pushes += 1
+
+    def close(self) -> None:
+        self._watch.end()
+        self._done.connections += self._watch.connections - self._watch.between_brokers
+        self._done.between_brokers += self._watch.between_brokers
+        for hour, window in _hours(*self._window):
+            self._dump.describe_hour(hour, {"registry": {"mode": "sampled", "windows": [window]}})
+        self._dump.close()
+
+
+def _release(life: BrokerLife, release: str) -> str:
+    if life.candidates is None or release in life.candidates:
+        return release
+    return life.candidates[0] if len(life.candidates) == 1 else ""
+
+
+def _push(entry: RequestEntry, logged: int, watch: ConnectionWatch) -> ClientPush:
+    """A PushTelemetry entry (KIP-714): its payload is base64, still compressed, and it has the broker's answer."""
+    request = entry.request
+    push = ClientPush(
+        received_at_nanos=received_nanos(entry, logged),
+        client=watch.client(entry.connection_id),
+        client_instance_id=_bytes(request.get("clientInstanceId"), urlsafe=True),
+        terminating=bool(request.get("terminating")),
+        content_type="OTLP",
+        compression_type=int(request.get("compressionType") or 0),
+        payload=_bytes(request.get("metrics"), urlsafe=False),
+        error_code=int(entry.response.get("errorCode") or 0),
+    )
+    if request.get("subscriptionId") is not None:
+        push.subscription_id = int(request["subscriptionId"])
+    return push
+
+
+def _bytes(text: object, urlsafe: bool) -> bytes:
+    """Uuid.toString is URL-safe base64 without padding, BinaryNode is standard base64."""
+    if not isinstance(text, str):
+        return b""
+    if urlsafe:
+        text = text.replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4))
+    except binascii.Error:
+        return b""
+
+
+def _hours(first: datetime, last: datetime) -> list[tuple[datetime, list[str]]]:
+    """Hours from `first` to `last`, each with the times of day between which it was watched."""
+    found = []
+    hour = first.replace(minute=0, second=0, microsecond=0)
+    while hour <= last:
+        end = hour + timedelta(hours=1)
+        window = (max(first, hour), min(last, end - timedelta(seconds=1)))
+        found.append((hour, [f"{moment:%H:%M:%S}" for moment in window]))
+        hour = end
+    return found
+
+
+def _time(nanos: int) -> datetime:
+    return datetime.fromtimestamp(nanos // 10**9, UTC) + timedelta(microseconds=nanos % 10**9 // 1000)
+
+
+def surveyed_days(survey: Survey) -> Sequence[str]:
+    """UTC days that the logs touch, oldest first."""
+    days = set()
+    for broker in survey.brokers:
+        day = _time(broker.first).date()
+        while day <= _time(broker.last).date():
+            days.add(day.isoformat())
+            day += timedelta(days=1)
+    return sorted(days)

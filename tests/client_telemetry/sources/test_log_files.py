@@ -1,0 +1,78 @@
+import gzip
+import random
+
+import pytest
+import zstandard
+from client_telemetry.sources.log_files import CutOff, NoLogs, find_logs, lines
+
+TEXT = b"".join(b"line %d %d\n" % (i, i * 7919 % 65_537) for i in range(20_000))
+
+
+def _write(path, data):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return path
+
+
+@pytest.mark.parametrize(
+    "pack",
+    [
+        bytes,
+        gzip.compress,
+        zstandard.compress,
+        lambda text: gzip.compress(text[:9]) + gzip.compress(text[9:]),
+    ],
+    ids=["plain", "gzip", "zstd", "several gzip members"],
+)
+def test_lines_of_a_log_whatever_its_compression(tmp_path, pack):
+    cut = CutOff()
+    found = list(lines(_write(tmp_path / "kafka-request.log", pack(TEXT)), cut))
+    assert [line for _, line in found] == TEXT.splitlines()
+    assert all(TEXT[at : at + len(line)] == line for at, line in found[:100])
+    assert cut.reason is None
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
+def test_a_log_that_ends_early_gives_what_is_there_and_says_so(tmp_path, pack):
+    packed = pack(TEXT)
+    cut = CutOff()
+    found = list(lines(_write(tmp_path / "kafka-request.log.gz", packed[: len(packed) // 2]), cut))
+    assert cut.reason == "the compressed file ends early"
+    assert [line for _, line in found[:-1]] == TEXT.splitlines()[: len(found) - 1]
+    assert len(found) < 20_000
+
+
+def test_a_damaged_log_gives_what_comes_before_the_damage(tmp_path):
+    packed = bytearray(zstandard.compress(random.Random(1).randbytes(1_200_000).hex("\n").encode()))
+    packed[len(packed) * 3 // 4 :] = b"\xff" * 400_000
+    cut = CutOff()
+    found = list(lines(_write(tmp_path / "kafka-request.log", bytes(packed)), cut))
+    assert "damaged" in cut.reason
+    assert len(found) > 100_000
+
+
+def test_rotated_files_are_one_family_and_other_folders_are_others(tmp_path):
+    for name in (
+        "kafka-request.log",
+        "kafka-request.log.2026-11-21-05.gz",
+        "kafka-request.log.1",
+        "other.log",
+    ):
+        _write(tmp_path / "a" / name, TEXT)
+    _write(tmp_path / "b" / "kafka-request.log", TEXT)
+    _write(tmp_path / "b" / ".hidden" / "kafka-request.log", TEXT)
+    found = find_logs([str(tmp_path)])
+    assert len(found) == 5
+    assert len({log.family for log in found}) == 3
+
+
+def test_node_ids_and_patterns(tmp_path):
+    _write(tmp_path / "one.log", TEXT)
+    _write(tmp_path / "two.log", TEXT)
+    found = find_logs([f"7={tmp_path}/o*.log", f"{tmp_path}/*.log"])
+    assert [(log.path.name, log.broker_id) for log in found] == [("one.log", 7), ("two.log", None)]
+
+
+def test_what_is_not_there_is_named(tmp_path):
+    with pytest.raises(NoLogs, match="nothing-here"):
+        find_logs([f"{tmp_path}/nothing-here"])
