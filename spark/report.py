@@ -1,6 +1,6 @@
 """The upgrade report from request logs alone, on one machine, for clusters without a plugin in the brokers.
 
-    spark-submit --master 'local[2]' spark/report.py --to V [--from V] --out FOLDER [ID=]LOG ...
+    python spark/report.py --to V [--from V] --out FOLDER [ID=]LOG ...
 
 LOG: files, folders and patterns of kafka.request.logger at DEBUG, all of one cluster; ID: the node id of the broker,
 where the log does not tell it. The logs become a dump, and the dump goes through the same stages as any other. Below
@@ -11,6 +11,7 @@ one line tells what to say instead.
 import argparse
 import importlib
 import json
+import os
 import sys
 import time
 from datetime import UTC, datetime, tzinfo
@@ -30,6 +31,15 @@ from client_telemetry.sources.request_log import (
 
 BAD_ARGUMENTS = 2
 REPORT_ID = "from_request_logs"
+SPARK_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    # A window of minutes has few rows: compiling queries would cost more than running them.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "2",
+}
 _HOW = {
     "told": "as you said",
     "metadata": "by its address in Metadata answers",
@@ -42,9 +52,15 @@ class NothingInTheLogs(ValueError):
     """No entry of the request logger was found."""
 
 
+class OutputIsThere(ValueError):
+    """The folder for what comes of it holds something: it would be mixed up with an earlier report."""
+
+
 def main(argv: list[str] | None = None) -> int:
     told = _arguments(argv)
     try:
+        if told.out.exists() and any(told.out.iterdir()):
+            raise OutputIsThere(f"{told.out} is not empty: name another folder with OUT=")
         target = exact(told.to_release)
         logs = find_logs(told.logs)
         _say(f"{len(logs)} files, {sum(log.bytes for log in logs) / 1e6:.1f} MB: looking whose they are")
@@ -53,7 +69,7 @@ def main(argv: list[str] | None = None) -> int:
         cluster_id = seen.cluster_id or "unknown"
         release = release_of_all(seen, told.from_release)
         upgrade(release, target)
-    except (NoLogs, NothingInTheLogs, TwoClusters, UnusableRelease) as error:
+    except (NoLogs, NothingInTheLogs, OutputIsThere, TwoClusters, UnusableRelease) as error:
         return _refuse(str(error))
     except ReleaseNotTold as error:
         return _refuse(f"{error}; say which one with FROM=")
@@ -117,6 +133,9 @@ def _run_stages(told: argparse.Namespace, days: list[str], cluster_id: str, rele
             raise SystemExit(code)
         return json.loads(result.read_text())
 
+    settings = " ".join(f"--conf {name}={value}" for name, value in SPARK_SETTINGS.items())
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--master local[*] {settings} pyspark-shell")
+    _say("the stages of the daily run, then the report; each takes seconds")
     raw, report = f"--raw={told.out / 'raw'}", f"--report-id={REPORT_ID}"
     collected = run("collect", raw, f"--day={days[-1]}", f"--late-days={len(days) - 1}")
     run("decode", raw, f"--days={','.join(collected['decode_days'])}")
@@ -126,7 +145,7 @@ def _run_stages(told: argparse.Namespace, days: list[str], cluster_id: str, rele
     run("impact", report, f"--from={release}", f"--to={target}", f"--window={len(days)}")
     name = [f"--cluster-name={told.name}"] if told.name else []
     done = run("publish", report, f"--publish={told.out / 'published'}", *name)
-    print(f"{done['sentence']}\nReport: {done['report']}", flush=True)
+    _say(f"Report: {done['report']}")
     return 0
 
 
