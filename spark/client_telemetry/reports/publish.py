@@ -21,7 +21,8 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     cluster = root / "upgrade_impact" / folder_name(report.question.cluster_name)
     folder = cluster / folder_name(report.question.report_id)
     replace_folder(folder, files(report))
-    replace_file(cluster / "latest.json", json.dumps(_pointer(report, folder.name), indent=1) + "\n")
+    pointer = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
+    replace_file(cluster / "latest.json", json.dumps(pointer, indent=1) + "\n")
     return folder
 
 
@@ -33,6 +34,7 @@ def files(report: UpgradeReport) -> dict[str, str]:
         "clients.csv": clients_csv(report.question, report.clients),
         "findings.csv": findings_csv(report.question, report.clients),
         "report.md": report_ticket(report),
+        "summary.json": json.dumps(_summary(report), indent=1) + "\n",
     }
     for stake in report.owners:
         theirs = [client for client in report.clients if client.owner == stake.owner]
@@ -41,12 +43,12 @@ def files(report: UpgradeReport) -> dict[str, str]:
     return result
 
 
-def _pointer(report: UpgradeReport, folder: str) -> dict:
+def _summary(report: UpgradeReport) -> dict:
+    """What a list of reports shows."""
     question = report.question
     return {
         "schema_version": report.schema_version,
         "report_id": question.report_id,
-        "path": f"{folder}/{PAGE}",
         "from_release": question.from_release,
         "to_release": question.to_release,
         "sentence": report.sentence,

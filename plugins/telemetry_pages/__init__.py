@@ -1,0 +1,1 @@
+"""The pages behind the plugin: published files, shown. They compute nothing and import nothing of the jobs."""

@@ -1,0 +1,210 @@
+"""The web application: routes, who may see them, and the headers that every answer carries."""
+
+from typing import Annotated, Any
+
+from airflow.api_fastapi.app import get_auth_manager
+from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
+from airflow.api_fastapi.core_api.security import GetUserDep
+from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
+from fastapi.responses import HTMLResponse
+from include.clusters import ClustersFileError, read_clusters
+from include.releases import RELEASES
+
+from telemetry_pages.pages import page, policy
+from telemetry_pages.published import FLEET, MEDIA_TYPES, PAGE, REPORTS, NotPublished, Published
+from telemetry_pages.search import SHOWN, forms, instance_id, search
+
+PREFIX = "/client-telemetry"
+DAILY, IMPACT = "client_telemetry_daily", "broker_upgrade_impact"
+
+PUBLISHED_PAGE = (
+    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+)
+PUBLISHED_PAGE += "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+"""Policy of a published page, beside its own, which admits one style and one script by their digests. In the sandbox
+it has an origin of its own: it cannot act as the user who looks at it."""
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+LISTED_DAYS, LISTED_REPORTS, CALENDAR_DAYS = 14, 10, 31
+SEARCH_DAYS = {1: "the latest day", 7: "the last 7 days", 31: "the last 31 days"}
+
+
+def published() -> Published:
+    """Read at each request, so that an edit of the clusters file counts at once."""
+    try:
+        return Published(read_clusters().publish)
+    except (ClustersFileError, NotPublished) as error:
+        raise HTTPException(500, str(error)) from None
+
+
+def _reader_of(dag_id: str) -> Any:
+    """Whoever may read a DAG may read what it published."""
+
+    def check(user: GetUserDep) -> None:
+        allowed = get_auth_manager().is_authorized_dag(method="GET", user=user, details=DagDetails(id=dag_id))
+        if not allowed:
+            raise HTTPException(403, f"You may not read the DAG {dag_id}.")
+
+    return Depends(check)
+
+
+Files = Annotated[Published, Depends(published)]
+
+app = FastAPI(title="Client telemetry", docs_url=None, redoc_url=None, openapi_url=None)
+
+
+@app.exception_handler(NotPublished)
+async def _not_published(request: Request, error: NotPublished) -> Response:
+    return _html(request, "missing.html", 404, title="Not there", message=str(error))
+
+
+@app.get("/", dependencies=[_reader_of(DAILY)])
+def overview(request: Request, files: Files) -> Response:
+    clusters = []
+    for name in files.clusters():
+        days = files.days(name)
+        summaries = [files.day(name, day) for day in days[:LISTED_DAYS]]
+        reports = files.reports(name)
+        clusters.append(
+            {"name": name, "days": summaries, "more_days": len(days) - len(summaries), "reports": reports}
+        )
+    return _html(
+        request, "overview.html", title="Client telemetry", clusters=clusters, listed_reports=LISTED_REPORTS
+    )
+
+
+@app.get("/clusters/{cluster}", dependencies=[_reader_of(DAILY)])
+def days(request: Request, files: Files, cluster: str) -> Response:
+    """All pages and reports of a cluster."""
+    _known(files, cluster)
+    summaries = [files.day(cluster, day) for day in files.days(cluster)]
+    reports = files.reports(cluster)
+    return _html(request, "cluster.html", title=cluster, cluster=cluster, days=summaries, reports=reports)
+
+
+@app.get("/fleet/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
+def fleet_page(request: Request, files: Files, cluster: str, day: str) -> Response:
+    files.file(FLEET, cluster, day, PAGE)
+    tables = ("software", "clients", "deprecated", "metrics", "requests", "quality")
+    downloads = [*(f"{name}.csv" for name in tables), "fleet.json"]
+    return _shown(request, f"Fleet of {cluster}, {day}", FLEET, cluster, day, downloads)
+
+
+@app.get("/reports/{cluster}/{report}", dependencies=[_reader_of(IMPACT)])
+def report_page(request: Request, files: Files, cluster: str, report: str) -> Response:
+    files.file(REPORTS, cluster, report, PAGE)
+    downloads = ["clients.csv", "findings.csv", "report.md", "report.json"]
+    return _shown(request, f"Upgrade report of {cluster}", REPORTS, cluster, report, downloads)
+
+
+@app.get("/quality/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
+def quality(request: Request, files: Files, cluster: str, day: str) -> Response:
+    checks = files.document(FLEET, cluster, day, "quality.json")["checks"]
+    return _html(
+        request, "quality.html", title=f"Quality of {cluster}, {day}", cluster=cluster, day=day, checks=checks
+    )
+
+
+@app.get("/coverage/{cluster}", dependencies=[_reader_of(DAILY)])
+def coverage(request: Request, files: Files, cluster: str, until: str | None = None) -> Response:
+    """A calendar: a row for each day and broker, a cell for each hour."""
+    _known(files, cluster)
+    listed = [day for day in files.days(cluster) if until is None or day <= until]
+    summaries = [files.day(cluster, day) for day in listed[:CALENDAR_DAYS]]
+    earlier = listed[CALENDAR_DAYS] if len(listed) > CALENDAR_DAYS else None
+    title = f"Coverage of {cluster}"
+    return _html(request, "coverage.html", title=title, cluster=cluster, days=summaries, earlier=earlier)
+
+
+@app.get("/search", dependencies=[_reader_of(DAILY)])
+def find(
+    request: Request,
+    files: Files,
+    q: Annotated[str, Query(max_length=1024)] = "",
+    cluster: str = "",
+    days: int = 7,
+) -> Response:
+    clusters = files.clusters()
+    days = days if days in SEARCH_DAYS else 7
+    asked = [name for name in clusters if cluster in ("", name)]
+    hits = search(files, q, asked, days) if q.strip() else []
+    id_ = instance_id(q)
+    return _html(
+        request,
+        "search.html",
+        title="Search",
+        q=q,
+        hits=hits,
+        days=days,
+        chosen=cluster,
+        clusters=clusters,
+        search_days=SEARCH_DAYS,
+        forms=forms(id_) if id_ else {},
+        id_forms=forms,
+        limit=SHOWN,
+    )
+
+
+@app.get("/ask", dependencies=[_reader_of(IMPACT)])
+def ask(request: Request, cluster: str = "") -> Response:
+    """A form for a run of broker_upgrade_impact. Its script asks Airflow's own REST interface, which knows whether the
+    user may and whether the values can be meant."""
+    try:
+        names = list(read_clusters().by_name)
+    except ClustersFileError as error:
+        raise HTTPException(500, str(error)) from None
+    return _html(
+        request, "ask.html", title="Ask an upgrade question", names=names, chosen=cluster, releases=RELEASES
+    )
+
+
+@app.get("/runs/{run_id:path}", dependencies=[_reader_of(IMPACT)])
+def report_of_run(request: Request, files: Files, run_id: str) -> Response:
+    """What a DAG run published, for the tab of the run: the page itself."""
+    report = files.report_of_run(run_id)
+    if report is None:
+        raise NotPublished("This run has published no upgrade report (yet).")
+    return file(files, REPORTS, f"{report['cluster']}/{report['folder']}/{PAGE}")
+
+
+@app.get(f"/files/{FLEET}/{{path:path}}", dependencies=[_reader_of(DAILY)])
+def fleet_file(files: Files, path: str) -> Response:
+    return file(files, FLEET, path)
+
+
+@app.get(f"/files/{REPORTS}/{{path:path}}", dependencies=[_reader_of(IMPACT)])
+def report_file(files: Files, path: str) -> Response:
+    return file(files, REPORTS, path)
+
+
+def file(files: Published, kind: str, path: str) -> Response:
+    """A published file: a page in its sandbox, anything else as a download."""
+    found = files.file(kind, *path.split("/"))
+    headers = {**HEADERS, "Content-Security-Policy": PUBLISHED_PAGE}
+    if found.suffix != ".html":
+        headers["Content-Disposition"] = f'attachment; filename="{found.name}"'
+    media_type = f"{MEDIA_TYPES[found.suffix]}; charset=utf-8"
+    return Response(found.read_bytes(), media_type=media_type, headers=headers)
+
+
+def _known(files: Published, cluster: str) -> None:
+    if cluster not in files.clusters():
+        raise NotPublished(f"nothing is published of a cluster {cluster!r}")
+
+
+def _shown(
+    request: Request, title: str, kind: str, cluster: str, entry: str, downloads: list[str]
+) -> Response:
+    """A published page in a frame, with the way back and the downloads above it."""
+    parts = {"kind": kind, "cluster": cluster, "entry": entry, "downloads": downloads}
+    return _html(request, "shown.html", title=title, **parts)
+
+
+def _html(request: Request, template: str, status: int = 200, **values: Any) -> Response:
+    root = request.scope.get("root_path", "")
+    text = page(template, base=root, airflow=root.removesuffix(PREFIX), **values)
+    return HTMLResponse(text, status, {**HEADERS, "Content-Security-Policy": policy()})

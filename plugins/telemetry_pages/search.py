@@ -1,0 +1,103 @@
+"""Finds client instances and clients of published days by any form of an instance id, by client id, or by address."""
+
+import base64
+import binascii
+import ipaddress
+import re
+import uuid
+from dataclasses import dataclass, field
+from typing import Any
+
+from telemetry_pages.published import FLEET, NotPublished, Published
+
+SHOWN = 200
+"""Hits of one kind that are listed."""
+LONGEST_QUERY = 1024
+
+_BASE64 = re.compile(r"[A-Za-z0-9+/_-]{22}(==)?")
+_PORT = re.compile(r"(.+?):\d{1,5}")
+
+
+@dataclass
+class Hits:
+    """What was found in one cluster, on the latest of the searched days that has anything."""
+
+    cluster: str
+    day: str | None = None
+    searched: list[str] = field(default_factory=list)
+    instances: list[dict[str, Any]] = field(default_factory=list)
+    clients: list[dict[str, Any]] = field(default_factory=list)
+
+
+def instance_id(text: str) -> str | None:
+    """A client instance id as 32 hex digits, from any form in which people meet it; None for what is none.
+
+    Kafka prints URL-safe base64 (org.apache.kafka.common.Uuid), librdkafka standard base64, other tools a UUID or hex.
+
+    >>> instance_id("AAECAwQFBgcICQoLDA0ODw"), instance_id("00010203-0405-0607-0809-0a0b0c0d0e0f")
+    ('000102030405060708090a0b0c0d0e0f', '000102030405060708090a0b0c0d0e0f')
+    """
+    text = text.strip()
+    if _BASE64.fullmatch(text):
+        try:
+            standard = text.rstrip("=").replace("-", "+").replace("_", "/")
+            return base64.b64decode(standard + "==", validate=True).hex()
+        except binascii.Error:
+            return None
+    try:
+        return uuid.UUID(text).hex
+    except ValueError:
+        return None
+
+
+def address(text: str) -> str | None:
+    """An address in its shortest form, from what logs print: `10.0.0.1`, `/10.0.0.1:9092`, `[::1]:9092`."""
+    text = text.strip().removeprefix("/")
+    with_port = _PORT.fullmatch(text)
+    for candidate in (text, with_port[1] if with_port else text):
+        try:
+            return str(ipaddress.ip_address(candidate.strip("[]")))
+        except ValueError:
+            continue
+    return None
+
+
+def search(published: Published, query: str, clusters: list[str], days: int) -> list[Hits]:
+    """For each cluster: the latest of its last `days` published days on which anything matches. A client id matches
+    where it contains the query, upper and lower case alike; the other two match as a whole."""
+    query = query[:LONGEST_QUERY]
+    wanted = (instance_id(query), address(query), query.strip().casefold())
+    found = []
+    for cluster in clusters:
+        hits = Hits(cluster)
+        for day in published.days(cluster)[:days]:
+            hits.searched.append(day)
+            try:
+                document = published.document(FLEET, cluster, day, "search.json")
+            except NotPublished:
+                continue
+            hits.instances = [each for each in document["instances"] if _matches(each, *wanted)]
+            hits.clients = [each for each in document["clients"] if _matches(each, *wanted)]
+            if hits.instances or hits.clients:
+                hits.day = day
+                break
+        found.append(hits)
+    return found
+
+
+def _matches(entry: dict[str, Any], id_: str | None, address_: str | None, text: str) -> bool:
+    if id_ and entry.get("client_instance_id") == id_:
+        return True
+    if address_ and any(address(each) == address_ for each in entry["addresses"] if each):
+        return True
+    return bool(text) and text in (entry["client_id"] or "").casefold()
+
+
+def forms(id_: str) -> dict[str, str]:
+    """The forms in which an instance id is met, from 32 hex digits."""
+    raw = bytes.fromhex(id_)
+    return {
+        "Kafka": base64.urlsafe_b64encode(raw).decode().rstrip("="),
+        "librdkafka": base64.b64encode(raw).decode(),
+        "UUID": str(uuid.UUID(id_)),
+    }

@@ -1,0 +1,127 @@
+"""The plugin's application over a small published folder, with a user who may do what a test says."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+
+import tests.include.conftest  # noqa: F401  (the settings of Airflow, before it is imported)
+
+DAY = "2026-11-21"
+INSTANCE = bytes(range(240, 256))
+HOSTILE = '<script>alert("x")</script>'
+
+
+def identity(client_id: str, address: str, **changes) -> dict:
+    return {
+        "client_id": client_id,
+        "client_id_shown": client_id,
+        "principal": "User:a",
+        "principal_shown": "User:a",
+        "software_shown": "kgo v1.22.2",
+        "addresses": [address],
+        "first_seen_at": f"{DAY}T05:00:00.000000Z",
+        "last_seen_at": f"{DAY}T06:00:00.000000Z",
+        **changes,
+    }
+
+
+def index(*names: str) -> dict:
+    client = {"owner": None, "connections": 3, "instances": 1}
+    instance = {
+        "client_instance_id": INSTANCE.hex(),
+        "broker_ids": [1, 2],
+        "pushes": 7,
+        "end_reason": "still_open",
+    }
+    return {
+        "clients": [identity(name, "10.0.0.1", **client) for name in names],
+        "instances": [identity(names[0], "2001:db8::1", **instance)],
+    }
+
+
+def summary(day: str) -> dict:
+    run = {"broker_id": 1, "start": f"{day}T00:00:00.000000Z", "end": f"{day}T06:00:00.000000Z"}
+    return {
+        "day": day,
+        "sentence": f"2 clients {HOSTILE}",
+        "counts": {
+            "clients": 2048,
+            "connections": 3,
+            "clients_without_software": 1,
+            "clients_with_deprecated_versions": 1,
+        },
+        "coverage": {
+            "broker_hours": 24,
+            "complete_broker_hours": 6,
+            "runs": [{**run, "completeness": ["complete"]}],
+        },
+        "quality": {"checks": 3, "failed_critical": 0, "failed_warning": 1},
+    }
+
+
+CHECK = {
+    "success": False,
+    "table_name": "clients",
+    "description": HOSTILE,
+    "observed_value": "0.5",
+    "unexpected_count": 2,
+    "rows": 4,
+    "severity": "warning",
+}
+
+
+@pytest.fixture(scope="session")
+def published(tmp_path_factory) -> Path:
+    root = tmp_path_factory.mktemp("published")
+
+    def write(path: str, content: object) -> None:
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        text = content if isinstance(content, str) else json.dumps(content)
+        (root / path).write_text(text, encoding="utf-8")
+
+    for day in ("2026-11-20", DAY):
+        write(f"fleet/east/{day}/day.json", summary(day))
+        write(f"fleet/east/{day}/index.html", f"<p>page of {day}</p>")
+        write(f"fleet/east/{day}/clients.csv", "a,b\r\n")
+        write(f"fleet/east/{day}/quality.json", {"checks": [CHECK]})
+    write("fleet/east/2026-11-20/search.json", index("only-yesterday", HOSTILE))
+    write(f"fleet/east/{DAY}/search.json", index("orders"))
+    report = {"report_id": "manual__1+00:00", "from_release": "3.9.1", "to_release": "4.0.0"}
+    report |= {"sentence": "breaks 2 of 3", "created_at": f"{DAY}T07:00:00Z"}
+    write("upgrade_impact/east/manual__1/summary.json", report)
+    write("upgrade_impact/east/manual__1/index.html", "<p>the report</p>")
+    write("upgrade_impact/east/older/index.html", "<p>of an older program</p>")
+    write("secret.json", {"password": "x"})
+    (root / "fleet" / "east" / DAY / "link.json").symlink_to(root / "secret.json")
+    (root / "fleet" / "link").symlink_to(root)
+    return root
+
+
+@pytest.fixture
+def clusters_file(published, tmp_path, monkeypatch) -> None:
+    path = tmp_path / "clusters.yaml"
+    path.write_text(
+        f"lake: l\npublish: {published}\nresults: r\nclusters:\n  - {{name: east, cluster_id: aaa, raw: x}}\n"
+    )
+    monkeypatch.setenv("CLIENT_TELEMETRY_CLUSTERS", str(path))
+
+
+@pytest.fixture
+def web(clusters_file, monkeypatch) -> Callable[..., TestClient]:
+    """A client of the application; `may` says of a DAG id whether the user may read it."""
+    from airflow.api_fastapi.core_api.security import get_user
+    from telemetry_pages import app as module
+
+    def made(may=lambda dag_id: True) -> TestClient:
+        class Manager:
+            def is_authorized_dag(self, *, method, user, details) -> bool:
+                return method == "GET" and may(details.id)
+
+        monkeypatch.setattr(module, "get_auth_manager", Manager)
+        monkeypatch.setitem(module.app.dependency_overrides, get_user, lambda: "user")
+        return TestClient(module.app)
+
+    return made

@@ -1,0 +1,172 @@
+"""Pages inside Airflow's user interface: who sees them, what they show, and what they never hand out."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+from fastapi.testclient import TestClient
+
+from tests.plugins.conftest import DAY, HOSTILE
+
+PAGES = [
+    "/",
+    "/clusters/east",
+    f"/fleet/east/{DAY}",
+    "/reports/east/manual__1",
+    f"/quality/east/{DAY}",
+    "/coverage/east",
+    "/search",
+    "/search?q=orders",
+    "/ask",
+]
+FILES = [
+    f"/files/fleet/east/{DAY}/index.html",
+    f"/files/fleet/east/{DAY}/clients.csv",
+    "/files/upgrade_impact/east/manual__1/index.html",
+    "/runs/manual__1%2B00:00",
+]
+
+
+@pytest.mark.parametrize("path", PAGES + FILES)
+def test_nobody_sees_anything_without_logging_in(clusters_file, path):
+    from telemetry_pages.app import app
+
+    assert TestClient(app).get(path).status_code == 401
+
+
+@pytest.mark.parametrize("path", PAGES + FILES)
+def test_who_may_not_read_the_dags_sees_nothing(web, path):
+    assert web(may=lambda dag_id: False).get(path).status_code == 403
+
+
+def test_who_may_read_the_daily_dag_only_sees_no_upgrade_reports(web):
+    reader = web(may=lambda dag_id: dag_id == "client_telemetry_daily")
+    assert reader.get(f"/fleet/east/{DAY}").status_code == 200
+    assert reader.get("/files/upgrade_impact/east/manual__1/index.html").status_code == 403
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_every_page_is_escaped_and_has_a_policy(web, path):
+    answer = web().get(path)
+    assert answer.status_code == 200
+    assert HOSTILE not in answer.text
+    policy = answer.headers["content-security-policy"]
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def test_the_policy_admits_the_styles_and_the_script_that_are_there(web):
+    import base64
+    import hashlib
+
+    answer = web().get("/ask")
+    for tag in ("style", "script"):
+        (content,) = re.findall(f"<{tag}>(.*?)</{tag}>", answer.text, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in answer.headers["content-security-policy"]
+
+
+class Links(HTMLParser):
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.found |= {value for name, value in attrs if name in ("href", "src") and value}
+
+
+def test_every_link_leads_somewhere(web):
+    client = web()
+    seen, waiting = set(), ["/"]
+    while waiting:
+        path = waiting.pop()
+        answer = client.get(path)
+        assert answer.status_code == 200 or path.endswith((".csv", ".json", ".md")), path
+        seen.add(path)
+        if answer.headers["content-type"].startswith("text/html"):
+            waiting += [link for link in Links(answer.text).found if link not in seen]
+    assert len(seen) >= 12
+
+
+def test_a_published_page_is_shown_in_a_sandbox_and_other_files_are_downloads(web):
+    client = web()
+    shown = client.get(f"/files/fleet/east/{DAY}/index.html")
+    assert shown.headers["content-security-policy"].startswith("sandbox allow-scripts; default-src 'none'")
+    assert "allow-same-origin" not in shown.headers["content-security-policy"]
+    table = client.get(f"/files/fleet/east/{DAY}/clients.csv")
+    assert table.headers["content-disposition"] == 'attachment; filename="clients.csv"'
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../secret.json",
+        "..%2fsecret.json",
+        f"east/{DAY}/../../../secret.json",
+        f"east/{DAY}/..%2f..%2f..%2fsecret.json",
+        "%2e%2e/secret.json",
+        "/etc/passwd",
+        "east//etc/passwd",
+        f"east/{DAY}/link.json",
+        "link/secret.json",
+        f"east/{DAY}",
+        f"east/{DAY}/",
+        f"east/{DAY}/index.html%00.csv",
+        "east/.hidden/index.html",
+        ".",
+        "",
+    ],
+)
+def test_nothing_outside_the_published_folder_is_handed_out(web, path):
+    answer = web().get(f"/files/fleet/{path}")
+    assert answer.status_code == 404
+    assert "password" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/fleet/east/2026-01-01", "/fleet/west/x", "/clusters/west", "/quality/east/.."]
+)
+def test_what_is_not_there_is_said(web, path):
+    assert web().get(path).status_code == 404
+
+
+def test_the_tab_of_a_run_shows_its_report(web):
+    assert "the report" in web().get("/runs/manual__1+00:00").text
+    missing = web().get("/runs/scheduled__x")
+    assert (missing.status_code, "published no upgrade report" in missing.text) == (404, True)
+
+
+def test_reports_are_listed_with_their_answer_and_older_ones_too(web):
+    text = web().get("/clusters/east").text
+    assert "breaks 2 of 3" in text
+    assert "/reports/east/older" in text
+
+
+def test_numbers_and_hours_of_a_day(web):
+    assert "2,048" in web().get("/").text
+    assert "6 of 24 hours seen completely" in web().get("/coverage/east").text
+
+
+def test_the_form_offers_the_releases_and_clusters_and_asks_airflow(web):
+    text = web().get("/ask?cluster=east").text
+    assert "<option selected>east</option>" in text
+    assert 'data-runs="/api/v2/dags/broker_upgrade_impact/dagRuns"' in text
+    assert "<option>4.0.1</option>" in text
+
+
+def test_under_a_path_of_its_own_all_links_begin_there(web, monkeypatch):
+    client = web()
+    text = TestClient(client.app, root_path="/airflow/client-telemetry").get("/ask").text
+    assert 'href="/airflow/client-telemetry/search"' in text
+    assert 'data-runs="/airflow/api/v2/dags/' in text
+
+
+def test_a_broken_clusters_file_is_said(web, tmp_path, monkeypatch):
+    client = web()
+    monkeypatch.setenv("CLIENT_TELEMETRY_CLUSTERS", str(tmp_path / "nowhere.yaml"))
+    answer = client.get("/")
+    assert answer.status_code == 500
+    assert "nowhere.yaml" in json.loads(answer.text)["detail"]
