@@ -67,7 +67,7 @@ lock: $(STAMPS)/uv  ## resolve requirements.in into requirements.txt
 clean:  ## remove tables, reports and Airflow's state; what was installed stays
 	@rm -rf var/lake var/published var/results var/airflow $(STAMPS)/airflow
 
-install: $(STAMPS)/machine $(STAMPS)/venv $(STAMPS)/jars $(STAMPS)/spark $(STAMPS)/airflow
+install: $(STAMPS)/machine $(STAMPS)/venv $(STAMPS)/jars $(STAMPS)/spark $(STAMPS)/compiled $(STAMPS)/airflow
 
 $(STAMPS)/machine: include/machine.sh
 	@include/machine.sh $(PYTHON)
@@ -104,6 +104,14 @@ var/knowledge/kafka-clients-%.jar: spark/resolve_jars.py | $(STAMPS)/venv
 	    || { tail -n 20 var/knowledge/$*.log >&2; exit 1; }
 	@mv var/knowledge/$*/org.apache.kafka_kafka-clients-$*.jar $@
 	@rm -rf var/knowledge/$*
+
+# numba keeps machine code beside a module and does not see changes of the modules that it imports.
+COMPILED := $(addprefix spark/client_telemetry/,raw/wire.py raw/push_scan.py otlp/scan.py otlp/label_sets.py otlp/columns.py)
+$(STAMPS)/compiled: $(COMPILED) | $(STAMPS)/venv
+	@echo "compiling the decoder ..."
+	@rm -f spark/client_telemetry/*/__pycache__/*.nb[ic]
+	@$(BIN)/python -c "import client_telemetry.otlp.columns, client_telemetry.raw.push_scan"
+	@touch $@
 
 $(STAMPS)/spark: spark/conf/spark-defaults.conf.in spark/conf/log4j2.properties
 	@mkdir -p var/spark $(@D)

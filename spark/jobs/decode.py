@@ -12,12 +12,11 @@ import sys
 from client_telemetry.coverage import broker_hours, with_decoded
 from client_telemetry.decode import (
     DECODED_TABLES,
-    TaskResult,
     decode_objects,
     groups_that_do_overlap,
     groups_that_may_overlap,
-    quarantine_row,
 )
+from client_telemetry.decoded_object import TaskResult
 from client_telemetry.expectations import broker_hours as broker_hours_suite
 from client_telemetry.expectations import (
     client_metric_histograms,
@@ -28,6 +27,7 @@ from client_telemetry.expectations import (
     undecodable_records,
 )
 from client_telemetry.manifests import read_manifest
+from client_telemetry.quarantine import quarantine_row
 from client_telemetry.raw.object_key import parse_object_key
 from client_telemetry.raw_location import RawLocation
 from client_telemetry.stage import BadArguments, Outcome, Slice, Stage, absolute_url, days, parser, run

@@ -26,6 +26,7 @@ _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER_BYTES = 16
 # MetricsData has one field, number 1 with a length: a payload that is not compressed begins so.
 _METRICS_DATA_TAG = b"\x0a"
+_ZSTD_BLOCK_BYTES = 128 * 2**10
 # 4 bytes of zstd can stand for 128 KiB (RFC 8878, RLE_Block): at most 16 MiB come back for a piece.
 _PIECE_BYTES = 512
 
@@ -46,6 +47,7 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+_zstd = zstandard.ZstdDecompressor()
 
 
 class _Frame(Protocol):
@@ -67,6 +69,9 @@ def decompress(data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> byte
     if codec == NONE:
         _check_size(len(data), limits.max_bytes, len(data))
         return data
+    whole = _whole_frame(data, codec, limit)
+    if whole is not None:
+        return whole
     if codec == GZIP:
         return _decompress_frames(data, lambda: zlib.decompressobj(wbits=31), limit)
     if codec == SNAPPY:
@@ -77,6 +82,44 @@ def decompress(data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> byte
         # Frames of Kafka clients have no content size: only the streaming interface reads them.
         return _decompress_frames(data, zstandard.ZstdDecompressor().decompressobj, limit)
     raise UnknownCodec(f"compression type {codec}")
+
+
+def _whole_frame(data: bytes, codec: int, limit: int) -> bytes | None:
+    """The usual case in one call: a single frame whose output keeps to the limit. None if it is anything else."""
+    try:
+        if codec == ZSTD:
+            blocks = _zstd_blocks(data)
+            # A frame that states its size gets that much memory, whatever follows.
+            if not blocks or zstandard.frame_content_size(data) > limit:
+                return None
+            return _zstd.decompress(data, max_output_size=min(limit, blocks * _ZSTD_BLOCK_BYTES))
+        if codec == GZIP:
+            member = zlib.decompressobj(wbits=31)
+            output = member.decompress(data, limit)
+            return output if member.eof and not member.unused_data else None
+        if codec == LZ4:
+            frame = lz4.frame.LZ4FrameDecompressor()
+            output = frame.decompress(data, max_length=limit)
+            return output if frame.eof and not frame.unused_data else None
+    except (zlib.error, zstandard.ZstdError, RuntimeError):
+        pass
+    return None
+
+
+def _zstd_blocks(data: bytes) -> int:
+    """How many blocks the frame has (RFC 8878: each starts with 3 bytes, which tell whether it is the last, its
+    type and its size); 0 if these bytes are anything else than one whole frame."""
+    if not data.startswith(_ZSTD_MAGIC):
+        return 0
+    at, blocks, header = zstandard.frame_header_size(data), 0, 0
+    while not header & 1:
+        header = int.from_bytes(data[at : at + 3], "little")
+        at += 3 + (1 if header >> 1 & 3 == 1 else header >> 3)
+        blocks += 1
+        if at > len(data):
+            return 0
+    checksum = 4 if data[4] & 4 else 0
+    return blocks if at + checksum == len(data) else 0
 
 
 def detect_codec(data: bytes) -> int:

@@ -24,6 +24,7 @@ from client_telemetry.raw.errors import (
 from client_telemetry.raw.stored_object import MAX_TAIL_BYTES, StoredObject
 
 MAX_RECORD_BYTES = 16 * 2**20
+BLOCK_BYTES = 4 * 2**20
 
 Status = Literal["complete", "torn", "damaged", "unreadable", "empty"]
 
@@ -46,6 +47,26 @@ class RawRecord(NamedTuple):
 
     offset: int
     data: bytes
+
+
+@dataclass(frozen=True)
+class RecordBlock:
+    """Whole records, one after another: `data` begins at `offset` in the decompressed stream; record i lies from
+    bounds[i] to bounds[i + 1], its message begins 4 bytes later."""
+
+    offset: int
+    data: bytes
+    bounds: list[int]
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def record(self, i: int) -> RawRecord:
+        at = self.bounds[i]
+        return RawRecord(self.offset + at, self.data[at + 4 : self.bounds[i + 1]])
+
+    def __iter__(self) -> Iterator[RawRecord]:
+        return map(self.record, range(len(self)))
 
 
 @dataclass(frozen=True)
@@ -90,8 +111,8 @@ class RecordReader:
     """Iterate once for the records; then `result` says how the object ended.
 
     `source` is a binary file object at its start, seekable if damage should cost nothing (see `StoredObject`).
-    `name` is the object's key or file name. Memory: at most 16 MiB of decompressed bytes, one record (16 MiB) and
-    zstd's window (libzstd refuses more than 128 MiB; real writers use 2 to 8), whatever the object says of itself.
+    `name` is the object's key or file name. Memory: two times at most a block (4 MiB) with one record (16 MiB) and what
+    one piece decompresses to (16 MiB), and zstd's window (libzstd refuses more than 128 MiB; real writers use 2 to 8), whatever the object says of itself.
     Errors of `source` itself pass through: they are not the object's fault.
 
     A length of 0 is damage (`EmptyRecord`): no message of the contract is empty, and zeros are what a crash leaves.
@@ -112,15 +133,23 @@ class RecordReader:
         return self._result
 
     def __iter__(self) -> Iterator[RawRecord]:
+        for block in self.blocks():
+            yield from block
+
+    def blocks(self) -> Iterator["RecordBlock"]:
+        """The records in portions of some 4 MiB, for readers that take many at once."""
         for piece in self._object.pieces():
             self._buffer += piece
+            if len(self._buffer) >= BLOCK_BYTES:
+                yield from self._whole_records()
+                if self._error:
+                    break
+        if not self._error:
             yield from self._whole_records()
-            if self._error:
-                break
         self._finish()
 
-    def _whole_records(self) -> Iterator[RawRecord]:
-        buffer, at = self._buffer, 0
+    def _whole_records(self) -> Iterator["RecordBlock"]:
+        buffer, at, bounds = self._buffer, 0, [0]
         while len(buffer) - at >= 4:
             length = int.from_bytes(buffer[at : at + 4], "big")
             if length == 0:
@@ -131,14 +160,15 @@ class RecordReader:
                     f"a record of {length} bytes at offset {self._offset + at}; the limit is {MAX_RECORD_BYTES}"
                 )
                 break
-            end = at + 4 + length
-            if end > len(buffer):
+            if at + 4 + length > len(buffer):
                 break
-            self._records += 1
-            yield RawRecord(self._offset + at, bytes(buffer[at + 4 : end]))
-            at = end
-        del buffer[:at]
-        self._offset += at
+            at += 4 + length
+            bounds.append(at)
+        if at:
+            self._records += len(bounds) - 1
+            yield RecordBlock(self._offset, bytes(buffer[:at]), bounds)
+            del buffer[:at]
+            self._offset += at
 
     def _finish(self) -> None:
         stored = self._object

@@ -1,0 +1,41 @@
+"""What a worker tells the driver of the objects that it decoded."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass
+class DecodedObject:
+    """What became of one object. `records` = `rows` + `duplicates` + `undecodable`; a tail counts as a record.
+
+    `sequences`: incarnation (hex) to smallest and largest sequence of the object's records.
+    """
+
+    object_key: str
+    status: str = "decoded"
+    error: str | None = None
+    sha256: str = ""
+    bytes: int = 0
+    rows: int = 0
+    duplicates: int = 0
+    undecodable: int = 0
+    points: int = 0
+    other_day: bool = False
+    sequences: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def note(self, incarnation: bytes, first: int, last: int) -> None:
+        """Sequences of records that became rows."""
+        name = incarnation.hex()
+        known_first, known_last = self.sequences.get(name, (first, last))
+        self.sequences[name] = (min(known_first, first), max(known_last, last))
+
+    @property
+    def records(self) -> int:
+        return self.rows + self.duplicates + self.undecodable
+
+
+@dataclass
+class TaskResult:
+    """What one task gives back: its objects, and the files it wrote by table name."""
+
+    objects: list[DecodedObject]
+    files: dict[str, list[str]]

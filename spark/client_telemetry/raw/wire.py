@@ -1,0 +1,276 @@
+"""The protobuf wire format for compiled readers: bytes by address, varints, lengths, distinct byte ranges.
+
+Everything here is compiled by numba into the function that uses it. Positions are addresses; the bytes they point
+into belong to the caller and have PADDING bytes behind them, because ranges are read eight bytes at a time.
+
+These readers take what real writers send. For anything else (a group, an overlong tag or length, a number that
+does not fit) they give up, and the caller hands the message to protobuf's own classes: what is right is decided
+there. `0` as the next position means "give up".
+
+numba keeps compiled code in `__pycache__` beside a function's module and notices changes of that module only: after
+a change here, `make install` compiles again.
+"""
+
+import numpy as np
+import pyarrow as pa
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+PADDING = 8
+
+TABLE_FULL, NOT_ASCII = -1, -2
+DONE, GIVEN_UP, FULL = range(3)
+"""How a compiled reader ends: well, because the message is not for it, or because a table or an array is full."""
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_FOLD = np.uint64(32)
+_HIGH_BITS = np.uint64(0x8080808080808080)
+
+
+TABLE = "int32[:, ::1], int64[:, ::1], int64[::1]"
+"""Types of what `DistinctRanges.arguments` gives, for signatures."""
+
+
+def compiled(signature: str):
+    """Compile a function for these types when its module is imported, or load what was compiled before."""
+    return njit(signature, cache=True, nogil=True, error_model="numpy")
+
+
+def _load(bits: int):
+    """A function that loads an unsigned little-endian number of so many bits from an address."""
+
+    @intrinsic
+    def load(context, address):
+        def generate(context, builder, signature, arguments):
+            pointer = builder.inttoptr(arguments[0], ir.IntType(bits).as_pointer())
+            value = builder.load(pointer, align=1)
+            return builder.zext(value, ir.IntType(64)) if bits < 64 else value
+
+        return (types.uint64 if bits == 64 else types.int64)(types.int64), generate
+
+    return load
+
+
+byte_at, uint32_at, uint64_at = _load(8), _load(32), _load(64)
+
+
+@njit
+def varint(at, end):
+    """(value, next) of a varint. Values above 2^63 - 1 are negative, as int64 has them."""
+    value, shift = np.int64(0), 0
+    while at < end and shift < 63:
+        byte = byte_at(at)
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+    if shift == 63 and at < end and byte_at(at) == 1:
+        return value | (np.int64(1) << np.int64(63)), at + 1
+    return np.int64(0), np.int64(0)
+
+
+@njit
+def length(at, end):
+    """(length, next) of what follows, which ends at `end` or before; lengths of up to 2^28 - 1."""
+    if at < end:
+        size = byte_at(at)
+        at += 1
+        shift = 0
+        if size >= 128:
+            size &= 127
+            while True:
+                shift += 7
+                if at >= end or shift > 21:
+                    return np.int64(0), np.int64(0)
+                byte = byte_at(at)
+                at += 1
+                size |= (byte & 127) << shift
+                if byte < 128:
+                    break
+        if size <= end - at:
+            return size, at
+    return np.int64(0), np.int64(0)
+
+
+@njit
+def skip_unknown(tag, at, end):
+    """Next position after a field that is in no version of the message: its number is above 15, so that its tag,
+    of which `tag` is the first byte and `at` the address of the second, has several bytes."""
+    if tag < 128:
+        return np.int64(0)
+    start = at - 1
+    tag, at = varint(start, end)
+    if at == 0 or at - start > 5 or tag < 128 or tag > 0xFFFFFFFF:
+        return np.int64(0)
+    kind = tag & 7
+    if kind == 0:
+        _, at = varint(at, end)
+        return at
+    if kind == 2:
+        size, at = length(at, end)
+        return at + size if at else at
+    if kind == 1:
+        at += 8
+    elif kind == 5:
+        at += 4
+    else:
+        return np.int64(0)
+    return at if at <= end else np.int64(0)
+
+
+@njit
+def _tail(at, size):
+    """The last 1 to 7 bytes of a range as a number."""
+    return uint64_at(at) & ((np.uint64(1) << np.uint64(8 * size)) - np.uint64(1))
+
+
+@njit
+def same(a, b, size):
+    while size >= 8:
+        if uint64_at(a) != uint64_at(b):
+            return False
+        a += 8
+        b += 8
+        size -= 8
+    return size == 0 or _tail(a, size) == _tail(b, size)
+
+
+@njit
+def is_ascii(at, size):
+    while size >= 8:
+        if uint64_at(at) & _HIGH_BITS:
+            return False
+        at += 8
+        size -= 8
+    return size == 0 or (_tail(at, size) & _HIGH_BITS) == 0
+
+
+@njit
+def _hash(kind, at, size):
+    value = np.uint64(size * 64 + kind) * _MIX
+    while size >= 8:
+        value = (value ^ uint64_at(at)) * _MIX
+        value ^= value >> np.uint64(29)
+        at += 8
+        size -= 8
+    if size:
+        value = (value ^ _tail(at, size)) * _MIX
+        value ^= value >> np.uint64(29)
+    value *= _MIX
+    return np.int64((value ^ (value >> _FOLD)) >> np.uint64(1))
+
+
+# A table of distinct ranges. slots: int32[2^n, 2] with entry + 1 and the high bits of the hash; entries: int64[m, 4]
+# with address, size, kind and number within the kind; counts: int64[kinds + 1], the last for all of them.
+@njit
+def distinct(slots, entries, counts, kind, at, size, ascii_only):
+    """Number of this range among the distinct ones of its kind, from 0 in order of appearance; TABLE_FULL, or
+    NOT_ASCII for a new one that is not."""
+    mask = np.int64(len(slots) - 1)
+    value = _hash(kind, at, size)
+    place = value & mask
+    mark = np.int32(value >> 31)
+    while True:
+        entry = np.int64(slots[place, 0]) - 1
+        if entry < 0:
+            break
+        is_like_it = slots[place, 1] == mark and entries[entry, 1] == size and entries[entry, 2] == kind
+        if is_like_it and same(entries[entry, 0], at, size):
+            return entries[entry, 3]
+        place = (place + 1) & mask
+    if ascii_only and not is_ascii(at, size):
+        return np.int64(NOT_ASCII)
+    used = counts[-1]
+    if used >= len(entries):
+        return np.int64(TABLE_FULL)
+    number = counts[kind]
+    entries[used, 0] = at
+    entries[used, 1] = size
+    entries[used, 2] = kind
+    entries[used, 3] = number
+    slots[place, 0] = np.int32(used + 1)
+    slots[place, 1] = mark
+    counts[kind] = number + 1
+    counts[-1] = used + 1
+    return number
+
+
+@compiled("void(int32[:, ::1], int64[:, ::1], int64)")
+def _fill(slots, entries, used):
+    mask = np.int64(len(slots) - 1)
+    for entry in range(used):
+        value = _hash(entries[entry, 2], entries[entry, 0], entries[entry, 1])
+        place = value & mask
+        while slots[place, 0]:
+            place = (place + 1) & mask
+        slots[place, 0] = np.int32(entry + 1)
+        slots[place, 1] = np.int32(value >> 31)
+
+
+@compiled("void(int64[:, ::1], int64, int64, int32[::1], uint8[::1])")
+def _copy(entries, used, kind, offsets, into):
+    at, number = np.int64(0), 0
+    for entry in range(used):
+        if entries[entry, 2] != kind:
+            continue
+        source, size = entries[entry, 0], entries[entry, 1]
+        for i in range(size):
+            into[at + i] = byte_at(source + i)
+        at += size
+        number += 1
+        offsets[number] = at
+
+
+class DistinctRanges:
+    """Distinct byte ranges of several kinds, numbered within their kind from 0 in order of appearance.
+
+    `arguments` are what compiled functions pass on to `distinct`. The ranges stay where they are: whoever fills the
+    table keeps those bytes alive as long as it is used.
+    """
+
+    def __init__(self, kinds: int, expected: int = 1024):
+        self._kinds = kinds
+        size = 1 << max(expected, 16).bit_length()
+        self._slots = np.zeros((2 * size, 2), np.int32)
+        self._entries = np.empty((size, 4), np.int64)
+        self.counts = np.zeros(kinds + 1, np.int64)
+
+    @property
+    def arguments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self._slots, self._entries, self.counts
+
+    @property
+    def is_full(self) -> bool:
+        return int(self.counts[-1]) >= len(self._entries)
+
+    def grow(self) -> None:
+        """Make room for four times as many."""
+        used = int(self.counts[-1])
+        entries = np.empty((4 * len(self._entries), 4), np.int64)
+        entries[:used] = self._entries[:used]
+        self._entries = entries
+        self._slots = np.zeros((2 * len(entries), 2), np.int32)
+        _fill(self._slots, self._entries, used)
+
+    def ranges(self, kind: int) -> np.ndarray:
+        """int64[n, 2]: address and size of each range of the kind."""
+        entries = self._entries[: self.counts[-1]]
+        return np.ascontiguousarray(entries[entries[:, 2] == kind, :2])
+
+    def strings(self, kind: int) -> pa.StringArray:
+        """The ranges of the kind, which are known to be UTF-8."""
+        return pa.StringArray.from_buffers(*self._arrow(kind))
+
+    def binaries(self, kind: int) -> pa.BinaryArray:
+        n, offsets, data = self._arrow(kind)
+        return pa.Array.from_buffers(pa.binary(), n, [None, offsets, data])
+
+    def _arrow(self, kind: int) -> tuple[int, pa.Buffer, pa.Buffer]:
+        used = int(self.counts[-1])
+        entries = self._entries[:used]
+        offsets = np.zeros(int(self.counts[kind]) + 1, np.int32)
+        into = np.empty(int(entries[entries[:, 2] == kind, 1].sum()), np.uint8)
+        _copy(self._entries, used, kind, offsets, into)
+        return len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(into)
