@@ -147,6 +147,13 @@ def _of(
     return Fingerprint(tuple(ranked[:MOST]), tuple(found), bool(named), tuple(reasons))
 
 
+def libraries_that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> frozenset[str]:
+    """Every library that, in some version, can have sent these requests without telling its name."""
+    seen = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
+    names_are_kept = releases.parse(release) >= NAMES_KEPT_SINCE
+    return frozenset(each.library for each in _profiles(names_are_kept) if _explains(each, seen))
+
+
 def by_client_id(client_id: str | None) -> tuple[str | None, Version | None]:
     """Library, and version where it is part of it, of a default client id."""
     if not client_id or len(client_id) > LONGEST_CLIENT_ID:

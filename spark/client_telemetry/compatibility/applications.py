@@ -1,0 +1,121 @@
+"""Whether connections that carry no software name belong to the application that named others of the same principal
+and client id. Told by request versions and times, never by the id alone; what stays doubtful is called so.
+
+Both happen: kafka-python 2.x names only its first connection, and a new Java client may share its id with an old one.
+"""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from client_telemetry.compatibility import apis, client_ranges, fingerprints, releases, served, software
+from client_telemetry.compatibility.served import BrokerApi
+from client_telemetry.compatibility.software import Identity
+
+ONE, TWO, DOUBTFUL = "one_application", "two_applications", "doubtful"
+
+_SET_UP = frozenset((17, apis.API_VERSIONS, 36))
+"""SaslHandshake, ApiVersions, SaslAuthenticate: asked before the broker can know a name."""
+_TOGETHER = dt.timedelta(minutes=1)
+"""How far apart an application's first connections may be."""
+
+
+@dataclass(frozen=True)
+class Connections:
+    """Connections of one principal and client id that registered the same software, or none."""
+
+    client_software_name: str
+    client_software_version: str
+    versions: Mapping[int, frozenset[int]]
+    """API key -> versions that were asked, refused ones too: they show what the client sends."""
+    broker_releases: tuple[str, ...]
+    first_seen_at: dt.datetime
+    last_seen_at: dt.datetime
+
+
+@dataclass(frozen=True)
+class Relation:
+    """ONE, TWO or DOUBTFUL, and why."""
+
+    kind: str
+    because: str
+
+
+def relation(named: Connections, unnamed: Connections) -> Relation:
+    """Of `unnamed` (software `unknown`, or empty where the source cannot tell) to `named`."""
+    asked = {key: versions for key, versions in unnamed.versions.items() if key not in _SET_UP}
+    if not asked:
+        return _closed_before_named(named, unnamed)
+    identity = software.identify_name(named.client_software_name, named.client_software_version)
+    if identity is None or identity.version is None or not identity.version_decides:
+        what = identity.text if identity else named.client_software_name
+        return Relation(DOUBTFUL, f"which requests {what} sends is not known by its version")
+    if strange := _cannot_send(identity, asked):
+        return Relation(TWO, strange)
+    keeps_names = bool(unnamed.broker_releases) and all(map(_keeps_names, unnamed.broker_releases))
+    offered = [served.by(each) for each in unnamed.broker_releases if each in releases.known()]
+    since = software.names_every_connection_since(identity.library)
+    if keeps_names and unnamed.client_software_name and since is not None and identity.version >= since:
+        names = f"{identity.text} names every connection before its first request"
+        return Relation(TWO, "; ".join(filter(None, (names, _not_chosen(identity, asked, offered)))))
+    if not identity.leaves_connections_unnamed and keeps_names:
+        return Relation(DOUBTFUL, f"whether {identity.text} names every connection is not known")
+    if not offered:
+        return Relation(DOUBTFUL, "the release of the brokers is not known")
+    for key in sorted(asked):
+        if client_ranges.declared(identity, key) is None or not any(key in by_key for by_key in offered):
+            return Relation(DOUBTFUL, f"whether {identity.text} sends {apis.name(key)} is not known")
+    if other := _not_chosen(identity, asked, offered):
+        return Relation(DOUBTFUL, other)
+    if unnamed.first_seen_at < named.first_seen_at - _TOGETHER:
+        return Relation(DOUBTFUL, "the unnamed connections were there before the first that carries the name")
+    why = "does not name every connection" if keeps_names else "was not asked its name by brokers before 2.5"
+    return Relation(ONE, f"{identity.text} {why}, and every request has the version that it chooses")
+
+
+def _closed_before_named(named: Connections, unnamed: Connections) -> Relation:
+    together = (
+        unnamed.first_seen_at >= named.first_seen_at - _TOGETHER
+        and unnamed.last_seen_at <= named.last_seen_at + _TOGETHER
+    )
+    nothing = "the unnamed connections asked for nothing but ApiVersions and the login"
+    if together:
+        return Relation(ONE, f"{nothing}, while the others were open: they closed before they were named")
+    return Relation(DOUBTFUL, f"{nothing}, at another time than the others")
+
+
+def _cannot_send(identity: Identity, asked: Mapping[int, frozenset[int]]) -> str:
+    """The first request that this library version cannot have sent; empty if there is none."""
+    newer = client_ranges.is_newer_than_known(identity)
+    for key, versions in sorted(asked.items()):
+        row = client_ranges.of(identity.library, identity.version, key)
+        for version in sorted(versions) if row else ():
+            if client_ranges.can_send(version, row.versions, row.also_sends):
+                continue
+            if not (newer and version > row.versions.max):
+                return f"{apis.name(key)} {version} is none that {identity.text} sends ({row.versions})"
+    return ""
+
+
+def _not_chosen(
+    identity: Identity, asked: Mapping[int, frozenset[int]], offered: Sequence[Mapping[int, BrokerApi]]
+) -> str:
+    """The first request in another version than the library takes on these brokers; empty if there is none."""
+    for key, versions in sorted(asked.items()):
+        declared = client_ranges.declared(identity, key)
+        chosen = {
+            min(declared.max, by_key[key].advertised.max) for by_key in offered if declared and key in by_key
+        }
+        if chosen and (other := versions - chosen):
+            return (
+                f"{apis.name(key)} was asked in version {min(other)}, and {identity.text} would choose "
+                f"{' or '.join(map(str, sorted(chosen)))} here"
+            )
+    return ""
+
+
+def _keeps_names(release: str) -> bool:
+    try:
+        return releases.parse(release) >= fingerprints.NAMES_KEPT_SINCE
+    except releases.UnknownRelease:
+        return False
