@@ -1,27 +1,25 @@
 """Connections and sessions of a day to clients: who is out there, what it uses, who owns it.
 
-The rules stand in tables/clients.py; Kafka's spellings of client ids and the owner rules in registry/.
+The rules stand in tables/clients.py; what its strings and requests tell about a client in client_identity.py, what
+relates it to others in related_clients.py.
 """
 
 import datetime as dt
-from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from operator import and_
 
-import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.types import StringType, StructField, StructType
 
+from client_telemetry.client_identity import with_identity
 from client_telemetry.flags import flags, has_flag
-from client_telemetry.registry.kip190 import jmx_sanitize, sanitize
-from client_telemetry.registry.owners import OwnerRule, first_match
-from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
+from client_telemetry.registry.owners import OwnerRule
+from client_telemetry.related_clients import with_neighbours, with_siblings
+from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS, SHORT_LIFE_SECONDS
 
 _KEY = ["cluster_id", *CLIENT_KEY]
 _MAX_IDS = 64
 _ADDRESS_SAMPLE = 5
-_NAMES = ("client_id_sanitized", "client_id_jmx", "owner", "owner_contact", "owner_rule")
 
 
 def clients(
@@ -37,8 +35,10 @@ def clients(
         .alias("client")
         .join(_api_uses(connections).alias("uses"), _same_client("client", "uses"), "left")
     )
-    columns = known.select("client.*", F.coalesce("uses.api_uses", F.array()).alias("api_uses"))
-    return _slice(_with_names(_with_neighbours(columns), owner_rules), day)
+    columns = known.select(
+        "client.*", *(F.coalesce(f"uses.{name}", F.array()).alias(name) for name in ("api_uses", "answered"))
+    )
+    return _slice(with_neighbours(with_identity(with_siblings(columns), owner_rules)), day)
 
 
 def _from_connections(connections: DataFrame) -> DataFrame:
@@ -54,6 +54,9 @@ def _from_connections(connections: DataFrame) -> DataFrame:
         "broker_software_version",
         F.col("first_seen_at").alias("first_at"),
         F.col("last_seen_at").alias("last_at"),
+        # Whole seconds: a median over at most a day's worth of different values, however many connections.
+        (F.unix_seconds("last_seen_at") - F.unix_seconds("opened_at")).cast("double").alias("life_seconds"),
+        F.col("end_known_by").isin("closed_event").alias("ended"),
         has_flag("name_refused").alias("name_refused"),
     )
 
@@ -73,6 +76,10 @@ def _from_sessions(sessions: DataFrame) -> DataFrame:
         nothing.alias("broker_software_version"),
         F.col("first_evidence_at").alias("first_at"),
         F.col("last_evidence_at").alias("last_at"),
+        (F.unix_seconds("last_evidence_at") - F.unix_seconds(F.coalesce("started_at", "first_evidence_at")))
+        .cast("double")
+        .alias("life_seconds"),
+        (F.col("end_reason") != "still_open").alias("ended"),
         F.lit(False).alias("name_refused"),
     )
 
@@ -81,7 +88,9 @@ def _clients(evidence: DataFrame) -> DataFrame:
     """One row per client. Grouping takes nulls for equal, as the key does."""
     return evidence.groupBy(*_KEY).agg(
         F.count_distinct("instance").alias("instances"),
+        *_lives(F.col("instance").isNotNull(), "instance"),
         F.count_if("is_connection").alias("connections"),
+        *_lives(F.col("is_connection"), "connection"),
         F.count_if(~F.col("is_connection")).alias("refusals"),
         _distinct_of_arrays("client_addresses"),
         _distinct("listener_name", "listeners"),
@@ -95,6 +104,15 @@ def _clients(evidence: DataFrame) -> DataFrame:
     )
 
 
+def _lives(which: Column, what: str) -> tuple[Column, Column]:
+    """How many of them ended soon, and the median life."""
+    soon = F.col("ended") & (F.col("life_seconds") < SHORT_LIFE_SECONDS)
+    return (
+        F.count_if(which & soon).alias(f"short_lived_{what}s"),
+        F.percentile(F.when(which, F.col("life_seconds")), 0.5).alias(f"median_{what}_seconds"),
+    )
+
+
 def _distinct(name: str, alias: str) -> Column:
     return F.array_sort(F.collect_set(F.when(F.col(name) != "", F.col(name)))).alias(alias)
 
@@ -105,60 +123,27 @@ def _distinct_of_arrays(name: str) -> Column:
 
 
 def _api_uses(connections: DataFrame) -> DataFrame:
-    each = connections.select(*_KEY, F.inline("api_uses"))
+    """`api_uses`, and `answered`: the pairs that a broker answered, with the releases of these brokers."""
+    each = connections.select(*_KEY, "broker_software_version", F.inline("api_uses"))
     summed = each.groupBy(*_KEY, "api_key", "version").agg(
         F.sum("requests").alias("requests"),
         F.sum("rejected").alias("rejected"),
         F.min("first_request_at").alias("first_request_at"),
         F.max("last_request_at").alias("last_request_at"),
+        F.array_sort(F.collect_set(F.when(F.col("requests") > 0, F.col("broker_software_version")))).alias(
+            "releases"
+        ),
     )
     use = F.struct("api_key", "version", "requests", "rejected", "first_request_at", "last_request_at")
-    return summed.groupBy(*_KEY).agg(F.array_sort(F.collect_list(use)).alias("api_uses"))
+    answered = F.when(F.col("requests") > 0, F.struct("api_key", "version", "releases"))
+    return summed.groupBy(*_KEY).agg(
+        F.array_sort(F.collect_list(use)).alias("api_uses"), F.collect_list(answered).alias("answered")
+    )
 
 
 def _same_client(left: str, right: str) -> Column:
     """Nulls counted as equal."""
     return reduce(and_, (F.col(f"{left}.{name}").eqNullSafe(F.col(f"{right}.{name}")) for name in _KEY))
-
-
-def _with_neighbours(known: DataFrame) -> DataFrame:
-    """`softwares`: how many clients of the day have the same principal and client id."""
-    same_id = Window.partitionBy("cluster_id", "principal", "client_id")
-    return known.withColumn("softwares", F.count("*").over(same_id))
-
-
-def _with_names(known: DataFrame, rules: tuple[OwnerRule, ...]) -> DataFrame:
-    """Kafka's spellings of the client id, and the owner. Python decides for each client, so that rules are matched
-    by one regular expression engine only, wherever they are tried."""
-    added = [StructField(name, StringType()) for name in _NAMES]
-    return known.mapInArrow(_namer(rules), StructType([*known.schema.fields, *added]))
-
-
-def _namer(rules: tuple[OwnerRule, ...]) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    def name(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            identity = [
-                batch.column(column).to_pylist()
-                for column in ("principal", "client_id", "group_ids", "client_addresses")
-            ]
-            names = [_names(rules, *client) for client in zip(*identity, strict=True)]
-            columns = [pa.array([row[i] for row in names], pa.string()) for i in range(len(_NAMES))]
-            yield pa.RecordBatch.from_arrays([*batch.columns, *columns], names=[*batch.schema.names, *_NAMES])
-
-    return name
-
-
-def _names(
-    rules: tuple[OwnerRule, ...],
-    principal: str | None,
-    client_id: str | None,
-    group_ids: list[str],
-    client_addresses: list[str],
-) -> tuple[str | None, ...]:
-    """One client's values for `_NAMES`."""
-    spelled = (None, None) if client_id is None else (sanitize(client_id), jmx_sanitize(client_id))
-    rule = first_match(rules, principal, client_id, group_ids, client_addresses)
-    return (*spelled, *((rule.owner, rule.contact, rule.name) if rule else (None, None, None)))
 
 
 def _slice(named: DataFrame, day: dt.date) -> DataFrame:
@@ -175,6 +160,8 @@ def _slice(named: DataFrame, day: dt.date) -> DataFrame:
                 "name_refused": F.col("name_refused"),
                 "software_unknown": unknown,
                 "shared_client_id": F.col("client_id").isNotNull() & (F.col("softwares") > 1),
+                "one_application": _is_related("one_application"),
+                "doubtful_application": _is_related("doubtful"),
                 "no_client_id": F.col("client_id").isNull(),
                 "unidentified": F.col("client_id").isNull()
                 & (F.coalesce("principal", F.lit("")) == "")
@@ -185,3 +172,7 @@ def _slice(named: DataFrame, day: dt.date) -> DataFrame:
     return named.withColumns(columns).select(
         *(F.col(column.name).cast(column.kind) for column in CLIENTS.columns)
     )
+
+
+def _is_related(relation: str) -> Column:
+    return F.exists("related", lambda other: other.relation == relation)

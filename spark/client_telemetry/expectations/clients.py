@@ -1,9 +1,10 @@
 """What must hold for clients."""
 
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
-from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.clients import CLIENTS, MAX_RELATED, RELATIONS
 
 _UNKNOWN = "coalesce(client_software_name, '') in ('', 'unknown')"
+_RELATIONS = ", ".join(f"'{relation}'" for relation in RELATIONS)
 
 SUITE = Suite(
     CLIENTS,
@@ -60,6 +61,33 @@ SUITE = Suite(
             "and coalesce(client_id_sanitized, '') rlike '^[A-Za-z0-9._%-]*$'",
             "critical",
             "a client id has both of Kafka's spellings (KIP-190)",
+        ),
+        RowRule(
+            "client_id_has_family",
+            "(client_id is null) = (client_family is null) "
+            "and (size(family_masks) = 0) = coalesce(client_id = client_family, true)",
+            "critical",
+            "a client id has a family, and a mask is named where the two differ",
+        ),
+        RowRule(
+            "guesses_stand_beside_names",
+            f"(looks_like is null or {_UNKNOWN}) and (identified_as is null or not {_UNKNOWN})",
+            "critical",
+            "what a client looks like is only told where it tells no name",
+        ),
+        RowRule(
+            "related_clients_are_others",
+            f"size(related) <= {MAX_RELATED} and forall(related, r -> r.relation in ({_RELATIONS}) and not "
+            "(r.client_id <=> client_id and r.client_software_name <=> client_software_name "
+            "and r.client_software_version <=> client_software_version))",
+            "critical",
+            "relations are words of the vocabulary, and no client is related to itself",
+        ),
+        RowRule(
+            "short_lives_are_counted",
+            "short_lived_instances between 0 and instances and short_lived_connections between 0 and connections",
+            "critical",
+            "there are no more short-lived ones than there are",
         ),
         RowRule(
             "owner_has_rule",

@@ -1,9 +1,12 @@
 """Clients: what a person would call an application's client, one row each and day."""
 
+from pyspark.sql.types import ArrayType
+
 from client_telemetry.tables.table import (
     API_USES,
     CLIENT,
     CLUSTER_ID,
+    DOUBLE,
     DT,
     LONG,
     SOFTWARE,
@@ -12,14 +15,44 @@ from client_telemetry.tables.table import (
     TIMESTAMP,
     Column,
     Table,
+    struct,
 )
 
 CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software_version")
 """What tells clients of one cluster apart. Null and `unknown` are values of their own."""
 
+MAX_RELATED = 16
+"""How many other clients `related` names."""
+
+RELATED = ArrayType(
+    struct(
+        relation=STRING,
+        client_id=STRING,
+        client_software_name=STRING,
+        client_software_version=STRING,
+        because=STRING,
+    )
+)
+"""Other clients of the same principal that may be the same application."""
+
+SHORT_LIFE_SECONDS = 60
+"""An instance or connection that ended before is short-lived."""
+
+RELATIONS = {
+    "one_application": "same principal and client id, one of the two without a software name: the unnamed "
+    "connections are those of the named application",
+    "two_applications": "likewise, and they cannot be: two applications share the client id",
+    "doubtful": "likewise, and it cannot be told",
+    "same_principal_and_address": "another client id, one of the two a library's default: maybe one application "
+    "that sends its client id on a part of its connections only",
+}
+
 CLIENTS = Table(
     name="clients",
-    comment="One row per client and day: declared identity (`unknown` is kept), what it uses, who owns it.",
+    comment=(
+        "One row per client and day: declared identity (`unknown` is kept), what it uses, who owns it. Rows are "
+        "never merged by a guess: what a guess says stands beside the row, in `looks_like` and `related`."
+    ),
     columns=(
         CLUSTER_ID,
         DT,
@@ -27,8 +60,62 @@ CLIENTS = Table(
         *SOFTWARE,
         Column("client_id_sanitized", STRING, "client_id URL-encoded as Kafka's Sanitizer does (KIP-190)"),
         Column("client_id_jmx", STRING, "client_id as it stands in Kafka's JMX metric names (KIP-190)"),
+        Column(
+            "client_family",
+            STRING,
+            "client_id with its changing parts masked (registry/client_families.py); with cluster, principal and "
+            "software name it is the client family, which survives restarts and upgrades. Null = no client id",
+        ),
+        Column("family_masks", STRINGS, "Names of the masks that changed it, in order", nullable=False),
+        Column("library", STRING, "Library that really speaks, by the declared name; null = not known"),
+        Column(
+            "library_version",
+            STRING,
+            "Its version: vendors' suffixes removed, Confluent Platform's Kafka, the librdkafka inside a binding; "
+            "null = not known",
+        ),
+        Column("binding", STRING, "Binding around librdkafka that gave its name; null = none"),
+        Column("identified_as", STRING, "The same for people; null = no name, or one that is not known"),
+        Column(
+            "looks_like",
+            STRING,
+            "Where no name was told: a guess by default client id and request versions; null = looks like nothing",
+        ),
+        Column("looks_like_because", STRINGS, "Why", nullable=False),
+        Column(
+            "roles", STRINGS, "What it was seen to do, sorted; see docs/knowledge-base.md", nullable=False
+        ),
+        Column(
+            "related",
+            RELATED,
+            f"Other clients of the principal that may be the same application, at most {MAX_RELATED}. Relations: "
+            + "; ".join(f"`{k}`: {v}" for k, v in RELATIONS.items()),
+            nullable=False,
+        ),
         Column("instances", LONG, "Client instances that pushed metrics", nullable=False),
+        Column(
+            "short_lived_instances",
+            LONG,
+            f"Of these, ended within {SHORT_LIFE_SECONDS} s of their first push",
+            nullable=False,
+        ),
+        Column(
+            "median_instance_seconds",
+            DOUBLE,
+            "Median time from an instance's first push to its last one of the day; null = none pushed",
+        ),
         Column("connections", LONG, "Connections seen", nullable=False),
+        Column(
+            "short_lived_connections",
+            LONG,
+            f"Of these, closed within {SHORT_LIFE_SECONDS} s of opening",
+            nullable=False,
+        ),
+        Column(
+            "median_connection_seconds",
+            DOUBLE,
+            "Median time from opening to the last evidence of the day, in whole seconds; null = no connection",
+        ),
         Column("refusals", LONG, "Refusals that are tied to no connection", nullable=False),
         Column("addresses", LONG, "Distinct client addresses", nullable=False),
         Column("address_sample", STRINGS, "The smallest 5 of them", nullable=False),
@@ -60,6 +147,9 @@ CLIENTS = Table(
         "name_refused": "a broker refused the software name or version of some connection (KIP-511, error 42)",
         "software_unknown": "no software name is registered",
         "shared_client_id": "another client of the day has the same principal and client id with other software",
+        "one_application": "its unnamed and its named connections are two rows: see `related`",
+        "doubtful_application": "whether another row with its principal and client id is the same application cannot "
+        "be told: see `related`",
         "no_client_id": "requests carried no client id",
         "unidentified": "neither principal nor client id nor software is known: connections that the broker refused "
         "before it knew whose they are. They may belong to other clients of the day",
