@@ -125,3 +125,5 @@ $(STAMPS)/airflow: $(STAMPS)/venv
 	@$(AIRFLOW) airflow db migrate >var/airflow/migrate.log 2>&1 || { tail -n 20 var/airflow/migrate.log >&2; exit 1; }
 	@$(AIRFLOW) airflow pools set lake_writer 1 "One writer at a time: the embedded catalog" >>var/airflow/migrate.log 2>&1
 	@touch $@
+
+include broker-plugin/plugin.mk

@@ -1,0 +1,42 @@
+package clienttelemetry.broker;
+
+import org.slf4j.LoggerFactory;
+
+/**
+ * Listens to a logger of the broker at a level of its own, while the operator's appenders go on getting what the
+ * operator's level lets through. Levels are changed in the running process only, never in a file.
+ */
+interface LogTap {
+    /** A logger's event: its message, what it was thrown for (may be null), and when, Unix time in milliseconds. */
+    interface Listener {
+        void event(String message, Throwable error, long millis);
+    }
+
+    enum Detail {
+        INFO,
+        DEBUG
+    }
+
+    /**
+     * Begins to listen, or sees to it that it still does: a reloaded configuration of the logging forgets the tap.
+     *
+     * @param detail what to get; null: what the operator's level lets through
+     */
+    void listen(Detail detail);
+
+    /** Leaves the logger as the operator configured it. */
+    void remove();
+
+    /** For the logging that this process uses; throws where it is neither of the two that Kafka ships. */
+    static LogTap on(String logger, Listener listener) {
+        String binding = LoggerFactory.getILoggerFactory().getClass().getName();
+        if (binding.startsWith("org.apache.logging.slf4j.")) {
+            return new Log4j2Tap(logger, listener);
+        }
+        if (binding.contains("eload4j") || binding.equals("org.slf4j.impl.Log4jLoggerFactory")) {
+            return new Reload4jTap(logger, listener);
+        }
+        throw new IllegalStateException("the logging of this process is " + binding
+                + "; connections can be watched with log4j 2 and reload4j");
+    }
+}

@@ -1,0 +1,16 @@
+package clienttelemetry.broker;
+
+import java.io.IOException;
+import java.nio.file.Path;
+
+/** Where finished objects go. An object appears whole or not at all; the same key again is overwritten. */
+interface ObjectStore {
+    /** {@code sha256}: of the file, in hex. Throws where another attempt may succeed: there is no other kind here. */
+    void put(String key, Path file, String sha256) throws IOException, InterruptedException;
+
+    static ObjectStore at(Settings settings) {
+        return "s3".equals(settings.location.getScheme())
+                ? new S3Store(settings, new AwsCredentials(System.getenv()))
+                : new FolderStore(Path.of(settings.location.getPath()));
+    }
+}

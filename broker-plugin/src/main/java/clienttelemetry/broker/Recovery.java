@@ -1,0 +1,155 @@
+package clienttelemetry.broker;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.regex.Matcher;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The folders of the spool, one for each incarnation, and what becomes of those whose process is gone: their objects
+ * are uploaded under the names that the process would have given them, then their manifests.
+ *
+ * <p>A folder holds {@code broker.json}, a {@code lock} that its process holds, finished and open objects, manifests,
+ * and {@code stopped} if the process ended in order.
+ */
+final class Recovery {
+    private static final Logger LOG = LoggerFactory.getLogger(Recovery.class);
+    private static final String BROKER = "broker.json";
+    private static final String LOCK = "lock";
+    private static final String STOPPED = "stopped";
+
+    private Recovery() {}
+
+    /** Makes the folder of an incarnation. Whoever holds the lock lives. */
+    static FileLock claim(Path folder, Incarnation broker) throws IOException {
+        Files.createDirectories(folder);
+        FileLock lock = lock(folder);
+        if (lock == null) {
+            throw new IOException("another process holds " + folder);
+        }
+        ObjectNode identity = Manifests.JSON.createObjectNode()
+                .put("cluster_id", broker.clusterId)
+                .put("broker_id", broker.brokerId)
+                .put("incarnation", broker.id)
+                .put("started_at", broker.startedAt.toString())
+                .put("software_version", broker.softwareVersion);
+        Files.write(folder.resolve(BROKER), Manifests.JSON.writeValueAsBytes(identity));
+        return lock;
+    }
+
+    /** Notes that the process ended in order, so that its manifests are as complete as they say. */
+    static void markStopped(Path folder) throws IOException {
+        Files.write(folder.resolve(STOPPED), new byte[0]);
+    }
+
+    /** Hands what predecessors left to the uploads. */
+    static void recover(Path root, Path own, Uploads uploads) {
+        for (Path folder : list(root)) {
+            if (Files.isDirectory(folder) && !folder.equals(own)) {
+                try {
+                    recover(folder, uploads);
+                } catch (IOException | RuntimeException e) {
+                    LOG.error("The spool that an earlier process left in {} cannot be uploaded; it stays there.", folder, e);
+                }
+            }
+        }
+    }
+
+    private static void recover(Path folder, Uploads uploads) throws IOException {
+        FileLock lock = lock(folder);
+        if (lock == null) {
+            return; // its process lives
+        }
+        if (!Files.exists(folder.resolve(BROKER))) {
+            LOG.warn("{} is no folder of this spool, or its process died in its first moment; it is left alone.", folder);
+            lock.channel().close();
+            return;
+        }
+        Incarnation broker = readBroker(folder);
+        boolean wasKilled = !Files.exists(folder.resolve(STOPPED));
+        TreeMap<Hour, ObjectNode> manifests = new TreeMap<>();
+        Manifests empty = new Manifests(broker, folder);
+        List<SpooledObject> objects = new ArrayList<>();
+        for (Path file : list(folder)) {
+            Matcher name = SpooledObject.parseName(file);
+            if (name.matches()) {
+                SpooledObject object = TornSpoolFile.recover(file);
+                if (object != null) {
+                    objects.add(object);
+                }
+            } else if (Manifests.isManifest(file)) {
+                ObjectNode manifest = (ObjectNode) Manifests.JSON.readTree(Files.readAllBytes(file));
+                manifests.put(Hour.parse(manifest.get("hour").asText()), manifest);
+            }
+        }
+        for (SpooledObject object : objects) {
+            Manifests.add(manifests.computeIfAbsent(object.hour, empty::of), object.manifestEntry(broker));
+            uploads.object(object, broker);
+        }
+        for (Hour hour : manifests.keySet()) {
+            ObjectNode manifest = manifests.get(hour);
+            if (wasKilled) {
+                manifest.put("recovered", true);
+            }
+            uploads.manifest(Manifests.save(folder, hour, manifest), hour, broker);
+        }
+        LOG.info("Uploading what incarnation {} of broker {} left: {} objects, {} manifests.", broker.id, broker.brokerId,
+                objects.size(), manifests.size());
+        uploads.then(() -> {
+            lock.channel().close();
+            delete(folder);
+        });
+    }
+
+    /** Deletes the folder of an incarnation that has nothing left to upload. */
+    static void delete(Path folder) throws IOException {
+        for (Path file : list(folder)) {
+            Files.delete(file);
+        }
+        Files.delete(folder);
+    }
+
+    private static Incarnation readBroker(Path folder) throws IOException {
+        ObjectNode identity = (ObjectNode) Manifests.JSON.readTree(Files.readAllBytes(folder.resolve(BROKER)));
+        return new Incarnation(identity.get("cluster_id").asText(), identity.get("broker_id").asInt(),
+                identity.get("incarnation").asText(), Instant.parse(identity.get("started_at").asText()),
+                identity.get("software_version").asText());
+    }
+
+    /** Null if a living process has it. */
+    private static FileLock lock(Path folder) throws IOException {
+        FileChannel channel = FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileLock lock = null;
+        try {
+            lock = channel.tryLock();
+        } catch (OverlappingFileLockException e) {
+            LOG.debug("This process itself has {}", folder);
+        }
+        if (lock == null) {
+            channel.close();
+        }
+        return lock;
+    }
+
+    private static List<Path> list(Path folder) {
+        try (Stream<Path> files = Files.list(folder)) {
+            return files.sorted().collect(Collectors.toList());
+        } catch (IOException e) {
+            LOG.error("Cannot list {}", folder, e);
+            return List.of();
+        }
+    }
+}

@@ -1,0 +1,163 @@
+package clienttelemetry.broker;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The open objects of one incarnation: gives records their sequence and ends objects by size, age and hour. For one thread. */
+final class Spool {
+    private static final Logger LOG = LoggerFactory.getLogger(Spool.class);
+    private static final long PAUSE_MILLIS = 10_000;
+
+    private final Path folder;
+    private final Settings settings;
+    private final Incarnation broker;
+    private final Clock clock;
+    private final Drops drops;
+    private final SpoolRoom room;
+    private final Manifests manifests;
+    private final Uploads uploads;
+    private final RecordEncoder encoder;
+    private final Map<Dataset, SpoolFile> open = new EnumMap<>(Dataset.class);
+    private final Map<Dataset, Long> nextSequence = new EnumMap<>(Dataset.class);
+    private long pausedUntil;
+    private long reportedFullAt;
+
+    Spool(Path folder, Settings settings, Incarnation broker, Clock clock, Drops drops, SpoolRoom room,
+            Manifests manifests, Uploads uploads) {
+        this.folder = folder;
+        this.settings = settings;
+        this.broker = broker;
+        this.clock = clock;
+        this.drops = drops;
+        this.room = room;
+        this.manifests = manifests;
+        this.uploads = uploads;
+        encoder = new RecordEncoder(broker);
+        for (Dataset dataset : Dataset.values()) {
+            nextSequence.put(dataset, 0L);
+        }
+    }
+
+    void append(DumpRecord record) {
+        if (RecordEncoder.isOversized(record)) {
+            drops.count(Drops.Reason.OVERSIZED, 1);
+            return;
+        }
+        long now = clock.millis();
+        if (now < pausedUntil || room.isFull()) {
+            drops.count(Drops.Reason.SPOOL_FULL, 1);
+            reportFull(now, null);
+            return;
+        }
+        Hour hour = Hour.ofNanos(record.timeNanos);
+        SpoolFile file = open.get(record.dataset);
+        if (file != null && (!file.hour.equals(hour) || file.storedBytes() >= settings.rollBytes)) {
+            finish(record.dataset);
+            file = null;
+        }
+        try {
+            long sequence = nextSequence.get(record.dataset);
+            if (file == null) {
+                file = new SpoolFile(folder, record.dataset, hour, sequence, now);
+                open.put(record.dataset, file);
+            }
+            long before = file.storedBytes();
+            nextSequence.put(record.dataset, sequence + 1);
+            file.append(record, sequence, encoder);
+            room.add(file.storedBytes() - before);
+        } catch (IOException e) {
+            drops.count(Drops.Reason.SPOOL_FULL, file == null ? 1 : 0);
+            failed(record.dataset, e);
+        }
+    }
+
+    /** Hands what was appended to the operating system. */
+    void flush() {
+        for (Map.Entry<Dataset, SpoolFile> each : List.copyOf(open.entrySet())) {
+            try {
+                long before = each.getValue().storedBytes();
+                each.getValue().flush();
+                room.add(each.getValue().storedBytes() - before);
+            } catch (IOException e) {
+                failed(each.getKey(), e);
+            }
+        }
+    }
+
+    /** Ends objects that are old enough, and those of another hour than this. */
+    void roll(Hour hour) {
+        long oldest = clock.millis() - settings.rollAge.toMillis();
+        for (SpoolFile file : List.copyOf(open.values())) {
+            if (file.createdMillis <= oldest || file.hour.compareTo(hour) < 0) {
+                finish(file.dataset);
+            }
+        }
+    }
+
+    void finishAll() {
+        new ArrayList<>(open.keySet()).forEach(this::finish);
+    }
+
+    private void finish(Dataset dataset) {
+        SpoolFile file = open.remove(dataset);
+        try {
+            long before = file.storedBytes();
+            SpooledObject object = file.finish();
+            room.add(object.bytes - before);
+            done(object);
+        } catch (IOException e) {
+            open.put(dataset, file);
+            failed(dataset, e);
+        }
+    }
+
+    private void done(SpooledObject object) throws IOException {
+        manifests.add(object);
+        uploads.object(object, broker);
+        if (object.hour.compareTo(Hour.of(clock.instant())) < 0) {
+            uploads.manifest(manifests.save(object.hour), object.hour, broker); // again, if it went already
+        }
+    }
+
+    /** Keeps what was flushed, counts the rest as lost, and leaves the disk alone for a while. */
+    private void failed(Dataset dataset, IOException error) {
+        long now = clock.millis();
+        pausedUntil = now + PAUSE_MILLIS;
+        reportFull(now, error);
+        SpoolFile file = open.remove(dataset);
+        if (file == null) {
+            return;
+        }
+        long appended = file.records();
+        try {
+            SpooledObject kept = file.cut();
+            long keptRecords = kept == null ? 0 : kept.records;
+            drops.count(Drops.Reason.SPOOL_FULL, appended - keptRecords);
+            nextSequence.put(dataset, file.firstSequence + keptRecords);
+            if (kept != null) {
+                done(kept);
+            }
+        } catch (IOException e) {
+            drops.count(Drops.Reason.SPOOL_FULL, file.unflushed());
+            nextSequence.put(dataset, file.firstSequence + appended - file.unflushed());
+            LOG.error("The spool file of {} in {} could not be ended; the next start of the broker uploads what it holds.",
+                    dataset.folder(), folder, e);
+        }
+    }
+
+    private void reportFull(long now, IOException error) {
+        if (now - reportedFullAt > 60_000) {
+            reportedFullAt = now;
+            LOG.error("The spool in {} takes no more records: {}. They are dropped and counted as spool_full in the manifest. "
+                    + "See whether the store can be reached and whether the disk has room.", folder,
+                    error == null ? room.describe() : error.toString());
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package clienttelemetry.broker;
+
+import static org.junit.jupiter.api.Assertions.assertArrayEquals;
+import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import client_telemetry.raw.v1.RawDumpV1.ClientPush;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.zip.CRC32C;
+import org.apache.kafka.common.metrics.KafkaMetricsContext;
+import org.apache.kafka.common.metrics.MetricsReporter;
+import org.apache.kafka.server.telemetry.ClientTelemetryPayload;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BrokerReporterTest {
+    @TempDir
+    Path folder;
+
+    private Map<String, Object> configuration() {
+        return Map.of("client.telemetry.dump.location", folder.resolve("raw").toUri().toString(),
+                "client.telemetry.dump.spool.dir", folder.resolve("spool").toString(),
+                "client.telemetry.dump.spool.min.free.bytes", 0L,
+                "client.telemetry.dump.connections", "off",
+                "listeners", "CLIENTS://:9092,CONTROLLER://:9093",
+                "listener.security.protocol.map", "CLIENTS:SASL_SSL,CONTROLLER:PLAINTEXT",
+                "sasl.enabled.mechanisms", List.of("SCRAM-SHA-512", "PLAIN"));
+    }
+
+    private static KafkaMetricsContext context() {
+        return new KafkaMetricsContext("kafka.server", Map.of("kafka.cluster.id", "kQ7x0RvXTs-Y2r0m3Jw0zA", "kafka.node.id", "3"));
+    }
+
+    @Test
+    void pushArrivesByteForByte() throws IOException {
+        byte[] content = {10, 0, (byte) 0xFF, 7};
+        ClientTelemetryPayload payload = TestBroker.payload(content);
+        ClientTelemetryReporter reporter = new ClientTelemetryReporter();
+        reporter.configure(configuration());
+        reporter.contextChange(context());
+        reporter.init(List.of());
+        reporter.clientReceiver().exportMetrics(TestBroker.context("app", "127.0.0.1:9092-10.0.0.7:50123-0-1"), payload);
+        reporter.close();
+
+        ClientPush push = TestBroker.pushes(folder.resolve("raw")).get(0);
+        assertArrayEquals(content, push.getPayload().toByteArray());
+        assertEquals(0, payload.data().position(), "other plugins get the same buffer");
+        CRC32C checksum = new CRC32C();
+        checksum.update(content);
+        assertEquals((int) checksum.getValue(), push.getPayloadCrc32C());
+        assertEquals(3, push.getBrokerId());
+        assertEquals(0, push.getSequence());
+        assertArrayEquals(ByteBuffer.allocate(16).putLong(1).putLong(2).array(), push.getClientInstanceId().toByteArray());
+        assertTrue(push.getTerminating());
+        assertEquals("OTLP", push.getContentType());
+        assertEquals(0, push.getCompressionType());
+        assertFalse(push.hasPushIntervalMs());
+        assertEquals("app", push.getClient().getClientId());
+        assertEquals("User:alice", push.getClient().getPrincipal());
+        assertEquals("10.0.0.7", push.getClient().getClientAddress());
+        assertEquals(50123, push.getClient().getClientPort());
+        assertEquals("CLIENTS", push.getClient().getListenerName());
+        assertEquals("SASL_SSL", push.getClient().getSecurityProtocol());
+        assertEquals("apache-kafka-java", push.getClient().getClientSoftwareName());
+        assertEquals("3.9.1", push.getClient().getClientSoftwareVersion());
+        String hour = Hour.ofNanos(push.getReceivedAtNanos()).toString().substring(11);
+        assertEquals("[\"SCRAM-SHA-512\",\"PLAIN\"]",
+                TestBroker.manifest(folder.resolve("raw"), hour).at("/listeners/0/sasl_mechanisms").toString());
+    }
+
+    @Test
+    void nullClientIdIsAbsent() throws IOException {
+        ClientPush push = ClientPush.parseFrom(BrokerReporter.record(
+                TestBroker.context(null, "[odd]"), TestBroker.payload(new byte[] {1}), 5000, 7).fields);
+        assertFalse(push.getClient().hasClientId());
+        assertFalse(push.getClient().hasClientPort());
+        assertEquals(5000, push.getPushIntervalMs());
+    }
+
+    @Test
+    void badSettingsStopThePluginAndNotTheBroker() {
+        ClientTelemetryReporter reporter = new ClientTelemetryReporter();
+        assertDoesNotThrow(() -> {
+            reporter.configure(Map.of("client.telemetry.dump.location", "somewhere"));
+            reporter.contextChange(context());
+            reporter.init(List.of());
+            reporter.clientReceiver().exportMetrics(null, null);
+            reporter.close();
+        });
+    }
+
+    @Test
+    void aPushThatCannotBeReadIsNotTheClientsFault() {
+        ClientTelemetryReporter reporter = new ClientTelemetryReporter();
+        reporter.configure(configuration());
+        reporter.contextChange(context());
+        assertDoesNotThrow(() -> reporter.clientReceiver().exportMetrics(null, null));
+        reporter.close();
+    }
+
+    /** Brokers before 4.2 lack the interfaces of KIP-1217, and do not start if a class cannot be loaded. */
+    @Test
+    void oldBrokersLoadTheOldClass() throws Exception {
+        try (Hiding loader = new Hiding("ClientTelemetryExporter")) {
+            Class<?> reporter = loader.loadClass(ClientTelemetryReporter.class.getName());
+            assertNotNull(reporter.getDeclaredConstructor().newInstance());
+            assertTrue(MetricsReporter.class.isAssignableFrom(reporter));
+            reporter.getMethods(); // links every signature
+        }
+    }
+
+    /** Loads the plugin's classes itself, and finds no Kafka class with this in its name. */
+    private static final class Hiding extends ClassLoader implements AutoCloseable {
+        private final String hidden;
+
+        Hiding(String hidden) {
+            super(BrokerReporterTest.class.getClassLoader());
+            this.hidden = hidden;
+        }
+
+        @Override
+        protected Class<?> loadClass(String name, boolean resolve) throws ClassNotFoundException {
+            if (name.startsWith("org.apache.kafka") && name.contains(hidden)) {
+                throw new ClassNotFoundException(name);
+            }
+            if (!name.startsWith("clienttelemetry.")) {
+                return super.loadClass(name, resolve);
+            }
+            Class<?> loaded = findLoadedClass(name);
+            if (loaded == null) {
+                try (InputStream file = getParent().getResourceAsStream(name.replace('.', '/') + ".class")) {
+                    byte[] content = file.readAllBytes();
+                    loaded = defineClass(name, content, 0, content.length);
+                } catch (IOException e) {
+                    throw new ClassNotFoundException(name, e);
+                }
+            }
+            resolveClass(loaded);
+            return loaded;
+        }
+
+        @Override
+        public void close() {
+            // nothing is open
+        }
+    }
+}

@@ -1,0 +1,232 @@
+package clienttelemetry.broker;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import client_telemetry.raw.v1.RawDumpV1.ClientPush;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.IOException;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Spool, uploads, manifests and recovery together, on real files. */
+class DumpTest {
+    private static final Duration LONG = Duration.ofSeconds(20);
+
+    @TempDir
+    Path folder;
+
+    private final Drops drops = new Drops();
+    private Uploads uploads;
+    private Manifests manifests;
+
+    private Path raw() {
+        return folder.resolve("raw");
+    }
+
+    private Path spoolFolder() {
+        return folder.resolve("spool").resolve(TestBroker.BROKER.id);
+    }
+
+    private Spool spool(Settings settings, ObjectStore store) throws IOException {
+        Files.createDirectories(spoolFolder());
+        SpoolRoom room = new SpoolRoom(settings.spoolFolder, settings.spoolMaxBytes, settings.spoolMinFreeBytes);
+        room.look();
+        uploads = new Uploads(store);
+        manifests = new Manifests(TestBroker.BROKER, spoolFolder());
+        Clock clock = Clock.fixed(TestBroker.NOON, ZoneOffset.UTC);
+        return new Spool(spoolFolder(), settings, TestBroker.BROKER, clock, drops, room, manifests, uploads);
+    }
+
+    private static byte[] noise(int bytes, long seed) {
+        byte[] content = new byte[bytes];
+        new java.util.Random(seed).nextBytes(content);
+        return content;
+    }
+
+    private List<Long> sequences() throws IOException {
+        return TestBroker.pushes(raw()).stream().map(ClientPush::getSequence).sorted().collect(Collectors.toList());
+    }
+
+    private static List<Long> upTo(long count) {
+        return LongStream.range(0, count).boxed().collect(Collectors.toList());
+    }
+
+    @Test
+    void objectsEndBySizeAndHourAndNamesSayWhatTheyHold() throws Exception {
+        Spool spool = spool(TestBroker.settings(folder, "roll.bytes", "300000"), new FolderStore(raw()));
+        for (int i = 0; i < 10; i++) {
+            spool.append(TestBroker.push(TestBroker.NOON, noise(100_000, i)));
+        }
+        spool.append(TestBroker.push(TestBroker.NOON.plusSeconds(3600), noise(10, 1)));
+        spool.finishAll();
+        uploads.manifest(manifests.save(Hour.of(TestBroker.NOON)), Hour.of(TestBroker.NOON), TestBroker.BROKER);
+        uploads.start();
+        assertTrue(uploads.stop(LONG));
+        assertEquals(upTo(11), sequences());
+        String start = "v1/dataset=client_pushes/cluster=kQ7x0RvXTs-Y2r0m3Jw0zA/dt=2026-11-20/hour=12/broker=3/" + TestBroker.BROKER.id;
+        List<String> keys = TestBroker.keys(raw());
+        assertTrue(keys.contains(start + "-00000000000000000000-00000000000000000003.zst"), keys.toString());
+        JsonNode manifest = TestBroker.manifest(raw(), "12");
+        assertEquals(3, manifest.get("files").size());
+        for (JsonNode file : manifest.get("files")) {
+            byte[] stored = Files.readAllBytes(raw().resolve(file.get("key").asText()));
+            assertEquals(file.get("bytes").asLong(), stored.length);
+            assertEquals(file.get("sha256").asText(), SpoolFile.hex(SpoolFile.sha256().digest(stored)));
+        }
+        assertEquals("2026-11-20T12:00:00Z", manifest.at("/files/0/min_time").asText());
+        try (Stream<Path> left = Files.list(spoolFolder())) {
+            assertEquals(List.of("manifest_2026-11-20T13.json"),
+                    left.map(file -> file.getFileName().toString()).collect(Collectors.toList()), "what is uploaded leaves the spool");
+        }
+    }
+
+    @Test
+    void aKilledProcessLosesNothingThatWasFlushed() throws Exception {
+        Spool spool = spool(TestBroker.settings(folder, "roll.bytes", "300000"), new FolderStore(raw()));
+        FileLock lock = Recovery.claim(spoolFolder(), TestBroker.BROKER);
+        manifests.addDropped(Hour.of(TestBroker.NOON), java.util.Map.of("queue_full", 5L));
+        for (int i = 0; i < 10; i++) {
+            spool.append(TestBroker.push(TestBroker.NOON, noise(100_000, i)));
+            spool.flush();
+        }
+        spool.append(TestBroker.push(TestBroker.NOON, noise(200_000, 99))); // in the compressor, in part
+        lock.channel().close();
+
+        Uploads successors = new Uploads(new FolderStore(raw()));
+        Recovery.recover(folder.resolve("spool"), folder.resolve("own"), successors);
+        successors.start();
+        assertTrue(successors.stop(LONG));
+        assertEquals(upTo(10), sequences());
+        JsonNode manifest = TestBroker.manifest(raw(), "12");
+        assertTrue(manifest.get("recovered").asBoolean());
+        assertEquals(4, manifest.get("files").size());
+        assertEquals(5, manifest.at("/dropped/queue_full").asLong());
+        assertFalse(Files.exists(spoolFolder()));
+    }
+
+    @Test
+    void aTornTailIsCutWhereverItIs() throws Exception {
+        Spool spool = spool(TestBroker.settings(folder), new FolderStore(raw()));
+        Recovery.claim(spoolFolder(), TestBroker.BROKER).channel().close();
+        for (int i = 0; i < 20; i++) {
+            spool.append(TestBroker.push(TestBroker.NOON, ("payload " + i).repeat(200).getBytes()));
+            spool.flush();
+        }
+        Path open = SpooledObject.openPath(spoolFolder(), Dataset.CLIENT_PUSHES, Hour.of(TestBroker.NOON), 0);
+        byte[] whole = Files.readAllBytes(open);
+        long before = -1;
+        for (int length = 0; length <= whole.length; length += 7) {
+            Path copy = Files.createDirectories(folder.resolve("torn" + length)).resolve(open.getFileName());
+            Files.write(copy, java.util.Arrays.copyOf(whole, length));
+            SpooledObject object = TornSpoolFile.recover(copy);
+            long records = object == null ? 0 : object.records;
+            assertTrue(records >= before && records <= 20, length + " bytes hold " + records + " records after " + before);
+            before = records;
+        }
+        assertTrue(before >= 19);
+    }
+
+    @Test
+    void aLivingProcessKeepsItsSpool() throws Exception {
+        FileLock lock = Recovery.claim(spoolFolder(), TestBroker.BROKER);
+        Uploads others = new Uploads(new FolderStore(raw()));
+        Recovery.recover(folder.resolve("spool"), folder.resolve("own"), others);
+        assertEquals(0, others.waiting());
+        assertTrue(Files.exists(spoolFolder()));
+        lock.channel().close();
+    }
+
+    @Test
+    void theFullSpoolTakesNoMoreAndCounts() throws Exception {
+        Spool spool = spool(TestBroker.settings(folder, "spool.max.bytes", "1048576", "roll.bytes", "100000"), (key, file, sha) -> {
+            throw new IOException("the store is down");
+        });
+        for (int i = 0; i < 30; i++) {
+            spool.append(TestBroker.push(TestBroker.NOON, noise(100_000, i)));
+        }
+        long dropped = drops.of(Drops.Reason.SPOOL_FULL);
+        assertTrue(dropped >= 15 && dropped <= 20, dropped + " of 30");
+        try (Stream<Path> files = Files.list(spoolFolder())) {
+            long bytes = files.mapToLong(file -> file.toFile().length()).sum();
+            assertTrue(bytes < 1_300_000, bytes + " bytes");
+        }
+    }
+
+    @Test
+    void aStoreThatFailsIsAskedAgainAndTheManifestComesLast() throws Exception {
+        List<String> put = new ArrayList<>();
+        FolderStore folderStore = new FolderStore(raw());
+        Spool spool = spool(TestBroker.settings(folder), (key, file, sha) -> {
+            put.add(key);
+            if (put.size() <= 2) {
+                throw new IOException("503");
+            }
+            folderStore.put(key, file, sha);
+        });
+        spool.append(TestBroker.push(TestBroker.NOON, new byte[] {1}));
+        spool.finishAll();
+        uploads.manifest(manifests.save(Hour.of(TestBroker.NOON)), Hour.of(TestBroker.NOON), TestBroker.BROKER);
+        uploads.start();
+        assertTrue(uploads.stop(LONG));
+        assertEquals(2, uploads.failures.get());
+        assertTrue(put.get(2).contains("client_pushes") && put.get(3).contains("manifests"), put.toString());
+    }
+
+    @Test
+    void oversizedRecordsAreCounted() throws Exception {
+        Spool spool = spool(TestBroker.settings(folder), new FolderStore(raw()));
+        spool.append(TestBroker.push(TestBroker.NOON, new byte[RecordEncoder.MAX_RECORD_BYTES]));
+        assertEquals(1, drops.of(Drops.Reason.OVERSIZED));
+    }
+
+    @Test
+    void aFullQueueDropsAndCounts() throws Exception {
+        RecordQueue queue = new RecordQueue(100_000, drops);
+        for (int i = 0; i < 30; i++) {
+            queue.offer(TestBroker.push(TestBroker.NOON, new byte[10_000]));
+        }
+        assertEquals(30, queue.records() + drops.of(Drops.Reason.QUEUE_FULL));
+        assertTrue(queue.bytes() <= 100_000);
+        while (queue.poll(0) != null) {
+            // takes all
+        }
+        assertEquals(0, queue.bytes());
+    }
+
+    /** The thread that writes, on a clock that stands shortly before the end of an hour and then runs. */
+    @Test
+    void hoursFollowEachOther() throws Exception {
+        Settings settings = TestBroker.settings(folder);
+        Instant begin = TestBroker.NOON.plus(Duration.ofMinutes(59)).plusSeconds(58);
+        Clock clock = Clock.offset(Clock.systemUTC(), Duration.between(Instant.now(), begin));
+        Dump dump = new Dump(TestBroker.BROKER, settings, new FolderStore(raw()), new BrokerMetrics(), null, null, clock);
+        dump.start();
+        dump.queue.offer(TestBroker.push(clock.instant(), new byte[] {1}));
+        String twelve = "v1/dataset=manifests/cluster=kQ7x0RvXTs-Y2r0m3Jw0zA/dt=2026-11-20/hour=12/broker=3/" + TestBroker.BROKER.id + ".json";
+        for (int i = 0; i < 100 && !Files.exists(raw().resolve(twelve)); i++) {
+            Thread.sleep(100);
+        }
+        dump.stop();
+        assertEquals(1, TestBroker.manifest(raw(), "12").get("files").size());
+        JsonNode thirteen = TestBroker.manifest(raw(), "13");
+        assertEquals(0, thirteen.get("files").size(), "an hour in which nothing happened has a manifest too");
+        assertNotNull(thirteen.get("broker_started_at"));
+        assertFalse(thirteen.has("recovered"));
+        assertFalse(Files.exists(spoolFolder()));
+    }
+}
