@@ -12,7 +12,7 @@ STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help install run report test ui check format proto lock accuracy bench tables knowledge clean
+.PHONY: help install run report test e2e ui check format proto lock accuracy bench tables knowledge clean
 
 help:  ## what there is to do
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -28,6 +28,9 @@ report: install  ## the upgrade report from request logs alone: LOGS=<files or f
 	@$(AIRFLOW) python spark/report.py --to='$(TO)' --out='$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))' \
 	    $(if $(FROM),--from='$(FROM)') $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') \
 	    $(if $(NAME),--name='$(NAME)') $(LOGS)
+
+e2e: install $(STAMPS)/browser  ## tests with a real browser in a real Airflow; pictures are left in var/e2e
+	@$(AIRFLOW) pytest -m end_to_end tests/end_to_end $(ARGS)
 
 ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; ends with Ctrl-C
 	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run
@@ -83,6 +86,13 @@ $(STAMPS)/venv: requirements.txt pyproject.toml | $(STAMPS)/uv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@var/uv/bin/uv pip sync --quiet --python $(BIN)/python requirements.txt
 	@var/uv/bin/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+# Chromium comes with the system (on Debian: apt-get install chromium) or, where that may be reached, from Playwright.
+$(STAMPS)/browser: tests/end_to_end/requirements.txt $(STAMPS)/venv | $(STAMPS)/uv
+	@var/uv/bin/uv pip install --quiet --python $(BIN)/python -r $<
+	@command -v chromium chromium-browser google-chrome >/dev/null || $(BIN)/playwright install chromium || \
+	    { echo "A browser is needed: install Chromium (on Debian: chromium)." >&2; exit 2; }
 	@touch $@
 
 $(STAMPS)/jars: spark/resolve_jars.py | $(STAMPS)/venv

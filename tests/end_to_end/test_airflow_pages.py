@@ -1,0 +1,209 @@
+"""The pages inside Airflow as a person uses them: a real Airflow, a real browser, reports that the jobs' code wrote.
+
+Pictures of what was seen are left in var/e2e."""
+
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.end_to_end
+
+CHECKOUT = Path(__file__).parents[2]
+PICTURES = CHECKOUT / "var" / "e2e"
+PASSWORD = "browser"  # of an Airflow that listens on this machine only and ends with the tests
+HOSTILE = "<script>document.title='taken over'</script>"
+
+
+@dataclass(frozen=True)
+class Airflow:
+    url: str
+    fleet_day: str
+    instance_id: str
+
+
+def _published(root: Path) -> tuple[str, str]:
+    """An upgrade report and a fleet page; gives the day, and an instance id as Kafka prints it."""
+    from client_telemetry.reports.build import build_report
+    from client_telemetry.reports.fleet.build import build_fleet_day
+    from client_telemetry.reports.fleet.files import publish_fleet_day
+    from client_telemetry.reports.fleet.search import SearchIndex
+    from client_telemetry.reports.publish import publish
+
+    from tests.client_telemetry.reports import conftest as report_rows
+    from tests.client_telemetry.reports.fleet import conftest as fleet_rows
+
+    publish(build_report(**report_rows.fleet_rows(), cluster_name="fleet"), root)
+    clients = [fleet_rows.client(HOSTILE), fleet_rows.client("orders-service", version="2.0.0")]
+    clients.append(fleet_rows.client("erp", "unknown", "unknown", api_uses=[fleet_rows.use(0, 2)]))
+    instances = [fleet_rows.instance()]
+    fleet = build_fleet_day(
+        fleet_rows.DAY,
+        clients,
+        instances,
+        [fleet_rows.hour(hour) for hour in range(24)],
+        [fleet_rows.broker()],
+        (),
+        {},
+        cluster_id=fleet_rows.CLUSTER_ID,
+        cluster_name="fleet",
+        created_at=fleet_rows.AT,
+    )
+    day = fleet_rows.DAY.isoformat()
+    publish_fleet_day(fleet, SearchIndex("fleet", day, clients, instances, {}), root)
+    return day, "AAECAwQFBgcICQoLDA0ODw"
+
+
+@pytest.fixture(scope="module")
+def airflow(tmp_path_factory) -> Iterator[Airflow]:
+    home = tmp_path_factory.mktemp("airflow")
+    day, instance_id = _published(home / "published")
+    clusters = (CHECKOUT / "include" / "clusters.yaml").read_text(encoding="utf-8")
+    (home / "clusters.yaml").write_text(clusters.replace(": var/", f": {home}/"), encoding="utf-8")
+    passwords = home / "simple_auth_manager_passwords.json.generated"
+    passwords.write_text(json.dumps({"admin": PASSWORD}))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {
+        **{name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW_")},
+        "AIRFLOW_HOME": str(home),
+        "PORT": str(port),
+        "CLIENT_TELEMETRY_CLUSTERS": str(home / "clusters.yaml"),
+    }
+    command = [str(CHECKOUT / "include" / "airflow.sh"), "airflow"]
+    log = (home / "log").open("w")
+    for preparation in (["db", "migrate"], ["dags", "reserialize"]):
+        subprocess.run([*command, *preparation], env=environment, stdout=log, stderr=log, check=True)
+    server = subprocess.Popen(
+        [*command, "api-server"], env=environment, stdout=log, stderr=log, start_new_session=True
+    )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for(f"{url}/api/v2/version", server, home / "log")
+        yield Airflow(url, day, instance_id)
+    finally:
+        os.killpg(server.pid, signal.SIGTERM)
+        server.wait(60)
+        log.close()
+
+
+def _wait_for(url: str, server: subprocess.Popen, log: Path) -> None:
+    for _ in range(300):
+        assert server.poll() is None, log.read_text()[-2000:]
+        try:
+            urllib.request.urlopen(url, timeout=5).close()
+            return
+        except OSError:
+            time.sleep(1)
+    raise AssertionError(log.read_text()[-2000:])
+
+
+@pytest.fixture(scope="module")
+def page(airflow) -> Iterator["Page"]:  # noqa: F821
+    """A browser that is logged in; what its console complains of fails the test that asks for `complaints`."""
+    from playwright.sync_api import sync_playwright
+
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
+        page.set_default_timeout(60_000)
+        page.goto(f"{airflow.url}/auth/login")
+        page.get_by_label("Username").fill("admin")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(lambda url: "/auth/" not in url)
+        yield page
+        browser.close()
+
+
+@pytest.fixture
+def complaints(page) -> Iterator[list[str]]:
+    found: list[str] = []
+
+    def listen(message) -> None:
+        if message.type == "error":
+            found.append(message.text)
+
+    page.on("console", listen)
+    yield found
+    page.remove_listener("console", listen)
+    assert [text for text in found if "Content Security Policy" in text] == []
+
+
+@pytest.fixture
+def pages(page, airflow, complaints):
+    """The frame with the plugin's pages, opened from Airflow's own navigation."""
+    page.goto(f"{airflow.url}/plugin/client_telemetry")
+    return page.frame_locator("iframe[title='Client telemetry']")
+
+
+def test_without_a_login_nothing_is_shown(airflow):
+    with pytest.raises(urllib.error.HTTPError) as refused:
+        urllib.request.urlopen(f"{airflow.url}/client-telemetry/")
+    assert refused.value.code == 401
+
+
+def test_the_overview_leads_to_the_fleet_page(page, pages, airflow):
+    pages.get_by_role("heading", name="Client telemetry").wait_for()
+    page.screenshot(path=PICTURES / "overview.png")
+    pages.get_by_role("link", name=airflow.fleet_day).first.click()
+    shown = pages.frame_locator("iframe")
+    shown.get_by_role("heading", level=1).wait_for()
+    assert "3 clients" in shown.get_by_role("heading", level=1).inner_text()
+    page.screenshot(path=PICTURES / "fleet_page.png")
+    shown.get_by_role("searchbox").fill("erp")
+    assert shown.locator("#matches").inner_text() == "1 matching clients"
+    assert shown.get_by_text("document.title").count() >= 1  # the hostile client id, as text
+    assert page.title() != "taken over"
+
+
+def test_the_overview_leads_to_an_upgrade_report(page, pages):
+    pages.get_by_role("row", name="3.9.1 to 4.0.0").get_by_role("link").click()
+    shown = pages.frame_locator("iframe")
+    shown.get_by_role("heading", name="Must act").wait_for()
+    page.screenshot(path=PICTURES / "report.png")
+
+
+def test_a_published_page_cannot_act_as_the_user(page, pages, airflow):
+    pages.get_by_role("link", name=airflow.fleet_day).first.click()
+    pages.frame_locator("iframe").get_by_role("heading", level=1).wait_for()
+    frame = next(frame for frame in page.frames if frame.url.endswith("/index.html"))
+    assert frame.evaluate("origin") == "null"
+    with pytest.raises(Exception, match=r"cookie|SecurityError"):
+        frame.evaluate("document.cookie")
+
+
+def test_an_instance_is_found_by_its_id(page, pages, airflow):
+    pages.get_by_role("searchbox").fill(airflow.instance_id)
+    pages.get_by_role("button", name="Search").click()
+    pages.get_by_role("heading", name="Client instances").wait_for()
+    assert pages.get_by_text("00010203-0405-0607-0809-0a0b0c0d0e0f").count() >= 1
+    page.screenshot(path=PICTURES / "search.png")
+
+
+def test_coverage_and_quality(page, pages):
+    pages.get_by_role("link", name="Coverage calendar").click()
+    pages.get_by_role("heading", name="Coverage of fleet").wait_for()
+    assert pages.get_by_role("img", name="24 of 24 hours seen completely").count() == 1
+    page.screenshot(path=PICTURES / "coverage.png")
+
+
+def test_a_question_is_asked_and_refused_with_airflows_reason(page, pages):
+    pages.get_by_role("link", name="Ask an upgrade question").first.click()
+    pages.locator("[name=cluster]").select_option("fleet")
+    pages.locator("[name=to]").select_option("4.0.0")
+    pages.get_by_role("button", name="Ask").click()
+    pages.get_by_text("Asked as manual__").wait_for()
+    page.screenshot(path=PICTURES / "ask.png")
