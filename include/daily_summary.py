@@ -43,7 +43,8 @@ def conclude(ti: RuntimeTaskInstanceProtocol, day: str) -> dict[str, Any]:
 def daily_summary(ti: RuntimeTaskInstanceProtocol, day: str, clusters: Sequence[str]) -> dict[str, Any]:
     """Gather what the stages of this run reported.
 
-    Returns ``{"day": …, "clusters": {name: {"status": "ok", "counts": {stage: {…}}, "warnings": […]}}}``; a cluster
+    Returns ``{"day": …, "clusters": {name: {"status": "ok", "counts": {stage: {…}}, "warnings": […],
+    "page": path of the fleet page, if one was published}}}``; a cluster
     that failed has the status ``failed``, the counts of the stages before, and ``failed_stage``, ``message`` and
     ``where``.
     """
@@ -59,6 +60,8 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
             figures = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in counts.items())
             lines.append(f"    {stage}: {figures or 'nothing to do'}")
         lines += [f"    warning: {warning}" for warning in cluster["warnings"]]
+        if cluster.get("page"):
+            lines.append(f"    fleet page: {cluster['page']}")
         if cluster["status"] == "failed":
             failures.append(f"FAILED {cluster['message']} See {cluster['where']}.")
     return lines + failures
@@ -68,6 +71,7 @@ def _cluster(ti: RuntimeTaskInstanceProtocol, index: int, name: str) -> dict[str
     """What became of one cluster; the first stage that left no report is where it failed."""
     counts: dict[str, Any] = {}
     warnings: list[str] = []
+    page = None
     for stage in STAGES:
         task_id = f"cluster.{stage}"
         report = ti.xcom_pull(task_ids=task_id, map_indexes=index)
@@ -83,4 +87,5 @@ def _cluster(ti: RuntimeTaskInstanceProtocol, index: int, name: str) -> dict[str
             }
         counts[stage] = report["counts"]
         warnings += report["warnings"]
-    return {"status": "ok", "counts": counts, "warnings": warnings}
+        page = report.get("page")
+    return {"status": "ok", "counts": counts, "warnings": warnings, "page": page}

@@ -52,9 +52,8 @@ def build_fleet_day(
     """The fleet of one day. Rows are as read from `clients`, `broker_hours`, `brokers` and `quality_results` (the last
     result of each expectation) of the day, times with their zone. `instances`: see client_metrics.py. `earlier`: rows
     of `clients` of days_compared(day); None = that day was not processed."""
-    ran = _releases(broker_rows)
-    release = ran[0] if ran else None
-    clients = software.fleet_clients(client_rows, ran)
+    release = _oldest_release(broker_rows)
+    clients = software.fleet_clients(client_rows, release)
     seen = coverage(day, day, None, hour_rows, broker_rows)
     compared = tuple(
         software.changes(client_rows, earlier.get(against), against, words, release)
@@ -98,10 +97,10 @@ def build_fleet_day(
     )
 
 
-def _releases(brokers: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Those that brokers of the day declared and that are known releases of Apache Kafka, oldest first."""
+def _oldest_release(brokers: Iterable[Mapping[str, Any]]) -> str | None:
+    """Of the releases that brokers of the day declared; None where none is a known release of Apache Kafka."""
     known = {row["software_version"] for row in brokers} & set(releases.known())
-    return tuple(sorted(known, key=releases.parse))
+    return min(known, key=releases.parse, default=None)
 
 
 def _counts(

@@ -41,6 +41,17 @@ class DeprecatedUse:
 
 
 @dataclass(frozen=True)
+class RelatedClient:
+    """Another client of the same principal that may be the same application: an element of `clients.related`."""
+
+    relation: str
+    client_id: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    because: str
+
+
+@dataclass(frozen=True)
 class FleetClient:
     """One client of the day: columns of `clients`, then what is derived. Client-supplied strings are exactly as they
     came."""
@@ -52,6 +63,7 @@ class FleetClient:
     looks_like: str | None
     """For a client that tells no software: what it probably is, and `looks_like_reasons` why."""
     looks_like_reasons: tuple[str, ...]
+    related: tuple[RelatedClient, ...]
     owner: str | None
     instances: int
     connections: int
@@ -119,8 +131,9 @@ class Changes:
     """`the day before`, `a week before`."""
     is_known: bool
     clients: int
-    new_clients: int
-    gone_clients: int
+    new_families: int
+    """Client families (principal, client id without its changing parts, software name) that the other day has not."""
+    gone_families: int
     new_versions: tuple[VersionSeen, ...]
     gone_versions: tuple[VersionSeen, ...]
     deprecated_clients: int

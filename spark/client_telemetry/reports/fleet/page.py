@@ -19,6 +19,15 @@ CLIENTS_SHOWN = 1000
 SOFTWARE_SHOWN = 60
 VERSIONS_SHOWN = 60
 OWNERS_SHOWN = 6
+RELATED_SHOWN = 3
+
+RELATIONS = {
+    "one_application": "one application with",
+    "two_applications": "another application than",
+    "doubtful": "maybe one application with",
+    "same_principal_and_address": "maybe one application with",
+}
+"""Relations of `clients.related` in words."""
 
 FIGURES = {
     "clients": "clients",
@@ -99,6 +108,8 @@ def _template() -> Template:
         "SOFTWARE_SHOWN": SOFTWARE_SHOWN,
         "VERSIONS_SHOWN": VERSIONS_SHOWN,
         "OWNERS_SHOWN": OWNERS_SHOWN,
+        "RELATED_SHOWN": RELATED_SHOWN,
+        "RELATIONS": RELATIONS,
         "count_bar": charts.count_bar,
     }
     return template("fleet.html", __package__, filters, values)

@@ -17,7 +17,7 @@ def sentence(
     if known:
         nearest = known[0]
         since = "since " + nearest.words
-        moved = f"{nearest.new_clients or 'none'} new, {nearest.gone_clients or 'none'} gone {since}"
+        moved = f"{nearest.new_families or 'none'} new, {nearest.gone_families or 'none'} gone {since}"
         phrases += [Phrase(", "), Phrase(moved, "changes")]
     phrases += [Phrase("; ") if known else Phrase(", ")]
     users = counts["clients_with_deprecated_versions"]

@@ -5,14 +5,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
-from client_telemetry.compatibility import releases
-from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
 from client_telemetry.reports.fleet.model import (
     Changes,
     FleetClient,
     FleetSoftware,
     FleetVersion,
+    RelatedClient,
     Unnamed,
     VersionSeen,
 )
@@ -35,16 +33,9 @@ def is_client(row: Mapping[str, Any]) -> bool:
     return "unidentified" not in row["flags"]
 
 
-def fleet_clients(rows: Iterable[Mapping[str, Any]], ran: Sequence[str]) -> tuple[FleetClient, ...]:
-    """Rows of `clients` of the day, without the unidentified; `ran`: the releases that brokers ran, oldest first."""
-    rows = [row for row in rows if is_client(row)]
-    declared: dict[tuple, set[tuple[str, str]]] = defaultdict(set)
-    for row in rows:
-        if told(row["client_software_name"]):
-            software = (row["client_software_name"], row["client_software_version"] or "")
-            declared[row["principal"], row["client_id"]].add(software)
-    clients = [_client(row, declared[row["principal"], row["client_id"]], ran) for row in rows]
-    return tuple(sorted(clients, key=_order))
+def fleet_clients(rows: Iterable[Mapping[str, Any]], release: str | None) -> tuple[FleetClient, ...]:
+    """Rows of `clients` of the day, without the unidentified; `release`: the oldest that a broker ran."""
+    return tuple(sorted((_client(row, release) for row in rows if is_client(row)), key=_order))
 
 
 def _order(client: FleetClient) -> tuple:
@@ -53,14 +44,18 @@ def _order(client: FleetClient) -> tuple:
     return name is None, name or "", version, client.client_id or "", client.principal or ""
 
 
-def _client(row: Mapping[str, Any], declared: Iterable[tuple[str, str]], ran: Sequence[str]) -> FleetClient:
-    looks_like, reasons = (None, ())
-    if told(row["client_software_name"]) is None:
-        looks_like, reasons = _looks_like(row, declared, ran or releases.known()[-1:])
+def _client(row: Mapping[str, Any], release: str | None) -> FleetClient:
+    related = tuple(RelatedClient(**each) for each in row["related"] or ())
+    looks_like, reasons = row["looks_like"], tuple(row["looks_like_because"] or ())
+    same = next((each for each in related if each.relation == "one_application"), None)
+    if same and told(row["client_software_name"]) is None:
+        version = told(same.client_software_version) or ""
+        looks_like, reasons = f"{same.client_software_name} {version}".strip(), (same.because,)
     return FleetClient(
         **{column: row[column] for column in CLIENT_KEY},
         looks_like=looks_like,
         looks_like_reasons=reasons,
+        related=related,
         owner=row["owner"],
         instances=row["instances"],
         connections=row["connections"],
@@ -68,30 +63,8 @@ def _client(row: Mapping[str, Any], declared: Iterable[tuple[str, str]], ran: Se
         addresses=row["addresses"],
         first_seen_at=row["first_seen_at"],
         last_seen_at=row["last_seen_at"],
-        deprecated=deprecated_uses(row["api_uses"], ran[0] if ran else None),
+        deprecated=deprecated_uses(row["api_uses"], release),
     )
-
-
-def _looks_like(
-    row: Mapping[str, Any], declared: Iterable[tuple[str, str]], on: Sequence[str]
-) -> tuple[str | None, tuple[str, ...]]:
-    """What the verdicts go by, too: other connections of the same principal and client id, then the fingerprint. A
-    client takes its request versions from what the broker offers, so each release of the day is tried."""
-    uses = tuple(
-        ApiUse(each["api_key"], each["version"], each["requests"], each["rejected"])
-        for each in row["api_uses"]
-    )
-    evidence = ClientEvidence(
-        client_id=row["client_id"], api_uses=uses, also_declared=tuple(sorted(declared))
-    )
-    for release in on:
-        case = Case.of(evidence, release, release)
-        if case.identity:
-            reason = "other connections with the same client id and principal tell this name"
-            return case.identity.text, (reason,)
-        if case.fingerprint:
-            return case.fingerprint.text, case.fingerprint.reasons
-    return None, ()
 
 
 def software_of_the_day(
@@ -166,19 +139,24 @@ def changes(
     if other_rows is None:
         return Changes(against, words, False, 0, 0, 0, (), (), 0)
     rows, others = ([row for row in each if is_client(row)] for each in (rows, other_rows))
-    now, then = ({tuple(row[column] for column in CLIENT_KEY) for row in each} for each in (rows, others))
+    now, then = ({_family(row) for row in each} for each in (rows, others))
     versions_now, versions_then = _versions(rows), _versions(others)
     return Changes(
         against=against,
         words=words,
         is_known=True,
-        clients=len(then),
-        new_clients=len(now - then),
-        gone_clients=len(then - now),
+        clients=len(others),
+        new_families=len(now - then),
+        gone_families=len(then - now),
         new_versions=_seen(versions_now, versions_then),
         gone_versions=_seen(versions_then, versions_now),
         deprecated_clients=sum(bool(deprecated_uses(row["api_uses"], release)) for row in others),
     )
+
+
+def _family(row: Mapping[str, Any]) -> tuple:
+    """What survives a restart with a generated client id and an upgrade of the library."""
+    return row["principal"], row["client_family"] or row["client_id"], row["client_software_name"]
 
 
 def _versions(rows: Iterable[Mapping[str, Any]]) -> Counter[tuple[str, str | None]]:

@@ -40,7 +40,7 @@ def test_new_and_gone_against_the_day_and_the_week_before(build, day_rows):
     old = day_rows.client("old", version="2.0.0", api_uses=[day_rows.use(0, 2)])
     fleet = build([day_rows.client()], earlier={before: [day_rows.client(), old], week: None})
     yesterday, last_week = fleet.changes
-    assert (yesterday.is_known, yesterday.new_clients, yesterday.gone_clients) == (True, 0, 1)
+    assert (yesterday.is_known, yesterday.new_families, yesterday.gone_families) == (True, 0, 1)
     assert [(v.name, v.version) for v in yesterday.gone_versions] == [("apache-kafka-java", "2.0.0")]
     assert (yesterday.deprecated_clients, last_week.is_known) == (1, False)
     assert fleet.software[0].versions[0].is_new is False
@@ -50,7 +50,7 @@ def test_a_day_that_was_processed_and_had_no_client_is_known(build, day_rows):
     before = day_rows.DAY - timedelta(days=1)
     fleet = build(earlier={before: []})
     assert fleet.changes[0].is_known
-    assert fleet.changes[0].new_clients == 1
+    assert fleet.changes[0].new_families == 1
     assert fleet.software[0].versions[0].is_new is True
 
 
@@ -58,19 +58,42 @@ def test_without_the_day_before_nothing_is_called_new(build):
     assert build().software[0].versions[0].is_new is None
 
 
-def test_a_client_without_a_name_is_guessed_by_its_default_client_id(build, day_rows):
-    uses = [day_rows.use(0, 7), day_rows.use(3, 5), day_rows.use(18, 0)]
-    fleet = build([day_rows.client("sarama", "unknown", "unknown", api_uses=uses)])
-    (group,) = fleet.unnamed
-    assert "sarama" in group.looks_like
-    assert fleet.clients[0].looks_like_reasons
+def test_clients_without_a_name_are_grouped_by_what_they_look_like(build, day_rows):
+    unnamed = {"name": "unknown", "version": "unknown"}
+    guess = {"looks_like": "probably sarama 1.28.0", "looks_like_because": ["its client id"]}
+    fleet = build(
+        [
+            day_rows.client("a", **unnamed, **guess),
+            day_rows.client("b", **unnamed, **guess),
+            day_rows.client("c", ""),
+        ]
+    )
+    assert [(group.looks_like, group.clients) for group in fleet.unnamed] == [
+        ("probably sarama 1.28.0", 2),
+        (None, 1),
+    ]
 
 
 def test_a_client_without_a_name_is_what_other_connections_of_it_tell(build, day_rows):
-    uses = [day_rows.use(0, 9), day_rows.use(1, 15), day_rows.use(3, 12), day_rows.use(8, 8)]
-    unnamed = day_rows.client("a", "unknown", "unknown", api_uses=uses)
-    fleet = build([unnamed, day_rows.client("a", "kgo", "v1.15.4")])
-    assert "franz-go" in fleet.unnamed[0].looks_like
+    other = {"client_id": "a", "client_software_name": "kgo", "client_software_version": "v1.15.4"}
+    for relation, expected in (
+        ("one_application", "kgo v1.15.4"),
+        ("doubtful", None),
+        ("two_applications", None),
+    ):
+        related = [{"relation": relation, **other, "because": "names some connections only"}]
+        fleet = build([day_rows.client("a", "unknown", "unknown", related=related)])
+        assert fleet.unnamed[0].looks_like == expected, relation
+
+
+def test_a_client_that_restarts_with_another_generated_id_is_not_new(build, day_rows):
+    before = day_rows.DAY - timedelta(days=1)
+    fleet = build(
+        [day_rows.client("app-7f9c", client_family="app-*", version="4.0.0")],
+        earlier={before: [day_rows.client("app-1a2b", client_family="app-*")]},
+    )
+    assert (fleet.changes[0].new_families, fleet.changes[0].gone_families) == (0, 0)
+    assert [version.version for version in fleet.changes[0].new_versions] == ["4.0.0"]
 
 
 def test_brokers_of_no_known_release_are_compared_with_the_newest_one(build, day_rows):
