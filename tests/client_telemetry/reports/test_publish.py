@@ -18,7 +18,8 @@ def test_layout(fleet_report, tmp_path):
     assert folder == tmp_path / "upgrade_impact/fleet/manual__2026-11-21T05-00-00-00-00-9bbbb20a"
     names = published(folder)
     packs = {name for name in names if name.startswith("owners/")}
-    assert names - packs == {"index.html", "report.json", "clients.csv", "findings.csv", "report.md"}
+    texts = {"index.html", "report.md", "clients.csv", "findings.csv"}
+    assert names - packs == texts | {"report.json", "summary.json"}
     assert packs == {
         f"owners/{o.folder}/{name}" for o in fleet_report.owners for name in ("report.md", "clients.csv")
     }
@@ -40,7 +41,8 @@ def test_all_renderings_have_the_same_numbers(fleet_report, tmp_path):
 def test_latest_names_the_report(fleet_report, tmp_path):
     folder = publish(fleet_report, tmp_path)
     latest = json.loads((folder.parent / "latest.json").read_text())
-    assert (folder.parent / latest["path"]) == folder / "index.html"
+    assert (folder.parent / latest.pop("path")) == folder / "index.html"
+    assert latest == json.loads((folder / "summary.json").read_text())
     assert latest["report_id"] == "manual__2026-11-21T05:00:00+00:00"
     assert latest["sentence"] == fleet_report.sentence
     assert latest["counts"] == fleet_report.counts
