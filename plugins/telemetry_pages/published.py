@@ -22,6 +22,9 @@ MEDIA_TYPES = {
 }
 """Only these are handed out, in UTF-8."""
 
+LARGEST_KEPT = 256 * 1024
+"""Bytes. A summary is kept in memory; the search index of a large fleet is read when it is asked."""
+
 
 class NotPublished(LookupError):
     """There is no such file; the message says what there is."""
@@ -70,7 +73,10 @@ class Published:
         """A published JSON file. Raises NotPublished, also for one that is no JSON."""
         path = self.file(*names)
         try:
-            return _parsed(path, path.stat().st_mtime_ns)
+            found = path.stat()
+            if found.st_size > LARGEST_KEPT:
+                return json.loads(path.read_text(encoding="utf-8"))
+            return _parsed(path, found.st_mtime_ns)
         except ValueError as error:
             raise NotPublished(f"{'/'.join(names)} is damaged: {error}") from None
 
@@ -108,6 +114,6 @@ def _names(folder: Path, is_wanted) -> list[str]:
     )
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=512)
 def _parsed(path: Path, _mtime_ns: int) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
