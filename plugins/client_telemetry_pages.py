@@ -1,15 +1,24 @@
 """Pages inside Airflow's user interface: fleet pages, upgrade reports, quality, coverage, search, and a form that asks
 an upgrade question. What they show are files that jobs published; the pages are in the package telemetry_pages."""
 
+from typing import Any, ClassVar
+
 from airflow.plugins_manager import AirflowPlugin
 
-from telemetry_pages.app import PREFIX, app
+from telemetry_pages import PREFIX
+
+
+async def pages(scope: Any, receive: Any, send: Any) -> None:
+    """The application, imported when it is first asked: tasks and the DAG processor load every plugin, too."""
+    from telemetry_pages.app import app
+
+    await app(scope, receive, send)
 
 
 class ClientTelemetryPages(AirflowPlugin):
     name = "client_telemetry_pages"
-    fastapi_apps = [{"app": app, "url_prefix": PREFIX, "name": "Client telemetry"}]  # noqa: RUF012
-    external_views = [  # noqa: RUF012
+    fastapi_apps: ClassVar = [{"app": pages, "url_prefix": PREFIX, "name": "Client telemetry"}]
+    external_views: ClassVar = [
         {
             "name": "Client telemetry",
             "href": f"{PREFIX}/",

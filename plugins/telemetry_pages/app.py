@@ -10,11 +10,11 @@ from fastapi.responses import HTMLResponse
 from include.clusters import ClustersFileError, read_clusters
 from include.releases import RELEASES
 
+from telemetry_pages import PREFIX
 from telemetry_pages.pages import page, policy
 from telemetry_pages.published import FLEET, MEDIA_TYPES, PAGE, REPORTS, NotPublished, Published
 from telemetry_pages.search import SHOWN, forms, instance_id, search
 
-PREFIX = "/client-telemetry"
 DAILY, IMPACT = "client_telemetry_daily", "broker_upgrade_impact"
 
 PUBLISHED_PAGE = (
