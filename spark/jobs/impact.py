@@ -10,30 +10,33 @@ import datetime as dt
 import sys
 from importlib.metadata import version
 
+from client_telemetry.client_evidence import connection_counts, evidence, first_evidence
 from client_telemetry.compatibility import knowledge
 from client_telemetry.compatibility.served import dropped
-from client_telemetry.expectations import upgrade_findings, upgrade_reports, upgrade_verdicts
-from client_telemetry.impact import (
-    NoSuchQuestion,
-    connection_counts,
-    evidence,
-    question,
-    sasl_mechanisms,
-)
+from client_telemetry.expectations import upgrade_findings as upgrade_findings_suite
+from client_telemetry.expectations import upgrade_reports as upgrade_reports_suite
+from client_telemetry.expectations import upgrade_verdicts as upgrade_verdicts_suite
+from client_telemetry.impact import NoSuchQuestion, question, sasl_mechanisms
 from client_telemetry.stage import BadArguments, Outcome, Slice, Stage, day, parser, run
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
-from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
+from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
-from client_telemetry.verdict_rows import verdict_rows
+from client_telemetry.verdict_rows import (
+    compared_targets,
+    judged,
+    upgrade_findings,
+    upgrade_verdicts,
+    verdict_counts,
+)
 
 READ = (BROKERS, BROKER_HOURS, CLIENT_CONNECTIONS, CLIENTS)
 WRITTEN = (UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
-SUITES = (upgrade_reports.SUITE, upgrade_verdicts.SUITE, upgrade_findings.SUITE)
+SUITES = (upgrade_reports_suite.SUITE, upgrade_verdicts_suite.SUITE, upgrade_findings_suite.SUITE)
 
 
 def impact(stage: Stage) -> Outcome:
@@ -51,14 +54,15 @@ def impact(stage: Stage) -> Outcome:
 
     slice_ = stage.condition({"cluster_id": cluster, "dt": days})
     connections = lake.read(CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name]).where(slice_)
-    clients = evidence(connections, asked).toArrow().to_pylist()
-    owners = {}
     profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
-    for row in profiled.select(*CLIENT_KEY, "owner", "owner_contact").orderBy("dt").collect():
-        owners[tuple(row[name] for name in CLIENT_KEY)] = row.asDict()
-    verdicts, findings, targets = verdict_rows(
-        clients, asked, told.report_id, owners, sasl_mechanisms(brokers)
-    )
+    clients = judged(evidence(connections, asked), asked, sasl_mechanisms(brokers)).persist()
+
+    branch = stage.branch(WRITTEN)
+    where = {"cluster_id": cluster, "report_id": told.report_id}
+    branch.replace(UPGRADE_VERDICTS, [upgrade_verdicts(clients, asked, told.report_id, profiled)], **where)
+    branch.replace(UPGRADE_FINDINGS, [upgrade_findings(clients, asked, told.report_id)], **where)
+    targets = compared_targets(clients, asked)
+    verdicts = verdict_counts(targets, asked.to_release)
     counted, unidentified, elsewhere = connection_counts(connections, asked)
     report = {
         "cluster_id": cluster,
@@ -67,10 +71,10 @@ def impact(stage: Stage) -> Outcome:
         "to_release": asked.to_release,
         "first_dt": min(days),
         "last_dt": max(days),
-        "evidence_from": min((client["first_seen_at"] for client in clients), default=None),
+        "evidence_from": first_evidence(clients),
         "evidence_until": asked.until,
         "evidence_until_reason": asked.until_reason,
-        "clients": len(verdicts),
+        "clients": sum(verdicts.values()),
         "connections": counted,
         "connections_elsewhere": elsewhere,
         "connections_unidentified": unidentified,
@@ -80,22 +84,18 @@ def impact(stage: Stage) -> Outcome:
         "code_version": version("client-telemetry"),
         "created_at": dt.datetime.now(dt.UTC),
     }
-    branch = stage.branch(WRITTEN)
-    where = {"cluster_id": cluster, "report_id": told.report_id}
-    for table, rows in zip(WRITTEN, ([report], verdicts, findings), strict=True):
-        branch.replace_rows(table, rows, **where)
-    facts = {"clients": len(verdicts), "dropped_apis": len(dropped(asked.from_release, asked.to_release))}
+    clients.unpersist()
+    branch.replace_rows(UPGRADE_REPORTS, [report], **where)
+    facts = {"clients": report["clients"], "dropped_apis": len(dropped(asked.from_release, asked.to_release))}
     stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
     for table in READ:
         lake.keep(table, snapshots[table.name], f"report {told.report_id}")
 
-    counts = {"clients": len(verdicts), "findings": len(findings)}
-    counts |= {v: sum(row["verdict"] == v for row in verdicts) for v in VERDICTS}
     message = (
-        f"impact: cluster {cluster}, {asked.from_release} to {asked.to_release}: {len(verdicts)} clients: "
-        + ", ".join(f"{counts[v]} {v}" for v in VERDICTS if counts[v])
+        f"impact: cluster {cluster}, {asked.from_release} to {asked.to_release}: {report['clients']} clients: "
+        + ", ".join(f"{verdicts[v]} {v}" for v in VERDICTS if verdicts[v])
     )
-    return Outcome(message, counts, {"report_id": told.report_id})
+    return Outcome(message, {"clients": report["clients"], **verdicts}, {"report_id": told.report_id})
 
 
 def _days(stage: Stage) -> list[dt.date]:

@@ -1,22 +1,13 @@
-"""Which evidence counts."""
+"""What is asked, where something was left open."""
 
 import datetime as dt
 
 import pytest
-from client_telemetry.impact import (
-    NoSuchQuestion,
-    Question,
-    connection_counts,
-    evidence,
-    question,
-)
-from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
-from pyspark.sql import DataFrame, SparkSession
+from client_telemetry.impact import NoSuchQuestion, question
 
 DAY = dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 MINUTE = dt.timedelta(minutes=1)
-PRODUCE, FETCH = 0, 1
 
 
 def broker(broker_id: int, release: str | None, minute: int = 0) -> dict:
@@ -27,60 +18,6 @@ def broker(broker_id: int, release: str | None, minute: int = 0) -> dict:
         "started_at": NOON + minute * MINUTE,
         "listeners": [],
     }
-
-
-def asked(to: str = "4.0.0", until: dt.datetime | None = None, source: str = "3.9.1") -> Question:
-    return Question("c", source, to, (DAY,), until, None)
-
-
-def use(api_key: int, version: int, requests: int = 1, minute: int = 0) -> dict:
-    at = NOON + minute * MINUTE
-    return {
-        "api_key": api_key,
-        "version": version,
-        "requests": requests,
-        "rejected": 0,
-        "first_request_at": at,
-        "last_request_at": at,
-    }
-
-
-def connection(number: int, *uses: dict, opened: int = 0, **told) -> dict:
-    return {
-        "cluster_id": "c",
-        "dt": DAY,
-        "broker_id": 1,
-        "broker_incarnation": "0f" * 16,
-        "connection_id": str(number),
-        "client_address": "10.0.0.1",
-        "opened_at": NOON + opened * MINUTE,
-        "first_seen_at": NOON + opened * MINUTE,
-        "last_seen_at": NOON + 60 * MINUTE,
-        "client_id": "orders",
-        "principal": "User:orders",
-        "listener_name": "CLIENTS",
-        "security_protocol": "PLAINTEXT",
-        "client_software_name": "unknown",
-        "client_software_version": "unknown",
-        "broker_software_version": "3.9.1",
-        "api_uses": list(uses),
-        "source_objects": [f"object-{number}"],
-        **told,
-    }
-
-
-def frame(spark: SparkSession, *rows: dict) -> DataFrame:
-    names = [column.name for column in CLIENT_CONNECTIONS.columns]
-    return spark.createDataFrame(
-        [tuple(row.get(name) for name in names) for row in rows], CLIENT_CONNECTIONS.schema
-    )
-
-
-def clients(spark: SparkSession, *rows: dict, of: Question | None = None) -> list[dict]:
-    return evidence(frame(spark, *rows), of or asked()).toArrow().to_pylist()
-
-
-UNIDENTIFIED = {"client_id": None, "principal": ""}
 
 
 @pytest.mark.parametrize(
@@ -107,52 +44,3 @@ def test_evidence_ends_when_the_first_broker_leaves():
 
 def test_going_back_is_a_question_too():
     assert question("c", None, "3.9.1", [DAY], [broker(1, "4.0.1")]).to_release == "3.9.1"
-
-
-def test_only_connections_to_the_from_release_that_were_opened_before_the_cut_count(spark):
-    cut = asked(until=NOON + 30 * MINUTE)
-    rows = [
-        connection(1, use(PRODUCE, 9)),
-        connection(2, use(PRODUCE, 2), opened=30),
-        connection(3, use(PRODUCE, 1), broker_software_version="4.0.0"),
-        connection(4, use(PRODUCE, 0), broker_software_version=None),
-    ]
-    (client,) = clients(spark, *rows, of=cut)
-    assert client["connections"] == 1
-    assert [each["version"] for each in client["uses"]] == [9]
-    assert connection_counts(frame(spark, *rows), cut) == (1, 0, 3)
-
-
-def test_a_connection_that_outlived_the_cut_keeps_its_counts_but_not_versions_of_later(spark):
-    rows = connection(1, use(PRODUCE, 9, requests=500), use(FETCH, 12, minute=31))
-    (client,) = clients(spark, rows, of=asked(until=NOON + 30 * MINUTE))
-    assert [(each["api_key"], each["requests"]) for each in client["uses"]] == [(PRODUCE, 500)]
-    assert client["last_seen_at"] > NOON + 30 * MINUTE, "as the comment of evidence_until says"
-
-
-def test_connections_of_nobody_are_no_client(spark):
-    rows = [
-        connection(1, use(PRODUCE, 9)),
-        connection(2, **UNIDENTIFIED),
-        connection(3, **UNIDENTIFIED, client_software_name=""),
-        connection(4, **UNIDENTIFIED, broker_software_version="4.0.0"),
-        connection(5, **UNIDENTIFIED | {"principal": None}),
-    ]
-    assert [client["client_id"] for client in clients(spark, *rows)] == ["orders"]
-    assert connection_counts(frame(spark, *rows), asked()) == (1, 3, 1)
-
-
-@pytest.mark.parametrize(
-    "told",
-    [{"client_id": ""}, {"principal": "User:ANONYMOUS"}, {"client_software_name": "kgo"}],
-    ids=["an empty client id", "anybody", "a library"],
-)
-def test_whoever_tells_anything_is_a_client(spark, told):
-    assert len(clients(spark, connection(1, use(PRODUCE, 9), **UNIDENTIFIED | told))) == 1
-
-
-def test_a_connection_on_two_days_is_one(spark):
-    rows = [connection(1, use(PRODUCE, 9)), connection(1, use(PRODUCE, 9), dt=DAY + dt.timedelta(days=1))]
-    (client,) = clients(spark, *rows)
-    assert client["connections"] == 1 and client["uses"][0]["requests"] == 2
-    assert connection_counts(frame(spark, *rows), asked()) == (1, 0, 0)

@@ -1,125 +1,196 @@
+import csv
 import datetime as dt
+import json
+from pathlib import Path
 
 import pytest
-from client_telemetry.compatibility import judge
+from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
 from client_telemetry.impact import Question
-from client_telemetry.tables.clients import CLIENT_KEY
+from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
-from client_telemetry.verdict_rows import _client_evidence, verdict_rows
+from client_telemetry.verdict_rows import (
+    _judged,
+    compared_targets,
+    judged,
+    upgrade_findings,
+    upgrade_verdicts,
+    verdict_counts,
+    versions_in,
+)
+from pyspark.sql import SparkSession
 
+FLEET = Path(__file__).parents[1] / "data/compatibility/fleet_3.9.1_to_4.0.0.csv"
+DAY = dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 MINUTE = dt.timedelta(minutes=1)
 PRODUCE, FETCH, METADATA = 0, 1, 3
+EVIDENCE = (
+    "principal string, client_id string, client_software_name string, client_software_version string, "
+    "connections long, first_seen_at timestamp, last_seen_at timestamp, broker_ids array<int>, "
+    "listeners array<struct<listener_name: string, security_protocol: string>>, "
+    "uses array<struct<api_key: int, version: int, requests: long, rejected: long, first_request_at: timestamp, "
+    "last_request_at: timestamp, broker_ids: array<int>, source_object: string, source_sequence: long>>"
+)
+
+
+def use(api_key: int, version: int, requests: int = 1, minute: int = 0, broker: int = 1) -> tuple:
+    at = NOON + minute * MINUTE
+    record = (f"object-{broker}", minute)
+    return (api_key, version, requests, 0, at, at + MINUTE, [broker], *record)
+
+
+def client(client_id: str, *uses: tuple, name: str = "unknown", version: str = "unknown", **told) -> tuple:
+    """A row of `evidence`."""
+    key = (told.get("principal", f"User:{client_id}"), client_id, name, version)
+    seen = (1, NOON, NOON + 60 * MINUTE, [1])
+    return (*key, *seen, [(told.get("listener", "CLIENTS"), "SASL_SSL")], sorted(uses) or None)
+
+
+CLIENTS_SEEN = [
+    client("orders", use(PRODUCE, 2, 7, minute=1), use(PRODUCE, 1, 5, minute=3, broker=2), use(METADATA, 1)),
+    client("billing", use(PRODUCE, 2, 70, minute=2), use(PRODUCE, 1, 1, minute=9), use(METADATA, 1)),
+    client("shop", use(PRODUCE, 9), use(METADATA, 12), name="apache-kafka-java", version="3.9.1"),
+    client("silent"),
+    client("half-named", use(METADATA, 12), name="kgo", version="v1.15.4", principal="User:x"),
+    client("half-named", use(PRODUCE, 9), principal="User:x"),
+    client("kafka-python-1.4.7", use(PRODUCE, 2)),
+    client("kerberos", use(FETCH, 12), name="librdkafka", version="1.9.2", listener="KERBEROS"),
+    client(None, use(PRODUCE, 2), principal=None),
+]
 
 
 def asked(to: str = "4.0.0", source: str = "3.9.1") -> Question:
-    return Question("c", source, to, (NOON.date(),), None, None)
+    return Question("c", source, to, (DAY,), None, None)
 
 
-def use(api_key: int, version: int, requests: int = 1, minute: int = 0) -> dict:
-    at = NOON + minute * MINUTE
-    return {
-        "api_key": api_key,
-        "version": version,
-        "requests": requests,
-        "rejected": 0,
-        "first_request_at": at,
-        "last_request_at": at + MINUTE,
-        "broker_ids": [1],
-        "source_objects": ["object-1"],
-    }
-
-
-def client(*uses: dict, **told) -> dict:
-    """A row of `evidence`."""
-    return {
-        "client_id": "orders",
-        "principal": "User:orders",
-        "client_software_name": "unknown",
-        "client_software_version": "unknown",
-        "connections": 1,
-        "first_seen_at": NOON,
-        "last_seen_at": NOON + 60 * MINUTE,
-        "broker_ids": [1],
-        "listeners": [{"listener_name": "CLIENTS", "security_protocol": "PLAINTEXT"}],
-        "uses": sorted(uses, key=lambda use: (use["api_key"], use["version"])) or None,
-        **told,
-    }
+def answer(spark: SparkSession, question: Question) -> tuple[list[dict], list[dict], list[dict]]:
+    clients = spark.createDataFrame(CLIENTS_SEEN, EVIDENCE)
+    rows = judged(clients, question, {"KERBEROS": "GSSAPI", "CLIENTS": None}).persist()
+    owned = {"principal": "User:orders", "client_id": "orders", "owner": "team", "owner_contact": "#team"}
+    owned |= {"client_software_name": "unknown", "client_software_version": "unknown"}
+    former = owned | {"owner": "former team", "dt": DAY - dt.timedelta(days=1)}
+    profiled = spark.createDataFrame(
+        [tuple(each.get(c.name) for c in CLIENTS.columns) for each in (owned | {"dt": DAY}, former)],
+        CLIENTS.schema,
+    )
+    verdicts = upgrade_verdicts(rows, question, "r", profiled).toArrow().to_pylist()
+    findings = upgrade_findings(rows, question, "r").toArrow().to_pylist()
+    targets = compared_targets(rows, question)
+    rows.unpersist()
+    return verdicts, findings, targets
 
 
 @pytest.fixture(scope="module")
-def two_clients() -> list[dict]:
-    java = {"client_software_name": "apache-kafka-java", "client_software_version": "3.9.1"}
-    return [
-        client(use(PRODUCE, 2, 7), use(METADATA, 1)),
-        client(use(PRODUCE, 9), use(METADATA, 12), client_id="shop", **java),
-    ]
+def answered(spark: SparkSession) -> tuple[list[dict], list[dict], list[dict]]:
+    return answer(spark, asked())
 
 
-def test_rows_have_the_columns_of_their_tables(two_clients):
-    verdicts, findings, targets = verdict_rows(two_clients, asked(), "r", {}, {})
-    assert {frozenset(row) for row in verdicts} == {frozenset(c.name for c in UPGRADE_VERDICTS.columns)}
-    assert {frozenset(row) for row in findings} == {frozenset(c.name for c in UPGRADE_FINDINGS.columns)}
-    assert [row["to_release"] for row in targets][:2] == ["4.0.0", "4.0.1"]
+@pytest.fixture(scope="module")
+def verdicts(answered) -> dict[tuple, dict]:
+    return {(row["client_id"], row["client_software_name"]): row for row in answered[0]}
 
 
-def test_an_upgrade_has_a_way_back_and_a_mixed_window(two_clients):
-    verdicts, findings, _ = verdict_rows(two_clients, asked(), "r", {}, {})
-    by_id = {row["client_id"]: row for row in verdicts}
-    assert (by_id["orders"]["verdict"], by_id["shop"]["verdict"]) == ("breaks", "safe")
-    assert by_id["orders"]["rollback_verdict"] == "safe" and by_id["orders"]["mixed_verdict"] == "breaks"
-    assert "serves the same again" in by_id["orders"]["rollback_explanation"]
-    refused = [row for row in findings if row["client_id"] == "orders" and row["verdict"] == "breaks"]
-    assert refused[0]["source_objects"] == ["object-1"] and refused[0]["requests"] == 7
-
-
-def test_a_question_about_the_way_back_has_no_other_one(two_clients):
-    verdicts, _, targets = verdict_rows(two_clients, asked("3.9.1", source="4.0.1"), "r", {}, {})
-    assert {row["rollback_verdict"] for row in verdicts} == {None}
-    assert {row["rollback_explanation"] for row in verdicts} == {None}
-    assert all(row["mixed_verdict"] and row["mixed_explanation"] for row in verdicts)
-    assert {row["to_release"] for row in targets} >= {"3.9.1", "3.9.2"}
-
-
-def test_owner_and_key_are_carried(two_clients):
-    key = tuple(two_clients[0][name] for name in CLIENT_KEY)
-    owners = {key: {"owner": "team", "owner_contact": "#team"}}
-    verdicts, _, _ = verdict_rows(two_clients, asked(), "r", owners, {})
-    assert {row["owner"] for row in verdicts} == {"team", None}
-
-
-def test_clients_that_are_alike_keep_their_own_amounts():
-    """Compared with the engine's verdict on each of them alone."""
-    given = [
-        client(use(PRODUCE, 2, 7, minute=1), use(PRODUCE, 1, 5, minute=3), use(FETCH, 12, 9, minute=4)),
-        client(use(PRODUCE, 2, 70, minute=2), use(PRODUCE, 1, 1, minute=9), use(FETCH, 12), client_id="shop"),
-    ]
-    _, findings, _ = verdict_rows(given, asked(), "r", {}, {})
-    for each in given:
-        alone = judge(_client_evidence(each, each["uses"], {}, ()), "3.9.1", "4.0.0").findings
-        ours = [row for row in findings if row["client_id"] == each["client_id"]]
-        assert [(row["rule_id"], row["requests"]) for row in ours] == [
-            (f.rule_id, f.requests or None) for f in alone
-        ]
-        times = [(row["first_seen_at"], row["last_seen_at"]) for row in ours]
-        assert times == [(_time(f.first_seen), _time(f.last_seen)) for f in alone]
-
-
-def _time(micros: int | None) -> dt.datetime | None:
-    return None if micros is None else dt.datetime.fromtimestamp(micros / 1e6, dt.UTC)
-
-
-def test_a_client_without_requests_has_its_verdict_too():
-    (verdict,), _, _ = verdict_rows([client()], asked(), "r", {}, {})
-    assert (verdict["verdict"], verdict["requests"]) == ("insufficient_evidence", 0)
-
-
-def test_a_name_that_other_connections_of_the_client_told_is_used():
-    named = client(use(METADATA, 12), client_software_name="kgo", client_software_version="v1.15.4")
-    verdicts, _, _ = verdict_rows([named, client(use(PRODUCE, 9))], asked(), "r", {}, {})
-    assert "franz-go" in verdicts[1]["identified_as"]
-    verdicts, _, _ = verdict_rows(
-        [named | {"principal": "User:x"}, client(use(PRODUCE, 9))], asked(), "r", {}, {}
+def test_every_client_has_its_verdict(answered, verdicts):
+    rows, findings, _ = answered
+    assert len(rows) == len(CLIENTS_SEEN)
+    assert list(rows[0]) == [c.name for c in UPGRADE_VERDICTS.columns]
+    assert list(findings[0]) == [c.name for c in UPGRADE_FINDINGS.columns]
+    assert verdicts["orders", "unknown"]["verdict"] == "breaks"
+    assert verdicts["shop", "apache-kafka-java"]["verdict"] == "safe"
+    assert (verdicts["silent", "unknown"]["verdict"], verdicts["silent", "unknown"]["requests"]) == (
+        "insufficient_evidence",
+        0,
     )
-    assert "franz-go" not in (verdicts[1]["identified_as"] or "")
+    assert verdicts[None, "unknown"]["verdict"] == "breaks"
+
+
+def test_an_upgrade_has_a_way_back_and_a_mixed_window(verdicts):
+    row = verdicts["orders", "unknown"]
+    assert (row["rollback_verdict"], row["mixed_verdict"]) == ("safe", "breaks")
+    assert "serves the same again" in row["rollback_explanation"]
+
+
+def test_releases_that_are_compared_are_counted(answered):
+    verdicts, _, targets = answered
+    assert [row["to_release"] for row in targets][:2] == ["4.0.0", "4.0.1"]
+    assert all(sum(n for name, n in row.items() if name != "to_release") == len(verdicts) for row in targets)
+    counts = verdict_counts(targets, "4.0.0")
+    assert counts == {word: sum(row["verdict"] == word for row in verdicts) for word in counts}
+
+
+def test_the_latest_owner_counts(verdicts):
+    assert (verdicts["orders", "unknown"]["owner"], verdicts["orders", "unknown"]["owner_contact"]) == (
+        "team",
+        "#team",
+    )
+    assert verdicts["shop", "apache-kafka-java"]["owner"] is None
+
+
+def test_clients_that_are_alike_keep_their_own_amounts_and_records(answered):
+    (orders,) = [r for r in answered[1] if r["client_id"] == "orders" and r["verdict"] == "breaks"]
+    (billing,) = [r for r in answered[1] if r["client_id"] == "billing" and r["verdict"] == "breaks"]
+    assert orders["rule_id"] == billing["rule_id"]
+    assert (orders["versions"], orders["requests"], billing["requests"]) == ("1–2", 12, 71)
+    assert (orders["first_seen_at"], orders["last_seen_at"]) == (NOON + MINUTE, NOON + 4 * MINUTE)
+    assert (orders["broker_ids"], billing["broker_ids"]) == ([1, 2], [1])
+    assert (orders["source_objects"], orders["source_sequences"]) == (["object-1", "object-2"], [1, 3])
+    assert (billing["source_objects"], billing["source_sequences"]) == (["object-1", "object-1"], [2, 9])
+
+
+def test_what_was_not_observed_has_no_amounts(answered):
+    rows = [r for r in answered[1] if r["confidence"] == "declared"]
+    assert rows and {(r["requests"], r["first_seen_at"], tuple(r["source_objects"])) for r in rows} == {
+        (None, None, ())
+    }
+
+
+def test_a_name_that_other_connections_of_the_client_told_is_used(verdicts):
+    assert "franz-go" in verdicts["half-named", "unknown"]["identified_as"]
+
+
+def test_a_default_client_id_is_looked_at(verdicts):
+    assert "kafka-python" in verdicts["kafka-python-1.4.7", "unknown"]["identified_as"]
+
+
+def test_the_mechanism_of_the_listener_decides(answered):
+    (row,) = [r for r in answered[1] if r["rule_id"] == "librdkafka_gssapi_join_group_0"]
+    assert (row["client_id"], row["condition_met"]) == ("kerberos", "yes")
+
+
+def test_a_question_about_the_way_back_has_no_other_one(spark):
+    clients = spark.createDataFrame(CLIENTS_SEEN[:3], EVIDENCE)
+    (row,) = (
+        judged(clients, asked("3.9.1", source="4.0.1"), {}).select("judged").limit(1).toArrow().to_pylist()
+    )
+    assert row["judged"]["rollback_verdict"] is None and row["judged"]["rollback_explanation"] is None
+    assert row["judged"]["mixed_verdict"] and row["judged"]["mixed_explanation"]
+
+
+def test_no_verdict_depends_on_what_is_left_out():
+    """How often and when, and client ids that are no defaults: of the fleet."""
+    for row in csv.DictReader(FLEET.read_text(encoding="utf-8").splitlines()):
+        uses = parse_api_uses(row["api_uses"])
+        told = {name: row[name] for name in ("client_software_name", "client_software_version")}
+        whole = ClientEvidence(
+            **told, client_id=row["client_id"], api_uses=uses, security_protocol=row["security_protocol"]
+        )
+        short = told | {
+            "client_id": row["client_id"] if fingerprints.by_client_id(row["client_id"])[0] else None,
+            "sasl_mechanism": None,
+            "security_protocol": row["security_protocol"],
+        }
+        short |= {"api_uses": [use[:2] for use in uses if use.requests], "also_declared": []}
+        for release in ("4.0.0", "4.0.1", "3.9.0"):
+            ours, alone = _judged(json.dumps(short), "3.9.1", release), judge(whole, "3.9.1", release)
+            assert {name: ours[name] for name in ("verdict", "when", "explanation", "fix")} == {
+                "verdict": alone.verdict,
+                "when": alone.when,
+                "explanation": alone.explanation,
+                "fix": alone.fix or None,
+            }, row
+            assert [each["rule_id"] for each in ours["findings"]] == [each.rule_id for each in alone.findings]
+
+
+def test_versions_of_a_text():
+    assert versions_in("0–2, 5") == {0, 1, 2, 5} and versions_in("") == set()

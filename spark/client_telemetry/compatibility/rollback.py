@@ -61,11 +61,10 @@ def judge_rollback(
         )
     seen = [
         f"{apis.name(key)} {format_versions([use.version for use in of_api])}"
-        for key, of_api in sorted(uses.items(), key=lambda each: -sum(use.requests for use in each[1]))
+        for key, of_api in sorted(uses.items())
     ]
     named = ", ".join(seen[:_TOLD]) + (f" and {len(seen) - _TOLD} more" if len(seen) > _TOLD else "")
-    answered = sum(use.requests for of_api in uses.values() for use in of_api)
-    told = [f"{from_release} answered {answered} requests of it ({named}) and serves the same again."]
+    told = [f"{from_release} answered its requests ({named}) and serves the same again."]
     if upgraded.verdict in (BREAKS, DEGRADES):
         told.append(f"What {to_release} takes from it works again then.")
     told += _meanwhile(evidence, upgraded, from_release, to_release)

@@ -32,6 +32,12 @@ SUITE = Suite(
             "a condition is met, not met or unknown, and nothing is without a condition",
         ),
         RowRule(
+            "records_have_a_sequence",
+            "size(source_objects) = size(source_sequences)",
+            "critical",
+            "each raw object that is named has the sequence of a record in it",
+        ),
+        RowRule(
             "observed_cites_its_source",
             "confidence <> 'observed' or size(source_objects) > 0",
             "warning",

@@ -18,7 +18,7 @@ SILENT_SHARE = 0.5
 _DERIVED = ("outcome", "trigger", "seen_rarely", "findings")
 _ROW_COLUMNS = tuple(field.name for field in fields(ClientVerdict) if field.name not in _DERIVED)
 _FINDING_COLUMNS = tuple(field.name for field in fields(Finding))
-_ARRAYS = {"roles", "missing", "broker_ids", "source_objects"}
+_ARRAYS = {"roles", "missing", "broker_ids", "source_objects", "source_sequences"}
 _OUTCOME_ORDER = {outcome: place for place, outcome in enumerate(OUTCOMES)}
 
 
@@ -65,7 +65,8 @@ def _key(row: Mapping[str, Any]) -> tuple:
 
 
 def _values(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
-    return {column: tuple(row[column]) if column in _ARRAYS else row[column] for column in columns}
+    # A column that came later is null in older rows.
+    return {column: tuple(row[column] or ()) if column in _ARRAYS else row[column] for column in columns}
 
 
 def _client(row: Mapping[str, Any], findings: list[Finding], begin: datetime, end: datetime) -> ClientVerdict:

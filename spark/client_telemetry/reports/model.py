@@ -85,6 +85,8 @@ class Finding:
     last_seen_at: datetime | None
     broker_ids: tuple[int, ...]
     source_objects: tuple[str, ...]
+    source_sequences: tuple[int, ...]
+    """For each of source_objects the sequence of the record in it."""
     explanation: str
     fix: str | None
     source: str

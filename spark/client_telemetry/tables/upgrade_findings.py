@@ -11,6 +11,7 @@ from client_telemetry.tables.table import (
     STRING,
     STRINGS,
     TIMESTAMP,
+    ArrayType,
     Column,
     Table,
 )
@@ -43,7 +44,19 @@ UPGRADE_FINDINGS = Table(
         Column("first_seen_at", TIMESTAMP, "First of them"),
         Column("last_seen_at", TIMESTAMP, "Last of them"),
         Column("broker_ids", INTS, "Brokers that saw them, sorted", nullable=False),
-        Column("source_objects", STRINGS, "Raw objects that hold them, sorted, the first 16", nullable=False),
+        Column(
+            "source_objects",
+            STRINGS,
+            "Raw objects with records that show them, the latest of each version, sorted, at most 16",
+            nullable=False,
+        ),
+        Column(
+            "source_sequences",
+            ArrayType(LONG),
+            "For each of source_objects the sequence of the record in it, which `python -m client_telemetry.raw_record` "
+            "prints",
+            nullable=False,
+        ),
         Column("explanation", STRING, "The reason in plain words", nullable=False),
         Column("fix", STRING, "What to change"),
         Column("source", STRING, "Where the rule comes from", nullable=False),

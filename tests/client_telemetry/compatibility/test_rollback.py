@@ -13,7 +13,7 @@ def test_what_was_seen_to_work_works_again():
     outlook = back("Produce:9x120 Metadata:12x7", "3.9.1", "4.0.1")
     assert (outlook.verdict, outlook.confidence, outlook.when) == ("safe", "observed", None)
     assert outlook.explanation == (
-        "3.9.1 answered 127 requests of it (Produce 9, Metadata 12) and serves the same again."
+        "3.9.1 answered its requests (Produce 9, Metadata 12) and serves the same again."
     )
 
 

@@ -57,7 +57,7 @@ def verdict(client_id: str | None = "orders", verdict: str = "safe", **changes) 
         "missing": [],
         "identified_as": None,
         "rollback_verdict": "safe",
-        "rollback_explanation": "3.9.1 answered 420 requests of it and serves the same again.",
+        "rollback_explanation": "3.9.1 answered its requests (Fetch 12) and serves the same again.",
         "mixed_verdict": verdict,
         "mixed_explanation": "Both releases serve what it uses.",
         "other_targets": [],
@@ -97,6 +97,7 @@ def finding(row: dict, number: int = 0, **changes) -> dict:
             f"7768196bbc445e1d8b9f3a375c779b2f-{n:020d}-{n + 99:020d}.zst"
             for n in range(0, 300, 100)
         ],
+        "source_sequences": [7, 107, 207],
         "explanation": "joins its group with JoinGroup v1; 4.0.0 serves 2–9",
         "fix": row["fix"],
         "source": "KAFKA-19444",
@@ -228,6 +229,7 @@ def fleet_row(app: dict) -> tuple[dict, list[dict]]:
                 "explanation": why,
                 "requests": None,
                 "source_objects": [],
+                "source_sequences": [],
                 "source": "confluentinc/librdkafka v1.8.0",
             }
         ]

@@ -99,6 +99,7 @@ def hostile_html(rows) -> str:
             source="<a>",
             rule_id='"<r>',
             source_objects=["<o>"],
+            source_sequences=[7],
         )
         for r in given
     ]

@@ -28,6 +28,7 @@ GOOD = {
     "last_seen_at": _NOON,
     "broker_ids": [1],
     "source_objects": ["v1/dataset=connections/x.zst"],
+    "source_sequences": [7],
     "explanation": "Produce 9 is served",
     "fix": None,
     "source": "KIP-896",
@@ -39,5 +40,6 @@ BAD = {
     "reason_is_told": {"explanation": ""},
     "observed_means_requests": {"requests": None},
     "condition_is_settled_or_not": {"condition": "with Kerberos"},
-    "observed_cites_its_source": {"source_objects": []},
+    "observed_cites_its_source": {"source_objects": [], "source_sequences": []},
+    "records_have_a_sequence": {"source_sequences": []},
 }
