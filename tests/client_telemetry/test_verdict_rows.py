@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
+from client_telemetry.compatibility import ClientEvidence, fingerprints, judge, parse_api_uses
 from client_telemetry.impact import Question
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
