@@ -21,7 +21,7 @@ run: install  ## process the shipped sample through Airflow and Spark, and print
 	@$(AIRFLOW) include/spark_connect.sh python -m include.sample_run
 
 test: install $(KAFKA_CLIENTS)  ## all tests that need no special software
-	@$(AIRFLOW) pytest $(ARGS)
+	@$(AIRFLOW) pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 report: install  ## the upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, NAME, OUT
 	@test -n "$(LOGS)" && test -n "$(TO)" || { echo "say which logs and which release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }

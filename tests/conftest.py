@@ -4,9 +4,11 @@ DAGs over the shipped sample."""
 import logging
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,17 +50,26 @@ class SampleRun:
 
 
 class _SampleInTheBackground:
-    """Both DAGs with real jobs and real Spark over the shipped sample, as `make run` does it, in a process beside the
-    tests: it starts with them, and the first test that needs it waits."""
+    """Both DAGs with real jobs and real Spark over the shipped sample, as `make run` does it, beside the tests: it
+    starts with them, and a test that needs it waits. The processes that pytest-xdist starts share one, by its folder:
+    `started` holds its process group, `code` its exit code."""
 
-    def __init__(self) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="client_telemetry_sample_"))
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._started = folder / "started"
+        self._code = folder / "code"
+
+    def start(self) -> None:
+        try:
+            started = self._started.open("x")
+        except FileExistsError:
+            return
         clusters = (CHECKOUT / "include" / "clusters.yaml").read_text(encoding="utf-8")
         own = clusters.replace(": var/", f": {self.folder}/")
         (self.folder / "clusters.yaml").write_text(own, encoding="utf-8")
         commands = (
-            "python -c 'from airflow.utils.db import initdb; initdb()' >initdb.log 2>&1 && cd \"$CHECKOUT\" && "
-            "exec include/spark_connect.sh python -m include.sample_run"
+            "(python -c 'from airflow.utils.db import initdb; initdb()' >initdb.log 2>&1 && cd \"$CHECKOUT\" && "
+            "include/spark_connect.sh python -m include.sample_run); echo $? >code.new; mv code.new code"
         )
         environment = {
             **os.environ,
@@ -66,39 +77,64 @@ class _SampleInTheBackground:
             "AIRFLOW_HOME": str(self.folder / "airflow"),
             "CLIENT_TELEMETRY_CLUSTERS": str(self.folder / "clusters.yaml"),
         }
-        with (self.folder / "printed").open("w") as printed:
-            self.process = subprocess.Popen(
+        with (self.folder / "printed").open("w") as printed, started:
+            process = subprocess.Popen(
                 [CHECKOUT / "include" / "airflow.sh", "bash", "-c", commands],
                 cwd=self.folder,
                 env=environment,
                 stdout=printed,
                 stderr=subprocess.STDOUT,
+                start_new_session=True,
             )
+            started.write(str(process.pid))
 
     def wait(self) -> SampleRun:
-        code = self.process.wait()
+        while not self._code.exists():
+            time.sleep(0.2)
         printed = (self.folder / "printed").read_text()
-        assert code == 0, printed
+        assert self._code.read_text().strip() == "0", printed
         return SampleRun(printed, self.folder)
 
     def stop(self) -> None:
-        if self.process.poll() is None:
-            self.process.terminate()
-            self.process.wait()
+        if self._started.exists() and not self._code.exists():
+            os.killpg(int(self._started.read_text()), signal.SIGTERM)
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
 _SAMPLE = pytest.StashKey[_SampleInTheBackground]()
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    of_worker = getattr(config, "workerinput", {}).get("sample_folder")
+    config.stash[_SAMPLE] = _SampleInTheBackground(
+        Path(of_worker or tempfile.mkdtemp(prefix="client_telemetry_sample_"))
+    )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node) -> None:
+    """Tell a process of pytest-xdist where the sample is."""
+    node.workerinput["sample_folder"] = str(node.config.stash[_SAMPLE].folder)
+
+
+def _needs_the_sample(item: pytest.Item) -> bool:
+    return "sample_run" in getattr(item, "fixturenames", ())
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with the longest tests first and those that wait for the sample last, so that two processes end at about
+    the same time."""
+    waiting = {item.path for item in items if _needs_the_sample(item)}
+    items.sort(key=lambda item: (item.path in waiting, item.path.parent != CHECKOUT / "tests" / "jobs"))
+
+
 def pytest_collection_finish(session: pytest.Session) -> None:
-    needed = any("sample_run" in getattr(item, "fixturenames", ()) for item in session.items)
-    if needed and not session.config.option.collectonly:
-        session.config.stash[_SAMPLE] = _SampleInTheBackground()
+    if any(map(_needs_the_sample, session.items)) and not session.config.option.collectonly:
+        session.config.stash[_SAMPLE].start()
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
-    if _SAMPLE in config.stash:
+    if not hasattr(config, "workerinput"):
         config.stash[_SAMPLE].stop()
 
 
