@@ -58,6 +58,7 @@ class _SampleInTheBackground:
         self.folder = folder
         self._started = folder / "started"
         self._code = folder / "code"
+        self._process: subprocess.Popen | None = None
 
     def start(self) -> None:
         try:
@@ -78,7 +79,7 @@ class _SampleInTheBackground:
             "CLIENT_TELEMETRY_CLUSTERS": str(self.folder / "clusters.yaml"),
         }
         with (self.folder / "printed").open("w") as printed, started:
-            process = subprocess.Popen(
+            self._process = subprocess.Popen(
                 [CHECKOUT / "include" / "airflow.sh", "bash", "-c", commands],
                 cwd=self.folder,
                 env=environment,
@@ -86,7 +87,7 @@ class _SampleInTheBackground:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            started.write(str(process.pid))
+            started.write(str(self._process.pid))
 
     def wait(self) -> SampleRun:
         while not self._code.exists():

@@ -46,18 +46,22 @@ class Pipeline:
         code = importlib.import_module(f"jobs.{stage}").main(argv)
         return code, json.loads(result.read_text())
 
+    def done(self, stage: str, cluster: str = CLUSTER, **arguments: object) -> dict:
+        """Result of a job that must succeed."""
+        code, result = self.run(stage, cluster, **arguments)
+        assert code == 0, result["message"]
+        return result
+
     def run_day(self, day: dt.date = DAY, cluster: str = CLUSTER, **profile: object) -> None:
         """collect to profile for one day, as the DAG does it."""
-        code, collected = self.run("collect", cluster, day=day)
-        assert code == 0, collected["message"]
+        collected = self.done("collect", cluster, day=day)
         decode, derive = (",".join(collected[name]) for name in ("decode_days", "derive_days"))
         for stage, days, more in (
             ("decode", decode, {}),
             ("sessionize", derive, {}),
             ("profile", derive, profile),
         ):
-            code, result = self.run(stage, cluster, days=days, **more)
-            assert code == 0, result["message"]
+            self.done(stage, cluster, days=days, **more)
 
     def rows(self, table: Table, **equal: object) -> list[dict]:
         """Rows as analysts see them, without processing times, in an order of their own."""

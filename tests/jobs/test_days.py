@@ -1,4 +1,4 @@
-"""Stages run again, and days run in another order, give identical tables."""
+"""Stages run again, and days run backwards, give identical tables."""
 
 import datetime as dt
 import json
@@ -36,21 +36,25 @@ def write_dump(pipeline: Pipeline) -> None:
 
 
 @pytest.fixture(scope="module")
-def in_order(spark, tmp_path_factory) -> Pipeline:
-    pipeline = Pipeline(tmp_path_factory.mktemp("in_order"), spark)
+def backwards(spark, tmp_path_factory) -> Pipeline:
+    """Both days, the later one derived first."""
+    pipeline = Pipeline(tmp_path_factory.mktemp("backwards"), spark)
     write_dump(pipeline)
-    pipeline.run_day(BEFORE)
-    pipeline.run_day(DAY)
+    collected = pipeline.done("collect", day=DAY)
+    assert collected["decode_days"] == collected["derive_days"] == [str(BEFORE), str(DAY)]
+    pipeline.done("decode", days=f"{BEFORE},{DAY}")
+    for stage in ("sessionize", "profile"):
+        for day in (DAY, BEFORE):
+            pipeline.done(stage, days=day)
     return pipeline
 
 
-def test_the_fleet_page_of_a_day_compares_it_with_the_day_before(in_order):
-    code, result = in_order.run("publish_fleet", days=DAY, publish=in_order.folder / "published")
-    assert code == 0, result["message"]
+def test_the_fleet_page_of_a_day_compares_it_with_the_day_before(backwards):
+    result = backwards.done("publish_fleet", days=DAY, publish=backwards.folder / "published")
     assert result["sentence"] == (
         "1 client, none new, none gone since the day before; none uses a request version that a newer release refuses."
     )
-    folder = in_order.folder / "published" / "fleet" / CLUSTER
+    folder = backwards.folder / "published" / "fleet" / CLUSTER
     fleet = json.loads((folder / str(DAY) / "fleet.json").read_text())
     assert [(each["against"], each["is_known"]) for each in fleet["changes"]] == [
         (str(BEFORE), True),
@@ -69,8 +73,8 @@ def tables(pipeline: Pipeline) -> dict[str, list[dict]]:
     }
 
 
-def test_a_life_over_midnight_is_one_life_in_two_slices(in_order):
-    rows = sorted(in_order.rows(CLIENT_SESSIONS), key=lambda row: row["dt"])
+def test_a_life_over_midnight_is_one_life_in_two_slices(backwards):
+    rows = sorted(backwards.rows(CLIENT_SESSIONS), key=lambda row: row["dt"])
     assert [(row["dt"], row["pushes"], row["end_reason"]) for row in rows] == [
         (BEFORE, 3, "still_open"),
         (DAY, 2, "gap_timeout"),
@@ -81,15 +85,13 @@ def test_a_life_over_midnight_is_one_life_in_two_slices(in_order):
     )
 
 
-def test_two_days_in_the_other_order_and_stages_run_again_give_identical_tables(in_order, pipeline):
-    write_dump(pipeline)
-    for day in (DAY, BEFORE):
-        pipeline.run_day(day)
-    for stage in ("decode", "sessionize"):
-        code, result = pipeline.run(stage, days=DAY)
-        assert code == 0, result["message"]
-    expected, found = tables(in_order), tables(pipeline)
-    assert found.keys() == expected.keys()
-    assert len(found) >= 11
-    for name, rows in expected.items():
-        assert found[name] == rows, name
+def test_two_days_backwards_and_again_in_order_give_identical_tables(backwards):
+    before = tables(backwards)
+    assert len(before) >= 11
+    backwards.done("collect", day=BEFORE)
+    for stage in ("decode", "sessionize", "profile"):
+        backwards.done(stage, days=f"{BEFORE},{DAY}")
+    after = tables(backwards)
+    assert after.keys() == before.keys()
+    for name, rows in before.items():
+        assert after[name] == rows, name

@@ -56,7 +56,7 @@ def test_ten_thousand_rows_in_seconds(tmp_path):
         "\n".join([header, *(f"{number}-{lines[number % len(lines)]}" for number in range(10_000))])
     )
     output = tmp_path / "verdicts.csv"
-    start = time.monotonic()
+    start = time.process_time()
     assert main(["--from", "3.6.2", "--to", "4.0.0", "--input", str(many), "--output", str(output)]) == 0
-    assert time.monotonic() - start < 20  # seconds; 4 on an idle core
+    assert time.process_time() - start < 20  # seconds; 4 on an idle core
     assert len(verdicts(output)) == 10_000
