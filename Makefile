@@ -15,7 +15,7 @@ SOURCES := dags include plugins spark tests benchmarks
 .PHONY: help install run report test e2e ui check format proto lock accuracy bench tables knowledge clean
 
 help:  ## what there is to do
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 run: install  ## process the shipped sample through Airflow and Spark, and print where the upgrade report is
 	@$(AIRFLOW) include/spark_connect.sh python -m include.sample_run

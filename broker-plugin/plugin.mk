@@ -3,11 +3,27 @@
 MAVEN := $(CURDIR)/var/maven/bin/mvn --batch-mode --quiet
 PLUGIN := broker-plugin/target/kafka-client-telemetry-dump.jar
 
-.PHONY: plugin
+.PHONY: plugin bench-plugin e2e
 
 plugin: $(STAMPS)/maven  ## build and test the plugin that makes brokers write dumps (needs a JDK)
 	@cd broker-plugin && $(MAVEN) package
 	@echo "$(PLUGIN)"
+
+bench-plugin: $(STAMPS)/maven  ## what the plugin costs a broker's threads; docs/broker-plugin.md has the figures
+	@cd broker-plugin && $(MAVEN) test -Dtest=DumpBenchmark -Dmaven.test.redirectTestOutputToFile=false | sed -n 's/^.*BENCHMARK //p'
+
+e2e: install plugin $(STAMPS)/end_to_end  ## the whole path with real Kafka brokers, clients and an object store
+	@$(AIRFLOW) pytest -m end_to_end $(or $(ARGS),tests/end_to_end)
+
+$(STAMPS)/end_to_end: $(wildcard tests/end_to_end/jars/*.xml) tests/end_to_end/clients/requirements.txt | $(STAMPS)/maven
+	@echo "fetching brokers, an object store and clients ..."
+	@rm -rf var/end_to_end && mkdir -p var/end_to_end
+	@for pom in broker-3 broker-4 object-store; do \
+	    $(MAVEN) -f tests/end_to_end/jars/$$pom.pom.xml org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+	        -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/var/end_to_end/jars/$$pom || exit 1; done
+	@$(PYTHON) -m venv var/end_to_end/venv
+	@var/uv/bin/uv pip sync --quiet --python var/end_to_end/venv/bin/python tests/end_to_end/clients/requirements.txt
+	@touch $@
 
 $(STAMPS)/maven: broker-plugin/maven.ivy.xml | $(STAMPS)/venv
 	@command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac >/dev/null || { echo "There is no Java compiler: install a JDK 17 or newer (on Debian: openjdk-17-jdk-headless), or set JAVA_HOME." >&2; exit 1; }

@@ -32,6 +32,13 @@ import org.slf4j.LoggerFactory;
 abstract class BrokerReporter implements MetricsReporter {
     private static final Logger LOG = LoggerFactory.getLogger(BrokerReporter.class);
     private static final AtomicReference<BrokerReporter> ACTIVE = new AtomicReference<>();
+    /**
+     * What MetricsData begins with, and no compressed form of it. Kafka 3.7, and what vendors make of it, hands over what
+     * the client sent, compressed as it may be, without saying how.
+     */
+    private static final byte RESOURCE_METRICS = 0x0A;
+    private static final int NOT_COMPRESSED = 0;
+    private static final int NOT_KNOWN = -1;
     private static final long DEFAULT_IDLE_MILLIS = 600_000;
     private static final long LONG_IDLE_MILLIS = 3 * 3_600_000L;
 
@@ -173,15 +180,12 @@ abstract class BrokerReporter implements MetricsReporter {
                         .putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits()).array())
                 .varint(8, payload.isTerminating() ? 1 : 0)
                 .string(9, payload.contentType())
-                .varint(10, DECOMPRESSES ? 0 : -1);
+                .varint(10, bytes.length == 0 || bytes[0] == RESOURCE_METRICS ? NOT_COMPRESSED : NOT_KNOWN);
         if (pushIntervalMs >= 0) {
             fields.present(13, pushIntervalMs);
         }
         return new DumpRecord(Dataset.CLIENT_PUSHES, nanos, fields.toBytes(), bytes);
     }
-
-    /** Kafka 3.7 hands over what the client sent, compressed as it may be, without saying how. */
-    private static final boolean DECOMPRESSES = !AppInfoParser.getVersion().startsWith("3.7.");
 
     private static ClientConnection client(AuthorizableRequestContext context) {
         ClientConnection client = new ClientConnection();

@@ -83,6 +83,7 @@ class BrokerReporterTest {
         assertFalse(push.getClient().hasClientId());
         assertFalse(push.getClient().hasClientPort());
         assertEquals(5000, push.getPushIntervalMs());
+        assertEquals(-1, push.getCompressionType(), "Kafka 3.7 does not decompress");
     }
 
     @Test
