@@ -13,7 +13,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.end_to_end.kafka_broker import CHECKOUT, JARS, KafkaBroker, free_ports
+from tests.end_to_end.real_kafka.kafka_broker import CHECKOUT, JARS, KafkaBroker, free_ports
 
 REQUESTS = 20_000
 WARM_UP = 30_000
@@ -37,7 +37,7 @@ def cpu_seconds(pid: int) -> float:
 
 def load(broker: KafkaBroker, requests: int) -> float:
     """Microseconds of the broker's CPU time for each request."""
-    client = CHECKOUT / "tests" / "end_to_end" / "clients" / "JavaClient.java"
+    client = CHECKOUT / "tests" / "end_to_end" / "real_kafka" / "clients" / "JavaClient.java"
     before = cpu_seconds(broker.process.pid)
     command = [
         "java",

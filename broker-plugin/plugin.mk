@@ -15,14 +15,14 @@ bench-plugin: $(STAMPS)/maven  ## what the plugin costs a broker's threads; docs
 e2e: install plugin $(STAMPS)/end_to_end  ## the whole path with real Kafka brokers, clients and an object store
 	@$(AIRFLOW) pytest -m end_to_end $(or $(ARGS),tests/end_to_end)
 
-$(STAMPS)/end_to_end: $(wildcard tests/end_to_end/jars/*.xml) tests/end_to_end/clients/requirements.txt | $(STAMPS)/maven
+$(STAMPS)/end_to_end: $(wildcard tests/end_to_end/real_kafka/jars/*.xml) tests/end_to_end/real_kafka/clients/requirements.txt | $(STAMPS)/maven
 	@echo "fetching brokers, an object store and clients ..."
 	@rm -rf var/end_to_end && mkdir -p var/end_to_end
 	@for pom in broker-3 broker-4 object-store; do \
-	    $(MAVEN) -f tests/end_to_end/jars/$$pom.pom.xml org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+	    $(MAVEN) -f tests/end_to_end/real_kafka/jars/$$pom.pom.xml org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
 	        -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/var/end_to_end/jars/$$pom || exit 1; done
 	@$(PYTHON) -m venv var/end_to_end/venv
-	@var/uv/bin/uv pip sync --quiet --python var/end_to_end/venv/bin/python tests/end_to_end/clients/requirements.txt
+	@var/uv/bin/uv pip sync --quiet --python var/end_to_end/venv/bin/python tests/end_to_end/real_kafka/clients/requirements.txt
 	@touch $@
 
 $(STAMPS)/maven: broker-plugin/maven.ivy.xml | $(STAMPS)/venv

@@ -1,6 +1,8 @@
 package clienttelemetry.broker;
 
 import com.fasterxml.jackson.databind.node.ArrayNode;
+import java.io.IOException;
+import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.time.Clock;
@@ -10,6 +12,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.kafka.common.Uuid;
@@ -17,7 +20,6 @@ import org.apache.kafka.common.metrics.KafkaMetric;
 import org.apache.kafka.common.metrics.MetricsContext;
 import org.apache.kafka.common.metrics.MetricsReporter;
 import org.apache.kafka.common.requests.RequestContext;
-import org.apache.kafka.common.utils.AppInfoParser;
 import org.apache.kafka.server.authorizer.AuthorizableRequestContext;
 import org.apache.kafka.server.telemetry.ClientTelemetryPayload;
 import org.slf4j.Logger;
@@ -81,7 +83,7 @@ abstract class BrokerReporter implements MetricsReporter {
     private void start(String clusterId, int brokerId) {
         try {
             Instant startedAt = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
-            Incarnation broker = Incarnation.starting(clusterId, brokerId, startedAt, AppInfoParser.getVersion());
+            Incarnation broker = Incarnation.starting(clusterId, brokerId, startedAt, kafkaVersion());
             Dump started = new Dump(broker, settings, ObjectStore.at(settings), metrics, listeners(),
                     settings.watch == Settings.Watch.OFF ? null : this::registry, Clock.systemUTC());
             started.start();
@@ -91,6 +93,19 @@ abstract class BrokerReporter implements MetricsReporter {
             ACTIVE.set(null);
             LOG.error("Client telemetry is not dumped, and the broker goes on without it.", e);
         }
+    }
+
+    /** The release, from the file that every Kafka ships; Kafka's own reader of it moved in 4.4. */
+    private static String kafkaVersion() {
+        Properties properties = new Properties();
+        try (InputStream file = MetricsReporter.class.getResourceAsStream("/kafka/kafka-version.properties")) {
+            if (file != null) {
+                properties.load(file);
+            }
+        } catch (IOException e) {
+            LOG.warn("The release of this broker is not known", e);
+        }
+        return properties.getProperty("version", "unknown").trim();
     }
 
     private ConnectionRegistry registry(java.util.function.Consumer<DumpRecord> sink, Drops drops) {

@@ -113,9 +113,18 @@ final class Uploads {
                 failures.incrementAndGet();
                 LOG.warn("Upload failed (attempt {}, {} waiting); next attempt in about {} s: {}", attempt, tasks.size() + 1,
                         pause / 1000 + 1, e.toString());
-                Thread.sleep(pause / 2 + ThreadLocalRandom.current().nextLong(pause));
-                pause = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
+                rest(pause / 2 + ThreadLocalRandom.current().nextLong(pause));
+                pause = isStopping ? FIRST_PAUSE_MILLIS : Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
             }
+        }
+    }
+
+    /** Until the time is over or the broker begins to stop. */
+    private synchronized void rest(long millis) throws InterruptedException {
+        boolean isLast = isStopping;
+        long end = System.nanoTime() + millis * 1_000_000;
+        for (long left = millis; left > 0 && isStopping == isLast; left = (end - System.nanoTime()) / 1_000_000) {
+            wait(left);
         }
     }
 
@@ -134,7 +143,10 @@ final class Uploads {
 
     /** Uploads what it can in this time. Gives whether everything went. */
     boolean stop(Duration timeout) throws InterruptedException {
-        isStopping = true;
+        synchronized (this) {
+            isStopping = true;
+            notifyAll(); // a pause may be a minute long
+        }
         thread.join(Math.max(1, timeout.toMillis()));
         thread.interrupt();
         return !thread.isAlive() && tasks.isEmpty();

@@ -187,6 +187,29 @@ class DumpTest {
         assertTrue(put.get(2).contains("client_pushes") && put.get(3).contains("manifests"), put.toString());
     }
 
+    /** A broker that stops while the store is just back does not sit out the pause between two attempts. */
+    @Test
+    void stoppingEndsThePause() throws Exception {
+        boolean[] isDown = {true};
+        FolderStore folderStore = new FolderStore(raw());
+        Spool spool = spool(TestBroker.settings(folder), (key, file, sha) -> {
+            if (isDown[0]) {
+                throw new IOException("503");
+            }
+            folderStore.put(key, file, sha);
+        });
+        spool.append(TestBroker.push(TestBroker.NOON, new byte[] {1}));
+        spool.finishAll();
+        uploads.start();
+        for (int i = 0; i < 200 && uploads.failures.get() < 4; i++) {
+            Thread.sleep(100); // the pauses double: it is at some seconds by then
+        }
+        isDown[0] = false;
+        long start = System.nanoTime();
+        assertTrue(uploads.stop(LONG));
+        assertTrue(System.nanoTime() - start < 1_500_000_000L);
+    }
+
     @Test
     void oversizedRecordsAreCounted() throws Exception {
         Spool spool = spool(TestBroker.settings(folder), new FolderStore(raw()));

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-CHECKOUT = Path(__file__).parents[2]
+CHECKOUT = Path(__file__).parents[3]
 JARS = CHECKOUT / "var" / "end_to_end" / "jars"
 PLUGIN = CHECKOUT / "broker-plugin" / "target" / "kafka-client-telemetry-dump.jar"
 CLUSTER = "4L6g3nShT-eMCtK--X86sw"
@@ -31,7 +31,7 @@ log4j.additivity.kafka.request.logger=false
 _LOG4J2 = """\
 <Configuration status="WARN"><Appenders>
 <File name="S" fileName="{folder}/server.log"><PatternLayout pattern="[%d] %p %m (%c)%n"/></File>
-<File name="Q" fileName="{folder}/request.log"><PatternLayout pattern="%d{{yyyy-MM-dd'T'HH:mm:ss.SSS}}%x09%m%n"/></File>
+<File name="Q" fileName="{folder}/request.log"><PatternLayout pattern="%d{{yyyy-MM-dd'T'HH:mm:ss.SSS}}&#9;%m%n"/></File>
 </Appenders><Loggers>
 <Root level="INFO"><AppenderRef ref="S"/></Root>
 <Logger name="kafka.request.logger" level="{level}" additivity="false"><AppenderRef ref="Q"/></Logger>

@@ -42,6 +42,7 @@ class ObjectStore:
             "s3proxy.authorization=aws-v2-or-v4\n"
             f"s3proxy.identity={ACCESS_KEY}\n"
             f"s3proxy.credential={SECRET_KEY}\n"
+            "s3proxy.ignore-unknown-headers=true\n"
             "jclouds.provider=filesystem\n"
             f"jclouds.filesystem.basedir={self.folder}/objects\n"
         )
@@ -70,6 +71,9 @@ class ObjectStore:
                 time.sleep(0.2)
 
     def kill(self) -> None:
+        """The store is gone. What it had only begun to take goes too: a real one never shows such an object."""
         if self.process and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
+        for begun in self.raw.rglob("*-*-*-*.*-*"):
+            begun.unlink()
