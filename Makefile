@@ -29,8 +29,8 @@ report: install  ## the upgrade report from request logs alone: LOGS=<files or f
 	    $(if $(FROM),--from='$(FROM)') $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') \
 	    $(if $(NAME),--name='$(NAME)') $(LOGS)
 
-e2e: install $(STAMPS)/browser  ## tests with a real browser in a real Airflow; pictures are left in var/e2e
-	@$(AIRFLOW) pytest -m end_to_end tests/end_to_end $(ARGS)
+e2e: install $(STAMPS)/browser  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
+	@$(AIRFLOW) pytest -m end_to_end $(or $(ARGS),tests/end_to_end)
 
 ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; ends with Ctrl-C
 	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run

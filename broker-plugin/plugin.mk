@@ -3,7 +3,7 @@
 MAVEN := $(CURDIR)/var/maven/bin/mvn --batch-mode --quiet
 PLUGIN := broker-plugin/target/kafka-client-telemetry-dump.jar
 
-.PHONY: plugin bench-plugin e2e
+.PHONY: plugin bench-plugin
 
 plugin: $(STAMPS)/maven  ## build and test the plugin that makes brokers write dumps (needs a JDK)
 	@cd broker-plugin && $(MAVEN) package
@@ -12,8 +12,7 @@ plugin: $(STAMPS)/maven  ## build and test the plugin that makes brokers write d
 bench-plugin: $(STAMPS)/maven  ## what the plugin costs a broker's threads; docs/broker-plugin.md has the figures
 	@cd broker-plugin && $(MAVEN) test -Dtest=DumpBenchmark -Dmaven.test.redirectTestOutputToFile=false | sed -n 's/^.*BENCHMARK //p'
 
-e2e: install plugin $(STAMPS)/end_to_end  ## the whole path with real Kafka brokers, clients and an object store
-	@$(AIRFLOW) pytest -m end_to_end $(or $(ARGS),tests/end_to_end)
+e2e: plugin $(STAMPS)/end_to_end
 
 $(STAMPS)/end_to_end: $(wildcard tests/end_to_end/real_kafka/jars/*.xml) tests/end_to_end/real_kafka/clients/requirements.txt | $(STAMPS)/maven
 	@echo "fetching brokers, an object store and clients ..."

@@ -75,5 +75,6 @@ class ObjectStore:
         if self.process and self.process.poll() is None:
             self.process.kill()
             self.process.wait()
-        for begun in self.raw.rglob("*-*-*-*.*-*"):
-            begun.unlink()
+        for ending in ("zst", "json"):
+            for begun in self.raw.rglob(f"*.{ending}-*"):
+                begun.unlink()
