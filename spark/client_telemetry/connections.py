@@ -29,7 +29,7 @@ def client_connections(events: DataFrame, brokers: DataFrame, day: dt.date) -> D
     """
     window = F.col("dt").between(F.lit(day - dt.timedelta(days=HISTORY_DAYS)), F.lit(day))
     connections = _connections(events.where(window), day).join(
-        F.broadcast(_incarnations(brokers.where(window), day)),
+        F.broadcast(incarnations(brokers.where(window), day).drop("stopped_at")),
         ["cluster_id", "broker_id", "broker_incarnation"],
         "left",
     )
@@ -138,22 +138,30 @@ def _counts() -> dict[str, Column]:
     }
 
 
-def _incarnations(brokers: DataFrame, day: dt.date) -> DataFrame:
-    """One row per incarnation: its release, and when the next incarnation of its broker started, if that was before
-    the end of the day."""
+def incarnations(brokers: DataFrame, day: dt.date) -> DataFrame:
+    """One row per incarnation: its release, and, if the next incarnation of its broker started before the end of the
+    day, when that was (`replaced_at`) and when the incarnation itself was last seen (`stopped_at`)."""
     each = brokers.groupBy("cluster_id", "broker_id", "broker_incarnation").agg(
         F.max_by("software_version", F.when(F.col("software_version").isNotNull(), F.col("dt"))).alias(
             "broker_software_version"
         ),
         F.min("started_at").alias("started_at"),
+        F.max("last_evidence_at").alias("last_evidence_at"),
     )
     later = each.where(F.col("started_at") < _midnight(day + dt.timedelta(days=1))).select(
         "cluster_id", "broker_id", F.col("started_at").alias("later_at")
     )
     return (
         each.join(later, ["cluster_id", "broker_id"], "left")
-        .groupBy("cluster_id", "broker_id", "broker_incarnation", "broker_software_version")
+        .groupBy(
+            "cluster_id", "broker_id", "broker_incarnation", "broker_software_version", "last_evidence_at"
+        )
         .agg(F.min(F.when(F.col("later_at") > F.col("started_at"), F.col("later_at"))).alias("replaced_at"))
+        .withColumn(
+            "stopped_at",
+            F.when(F.col("replaced_at").isNotNull(), F.coalesce("last_evidence_at", "replaced_at")),
+        )
+        .drop("last_evidence_at")
     )
 
 

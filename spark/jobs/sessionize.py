@@ -35,7 +35,9 @@ def sessionize(stage: Stage) -> Outcome:
     branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
     where = {"cluster_id": cluster, "dt": told}
     branch.replace(CLIENT_CONNECTIONS, [client_connections(events, brokers, day) for day in told], **where)
-    branch.replace(CLIENT_SESSIONS, [client_sessions(pushes, day) for day in told], **where)
+    connections = branch.read(CLIENT_CONNECTIONS).where(needed)
+    sessions = [client_sessions(pushes, connections, brokers, day) for day in told]
+    branch.replace(CLIENT_SESSIONS, sessions, **where)
 
     of_the_days = stage.condition(where)
     facts = {

@@ -1,20 +1,26 @@
 import csv
 import datetime as dt
 import random
-from collections import Counter
+import re
+from collections import defaultdict
 from functools import reduce
 from pathlib import Path
 
 import pytest
 from client_telemetry.sessionize import client_sessions
+from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
+from client_telemetry.tables.table import Table
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 DAY = dt.date(2026, 11, 21)
 with (Path(__file__).parents[1] / "data/sessionize/sessions.csv").open(newline="") as table:
     CASES = list(csv.DictReader(table))
+OTHER_CLIENT_ID = "another client id than yesterday, and none at last"
+SEEDS = range(2)
 
 
 def moment(text: str, day: dt.date = DAY) -> dt.datetime:
@@ -29,7 +35,7 @@ def push(case: str, sequence: int, at: dt.datetime, words: list[str]) -> dict:
     told = dict(word.split("=", 1) for word in words if "=" in word)
     broker = next((word for word in words if word[0] == "b"), "b1")
     name, version = told.get("sw", "apache-kafka-java/4.3.1").split("/")
-    instance = bytes(16) if "zero" in words else None if "none" in words else bytes(range(16))
+    instance = bytes(16) if "zero" in words else None if "none" in words else instance_id(told.get("id", "1"))
     row = {
         "cluster_id": case,
         "dt": DAY + dt.timedelta(days=int(told["dt"].removeprefix("D"))) if "dt" in told else at.date(),
@@ -41,6 +47,8 @@ def push(case: str, sequence: int, at: dt.datetime, words: list[str]) -> dict:
         "client_id": None if told.get("c") == "-" else told.get("c", "app"),
         "principal": "User:app",
         "client_address": told.get("a", "10.0.0.1"),
+        "client_port": None if told.get("port") == "-" else 50000,
+        "listener_name": "CLIENTS",
         "client_software_name": name,
         "client_software_version": version,
         "terminating": "T" in words,
@@ -50,6 +58,9 @@ def push(case: str, sequence: int, at: dt.datetime, words: list[str]) -> dict:
         "histogram_points": 0,
         "resources": [],
         "push_interval_ms": int(told["i"]) if "i" in told else None,
+        "subscription_id": int(told["sub"]) if "sub" in told else None,
+        "error_code": 117 if "R" in words else None,
+        "clock_skew_ms": int(told["skew"]) if "skew" in told else None,
         "flags": ["rejected"] if "R" in words else [],
         "source_object": "x",
         "source_offset": sequence,
@@ -57,9 +68,13 @@ def push(case: str, sequence: int, at: dt.datetime, words: list[str]) -> dict:
     return {column.name: row.get(column.name) for column in CLIENT_PUSHES.columns}
 
 
+def instance_id(number: str) -> bytes:
+    return bytes(15) + bytes([int(number)])
+
+
 def pushes_of(case: str, text: str) -> list[dict]:
     rows = []
-    for part in text.split("|"):
+    for part in filter(None, text.split("|")):
         words = part.split()
         begin = " ".join(words[: 2 if words[0][0] == "D" else 1])
         words = words[len(begin.split()) :]
@@ -75,21 +90,145 @@ def pushes_of(case: str, text: str) -> list[dict]:
     return rows
 
 
-def frame(spark: SparkSession, rows: list[dict]) -> DataFrame:
-    return spark.createDataFrame([tuple(row.values()) for row in rows], CLIENT_PUSHES.schema)
+def incarnation(broker: str) -> str:
+    return broker * 16
+
+
+def connections_of(case: str, text: str) -> list[dict]:
+    """Rows of client_connections: `b1 11:59:30 closed 12:05:20 port=50001`."""
+    rows = []
+    for part in filter(None, text.split("|")):
+        broker, opened, became, until, *words = part.split()
+        said = dict(word.split("=", 1) for word in words)
+        rows.append(
+            {
+                "cluster_id": case,
+                "dt": DAY,
+                "broker_id": int(broker[1]),
+                "broker_incarnation": incarnation(broker),
+                "connection_id": f"{broker}-{opened}",
+                "listener_name": said.get("l", "CLIENTS"),
+                "client_address": said.get("a", "10.0.0.1"),
+                "client_port": None if said.get("port") == "-" else int(said.get("port", 50000)),
+                "opened_at": moment(opened),
+                "last_seen_at": moment(until),
+                "closed_at": None if became == "open" else moment(until),
+                "end_known_by": {"closed": "closed_event", "open": "still_open", "lost": "broker_restart"}[
+                    became
+                ],
+            }
+        )
+    return rows
+
+
+def brokers_of(case: str, text: str) -> list[dict]:
+    """Rows of brokers: `b1 12:05:30` was last seen then, and started again 40 s later as `b1x`."""
+    if not text:
+        return []
+    broker, stopped = text.split()
+    lives = {
+        broker: (moment("D-3 00:00:00"), moment(stopped)),
+        f"{broker}x": (moment(stopped) + dt.timedelta(seconds=40), moment("23:59:59")),
+    }
+    return [
+        {
+            "cluster_id": case,
+            "dt": DAY,
+            "broker_id": int(broker[1]),
+            "broker_incarnation": incarnation(name),
+            "started_at": started,
+            "last_evidence_at": last,
+        }
+        for name, (started, last) in lives.items()
+    ]
+
+
+def frame(spark: SparkSession, rows: list[dict], table: Table = CLIENT_PUSHES) -> DataFrame:
+    return spark.createDataFrame(
+        [tuple(row.get(c.name) for c in table.columns) for row in rows], table.schema
+    )
+
+
+def copied(pushes: DataFrame) -> DataFrame:
+    """Each push of a case with `copies=n` in n copies, each of an instance of its own."""
+    counts = {case["case"]: re.search(r"copies=(\d+)", case["pushes"]) for case in CASES}
+    once, copies = pushes, []
+    for case, count in counts.items():
+        if count:
+            each = pushes.where(F.col("cluster_id") == case)
+            once = once.where(F.col("cluster_id") != case)
+            numbers = F.explode(F.sequence(F.lit(1), F.lit(int(count[1]))))
+            copies.append(
+                each.withColumn("copy", numbers)
+                .withColumn("client_instance_id", F.unhex(F.md5(F.col("copy").cast("string"))))
+                .drop("copy")
+            )
+    return reduce(DataFrame.unionByName, [once, *copies])
+
+
+def random_pushes(seed: int) -> list[dict]:
+    """Three days of twenty instances: irregular, on two brokers, with equal receive times and changing software."""
+    chance = random.Random(seed)
+    rows = []
+    for instance in range(20):
+        at = moment("D-2 00:00:00") + dt.timedelta(minutes=chance.randrange(2000))
+        for _ in range(chance.randrange(1, 40)):
+            words = [chance.choice(["b1", "b2"]), f"a=10.0.0.{chance.randrange(1, 3)}"]
+            words += chance.choice([["T"], ["R"], [], [], [], []])
+            words += chance.choice([["i=60000"], ["i=300000"], [], []])
+            words.append(f"sw={chance.choice(['unknown', 'kgo', 'librdkafka'])}/{chance.randrange(3)}")
+            row = push("c", len(rows), at, words)
+            rows.append(row | {"client_instance_id": bytes([instance] * 16)})
+            at += dt.timedelta(seconds=chance.choice([0, 0, 1, 30, 60, 61, 300, 1000, 40000]))
+    return [row for row in rows if row["dt"] <= DAY]
+
+
+def sliced(seed: int) -> list[tuple[int, list[dict]]]:
+    """The random pushes as seen two days before DAY, a day before, and on DAY: all moved so that it is DAY."""
+
+    def moved(row: dict, days: int) -> dict:
+        later = dt.timedelta(days=days)
+        return row | {"dt": row["dt"] + later, "received_at": row["received_at"] + later}
+
+    return [(days, [moved(row, days) for row in random_pushes(seed)]) for days in (2, 1, 0)]
+
+
+def variant(name: str, seed: int, before: int) -> str:
+    return f"{name}, seed {seed}, {before} days before"
+
+
+def variants() -> list[dict]:
+    """Each day of each seed twice: in order and without what came later, and shuffled with it."""
+    rows = []
+    for seed in SEEDS:
+        for before, pushes in sliced(seed):
+            until = [row for row in pushes if row["dt"] <= DAY]
+            rows += [row | {"cluster_id": variant("in order", seed, before)} for row in until]
+            shuffled = random.Random(seed).sample(pushes, len(pushes))
+            rows += [row | {"cluster_id": variant("shuffled", seed, before)} for row in shuffled]
+    return rows
 
 
 @pytest.fixture(scope="module")
-def sessions(spark: SparkSession) -> dict[str, dict]:
-    """The session of each case, all cases in one go: a case is a cluster of its own."""
-    rows = [row for case in CASES for row in pushes_of(case["case"], case["pushes"])]
-    found = client_sessions(frame(spark, rows), DAY)
+def sessions(spark: SparkSession) -> dict[str, list[dict]]:
+    """The sessions of each case, all in one go: a case is a cluster of its own."""
+    pushes = [row for case in CASES for row in pushes_of(case["case"], case["pushes"])]
+    pushes += pushes_of(OTHER_CLIENT_ID, "D-1 10:00:00 c=old | 12:00:00 b2 | 12:01:00 R | 12:02:00 c=-")
+    connections = [row for case in CASES for row in connections_of(case["case"], case["connections"])]
+    brokers = [row for case in CASES for row in brokers_of(case["case"], case["stopped"])]
+    found = client_sessions(
+        copied(frame(spark, pushes + variants()).repartition(3)),
+        frame(spark, connections, CLIENT_CONNECTIONS),
+        frame(spark, brokers, BROKERS),
+        DAY,
+    )
     assert [(f.name, f.dataType) for f in found.schema] == [
         (f.name, f.dataType) for f in CLIENT_SESSIONS.schema
     ]
-    collected = found.collect()
-    assert len({row["cluster_id"] for row in collected}) == len(collected)
-    return {row["cluster_id"]: row.asDict() for row in collected}
+    by_case: dict[str, list[dict]] = defaultdict(list)
+    for row in found.collect():
+        by_case[row["cluster_id"]].append(row.asDict())
+    return by_case
 
 
 def told(at: dt.datetime | None) -> str:
@@ -120,65 +259,47 @@ def summary(row: dict) -> dict[str, str]:
         if row["gap_seconds"] < 1000
         else f"{row['gap_seconds']:.0f}",
         "interval": f"{row['push_interval_ms'] or '-'} {row['push_interval_source'] or '-'}",
+        "subscription_changes": str(row["subscription_changes"]),
+        "clock_skew_ms": str(row["clock_skew_ms"]),
         "software": f"{row['client_software_name']}/{row['client_software_version']}",
         "flags": " ".join(row["flags"]) or "-",
     }
 
 
+INPUT = {"case", "pushes", "connections", "stopped", "id", "lives"}
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
-def test_sessions_by_truth_table(case: dict, sessions: dict[str, dict]):
+def test_sessions_by_truth_table(case: dict, sessions: dict[str, list[dict]]):
+    rows = sessions[case["case"]]
     if case["first"] == "none":
-        assert case["case"] not in sessions
+        assert rows == []
         return
-    expected = {name: value for name, value in case.items() if value and name not in ("case", "pushes")}
-    found = summary(sessions[case["case"]])
+    assert len(rows) == int(case["lives"] or 1)
+    if case["id"]:
+        rows = [row for row in rows if row["client_instance_id"] == instance_id(case["id"])]
+    expected = {name: value for name, value in case.items() if value and name not in INPUT}
+    found = summary(rows[0])
     assert {name: found[name] for name in expected} == expected
+    assert all(summary(row) == found for row in rows), "copies are alike"
 
 
-def test_points_and_identity_of_the_day(spark: SparkSession):
-    rows = pushes_of("x", "D-1 10:00:00 c=old | 12:00:00 b2 | 12:01:00 R | 12:02:00 c=-")
-    (row,) = client_sessions(frame(spark, rows), DAY).collect()
+def test_points_and_identity_of_the_day(sessions: dict[str, list[dict]]):
+    (row,) = sessions[OTHER_CLIENT_ID]
     assert row["points"] == 20
     assert row["broker_ids"] == [1, 2]
     assert row["client_addresses"] == ["10.0.0.1"]
     assert (row["client_id"], row["principal"]) == (None, "User:app")
 
 
-def random_pushes(seed: int) -> list[dict]:
-    """Three days of twenty instances: irregular, on two brokers, with equal receive times and changing software."""
-    chance = random.Random(seed)
-    rows = []
-    for instance in range(20):
-        at = moment("D-2 00:00:00") + dt.timedelta(minutes=chance.randrange(2000))
-        for _ in range(chance.randrange(1, 40)):
-            words = [chance.choice(["b1", "b2"]), f"a=10.0.0.{chance.randrange(1, 3)}"]
-            words += chance.choice([["T"], ["R"], [], [], [], []])
-            words += chance.choice([["i=60000"], ["i=300000"], [], []])
-            words.append(f"sw={chance.choice(['unknown', 'kgo', 'librdkafka'])}/{chance.randrange(3)}")
-            row = push("c", len(rows), at, words)
-            rows.append(row | {"client_instance_id": bytes([instance] * 16)})
-            at += dt.timedelta(seconds=chance.choice([0, 0, 1, 30, 60, 61, 300, 1000, 40000]))
-    return [row for row in rows if row["dt"] <= DAY]
-
-
-def test_order_of_rows_and_days_does_not_matter(spark: SparkSession):
-    """In one job: the same pushes in order and shuffled, in few parts and many, with and without later days. And
-    every push is counted once."""
-    rows = random_pushes(1)
-    days = [DAY - dt.timedelta(days=n) for n in (2, 1, 0)]
-
-    def slice_of(variant: str, pushes: list[dict], parts: int, day: dt.date) -> DataFrame:
-        sessions = client_sessions(frame(spark, pushes).repartition(parts), day)
-        return sessions.withColumn("variant", F.lit(variant))
-
-    shuffled = random.Random(1).sample(rows, len(rows))
-    slices = [slice_of("in order", rows, 1, day) for day in days]
-    slices += [slice_of("shuffled", [r for r in shuffled if r["dt"] <= day], 5, day) for day in days[::-1]]
-    found: dict[str, list[str]] = {"in order": [], "shuffled": []}
-    counted: Counter = Counter()
-    for row in reduce(DataFrame.unionByName, slices).collect():
-        found[row["variant"]].append(str(row[:-1]))
-        counted[row["variant"], row["dt"]] += row["pushes"]
-    assert len(found["in order"]) > 20
-    assert sorted(found["in order"]) == sorted(found["shuffled"])
-    assert [counted["in order", day] for day in days] == [sum(r["dt"] == day for r in rows) for day in days]
+@pytest.mark.parametrize("seed", SEEDS)
+def test_order_of_rows_and_days_does_not_matter(seed: int, sessions: dict[str, list[dict]]):
+    """The same pushes in order, and shuffled with later days there: equal slices. And each push is counted once."""
+    for before, pushes in sliced(seed):
+        in_order, shuffled = (
+            sorted(str({**row, "cluster_id": ""}) for row in sessions[variant(name, seed, before)])
+            for name in ("in order", "shuffled")
+        )
+        assert in_order == shuffled
+        of_the_day = sum(push["dt"] == DAY for push in pushes)
+        assert sum(row["pushes"] for row in sessions[variant("in order", seed, before)]) == of_the_day > 20

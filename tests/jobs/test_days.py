@@ -77,7 +77,7 @@ def test_a_life_over_midnight_is_one_life_in_two_slices(backwards):
     rows = sorted(backwards.rows(CLIENT_SESSIONS), key=lambda row: row["dt"])
     assert [(row["dt"], row["pushes"], row["end_reason"]) for row in rows] == [
         (BEFORE, 3, "still_open"),
-        (DAY, 2, "gap_timeout"),
+        (DAY, 2, "connection_closed"),
     ]
     assert (
         rows[0]["started_at"] == rows[1]["started_at"]

@@ -40,9 +40,10 @@ SUITE = Suite(
         ),
         RowRule(
             "ended_unless_open",
-            "case when end_reason = 'still_open' then ended_at is null else ended_at = last_evidence_at end",
+            "case end_reason when 'still_open' then ended_at is null "
+            "when 'connection_closed' then ended_at >= last_evidence_at else ended_at = last_evidence_at end",
             "critical",
-            "a life that ended did so at its last evidence; one that may go on has no end",
+            "a life that ended did so at its last push or when its connection closed; one that may go on has no end",
         ),
         RowRule(
             "pushes_are_counted",
@@ -63,6 +64,12 @@ SUITE = Suite(
             "else push_interval_ms > 0 and push_interval_source in ('broker', 'observed') end",
             "critical",
             "it is known where the push interval comes from",
+        ),
+        RowRule(
+            "subscription_changes_are_counted",
+            "subscription_changes between 0 and pushes - 1",
+            "critical",
+            "the subscription changes between two pushes",
         ),
         RowRule(
             "broker_ids_are_sorted",

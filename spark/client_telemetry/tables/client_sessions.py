@@ -31,11 +31,24 @@ IN_FLIGHT_MS = 30_000
 """An ordinary push that was under way when the client closed may be received so much later than the terminating one,
 on another broker: Java's request.timeout.ms. One that comes later still says that the life went on."""
 
+BROKER_STOP_MS = 5_000
+"""A connection that closed so shortly before the last that was seen of a broker incarnation was closed by the broker
+that stopped: in the sample's telemetry cluster a broker that was told to stop took less than a second for it."""
+
+CLOCK_OFF_MS = 60_000
+"""A difference between two clocks that counts. Smaller ones can be a late delivery: franz-go waits for its broker to
+come back and delivered points 28 s old in the sample."""
+
 END_REASONS = {
     "terminating_push": "the client said that it closes, and nothing came later than 30 s after that",
-    "gap_timeout": "silent for longer than the gap until the end of the day, as far as pushes were recorded; "
-    "not proof of a crash, most Java producers close without a word",
-    "still_open": "may continue after the day. If the next day has no row, it did not",
+    "connection_closed": "silent for longer than the gap until the end of the day, and the connection of the last "
+    "push was closed by then; not proof of a crash, most Java producers close without a word",
+    "broker_restart": "silent likewise, and the broker incarnation of the last push stopped within the gap after it, "
+    "closing the connection if that was still open: the client did not come back",
+    "gap_timeout": "silent likewise, and nothing tells what became of the connection: no registry watched it, or "
+    "it was lost with the push's broker later than a gap",
+    "still_open": "may continue after the day: not silent for longer than the gap, or the connection of the last push "
+    "was still open and seen. If the next day has no row, it did not",
 }
 
 CLIENT_SESSIONS = Table(
@@ -45,8 +58,11 @@ CLIENT_SESSIONS = Table(
         "and all times are the brokers' receive time, so a push that is flagged `other_day` counts in the slice of "
         "its object, once, at the time at which it came. A slice uses evidence of the seven days before and nothing "
         "later, so days can be computed in any order. Gap = max(60 s, 3 x push interval in force), 15 minutes where "
-        "the interval is not known; a gap is counted and does not begin a new life. Pushes without an "
-        "instance id belong to no session; rejected ones are evidence of life."
+        "the interval is not known; a gap is counted and does not begin a new life. The interval in force at a "
+        "silence is the larger one that the brokers told with the pushes at its two ends; where they told none "
+        "(before Kafka 4.2), the median of up to five distances between ordinary pushes around it, of fewer than three at most "
+        "5 minutes. Pushes without an instance id belong to no session; rejected ones are evidence of life. A client "
+        "that closed before its first push has no row here: its connections are in `client_connections`."
     ),
     columns=(
         CLUSTER_ID,
@@ -62,7 +78,10 @@ CLIENT_SESSIONS = Table(
         ),
         Column("started_before", TIMESTAMP, "Where started_at is null: the life began before this time"),
         Column(
-            "ended_at", TIMESTAMP, "Last push, if the life ended by the end of the day; null = still open"
+            "ended_at",
+            TIMESTAMP,
+            "If the life ended by the end of the day: when the connection closed (`connection_closed`), or the last "
+            "push; null = still open",
         ),
         Column(
             "end_reason", STRING, "; ".join(f"`{k}`: {v}" for k, v in END_REASONS.items()), nullable=False
@@ -81,10 +100,23 @@ CLIENT_SESSIONS = Table(
         Column(
             "push_interval_ms",
             LONG,
-            "Interval in force at the last push: told by the broker with it, or the median distance of the day's "
-            "ordinary pushes (of fewer than 3 distances at most 300000); null = not known",
+            "Interval in force at the last push: told by the broker with it, or the median of the last five distances "
+            "between ordinary pushes of the day (of fewer than 3 distances at most 300000); null = not known",
         ),
         Column("push_interval_source", STRING, "`broker`, `observed`; null = not known"),
+        Column(
+            "subscription_changes",
+            LONG,
+            "How often a push of the day came with another interval or subscription id than the push before it, "
+            "where both are told",
+            nullable=False,
+        ),
+        Column(
+            "clock_skew_ms",
+            LONG,
+            "Smallest received_at minus latest point time of the day's pushes: how far the client's clock is behind "
+            "the broker's (negative: ahead); null = no push has a point with a time",
+        ),
         Column("broker_ids", INTS, "Brokers that got pushes of the day, sorted", nullable=False),
         *CLIENT,
         *SOFTWARE,
@@ -99,5 +131,9 @@ CLIENT_SESSIONS = Table(
         "faster_than_interval": "two ordinary pushes in a row to one broker incarnation were closer than half the "
         "interval that the broker told",
         "zero_instance_id": "the instance id is 16 zero bytes: many clients may hide behind it",
+        "client_clock_off": "clock_skew_ms is more than a minute: point times of the client are that far off",
+        "broker_clocks_apart": "pushes went to several brokers, and received_at minus point time differed between "
+        "connections by more than a minute: the brokers' clocks, or the client's, are not to be trusted with silences "
+        "and order of that day",
     },
 )
