@@ -111,6 +111,9 @@ def _tell_brokers(seen: Survey, cluster_id: str, release: str) -> None:
             f"  broker {broker.broker_id} ({_HOW[broker.id_known_by]}): {broker.entries} requests from "
             f"{_clock(broker.first)} to {_clock(broker.last)} UTC; {answers}"
         )
+    if seen.without_log:
+        ids = ", ".join(map(str, seen.without_log))
+        _say(f"  no log of broker {ids}: a client that is connected only there is not in the report")
 
 
 def _tell_converted(done: Converted, seconds: float) -> None:

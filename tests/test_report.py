@@ -28,6 +28,8 @@ def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
     assert "broker 1 (by its address in Metadata answers): 961 requests from 2026-11-21 06:32:27" in printed
     document = json.loads((page.parent / "report.json").read_text())
     assert document["question"]["from_release"] == "2.7.2"
+    assert document["sentence"].startswith("As far as 5 minutes of requests show, upgrading")
+    assert "Connections to broker 1 were watched from 2026-11-21 06:32 to 06:37." in document["evidence"]
 
 
 @pytest.mark.parametrize(

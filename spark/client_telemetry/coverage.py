@@ -158,6 +158,7 @@ def broker_hours(objects: Sequence[dict], manifests: Sequence[ManifestRead], day
                 "dropped": _sum_by_reason(good),
                 "requests_counted": _requests(good),
                 "registry_mode": next((m.registry.mode for m in good if m.registry), None),
+                "registry_windows": _windows(good),
             }
             for dataset, name in _DATASETS.items():
                 files = [f for m in good for f in m.files if f.dataset == dataset]
@@ -182,6 +183,12 @@ def broker_hours(objects: Sequence[dict], manifests: Sequence[ManifestRead], day
             row["completeness"] = sorted(found) or ["complete"]
             rows.append(row)
     return rows
+
+
+def _windows(manifests: Iterable[Manifest]) -> list[str] | None:
+    """Of the hour, as `from-to`; None where every manifest was continuous, or none tells."""
+    sampled = [m.registry for m in manifests if m.registry and m.registry.mode != "continuous"]
+    return sorted({"-".join(window) for r in sampled for window in r.windows}) if sampled else None
 
 
 def _less(read: int | None, expected: int | None) -> bool:

@@ -15,9 +15,10 @@ def answer(
     counts: Mapping[str, int],
     triggers: Iterable[str | None],
     is_rollback: bool = False,
+    watched_for: str | None = None,
 ) -> tuple[Phrase, ...]:
     """The answer in pieces. `counts`: clients per outcome. `triggers`: those of the clients that break later.
-    `is_rollback`: the release is older.
+    `is_rollback`: the release is older. `watched_for`: how long clients were watched, where that was not long.
 
     >>> counts = {"breaks_at_once": 1, "breaks_latent": 2, "safe": 39, "insufficient_evidence": 0}
     >>> text(answer("orders-eu", "3.9.1", "4.0.0", counts, ["offset reset: new group", "offset reset"]))
@@ -26,16 +27,16 @@ offset reset. 39 are safe, none lacks evidence.'
     """
     total = sum(counts.values())
     change = f"from {from_release} to {to_release}"
-    opening = Phrase(
-        f"Going back {change} on cluster {cluster} "
-        if is_rollback
-        else f"Upgrading cluster {cluster} {change} "
-    )
+    opening = f"{'Going back' if is_rollback else f'Upgrading cluster {cluster}'} {change} "
+    if is_rollback:
+        opening += f"on cluster {cluster} "
+    if watched_for:
+        opening = f"As far as {watched_for} of requests show, {opening[0].lower()}{opening[1:]}"
     if total == 0:
-        return (opening, Phrase("cannot be judged: no client was seen."))
+        return (Phrase(opening), Phrase("cannot be judged: no client was seen."))
     broken = _broken(counts, total, triggers)
     rest = _rest(counts, total)
-    return (opening, *broken, Phrase(". "), *rest, Phrase("."))
+    return (Phrase(opening), *broken, Phrase(". "), *rest, Phrase("."))
 
 
 def text(phrases: Iterable[Phrase]) -> str:

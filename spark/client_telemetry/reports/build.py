@@ -9,7 +9,7 @@ from client_telemetry.compatibility.releases import is_rollback
 from client_telemetry.reports import cluster_notes, outlooks, targets
 from client_telemetry.reports.answer import answer, text
 from client_telemetry.reports.client_verdicts import client_verdicts
-from client_telemetry.reports.coverage import coverage
+from client_telemetry.reports.coverage import coverage, duration, watched_for, watched_sentences
 from client_telemetry.reports.model import (
     OUTCOMES,
     SCHEMA_VERSION,
@@ -74,7 +74,10 @@ def build_report(
     triggers = [client.trigger for client in clients if client.outcome == "breaks_latent"]
     releases = (asked.from_release, asked.to_release)
     back = is_rollback(*releases)
-    phrases = answer(asked.cluster_name, *releases, counts, triggers, back)
+    watched = watched_for(seen)
+    phrases = answer(
+        asked.cluster_name, *releases, counts, triggers, back, duration(watched) if watched else None
+    )
     compared = targets.compared_targets(question["targets"] or (), asked.to_release)
     return UpgradeReport(
         schema_version=SCHEMA_VERSION,
@@ -148,7 +151,7 @@ def _evidence(asked: Question, seen: Coverage) -> tuple[str, ...]:
         ]
     else:
         sentences += ["Which hours of which brokers were seen is not known."]
-    return tuple(sentences)
+    return (*sentences, *watched_sentences(seen))
 
 
 def _many(count: int, noun: str) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
-from client_telemetry.reports.model import BrokerIncarnation, Coverage, CoverageRun
+from client_telemetry.reports.model import BrokerIncarnation, Coverage, CoverageRun, Watched
 
 COMPLETENESS = {
     "complete": "seen completely",
@@ -19,6 +19,8 @@ COMPLETENESS = {
 """The vocabulary of `broker_hours.completeness` in a reader's words."""
 
 HOUR = timedelta(hours=1)
+MAX_WINDOWS = 4
+"""That are told in sentences; the others are counted."""
 
 
 def coverage(
@@ -34,9 +36,10 @@ def coverage(
     end = datetime.combine(last_dt, time(), UTC) + 24 * HOUR
     if evidence_until is not None:
         end = max(first, min(end, _hour_end(evidence_until)))
+    rows = list(hour_rows)
     known = {
         (row["broker_id"], datetime.combine(row["dt"], time(row["hour"]), UTC)): tuple(row["completeness"])
-        for row in hour_rows
+        for row in rows
     }
     brokers = tuple(
         sorted(
@@ -57,7 +60,77 @@ def coverage(
         complete_share=round(complete / hours, 4) if hours else None,
         runs=runs,
         brokers=_latest(brokers),
+        watched=_watched(rows, end),
     )
+
+
+def watched_for(seen: Coverage) -> timedelta | None:
+    """For how long each broker was watched at least, of the brokers that were watched at all; None = there are hours
+    that were watched all the time, or nothing is known of when."""
+    if not seen.watched:
+        return None
+    times: dict[int, timedelta] = {}
+    for window in seen.watched:
+        times.setdefault(window.broker_id, timedelta())
+        times[window.broker_id] += window.end - window.start
+    return min(times.values())
+
+
+def duration(time: timedelta) -> str:
+    """In the largest unit of which there are two: `90 seconds`, `10 minutes`, `3 hours`."""
+    seconds = max(1, round(time.total_seconds()))
+    for unit, size in (("hour", 3600), ("minute", 60)):
+        if seconds >= 2 * size:
+            return f"{round(seconds / size)} {unit}s"
+    return f"{seconds} second{'' if seconds == 1 else 's'}"
+
+
+def watched_sentences(seen: Coverage) -> list[str]:
+    """What is to be said where connections were watched at times only."""
+    if seen.watched is None:
+        return []
+    windows: dict[tuple[datetime, datetime], list[int]] = {}
+    for window in seen.watched:
+        minutes = tuple(moment.replace(second=0) for moment in (window.start, window.end))
+        windows.setdefault(minutes, []).append(window.broker_id)
+    sentences = []
+    for (start, end), brokers in sorted(windows.items())[:MAX_WINDOWS]:
+        last = f"{end:%H:%M}" if end.date() == start.date() else f"{end:%Y-%m-%d %H:%M}"
+        sentences.append(
+            f"Connections to {_brokers(brokers)} were watched from {start:%Y-%m-%d %H:%M} to {last}."
+        )
+    if len(windows) > MAX_WINDOWS:
+        sentences.append(f"They were watched {len(windows) - MAX_WINDOWS} more times.")
+    unwatched = sorted(set(seen.broker_ids) - {window.broker_id for window in seen.watched})
+    if unwatched:
+        sentences.append(f"Connections to {_brokers(unwatched)} were not watched at all.")
+    return [*sentences, "A client that sent no request to a watched broker then is not in this report."]
+
+
+def _brokers(ids: Iterable[int]) -> str:
+    numbers = [str(i) for i in sorted(set(ids))]
+    return f"broker{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
+
+
+def _watched(rows: Iterable[Mapping[str, Any]], end: datetime) -> tuple[Watched, ...] | None:
+    """Windows that touch are one: each hour tells its own."""
+    found: list[Watched] = []
+    told = [row for row in rows if row["incarnations"]]
+    if not told or any(row["registry_windows"] is None for row in told):
+        return None
+    for row in sorted(told, key=lambda row: (row["broker_id"], row["dt"], row["hour"])):
+        for window in row["registry_windows"]:
+            first, last = (
+                datetime.combine(row["dt"], time.fromisoformat(moment), UTC) for moment in window.split("-")
+            )
+            before = found[-1] if found and found[-1].broker_id == row["broker_id"] else None
+            if first >= end:
+                continue
+            if before and first - before.end <= timedelta(seconds=1):
+                found[-1] = Watched(before.broker_id, before.start, max(before.end, last))
+            else:
+                found.append(Watched(row["broker_id"], first, last))
+    return tuple(found)
 
 
 def _hour_end(moment: datetime) -> datetime:

@@ -269,6 +269,15 @@ class CoverageRun:
 
 
 @dataclass(frozen=True)
+class Watched:
+    """Connections to a broker were watched from `start` to `end`, to the second, both included."""
+
+    broker_id: int
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True)
 class Coverage:
     """Which hours of which brokers the answer could see, from `first_hour` until before `end_hour`."""
 
@@ -281,6 +290,9 @@ class Coverage:
     """Between 0 and 1, four digits; null = no broker hour is known to exist."""
     runs: tuple[CoverageRun, ...]
     brokers: tuple[BrokerIncarnation, ...]
+    watched: tuple[Watched, ...] | None
+    """One entry per broker and window in which connections were watched; null = they were watched all the time in
+    some hour."""
 
 
 @dataclass(frozen=True)

@@ -115,9 +115,12 @@ class SurveyedBroker:
 
 @dataclass
 class Survey:
+    """`without_log`: node ids that Metadata answers list and that none of the logs is of."""
+
     cluster_id: str | None
     brokers: list[SurveyedBroker]
     files: list[SurveyedFile]
+    without_log: list[int]
 
 
 def survey(
@@ -148,7 +151,13 @@ class _Surveyor:
                 "name the logs of one cluster at a time"
             )
         cluster_id = next(iter(self._cluster_ids), None)
-        return Survey(cluster_id, self._brokers(), files)
+        brokers = self._brokers()
+        named = {node for nodes in self._addresses.values() for node in nodes}
+        # A broker with a number of ours may be any of those that Metadata names.
+        without_log = sorted(named - {b.broker_id for b in brokers})
+        if any(b.id_known_by == "numbered" for b in brokers):
+            without_log = []
+        return Survey(cluster_id, brokers, files, without_log)
 
     def _file(self, log: LogFile, digests: dict[bytes, Path]) -> SurveyedFile:
         done = SurveyedFile(log, 0, 0, None, None, None)

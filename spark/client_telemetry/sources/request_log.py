@@ -109,6 +109,7 @@ class _Conversion:
         report: Callable[[int], None],
     ) -> None:
         self._survey = survey
+        self._cluster_id, self._root = cluster_id, root
         self._reader = LineReader(zone)
         self._report = report
         self.done = Converted()
@@ -119,6 +120,8 @@ class _Conversion:
                 self._lives[endpoint] = lives
 
     def run(self) -> Converted:
+        if self._survey.without_log:
+            self._tell_of_brokers_without_log()
         files = [f for f in self._survey.files if f.same_as is None and f.entries]
         for file in sorted(files, key=lambda f: (f.first, str(f.log.path))):
             self._file(file.log)
@@ -160,6 +163,22 @@ class _Conversion:
                 lives[0].add(entry, read.nanos)
         if cut.reason:
             done.cut.append(cut.reason)
+
+    def _tell_of_brokers_without_log(self) -> None:
+        """A manifest that says that nothing was watched: otherwise nobody would know that the broker is there."""
+        first = _time(min(broker.first for broker in self._survey.brokers))
+        for broker_id in self._survey.without_log:
+            name = f"request-log/{self._cluster_id}/{broker_id}/none"
+            dump = DumpWriter(
+                self._root,
+                self._cluster_id,
+                broker_id,
+                uuid.uuid5(_NAMESPACE, name).bytes,
+                broker_started_at=first,
+                broker_software_version="",
+            )
+            dump.describe_hour(first, {"registry": {"mode": "sampled", "windows": []}})
+            dump.close()
 
     def _lives_of(self, stream: tuple[str, str], entry: RequestEntry) -> list["_Life"]:
         ends = addresses(entry.connection_id)

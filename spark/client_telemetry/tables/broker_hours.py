@@ -67,6 +67,12 @@ BROKER_HOURS = Table(
             "Requests by the broker's own counters, those of other brokers among them; null = not told",
         ),
         Column("registry_mode", STRING, "continuous, sampled, deprecated_only; null = not told"),
+        Column(
+            "registry_windows",
+            STRINGS,
+            "When connections were watched, where not all the time: times of day as 05:00:00-05:04:59, both "
+            "included, sorted; null = the manifests tell no windows",
+        ),
     ),
     key=("cluster_id", "dt", "broker_id", "hour"),
 )

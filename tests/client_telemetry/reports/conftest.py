@@ -105,13 +105,15 @@ def finding(row: dict, number: int = 0, **changes) -> dict:
     }
 
 
-def broker_hour(broker_id: int, hour: int, *completeness: str) -> dict:
+def broker_hour(broker_id: int, hour: int, *completeness: str, windows: list[str] | None = None) -> dict:
     return {
         "cluster_id": CLUSTER_ID,
         "dt": DAY,
         "broker_id": broker_id,
         "hour": hour,
         "completeness": list(completeness) or ["complete"],
+        "incarnations": ["00112233445566778899aabbccddeeff"],
+        "registry_windows": windows,
     }
 
 

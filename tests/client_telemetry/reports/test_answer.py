@@ -30,3 +30,11 @@ def test_going_back():
     assert text(answer("c", "4.0.1", "3.9.1", counts, [], is_rollback=True)) == (
         "Going back from 4.0.1 to 3.9.1 on cluster c breaks 2 of 42 clients at once. 40 are safe, none lacks evidence."
     )
+
+
+def test_a_short_time_is_told_first():
+    counts = {"safe": 24}
+    assert text(answer("c", "3.9.1", "4.0.0", counts, [], watched_for="10 minutes")) == (
+        "As far as 10 minutes of requests show, upgrading cluster c from 3.9.1 to 4.0.0 breaks none of 24 clients. "
+        "24 are safe, none lacks evidence."
+    )

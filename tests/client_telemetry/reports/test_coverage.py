@@ -1,6 +1,6 @@
 from datetime import UTC, date, datetime, timedelta
 
-from client_telemetry.reports.coverage import COMPLETENESS, coverage
+from client_telemetry.reports.coverage import COMPLETENESS, coverage, duration, watched_for, watched_sentences
 from client_telemetry.tables import broker_hours
 
 
@@ -55,3 +55,37 @@ def test_an_incarnation_of_several_days_is_listed_once_with_its_latest_evidence(
     outside = rows.broker(2) | {"dt": date(2026, 11, 30)}
     seen = coverage(rows.DAY, date(2026, 11, 22), None, [], [untold, rows.broker(1), later, outside])
     assert [(b.broker_id, b.last_evidence_at) for b in seen.brokers] == [(1, rows.END + timedelta(days=1))]
+
+
+def _at(*clock: int) -> datetime:
+    return datetime(2026, 11, 21, *clock, tzinfo=UTC)
+
+
+def test_windows_that_touch_at_the_hour_are_one(rows):
+    part = "registry_not_watching"
+    hours = [
+        rows.broker_hour(1, 5, part, windows=["05:55:00-05:59:59"]),
+        rows.broker_hour(1, 6, part, windows=["06:00:00-06:04:59"]),
+        rows.broker_hour(2, 6, part, windows=["06:00:10-06:02:09"]),
+        rows.broker_hour(3, 6, part, windows=[]),
+    ]
+    seen = coverage(rows.DAY, rows.DAY, None, hours, [])
+    assert [(w.broker_id, w.start, w.end) for w in seen.watched] == [
+        (1, _at(5, 55), _at(6, 4, 59)),
+        (2, _at(6, 0, 10), _at(6, 2, 9)),
+    ]
+    assert duration(watched_for(seen)) == "119 seconds"
+    assert watched_sentences(seen) == [
+        "Connections to broker 1 were watched from 2026-11-21 05:55 to 06:04.",
+        "Connections to broker 2 were watched from 2026-11-21 06:00 to 06:02.",
+        "Connections to broker 3 were not watched at all.",
+        "A client that sent no request to a watched broker then is not in this report.",
+    ]
+
+
+def test_where_some_hour_was_watched_all_the_time_windows_are_no_matter(rows):
+    hours = [rows.broker_hour(1, 5, windows=["05:00:00-05:04:59"]), rows.broker_hour(1, 6)]
+    seen = coverage(rows.DAY, rows.DAY, None, hours, [])
+    assert seen.watched is None
+    assert watched_for(seen) is None
+    assert watched_sentences(seen) == []

@@ -41,6 +41,7 @@ def test_the_node_id_is_told_by_the_address_that_metadata_lists(tmp_path):
     found = _survey(tmp_path, {"a.log": [json_line(0, METADATA, {}, answer)]})
     assert found.cluster_id == "c1uSter"
     assert [(b.broker_id, b.id_known_by) for b in found.brokers] == [(4, "metadata")]
+    assert found.without_log == [5]
 
 
 def test_the_node_id_is_told_by_the_partitions_that_it_leads(tmp_path):

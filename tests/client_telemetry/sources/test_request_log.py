@@ -77,11 +77,13 @@ def test_who_was_connected_is_whom_the_dump_knows(converted_sample):
 
 
 def test_the_manifest_tells_when_it_was_watched(converted_sample):
-    (manifest,) = _manifests(converted_sample[2])
+    of_broker_1, manifest = sorted(_manifests(converted_sample[2]), key=lambda m: m["broker_id"])
     assert manifest["broker_software_version"] == "4.0.1"
     assert manifest["registry"] == {"mode": "sampled", "windows": [["05:01:30", "05:01:58"]]}
     assert manifest["broker_started_at"].startswith("2026-11-21T05:01:30")
     assert [0, 0, 12] in manifest["api_versions"]
+    # Clients were told of another broker, whose log is not there.
+    assert (of_broker_1["registry"]["windows"], of_broker_1["files"]) == ([], [])
 
 
 def test_converting_again_gives_the_same_bytes(converted_sample, sample_logs, tmp_path_factory):

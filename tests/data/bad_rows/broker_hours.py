@@ -20,6 +20,7 @@ GOOD = {
     "dropped": {},
     "requests_counted": [{"api_key": 0, "version": 9, "requests": 7}],
     "registry_mode": "continuous",
+    "registry_windows": None,
 }
 
 BAD = {

@@ -80,6 +80,8 @@ def hour(hour: int, requests: list | None = None, broker_id: int = 1) -> dict:
         "broker_id": broker_id,
         "hour": hour,
         "completeness": ["complete"],
+        "incarnations": ["00112233445566778899aabbccddeeff"],
+        "registry_windows": None,
         "requests_counted": requests,
     }
 
