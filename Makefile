@@ -12,7 +12,7 @@ STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help install run report test e2e ui check format proto lock accuracy bench tables knowledge clean
+.PHONY: help install run report requarantine test e2e ui check format proto lock accuracy bench tables knowledge clean
 
 help:  ## what there is to do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -31,6 +31,9 @@ report: install  ## the upgrade report from request logs alone: LOGS=<files or f
 
 e2e: install $(STAMPS)/browser  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
 	@$(AIRFLOW) pytest -m end_to_end $(or $(ARGS),tests/end_to_end)
+
+requarantine: install  ## read the days with unreadable records again, when the cause is gone
+	@$(AIRFLOW) include/spark_connect.sh python -m include.requarantine
 
 ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; ends with Ctrl-C
 	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run

@@ -2,20 +2,19 @@
 
 What the brokers dumped on a day becomes tables: who was connected, with which software and request versions
 (`client_connections`, `client_sessions`, `clients`), and what clients reported (`client_pushes`, `client_metrics`).
-**For each cluster**: *collect* (what arrived, what is missing) → *decode* (bytes to rows) → *sessionize* (connections
-and sessions) → *profile* (who is out there, who owns it) → *publish* (the fleet page). Rows pass a gate before that.
-**By hand**: trigger it with a `day` (UTC; empty: the last complete one) and `clusters` (empty: all). Any day can be
-run again, in any order. Objects that arrive up to three days late are picked up by the next nightly run.
-**When it fails** (a cluster that fails does not stop the others), the log of *summary* names cluster, stage, reason
-and what to do. Readers still see the previous state. Cure the cause and clear the failed task; the run goes on there.
-"""
+**For each cluster**: *collect* (what arrived, what is missing) → *decode* (bytes to rows) → *sessionize* (lives)
+→ *profile* (who is out there, who owns it) → *publish* (the fleet page). Rows pass a gate before readers see them.
+**By hand**: trigger it with a `day` (UTC; empty: the last complete one) and `clusters` (empty: all). Any day can be run
+again, in any order; `again` reads those with unreadable records too. Objects up to three days late come with the next run.
+**When it fails** (other clusters go on), the log of *summary* names cluster, stage, reason and what to do. Readers see
+the previous state. Cure the cause and clear the failed task."""
 
 from datetime import UTC, datetime
 
 from airflow.sdk import CronDataIntervalTimetable, Param, dag, result, task, task_group
 from include.clusters import NAMES, read_clusters
 from include.daily_summary import conclude
-from include.run_day import OPTIONAL_DAY, RUN_DAY, day_of
+from include.run_day import COLLECT_ARGUMENTS, OPTIONAL_DAY, day_of
 from include.spark_stage import DEFAULT_ARGS, SparkStage
 
 
@@ -31,6 +30,9 @@ from include.spark_stage import DEFAULT_ARGS, SparkStage
     params={
         "day": Param(None, **OPTIONAL_DAY, description="UTC day; empty: the last complete one"),
         "clusters": Param([], **NAMES, description="Names in the clusters file; empty: all"),
+        "again": Param(
+            None, enum=[None, "quarantined"], description="Also decode days with unreadable records"
+        ),
     },
 )
 def client_telemetry_daily():
@@ -41,7 +43,7 @@ def client_telemetry_daily():
     @task_group
     def cluster(name):
         shared = {"cluster": name, "map_index_template": "{{ task.cluster }}"}
-        collect = SparkStage(task_id="collect", locations=["raw"], arguments={"day": RUN_DAY}, **shared)
+        collect = SparkStage(task_id="collect", locations=["raw"], arguments=COLLECT_ARGUMENTS, **shared)
         arrived, affected = ({"days": collect.output[days]} for days in ("decode_days", "derive_days"))
         decode = SparkStage(task_id="decode", locations=["raw"], arguments=arrived, **shared)
         sessionize = SparkStage(task_id="sessionize", arguments=affected, **shared)

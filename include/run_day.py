@@ -11,6 +11,10 @@ RUN_DAY = "{{ day_of(dag_run, params) }}"
 """Template of the day; the DAG that uses it has day_of among its macros."""
 
 
+COLLECT_ARGUMENTS = {"day": RUN_DAY, "again": "{{ params.again or '' }}"}
+"""Of the stage collect in the daily run."""
+
+
 class _Run(Protocol):
     data_interval_start: datetime | None
     run_after: datetime

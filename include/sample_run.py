@@ -7,15 +7,12 @@ Airflow's own log of the runs goes to $AIRFLOW_HOME/sample_run.log. The exit cod
 
 import os
 import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from include.clusters import CHECKOUT
+from include.dag_run import output_to, run_dag
 from include.daily_summary import summary_lines
-from include.spark_stage import FAILURE_KEY
 
 DAY = {"day": "2026-11-21"}
 """The day on which the sample was captured (include/sample/*/README.md)."""
@@ -26,15 +23,15 @@ QUESTION = {"cluster": "fleet", "from": "3.9.1", "to": "4.0.0"} | DAY
 
 def main() -> int:
     log = Path(os.environ["AIRFLOW_HOME"]) / "sample_run.log"
-    with _output_to(log) as console:
+    with output_to(log) as console:
         from airflow.dag_processing.dagbag import DagBag  # takes seconds, and speaks
 
         dags = DagBag(dag_folder=str(CHECKOUT / "dags")).dags
-        summary = _run(dags["client_telemetry_daily"], DAY, "summary", console)
+        summary = run_dag(dags["client_telemetry_daily"], DAY, "summary", console)
         if summary is not None:
             print("\n".join(summary_lines(summary)), file=console)
             print(totals(summary), file=console)
-            answer = _run(dags["broker_upgrade_impact"], QUESTION, "publish", console)
+            answer = run_dag(dags["broker_upgrade_impact"], QUESTION, "publish", console)
             if answer is not None:
                 verdicts = ", ".join(
                     f"{name.replace('_', ' ')} {n}" for name, n in answer["verdicts"].items()
@@ -59,34 +56,6 @@ def totals(summary: dict[str, Any]) -> str:
         f"{of('collect', 'broker_hours_complete')} of the {of('collect', 'broker_hours_told')} broker hours that a "
         f"manifest tells of are complete, {of('collect', 'broker_hours')} broker hours are in the day"
     )
-
-
-def _run(dag: Any, conf: dict[str, Any], result_task: str, console: TextIO) -> Any:
-    """Run a DAG and give the result of the task; None if the run failed, after saying why."""
-    print(f"{dag.dag_id} {conf} …", file=console, flush=True)
-    for task in dag.tasks:
-        task.retries = 0  # whoever waits for the sample wants the reason, not minutes of pauses
-    started = time.monotonic()
-    run = dag.test(run_conf=conf)
-    print(f"{dag.dag_id}: {run.state}, {time.monotonic() - started:.0f} s", file=console, flush=True)
-    tasks = run.get_task_instances()
-    if run.state == "success":
-        return next(task for task in tasks if task.task_id == result_task).xcom_pull(task_ids=result_task)
-    for task in tasks:
-        if task.state == "failed":
-            why = task.xcom_pull(task_ids=task.task_id, key=FAILURE_KEY, map_indexes=task.map_index)
-            print(f"FAILED {task.task_id}: {why or 'see the log'}", file=console)
-    return None
-
-
-@contextmanager
-def _output_to(log: Path) -> Iterator[TextIO]:
-    """Send all output of this process to a file, and give the console to who really has something to say."""
-    with os.fdopen(os.dup(1), "w") as console, log.open("w") as file:
-        sys.stdout.flush()
-        for descriptor in (1, 2):
-            os.dup2(file.fileno(), descriptor)
-        yield console
 
 
 if __name__ == "__main__":

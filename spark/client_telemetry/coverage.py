@@ -54,29 +54,7 @@ def ledger(
     for each in arrived:
         key = each.key
         old = before.get(str(key))
-        row = {
-            "cluster_id": key.cluster_id,
-            "dt": key.dt,
-            "object_key": str(key),
-            "dataset": key.dataset,
-            "hour": key.hour,
-            "broker_id": key.broker_id,
-            "broker_incarnation": key.incarnation,
-            "first_sequence": key.first_sequence,
-            "last_sequence": key.last_sequence,
-            "bytes": each.bytes,
-            "modified_at": each.modified_at,
-            "sha256": None,
-            "status": "new",
-            "error": None,
-            "records": None,
-            "rows": None,
-            "duplicates": None,
-            "undecodable": None,
-            "points": None,
-            "flags": [],
-            "collected_at": old["collected_at"] if old else now,
-        }
+        row = _arrived_row(each, old["collected_at"] if old else now)
         if key.dataset == "manifests":
             error = errors[str(key)]
             row |= {"status": "unreadable" if error else "decoded", "error": error.message if error else None}
@@ -85,11 +63,43 @@ def ledger(
             file = listed.get(key.key)
             row["sha256"] = file.sha256 if file else None
             row["flags"] = _flags(key, each, file, told)
-            if old and _same(old, row):
+            if old and old["status"] != "too_late" and _same(old, row):
                 row |= {name: old[name] for name in _DECODED}
                 row["flags"] = sorted({*row["flags"], *(f for f in old["flags"] if f in _FLAGS_OF_DECODE)})
         rows.append(row)
     return rows
+
+
+def unread(arrived: Iterable[Arrived], now: dt.datetime) -> list[dict]:
+    """Rows of raw_objects of objects that were listed and not looked into, not even into manifests."""
+    return [_arrived_row(each, now) for each in arrived]
+
+
+def _arrived_row(each: Arrived, collected_at: dt.datetime) -> dict:
+    key = each.key
+    return {
+        "cluster_id": key.cluster_id,
+        "dt": key.dt,
+        "object_key": str(key),
+        "dataset": key.dataset,
+        "hour": key.hour,
+        "broker_id": key.broker_id,
+        "broker_incarnation": key.incarnation,
+        "first_sequence": key.first_sequence,
+        "last_sequence": key.last_sequence,
+        "bytes": each.bytes,
+        "modified_at": each.modified_at,
+        "sha256": None,
+        "status": "new",
+        "error": None,
+        "records": None,
+        "rows": None,
+        "duplicates": None,
+        "undecodable": None,
+        "points": None,
+        "flags": [],
+        "collected_at": collected_at,
+    }
 
 
 _DECODED = ("status", "error", "records", "rows", "duplicates", "undecodable", "points")

@@ -1,17 +1,18 @@
 """collect: what arrived, from which broker and hour, and what is missing.
 
-    spark-submit spark/jobs/collect.py --cluster C --day D --raw URL --lake URL
+    spark-submit spark/jobs/collect.py --cluster C --day D --raw URL --lake URL [--again quarantined]
 
 Told a cluster and a day, it lists the objects of that day and of the days before it that can still be repaired,
 records them in raw_objects, coverage in broker_hours and incarnations in brokers, and names the days to decode
 (the day itself, and earlier ones with new or changed objects) and to derive again (those, and every published day
-that looks back at them).
+that looks back at them). Objects of still earlier days that were not there when their day was collected are recorded
+as too late. With `--again quarantined`, days of any age with undecodable records are among those to decode.
 """
 
 import datetime as dt
 import sys
 
-from client_telemetry.coverage import broker_hours, brokers, ledger
+from client_telemetry.coverage import broker_hours, brokers, ledger, unread
 from client_telemetry.expectations import broker_hours as broker_hours_suite
 from client_telemetry.expectations import brokers as brokers_suite
 from client_telemetry.expectations import raw_objects as raw_objects_suite
@@ -23,6 +24,7 @@ from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
+from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 TABLES = (RAW_OBJECTS, BROKERS, BROKER_HOURS)
 SUITES = (raw_objects_suite.SUITE, brokers_suite.SUITE, broker_hours_suite.SUITE)
@@ -37,9 +39,11 @@ def collect(stage: Stage) -> Outcome:
             f"no cluster {cluster!r} in {arguments.raw}; it holds "
             + (f"{', '.join(known)}" if known else "no cluster at all: is it the folder above `v1/`?")
         )
-    days = [arguments.day - dt.timedelta(days=n) for n in range(arguments.late_days, -1, -1)]
+    window = [arguments.day - dt.timedelta(days=n) for n in range(arguments.late_days, -1, -1)]
     branch = stage.branch(TABLES)
     now = dt.datetime.now(dt.UTC)
+    again = _quarantined_days(stage, raw) if arguments.again else {}
+    days = sorted({*window, *again})
     objects, hours, incarnations, decode_days = [], [], [], []
     for each in days:
         arrived = list(raw.objects(cluster, each))
@@ -49,20 +53,76 @@ def collect(stage: Stage) -> Outcome:
         is_changed = any(row["status"] == "new" for row in rows) or before.keys() != {
             r["object_key"] for r in rows
         }
-        if rows and (each == arguments.day or is_changed):
+        if rows and (each == arguments.day or is_changed or each in again):
             decode_days.append(each)
         objects += rows
         hours += broker_hours(rows, reads, each)
         incarnations += brokers(reads, each)
+    late_rows = _too_late(stage, raw, window[0], set(days), now)
     where = {"cluster_id": cluster, "dt": days}
-    for table, rows in ((RAW_OBJECTS, objects), (BROKERS, incarnations), (BROKER_HOURS, hours)):
+    with_late = {"cluster_id": cluster, "dt": [*days, *late_rows]}
+    objects_too = [row for rows in late_rows.values() for row in rows]
+    branch.replace_rows(RAW_OBJECTS, [*objects, *objects_too], **with_late)
+    for table, rows in ((BROKERS, incarnations), (BROKER_HOURS, hours)):
         branch.replace_rows(table, rows, **where)
-    stage.publish(branch, [Slice(suite, where) for suite in SUITES], [arguments.day])
-    return _outcome(stage, decode_days, objects, hours, incarnations)
+    slices = [Slice(suite, with_late if suite.table is RAW_OBJECTS else where) for suite in SUITES]
+    stage.publish(branch, slices, [arguments.day])
+    return _outcome(stage, decode_days, objects, hours, incarnations, late_rows, again)
+
+
+def _quarantined_days(stage: Stage, raw: RawLocation) -> dict[dt.date, int]:
+    """Days with undecodable records, and how many. A day of which an object is gone cannot be read again: it stays as
+    it is, with a warning."""
+    if not stage.lake.exists(UNDECODABLE_RECORDS):
+        return {}
+    rows = stage.lake.read(UNDECODABLE_RECORDS).where(stage.condition({"cluster_id": stage.cluster}))
+    found = {}
+    for day_, count in sorted(tuple(row) for row in rows.groupBy("dt").count().collect()):
+        there = {str(each.key) for each in raw.objects(stage.cluster, day_)}
+        known = stage.lake.rows(RAW_OBJECTS, cluster_id=stage.cluster, dt=day_)
+        gone = [row["object_key"] for row in known if row["object_key"] not in there]
+        if gone:
+            stage.warnings.append(
+                f"{count} quarantined records of {day_} are not read again: {len(gone)} objects of that day are no "
+                f"longer in the raw location, such as {gone[0]}"
+            )
+        else:
+            found[day_] = count
+    return found
+
+
+def _too_late(
+    stage: Stage, raw: RawLocation, first: dt.date, others: set[dt.date], now: dt.datetime
+) -> dict[dt.date, list[dict]]:
+    """Ledgers of days before `first` that got objects after they were collected, with these as `too_late`. A day that
+    was never collected has none: nothing of it was promised."""
+    arguments, found = stage.arguments, {}
+    for days_before in range(1, arguments.too_late_days + 1):
+        each = first - dt.timedelta(days=days_before)
+        if each in others:
+            continue
+        arrived = list(raw.objects(stage.cluster, each))
+        known = stage.lake.rows(RAW_OBJECTS, cluster_id=stage.cluster, dt=each) if arrived else []
+        keys = {row["object_key"] for row in known}
+        new = [a for a in arrived if str(a.key) not in keys]
+        if known and new:
+            error = (
+                f"it arrived more than {arguments.late_days} days after its day: run client_telemetry_daily with the "
+                f"day {each}, which reads all of that day"
+            )
+            late = [row | {"status": "too_late", "error": error} for row in unread(new, now)]
+            found[each] = [*known, *late]
+    return found
 
 
 def _outcome(
-    stage: Stage, decode_days: list[dt.date], objects: list[dict], hours: list[dict], incarnations: list[dict]
+    stage: Stage,
+    decode_days: list[dt.date],
+    objects: list[dict],
+    hours: list[dict],
+    incarnations: list[dict],
+    late_rows: dict[dt.date, list[dict]],
+    again: dict[dt.date, int],
 ) -> Outcome:
     day_ = stage.arguments.day
     data = [row for row in objects if row["dt"] == day_ and row["dataset"] != "manifests"]
@@ -77,7 +137,14 @@ def _outcome(
         "broker_hours": len(covered),
         "broker_hours_told": told,
         "broker_hours_complete": complete,
+        "objects_too_late": sum(row["status"] == "too_late" for rows in late_rows.values() for row in rows),
+        "quarantined_records_to_read_again": sum(again.values()),
     }
+    if late_rows:
+        stage.warnings.append(
+            f"{counts['objects_too_late']} objects came too late for their days; read them with client_telemetry_daily "
+            f"and the day {', '.join(map(str, sorted(late_rows)))}"
+        )
     if not data and not covered:
         message = f"collect: cluster {stage.cluster} has no data on {day_}: nothing to decode"
     else:
@@ -109,6 +176,15 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--day", required=True, type=day, help="the day, UTC")
     arguments.add_argument(
         "--late-days", type=int, default=3, help="how many days back late objects are repaired"
+    )
+    arguments.add_argument(
+        "--too-late-days",
+        type=int,
+        default=14,
+        help="how many days before these are looked at for objects that came too late",
+    )
+    arguments.add_argument(
+        "--again", choices=("quarantined",), help="also decode the days that have undecodable records"
     )
     return run(arguments, collect, argv)
 

@@ -4,7 +4,9 @@ import datetime as dt
 
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
+from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 from tests.jobs.conftest import CLUSTER, DAY, NOON, event, push
 
@@ -125,3 +127,59 @@ def test_late_objects_of_earlier_days_are_found_and_unchanged_days_are_not_decod
     code, result = pipeline.run("collect", day=DAY)
     assert result["decode_days"] == ["2026-11-19", "2026-11-21"]
     assert result["derive_days"] == ["2026-11-19", "2026-11-21"]
+
+
+def test_objects_that_came_too_late_are_recorded_with_how_to_read_them_and_read_then(pipeline, dump):
+    old = DAY - dt.timedelta(days=5)
+    at = NOON - dt.timedelta(days=5)
+    with dump(pipeline) as out:
+        out.append_push(push(at))
+    pipeline.run("collect", day=old)
+    with dump(pipeline, broker_id=2) as out:
+        out.append_push(push(at))
+    code, result = pipeline.run("collect", day=DAY)
+    assert code == 0
+    assert result["counts"]["objects_too_late"] == 2  # the object and its manifest
+    assert any(f"client_telemetry_daily and the day {old}" in warning for warning in result["warnings"])
+    late = [row for row in pipeline.rows(RAW_OBJECTS, dt=old) if row["status"] == "too_late"]
+    assert {row["broker_id"] for row in late} == {2}
+    assert all(f"run client_telemetry_daily with the day {old}" in row["error"] for row in late)
+    code, again = pipeline.run("collect", day=DAY)
+    assert again["counts"]["objects_too_late"] == 0  # said once
+    code, read = pipeline.run("collect", day=old)
+    assert read["decode_days"] == [str(old)]
+    assert {row["status"] for row in pipeline.rows(RAW_OBJECTS, dt=old)} == {"new", "decoded"}
+
+
+def test_days_with_quarantined_records_are_read_again_on_demand(pipeline, dump):
+    """A damaged object is restored: its records move from the quarantine to their table."""
+    old = DAY - dt.timedelta(days=9)
+    with dump(pipeline, ending=".bin") as out:
+        for minute in range(3):
+            out.append_push(push(NOON - dt.timedelta(days=9) + dt.timedelta(minutes=minute)))
+    (path,) = written(pipeline)
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) * 2 // 3] + bytes(len(whole) // 3))
+    pipeline.run("collect", day=old)
+    pipeline.run("decode", days=old)
+    assert len(pipeline.rows(UNDECODABLE_RECORDS)) >= 1
+    before = len(pipeline.rows(CLIENT_PUSHES))
+
+    path.write_bytes(whole)
+    code, usual = pipeline.run("collect", day=DAY)
+    assert str(old) not in usual["decode_days"]
+    code, result = pipeline.run("collect", day=DAY, again="quarantined")
+    assert code == 0
+    assert result["decode_days"] == [str(old)]
+    assert result["counts"]["quarantined_records_to_read_again"] >= 1
+    pipeline.run("decode", days=old)
+    assert (before, len(pipeline.rows(CLIENT_PUSHES))) == (before, 3)
+    assert before < 3 and pipeline.rows(UNDECODABLE_RECORDS) == []
+
+    path.write_bytes(whole[:100])
+    pipeline.run("collect", day=old)
+    pipeline.run("decode", days=old)
+    path.unlink()
+    code, gone = pipeline.run("collect", day=DAY, again="quarantined")
+    assert gone["decode_days"] == []
+    assert any("no longer in the raw location" in warning for warning in gone["warnings"])

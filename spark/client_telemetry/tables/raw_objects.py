@@ -20,6 +20,7 @@ STATUSES = {
     "damaged": "unreadable from some byte on; all whole records before it are in the tables",
     "unreadable": "nothing in it could be read",
     "empty": "holds no byte, or no record",
+    "too_late": "arrived when its day was no longer looked at, and was not read: `error` says how to",
 }
 
 RAW_OBJECTS = Table(
