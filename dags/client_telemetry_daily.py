@@ -30,9 +30,7 @@ from include.spark_stage import DEFAULT_ARGS, SparkStage
     params={
         "day": Param(None, **OPTIONAL_DAY, description="UTC day; empty: the last complete one"),
         "clusters": Param([], **NAMES, description="Names in the clusters file; empty: all"),
-        "again": Param(
-            None, enum=[None, "quarantined"], description="Also decode days with unreadable records"
-        ),
+        "again": Param(None, enum=[None, "quarantined"], description="Read unreadable records again"),
     },
 )
 def client_telemetry_daily():

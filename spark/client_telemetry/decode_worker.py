@@ -16,7 +16,7 @@ from client_telemetry.push_columns import PushBlock, PushPortion
 from client_telemetry.push_rows import decode_push, histogram_rows, number_rows, push_row
 from client_telemetry.quarantine import quarantine_row
 from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
-from client_telemetry.raw.errors import UndecodableRecord
+from client_telemetry.raw.errors import UndecodableRecord, UnreadableSource
 from client_telemetry.raw.object_key import ObjectKey, parse_object_key
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush, ConnectionEvent
 from client_telemetry.raw.reader import RawRecord, ReadResult, RecordBlock, RecordReader
@@ -136,7 +136,8 @@ class Worker:
                 return
             (self._add_push if is_push else self._add_event)(key, record, message, done)
         except UndecodableRecord as error:
-            self._quarantine(key, record.offset, record.data, len(record.data), error, done)
+            data = error.data if isinstance(error, UnreadableSource) else record.data
+            self._quarantine(key, record.offset, data, len(data), error, done)
             return
         seen.add(message.incarnation, message.sequence)
         done.rows += 1

@@ -17,6 +17,7 @@ from client_telemetry.raw.errors import (
     NotProtobuf,
     NumberOutOfRange,
     UnknownEventKind,
+    UnreadableSource,
     WrongChecksum,
     WrongIdentity,
 )
@@ -25,6 +26,7 @@ from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush, ConnectionEvent
 
 _Record = TypeVar("_Record", ClientPush, ConnectionEvent)
 _LARGEST = 2**63 - 1
+_UNREADABLE = b"\xffunreadable: "
 
 
 def parse_client_push(data: bytes, key: ObjectKey) -> ClientPush:
@@ -34,7 +36,7 @@ def parse_client_push(data: bytes, key: ObjectKey) -> ClientPush:
     caller to flag. A checksum of 0 reads as "not given" (proto3 cannot tell it from an absent one) and is not
     compared. The payload is left alone.
 
-    Raises `NotProtobuf`, `InvalidUtf8`, `WrongIdentity`, `NumberOutOfRange`, `BadInstanceId`, `WrongChecksum`.
+    Raises `UnreadableSource`, `NotProtobuf`, `InvalidUtf8`, `WrongIdentity`, `NumberOutOfRange`, `BadInstanceId`, `WrongChecksum`.
     """
     push = _parse(ClientPush, data)
     _check_origin(push, key, push.client_instance_id)
@@ -57,7 +59,7 @@ def parse_client_push(data: bytes, key: ObjectKey) -> ClientPush:
 def parse_connection_event(data: bytes, key: ObjectKey) -> ConnectionEvent:
     """A record of dataset `connections` that lies in the object with this key.
 
-    Raises `NotProtobuf`, `InvalidUtf8`, `WrongIdentity`, `NumberOutOfRange`, `UnknownEventKind`.
+    Raises `UnreadableSource`, `NotProtobuf`, `InvalidUtf8`, `WrongIdentity`, `NumberOutOfRange`, `UnknownEventKind`.
     """
     event = _parse(ConnectionEvent, data)
     _check_origin(event, key, None)
@@ -88,7 +90,16 @@ def _check_origin(record: ClientPush | ConnectionEvent, key: ObjectKey, instance
         raise WrongIdentity(problem, sequence=record.sequence, client_instance_id=instance_id)
 
 
+def unreadable_record(where: str, data: bytes) -> bytes:
+    """What a converter writes as a record for a piece of its source that it cannot read: bytes that begin no message,
+    a line that says where the piece stood and what is wrong, and the piece."""
+    return _UNREADABLE + where.replace("\n", " ").encode() + b"\n" + data
+
+
 def _parse(message: type[_Record], data: bytes) -> _Record:
+    if data.startswith(_UNREADABLE):
+        where, _, piece = data.removeprefix(_UNREADABLE).partition(b"\n")
+        raise UnreadableSource(where.decode("utf-8", "replace"), piece)
     try:
         return message.FromString(data)
     except DecodeError as error:

@@ -152,6 +152,18 @@ class NumberOutOfRange(UndecodableRecord):
     remedy = "No real counter gets there: correct the writer."
 
 
+class UnreadableSource(UndecodableRecord):
+    """`data`: the piece of the source, as it was."""
+
+    subject = "record"
+    meaning = "A converter could not read this piece of its source (a log, a collector's file) and passed it on as it was."
+    remedy = "The message says where it stood. When the source is restored, or the converter corrected, convert it again."
+
+    def __init__(self, message: str, data: bytes) -> None:
+        super().__init__(message)
+        self.data = data
+
+
 class UnknownCodec(UndecodableRecord):
     subject = "payload"
     meaning = (

@@ -14,12 +14,15 @@ from typing import Any, BinaryIO, Literal, Self
 import google_crc32c
 import zstandard
 
+from client_telemetry.raw.envelopes import unreadable_record
 from client_telemetry.raw.manifest import SCHEMA_VERSION, parse_manifest
 from client_telemetry.raw.object_key import manifest_key, records_key
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush, ConnectionEvent
 
 MAX_OBJECT_BYTES = 64 * 2**20
 MAX_OBJECT_AGE = timedelta(minutes=15)
+MAX_UNREADABLE_BYTES = 2**20
+"""Of a piece that could not be read; the quarantine keeps the first 64 KiB."""
 
 RecordDataset = Literal["client_pushes", "connections"]
 
@@ -114,18 +117,34 @@ class DumpWriter:
         for unfinished in self._open.values():
             unfinished.spool.close()
 
+    def append_unreadable(self, dataset: RecordDataset, data: bytes, where: str, nanos: int) -> int:
+        """Pass on a piece of the source that could not be read, at about its time: it goes to the quarantine. `where`:
+        one line that says where it stood and what is wrong. Gives its sequence."""
+        time, current = self._take(dataset, nanos)
+        current.add(unreadable_record(where, data[:MAX_UNREADABLE_BYTES]), time)
+        return self._count(dataset)
+
     def _append(self, dataset: RecordDataset, record: ClientPush | ConnectionEvent, nanos: int) -> int:
+        time, current = self._take(dataset, nanos)
+        record.cluster_id, record.broker_id = self._cluster_id, self._broker_id
+        record.incarnation, record.sequence = self._incarnation, self._next_sequence[dataset]
+        current.add(record.SerializeToString(), time)
+        return self._count(dataset)
+
+    def _take(self, dataset: RecordDataset, nanos: int) -> tuple[datetime, "_OpenObject"]:
+        """The object that takes a record of this time."""
         time = datetime.fromtimestamp(nanos // 10**9, UTC) + timedelta(microseconds=nanos % 10**9 // 1000)
         current = self._open.get(dataset)
         if current and not current.takes(time, self._max_object_bytes):
             self._finish(dataset)
             current = None
-        sequence = self._next_sequence[dataset]
         if current is None:
-            current = self._open[dataset] = _OpenObject(self._ending, time, sequence)
-        record.cluster_id, record.broker_id = self._cluster_id, self._broker_id
-        record.incarnation, record.sequence = self._incarnation, sequence
-        current.add(record.SerializeToString(), time)
+            current = _OpenObject(self._ending, time, self._next_sequence[dataset])
+            self._open[dataset] = current
+        return time, current
+
+    def _count(self, dataset: RecordDataset) -> int:
+        sequence = self._next_sequence[dataset]
         self._next_sequence[dataset] = sequence + 1
         return sequence
 

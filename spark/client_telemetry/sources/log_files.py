@@ -136,9 +136,9 @@ class _Decompressed(io.RawIOBase):
         return b"".join(parts)
 
 
-def _open(stored: BinaryIO, cut: CutOff) -> BinaryIO:
-    """The compression is told by the first bytes: rotated files of one log are compressed or not, whatever the tool
-    called them."""
+def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
+    """A gzip or zstd stream as what is in it, anything else as it is. The first bytes tell: rotated files of one log are
+    compressed or not, whatever the tool called them."""
     head = stored.read(4)
     stored.seek(0)
     for magic, new in _COMPRESSIONS.items():
@@ -152,7 +152,7 @@ def lines(path: Path, cut: CutOff) -> Iterator[tuple[int, bytes]]:
     ends early or is damaged gives what comes before that, and the reason in `cut`."""
     offset = 0
     with path.open("rb") as stored:
-        text = _open(stored, cut)
+        text = open_decompressed(stored, cut)
         while line := text.readline(MAX_LINE_BYTES):
             yield offset, line.rstrip(b"\r\n")
             offset += len(line)

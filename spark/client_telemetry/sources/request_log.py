@@ -133,7 +133,8 @@ class _Conversion:
     def _file(self, log: LogFile) -> None:
         done = self.done
         cut = CutOff()
-        for _, line in lines(log.path, cut):
+        life: _Life | None = None
+        for offset, line in lines(log.path, cut):
             done.lines += 1
             if done.lines % 20_000 == 0:
                 self._report(done.lines)
@@ -148,6 +149,8 @@ class _Conversion:
                 lives = self._lives_of((log.family, read.label), entry)
             except BadEntry as error:
                 done.unreadable[str(error).partition(":")[0]] += 1
+                life = life or self._any_life(log)
+                life.add_unreadable(line, f"{log.path.name}, byte {offset}: {error}", read.nanos)
                 continue
             done.entries += 1
             if (
@@ -155,12 +158,8 @@ class _Conversion:
             ):  # a controller's entry for what a broker passed on: its client is the broker
                 done.forwarded += 1
                 continue
-            if len(lives) > 1:
-                lives[bisect_right([life.since for life in lives], read.nanos, lo=1) - 1].add(
-                    entry, read.nanos
-                )
-            else:
-                lives[0].add(entry, read.nanos)
+            life = lives[bisect_right([each.since for each in lives], read.nanos, lo=1) - 1]
+            life.add(entry, read.nanos)
         if cut.reason:
             done.cut.append(cut.reason)
 
@@ -179,6 +178,10 @@ class _Conversion:
             )
             dump.describe_hour(first, {"registry": {"mode": "sampled", "windows": []}})
             dump.close()
+
+    def _any_life(self, log: LogFile) -> "_Life":
+        """Of the broker whose log it is, for a line that does not tell."""
+        return next(lives[0] for at, lives in self._lives.items() if at.stream[0] == log.family)
 
     def _lives_of(self, stream: tuple[str, str], entry: RequestEntry) -> list["_Life"]:
         ends = addresses(entry.connection_id)
@@ -206,6 +209,7 @@ class _Life:
         self.since = life.since
         until = broker.lives[index + 1].since if index + 1 < len(broker.lives) else broker.last
         self._done = done
+        self._first, self._last, self._last_logged = life.since, until, life.since
         self._window = (_time(life.since), _time(until))
         name = f"request-log/{cluster_id}/{broker.broker_id}/{life.since}"
         fields: dict[str, object] = {}
@@ -225,10 +229,16 @@ class _Life:
         self._watch = ConnectionWatch(self._dump.append_connection_event)
 
     def add(self, entry: RequestEntry, logged: int) -> None:
+        self._last_logged = logged
         self._watch.add(entry, logged)
         if entry.api_key == PUSH_TELEMETRY and entry.request:
             self._dump.append_push(_push(entry, logged, self._watch))
             self._done.pushes += 1
+
+    def add_unreadable(self, line: bytes, where: str, logged: int | None) -> None:
+        """A line that begins like an entry. Its time is taken only if it can be: a client can make one up."""
+        is_possible = logged is not None and self._first <= logged <= self._last
+        self._dump.append_unreadable("connections", line, where, logged if is_possible else self._last_logged)
 
     def close(self) -> None:
         self._watch.end()

@@ -7,6 +7,7 @@ import pytest
 from client_telemetry.compatibility import served
 from client_telemetry.otlp.codecs import decompress
 from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
+from client_telemetry.raw.errors import UnreadableSource
 from client_telemetry.raw.object_key import parse_object_key
 from client_telemetry.raw.reader import RecordReader
 from client_telemetry.sources.broker_survey import survey
@@ -16,13 +17,17 @@ from client_telemetry.sources.request_log import ReleaseNotTold, convert, releas
 from .conftest import API_VERSIONS, FETCH, METADATA, PUSH, SAMPLE, json_line, metadata
 
 
-def _records(raw: Path, dataset: str) -> list:
+def _records(raw: Path, dataset: str, unreadable: list | None = None) -> list:
     parse = parse_client_push if dataset == "client_pushes" else parse_connection_event
-    found = []
+    found, unreadable = [], [] if unreadable is None else unreadable
     for path in sorted(raw.glob(f"v1/dataset={dataset}/**/*.zst")):
         key = parse_object_key(str(path))
         with path.open("rb") as source:
-            found += [parse(record.data, key) for record in RecordReader(source, path.name)]
+            for record in RecordReader(source, path.name):
+                try:
+                    found.append(parse(record.data, key))
+                except UnreadableSource as error:
+                    unreadable.append(error)
     return found
 
 
@@ -138,8 +143,14 @@ def test_rotated_and_torn_files_are_one_log(tmp_path):
     (tmp_path / "r.log").write_bytes(lines[5][300:] + b"\n" + b"\n".join(lines[6:]) + b"\n")
     seen, done = _convert([str(tmp_path)], tmp_path / "raw", "3.9.1")
     assert (done.entries, done.other_lines, done.unreadable.total()) == (9, 1, 1)
-    (event,) = _records(tmp_path / "raw", "connections")
+    unreadable: list[UnreadableSource] = []
+    (event,) = _records(tmp_path / "raw", "connections", unreadable)
     assert event.api_uses[0].requests == 9
+    # The torn line goes to the quarantine as it is, with the place where it stood.
+    assert [error.data for error in unreadable] == [torn]
+    assert unreadable[0].message.startswith(
+        f"r.log.1, byte {sum(len(line) + 1 for line in lines[:5])}: not whole"
+    )
     assert surveyed_days(seen) == ["2026-11-21"]
 
 

@@ -86,6 +86,9 @@ OBJECTS = {
     "invalid_utf8.bin": frame(push(0), patched(push(1), b"client-1", b"client\xff\xfe"), push(2)),
     "wrong_checksum.bin": frame(push(0), push(1, payload_crc32c=1), push(2)),
     "no_checksum.bin": frame(push(0), push(1, payload_crc32c=0)),
+    "unreadable_source.bin": frame(
+        push(0), b"\xffunreadable: kafka-request.log, byte 7: not whole JSON\n[2026-11-21"
+    ),
     "wrong_cluster.bin": frame(push(0), push(1, cluster_id="other")),
     "wrong_broker.bin": frame(push(0), push(1, broker_id=8)),
     "wrong_incarnation.bin": frame(push(0), push(1, incarnation=bytes(16))),

@@ -1,0 +1,137 @@
+"""Each format against the same two messages. `collector/` was written by the real file exporter (its README)."""
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+import zstandard
+from client_telemetry.otlp.reference import decode
+from client_telemetry.raw.envelopes import parse_client_push
+from client_telemetry.raw.errors import UnreadableSource
+from client_telemetry.raw.object_key import parse_object_key
+from client_telemetry.raw.reader import RecordReader
+from client_telemetry.sources import __main__ as sources
+from client_telemetry.sources.log_files import CutOff
+from client_telemetry.sources.otlp_files import messages
+from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
+
+GOLDEN = Path(__file__).parents[2] / "data" / "sources" / "collector"
+CLUSTER = "kQ7x0RvXTs-Y2r0m3Jw0zA"
+FIRST = bytes.fromhex("b3457c7d6c8e4a4788210b7e697d2d2d")
+SECOND = bytes.fromhex("d8129f14879c413699b7164c733fd1db")
+WRITTEN = {
+    "proto.bin": "collector_proto",
+    "proto-zstd-each-message.bin": "collector_proto_zstd",
+    "proto-zstd-stream.zst": "collector_proto",
+    "json.jsonl": "collector_json",
+    "json-zstd-each-message.bin": "collector_json_zstd",
+    "json-zstd-stream.zst": "collector_json",
+}
+
+
+def _inputs() -> list[bytes]:
+    return [(GOLDEN / name).read_bytes() for name in ("first.bin", "second.bin")]
+
+
+def _varint(number: int) -> bytes:
+    low, rest = number & 0x7F, number >> 7
+    return bytes([low | 0x80]) + _varint(rest) if rest else bytes([low])
+
+
+@pytest.mark.parametrize(("name", "format_"), WRITTEN.items(), ids=WRITTEN)
+def test_what_the_file_exporter_writes(name, format_):
+    cut = CutOff()
+    found = list(messages(GOLDEN / name, format_, cut))
+    assert [message.error for message in found] == [None, None]
+    # The Collector writes fields that the client left out, so points are compared, not bytes; repr, for NaN is not NaN.
+    decoded = [repr(decode(message.metrics.SerializeToString())) for message in found]
+    assert decoded == [repr(decode(data)) for data in _inputs()]
+    assert cut.reason is None
+
+
+def test_metric_streams_and_one_message_per_object(tmp_path):
+    stream, whole = tmp_path / "stream", tmp_path / "object.binpb.gz"
+    stream.write_bytes(b"".join(_varint(len(data)) + data for data in _inputs()))
+    whole.write_bytes(gzip.compress(_inputs()[0]))
+    assert [m.metrics for m in messages(stream, "metric_stream", CutOff())] == [
+        MetricsData.FromString(data) for data in _inputs()
+    ]
+    (message,) = messages(whole, "otlp_proto", CutOff())
+    assert message.metrics == MetricsData.FromString(_inputs()[0])
+
+
+def _convert(folder: Path, format_: str, *files: Path) -> tuple[list, list[UnreadableSource]]:
+    raw = folder / "raw"
+    told = [format_, f"--cluster={CLUSTER}", f"--raw={raw}", *map(str, files)]
+    assert sources.main(told) == 0
+    pushes, unreadable = [], []
+    for path in sorted(raw.glob("v1/dataset=client_pushes/**/*.zst")):
+        with path.open("rb") as source:
+            for record in RecordReader(source, path.name):
+                try:
+                    pushes.append(parse_client_push(record.data, parse_object_key(str(path))))
+                except UnreadableSource as error:
+                    unreadable.append(error)
+    return pushes, unreadable
+
+
+@pytest.mark.parametrize(("name", "format_"), WRITTEN.items(), ids=WRITTEN)
+def test_identity_is_lifted_out_of_the_resource_attributes(tmp_path, name, format_):
+    pushes, unreadable = _convert(tmp_path, format_, GOLDEN / name)
+    assert unreadable == []
+    of_java, of_librdkafka = sorted(pushes, key=lambda push: push.client_instance_id)
+    assert (of_java.client_instance_id, of_java.broker_id) == (FIRST, 2)
+    client = of_java.client
+    assert (client.client_id, client.principal, client.client_port) == ("orders", "User:orders", 40001)
+    assert (client.client_software_name, client.client_software_version) == ("apache-kafka-java", "4.3.1")
+    assert (of_librdkafka.client_instance_id, of_librdkafka.broker_id) == (SECOND, -1)
+    assert of_librdkafka.client.client_id == "rd kafka"  # spelled clientId
+    data = MetricsData.FromString(of_java.payload)
+    assert {a.key for r in data.resource_metrics for a in r.resource.attributes} == {
+        "transactional_id",
+        "client_rack",
+    }
+    assert len(data.resource_metrics) == 8
+
+
+@pytest.mark.parametrize("damage", ["cut off", "garbage", "not metrics"])
+def test_what_cannot_be_read_goes_to_the_quarantine(tmp_path, damage):
+    path, golden = tmp_path / "metrics.bin", (GOLDEN / "proto.bin").read_bytes()
+    path.write_bytes(
+        {
+            "cut off": golden[:-10],
+            "garbage": golden + b"\xff" * 20,
+            "not metrics": golden + b"\0\0\0\4\x0a\xff\xff\xff",
+        }[damage]
+    )
+    pushes, unreadable = _convert(tmp_path, "collector_proto", path)
+    assert len(pushes) == (1 if damage == "cut off" else 2)
+    (error,) = unreadable
+    assert error.message.startswith("metrics.bin, byte ")
+    assert (
+        golden[-30:-10].endswith(error.data[-10:]) if damage == "cut off" else error.data.count(b"\xff") >= 3
+    )
+
+
+def test_other_signals_and_other_clusters_are_counted(tmp_path, capsys):
+    path = tmp_path / "mixed.jsonl"
+    other = json.loads((GOLDEN / "json.jsonl").read_text().splitlines()[0].replace(CLUSTER, "another"))
+    lines = [{"resourceLogs": []}, {"resourceSpans": []}, other]
+    path.write_text("\n".join(json.dumps(line) for line in lines) + '\n{"resourceMetrics": [')
+    pushes, unreadable = _convert(tmp_path, "collector_json", path)
+    assert (pushes, len(unreadable)) == ([], 1)
+    assert "2 of logs or traces, 8 resources of other clusters" in capsys.readouterr().out
+
+
+def test_a_file_that_grew_and_was_renamed_gives_the_same_and_more(tmp_path):
+    golden = (GOLDEN / "proto-zstd-stream.zst").read_bytes()
+    plain = zstandard.ZstdDecompressor().decompressobj().decompress(golden)
+    first = 4 + int.from_bytes(plain[:4], "big")
+    padded = plain[:first] * 2  # beyond the bytes by which a file is known
+    (tmp_path / "metrics.bin").write_bytes(padded)
+    _convert(tmp_path, "collector_proto", tmp_path / "metrics.bin")
+    (tmp_path / "metrics-2026.bin").write_bytes(padded + plain[first:])
+    pushes, _ = _convert(tmp_path, "collector_proto", tmp_path / "metrics-2026.bin")
+    of_java = {(push.incarnation, push.sequence) for push in pushes if push.broker_id == 2}
+    assert len(of_java) == 2
