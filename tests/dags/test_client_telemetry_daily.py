@@ -59,4 +59,4 @@ def test_a_param_that_cannot_be_meant_is_refused(dag, name, value):
 
 
 def test_without_params_it_takes_the_day_of_the_run_and_all_clusters(dag):
-    assert dag.params.dump() == {"day": None, "clusters": []}
+    assert dag.params.dump() == {"day": None, "clusters": [], "again": None}
