@@ -7,6 +7,7 @@ import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from client_telemetry.compatibility import broker_guess
 from client_telemetry.raw.errors import BadManifest
 from client_telemetry.raw.manifest import Manifest
 from client_telemetry.raw.object_key import ObjectKey
@@ -294,7 +295,15 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[dict]:
             },
         )
         row |= {name: value for name, value in told.items() if value is not None}
-    return list(rows.values())
+    return [row | _releases(row) for row in rows.values()]
+
+
+def _releases(row: Mapping) -> dict:
+    offered = [tuple(api.values()) for api in row["api_versions"] or []]
+    found = broker_guess.known(
+        row["software_name"], row["software_version"], offered, row["finalized_features"]
+    )
+    return {"releases": list(found.releases), "releases_known_by": found.known_by}
 
 
 def _structs(rows: Iterable[Sequence[int]] | None, *names: str) -> list[dict] | None:

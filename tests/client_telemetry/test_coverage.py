@@ -4,14 +4,15 @@ import datetime as dt
 import json
 
 import pytest
-from client_telemetry.coverage import ManifestRead, broker_hours
+from client_telemetry.compatibility import served
+from client_telemetry.coverage import ManifestRead, broker_hours, brokers
 from client_telemetry.raw.manifest import parse_manifest
 from client_telemetry.raw.object_key import parse_object_key
 
 DAY = dt.date(2026, 11, 21)
 
 
-def read(incarnation: str, requests: list | None) -> ManifestRead:
+def read(incarnation: str, requests: list | None, **told: object) -> ManifestRead:
     key = f"v1/dataset=manifests/cluster=c/dt={DAY}/hour=05/broker=1/{incarnation}.json"
     manifest = {
         "schema_version": 1,
@@ -25,6 +26,7 @@ def read(incarnation: str, requests: list | None) -> ManifestRead:
         "files": [],
         "dropped": {},
         "requests": requests,
+        **told,
     }
     return ManifestRead(parse_object_key(key), parse_manifest(json.dumps(manifest).encode()))
 
@@ -46,3 +48,15 @@ def test_requests_that_the_brokers_counted(case, told, expected):
     assert (found and [tuple(each.values()) for each in found]) == (
         expected and [tuple(each) for each in expected]
     ), case
+
+
+def test_a_broker_that_declares_no_release_is_guessed_by_what_it_offers():
+    told = {
+        "broker_software_version": "",
+        "api_versions": [[k, *api.advertised] for k, api in served.by("4.0.2").items()],
+    }
+    (row,) = brokers([read("0f" * 16, None, **told)], DAY)
+    assert (row["software_version"], row["releases"]) == ("", ["4.0.1", "4.0.2"])
+    assert row["releases_known_by"] == "guessed"
+    (row,) = brokers([read("0f" * 16, None)], DAY)
+    assert (row["releases"], row["releases_known_by"]) == (["4.3.1"], "declared")

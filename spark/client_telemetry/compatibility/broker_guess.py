@@ -1,24 +1,75 @@
-"""Which releases a broker may run, by the request versions that its ApiVersions answer offers.
+"""Which releases a broker may run: by what it declares, otherwise by what it offers.
 
 Patch releases of a line mostly offer the same, so the answer is a set. A KRaft broker lowers the APIs that it forwards
 to the controller to what both know, so of those a broker may offer less than its release has, never more; telemetry APIs are
-offered only where a telemetry receiver is configured.
+offered only where a telemetry receiver is configured. A finalized feature level is one that every broker of the cluster
+supports: it excludes releases that do not.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import NamedTuple
 
-from client_telemetry.compatibility import apis, releases, served
+from client_telemetry.compatibility import apis, releases, served, software
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
+from client_telemetry.compatibility.served import Versions
+
+FEATURES_FILE = "broker_features.csv"
+FEATURES_COLUMNS = ("release_from", "release_to", "feature", "min_level", "max_level", "source")
+APACHE_KAFKA = "apache-kafka"
+"""The software name that a broker of Apache Kafka declares (KIP-885)."""
+
+DECLARED, CONFLUENT_PLATFORM, GUESSED = "declared", "confluent_platform", "guessed"
 
 
-def candidates(advertised: Iterable[tuple[int, int, int]]) -> tuple[str, ...]:
-    """Releases whose brokers offer just these (api key, min, max), oldest first; none for a broker that no release of
-    Apache Kafka explains (a proxy, another implementation, versions that were made available by configuration).
+class Known(NamedTuple):
+    """Releases of Apache Kafka that a broker may run, oldest first, and how they are known; none and None for a
+    broker that none of them explains."""
+
+    releases: tuple[str, ...]
+    known_by: str | None
+
+
+def known(
+    name: str | None,
+    version: str | None,
+    advertised: Iterable[tuple[int, int, int]] = (),
+    features: Mapping[str, int] | None = None,
+) -> Known:
+    """What the declared name and version say, otherwise `candidates`. A broker that declares another name than Apache
+    Kafka's is that other software, whatever it offers.
+
+    >>> known("apache-kafka", "4.0.1"), known("redpanda", "25.1.1")
+    (Known(releases=('4.0.1',), known_by='declared'), Known(releases=(), known_by=None))
+    """
+    if name and name != APACHE_KAFKA:
+        return Known((), None)
+    if version in releases.known():
+        return Known((version,), DECLARED)
+    line = software.kafka_of_confluent_platform(version or "")
+    of_line = tuple(r for r in releases.known() if line and releases.line(r) == releases.parse(line))
+    if of_line:
+        return Known(of_line, CONFLUENT_PLATFORM)
+    guessed = candidates(advertised, features)
+    return Known(guessed, GUESSED if guessed else None)
+
+
+def candidates(
+    advertised: Iterable[tuple[int, int, int]], features: Mapping[str, int] | None = None
+) -> tuple[str, ...]:
+    """Releases whose brokers offer just these (api key, min, max) and support these finalized levels, oldest first;
+    none for a broker that no release of Apache Kafka explains (a proxy, another implementation, versions that were
+    made available by configuration).
 
     >>> candidates([])
     ()
     """
     offered = {key: (low, high) for key, low, high in advertised}
-    return tuple(release for release in releases.known() if offered and _explains(release, offered))
+    return tuple(
+        release
+        for release in releases.known()
+        if offered and _explains(release, offered) and _supports(release, features or {})
+    )
 
 
 def _explains(release: str, offered: dict[int, tuple[int, int]]) -> bool:
@@ -32,3 +83,37 @@ def _explains(release: str, offered: dict[int, tuple[int, int]]) -> bool:
         for key, api in of_release.items()
         if apis.by_key()[key].used_by in ("data", "connection")
     )
+
+
+def _supports(release: str, features: Mapping[str, int]) -> bool:
+    """A level of 0 is a feature that is not used. Of a release that is newer than the file all is possible."""
+    newest = max(_features(), key=releases.parse)
+    if releases.parse(release) > releases.parse(newest):
+        return True
+    levels = _features().get(release, {})
+    return all(
+        feature in levels and levels[feature].min <= level <= levels[feature].max
+        for feature, level in features.items()
+        if level
+    )
+
+
+@cache
+def _features() -> dict[str, dict[str, Versions]]:
+    """Release to feature to the levels that its brokers support, those for tests too."""
+    found: dict[str, dict[str, Versions]] = {}
+    for line, (first, last, feature, low, high, source) in rows(FEATURES_FILE, FEATURES_COLUMNS):
+        levels = Versions(
+            whole(FEATURES_FILE, line, "min_level", low), whole(FEATURES_FILE, line, "max_level", high)
+        )
+        if levels.min > levels.max or not source:
+            raise DamagedKnowledge(FEATURES_FILE, line, "levels are a range, and a source is due")
+        try:
+            of_line = releases.between(first, last)
+        except releases.UnusableRelease as error:
+            raise DamagedKnowledge(FEATURES_FILE, line, str(error)) from error
+        for release in of_line:
+            if feature in found.setdefault(release, {}):
+                raise DamagedKnowledge(FEATURES_FILE, line, f"{feature} of {release} occurs twice")
+            found[release][feature] = levels
+    return found

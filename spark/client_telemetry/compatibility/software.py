@@ -93,6 +93,12 @@ def known() -> dict[str, Software]:
     return found
 
 
+def kafka_of_confluent_platform(version: str) -> str | None:
+    """The line of Kafka in a Confluent Platform release as clients and brokers report it (`7.6.1-ccs` -> `3.6`)."""
+    match = _CONFLUENT_PLATFORM.match(version)
+    return _platforms().get(match[1]) if match else None
+
+
 @cache
 def _aliases() -> dict[tuple[str, str], str]:
     return {

@@ -19,6 +19,13 @@ SUITE = Suite(
             "the broker declares its release; an upgrade question cannot use brokers that do not",
         ),
         RowRule(
+            "releases_have_a_reason",
+            "(releases_known_by is null) = (coalesce(size(releases), 0) = 0) and "
+            "coalesce(releases_known_by in ('declared', 'confluent_platform', 'guessed'), true)",
+            "critical",
+            "releases that a broker can be are named together with how they are known",
+        ),
+        RowRule(
             "evidence_follows_the_start",
             "last_evidence_at is null or started_at is null or last_evidence_at >= started_at - interval 5 minutes",
             "warning",

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
+from client_telemetry.reports.cluster_states import cluster_states
 from client_telemetry.reports.model import BrokerIncarnation, Coverage, CoverageRun, Watched
 
 COMPLETENESS = {
@@ -60,6 +61,7 @@ def coverage(
         complete_share=round(complete / hours, 4) if hours else None,
         runs=runs,
         brokers=_latest(brokers),
+        cluster_states=cluster_states(_latest(brokers)),
         watched=_watched(rows, end),
     )
 
@@ -156,6 +158,9 @@ def _incarnation(row: Mapping[str, Any]) -> BrokerIncarnation:
         row["broker_incarnation"],
         row["software_name"],
         row["software_version"],
+        # Rows that were written before there was a guess have none.
+        tuple(row["releases"] or ()),
+        row["releases_known_by"],
         row["started_at"],
         row["last_evidence_at"],
     )

@@ -11,6 +11,7 @@ from markupsafe import Markup, escape
 
 from client_telemetry.reports import charts, wording
 from client_telemetry.reports.client_strings import client_label, pieces, shortened, shown, without_invisible
+from client_telemetry.reports.cluster_states import release
 from client_telemetry.reports.coverage import COMPLETENESS
 
 RUNS_SHOWN = 200
@@ -69,6 +70,8 @@ def template(name: str, package: str, filters: dict[str, object], values: dict[s
         "minute": wording.minute,
         "marked": marked,
         "counted": wording.counted,
+        "brokers": wording.brokers,
+        "release": release,
         "id": id,
         **filters,
     }

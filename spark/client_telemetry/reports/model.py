@@ -254,8 +254,26 @@ class BrokerIncarnation:
     broker_incarnation: str
     software_name: str | None
     software_version: str | None
+    releases: tuple[str, ...]
+    """Releases of Apache Kafka that it can be."""
+    releases_known_by: str | None
     started_at: datetime | None
     last_evidence_at: datetime | None
+
+
+@dataclass(frozen=True)
+class BrokersOfRelease:
+    release: str
+    """As the brokers declare it, otherwise what they can be, in words."""
+    broker_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ClusterState:
+    """Which brokers ran which release from `since` until the next state."""
+
+    since: datetime
+    releases: tuple[BrokersOfRelease, ...]
 
 
 @dataclass(frozen=True)
@@ -293,6 +311,8 @@ class Coverage:
     watched: tuple[Watched, ...] | None
     """One entry per broker and window in which connections were watched; null = they were watched all the time in
     some hour."""
+    cluster_states: tuple[ClusterState, ...]
+    """Oldest first; more than one where a broker changed its release, as in a rolling upgrade."""
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,6 @@ def _template() -> Template:
         "opened": wording.opened,
         "untold": wording.untold,
         "condition": wording.condition,
-        "brokers": wording.brokers,
         "period": lambda pair: wording.period(*pair),
     }
     values = {

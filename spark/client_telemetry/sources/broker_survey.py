@@ -284,7 +284,7 @@ class _Surveyor:
             if lives and lives[-1].api_versions == offered:
                 continue
             since = nanos if lives else first
-            lives.append(BrokerLife(since, offered, features, broker_guess.candidates(offered)))
+            lives.append(BrokerLife(since, offered, features, broker_guess.candidates(offered, features)))
         lives = lives or [BrokerLife(first, None, {}, None)]
         return SurveyedBroker(broker_id, how, endpoints, first, last, sum(s.entries for s in seen), lives)
 

@@ -26,6 +26,19 @@ BROKERS = Table(
         BROKER_INCARNATION,
         Column("software_name", STRING, "As the broker declares it in its manifest; null = not declared"),
         Column("software_version", STRING, "As the broker declares it, exact release; null = not declared"),
+        Column(
+            "releases",
+            STRINGS,
+            "Releases of Apache Kafka that it can be, oldest first: the declared one; of a Confluent Platform version the "
+            "patches of its line; otherwise all known ones whose ApiVersions answer is this one and that support the "
+            "finalized features. Empty for other software and where no release explains it. Newer patches than the "
+            "known ones may answer alike, so a guess of one release is no proof",
+        ),
+        Column(
+            "releases_known_by",
+            STRING,
+            "declared, confluent_platform or guessed; null where releases is empty",
+        ),
         Column("started_at", TIMESTAMP, "Start of the broker process, as it declares it"),
         Column(
             "last_evidence_at", TIMESTAMP, "Latest record time that a manifest of the day states; null = none"

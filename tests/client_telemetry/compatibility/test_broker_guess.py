@@ -1,6 +1,6 @@
 import pytest
 from client_telemetry.compatibility import apis, releases, served
-from client_telemetry.compatibility.broker_guess import candidates
+from client_telemetry.compatibility.broker_guess import candidates, known
 
 
 def _advertised(release: str) -> list[tuple[int, int, int]]:
@@ -28,6 +28,43 @@ def test_a_forwarded_api_that_an_older_controller_lowers_hides_nothing():
         for k, low, high in _advertised("3.9.1")
     ]
     assert "3.9.1" in candidates(lowered)
+
+
+@pytest.mark.parametrize(
+    ("case", "release", "features", "expected"),
+    [
+        (
+            "KRaft brokers of 3.3 and 3.4 answer alike",
+            "3.3.2",
+            {},
+            ("3.3.0", "3.3.1", "3.3.2", "3.4.0", "3.4.1"),
+        ),
+        ("only 3.4 supports level 8", "3.4.1", {"metadata.version": 8}, ("3.4.0", "3.4.1")),
+        ("a level that is not yet finalized", "3.4.0", {"metadata.version": 7}, None),
+        ("a level that brokers of 4.0 no longer support", "4.0.0", {"metadata.version": 1}, ()),
+        ("a feature that is not used", "3.9.1", {"metadata.version": 21, "group.version": 0}, None),
+        ("a feature that it does not have", "3.9.1", {"share.version": 1}, ()),
+        ("newer than what is known of features", "4.4.0", {"metadata.version": 99}, ("4.4.0",)),
+    ],
+)
+def test_finalized_levels_exclude_releases(case, release, features, expected):
+    found = candidates(_advertised(release), features)
+    assert found == (candidates(_advertised(release)) if expected is None else expected), case
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "offers", "expected"),
+    [
+        ("apache-kafka", "3.9.1", "4.0.0", (("3.9.1",), "declared")),
+        ("apache-kafka", "7.9.1-ccs", None, (("3.9.0", "3.9.1", "3.9.2"), "confluent_platform")),
+        ("apache-kafka", "3.9.1.vendor-7", "3.9.1", (("3.9.0", "3.9.1", "3.9.2"), "guessed")),
+        (None, None, "4.0.0", (("4.0.0",), "guessed")),
+        ("apache-kafka", "", None, ((), None)),
+        ("redpanda", "v25.1.1", "3.9.1", ((), None)),
+    ],
+)
+def test_what_is_declared_comes_first(name, version, offers, expected):
+    assert known(name, version, _advertised(offers) if offers else ()) == expected
 
 
 def test_what_no_release_of_kafka_offers_has_no_candidates():

@@ -12,6 +12,8 @@ GOOD = {
     "broker_incarnation": "00112233445566778899aabbccddeeff",
     "software_name": "apache-kafka",
     "software_version": "3.9.1",
+    "releases": ["3.9.1"],
+    "releases_known_by": "declared",
     "started_at": _NOON,
     "last_evidence_at": _NOON,
     "api_versions": [{"api_key": 0, "min_version": 0, "max_version": 12}],
@@ -23,5 +25,6 @@ GOOD = {
 BAD = {
     "incarnation_is_hex": {"broker_incarnation": "first"},
     "release_is_declared": {"software_version": None},
+    "releases_have_a_reason": {"releases_known_by": None},
     "evidence_follows_the_start": {"started_at": _NOON + dt.timedelta(hours=1)},
 }

@@ -64,6 +64,8 @@ def broker(broker_id: int = 1, version: str | None = "3.9.1", subscriptions: lis
         "broker_incarnation": f"{broker_id:032x}",
         "software_name": "apache-kafka",
         "software_version": version,
+        "releases": [version],
+        "releases_known_by": "declared",
         "started_at": AT,
         "last_evidence_at": AT,
         "subscriptions": subscriptions,

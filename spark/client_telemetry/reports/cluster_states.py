@@ -1,0 +1,43 @@
+"""Which brokers of a cluster ran which release, and when that changed."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+
+from client_telemetry.reports.model import BrokerIncarnation, BrokersOfRelease, ClusterState
+from client_telemetry.reports.versions import version_order
+
+
+def cluster_states(brokers: Iterable[BrokerIncarnation]) -> tuple[ClusterState, ...]:
+    """The first state has what each broker ran first; then one for each start of a broker on another release than
+    before. Incarnations that do not tell when they started are left out."""
+    told = sorted(
+        (broker for broker in brokers if broker.started_at), key=lambda b: (b.started_at, b.broker_id)
+    )
+    running: dict[int, str] = {}
+    for broker in told:
+        running.setdefault(broker.broker_id, release(broker))
+    states = [_state(told[0].started_at, running)] if told else []
+    for broker in told:
+        if running[broker.broker_id] != release(broker):
+            running[broker.broker_id] = release(broker)
+            states.append(_state(broker.started_at, running))
+    return tuple(states)
+
+
+def _state(since: datetime, running: Mapping[int, str]) -> ClusterState:
+    of_release: dict[str, list[int]] = {}
+    for broker_id, each in sorted(running.items()):
+        of_release.setdefault(each, []).append(broker_id)
+    ordered = sorted(of_release.items(), key=lambda item: version_order(item[0]))
+    return ClusterState(since, tuple(BrokersOfRelease(each, tuple(ids)) for each, ids in ordered))
+
+
+def release(broker: BrokerIncarnation) -> str:
+    """What a broker runs, in words: as declared, under its own name if that is not Apache Kafka's; otherwise what it
+    can be. A guess never reads as one release for certain: a newer patch may offer the same."""
+    declared = " ".join(filter(None, (broker.software_name, broker.software_version)))
+    if broker.releases_known_by == "guessed":
+        at_least = " or a later patch" if len(broker.releases) == 1 else ""
+        guess = f"offers the request versions of {' or '.join(broker.releases)}{at_least}"
+        return f"{broker.software_version or 'not told'} ({guess})"
+    return declared.removeprefix("apache-kafka").strip() or "not told"
