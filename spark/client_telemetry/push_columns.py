@@ -59,12 +59,10 @@ class PushBlock:
         self.pushes = np.zeros((n, scan.COLUMNS), np.int64)
         self.given_up = np.zeros(n, np.bool_)
         self._ranges = DistinctRanges(scan.COLUMNS, 4 * n)
-        scan.number_empty_ranges(self._base, scan.RANGES[0], scan.COLUMNS, *self._ranges.arguments)
+        scan.number_empty_ranges(self._base, scan.RANGES[0], scan.COLUMNS, self._ranges.address)
         starts, ends, record = self._base + bounds[:-1] + 4, self._base + bounds[1:], 0
         while record < n:
-            record = scan.scan_pushes(
-                starts, ends, record, self.pushes, self.given_up, *self._ranges.arguments
-            )
+            record = scan.scan_pushes(starts, ends, record, self.pushes, self.given_up, self._ranges.address)
             if record < n:
                 self._ranges.grow()
         self.pushes[self.given_up] = 0

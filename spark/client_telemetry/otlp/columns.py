@@ -119,7 +119,7 @@ def decode_columns(payloads: Sequence[bytes]) -> PayloadColumns:
     points = np.empty((len(arena) // _SMALLEST_POINT + 64, POINT_COLUMNS), np.int64)
     at = used = 0
     while True:
-        at, used = scan(bounds, at, per_payload, points, used, given_up, *table.arguments)
+        at, used = scan(bounds, at, per_payload, points, used, given_up, table.address)
         if at == n:
             break
         if table.is_full:

@@ -16,7 +16,7 @@ from opentelemetry.proto.resource.v1.resource_pb2 import Resource
 
 from client_telemetry.otlp.attributes import attribute_map
 from client_telemetry.otlp.points import IDENTITY_LABELS
-from client_telemetry.raw.wire import TABLE, DistinctRanges, byte_at, compiled, distinct, length
+from client_telemetry.raw.wire import DistinctRanges, byte_at, compiled, distinct, length
 
 _KEY, _TEXT = range(2)
 _MOST_LABELS = 64
@@ -24,7 +24,7 @@ _MOST_LABELS = 64
 
 
 @njit
-def _plain_run(at, end, tag, used, pairs, slots, entries, counts):
+def _plain_run(at, end, tag, used, pairs, table):
     """Pairs used after the run `{ tag, KeyValue { key, AnyValue { string_value } } }*`, -1 if it is not plain."""
     first = used
     while at < end:
@@ -51,8 +51,8 @@ def _plain_run(at, end, tag, used, pairs, slots, entries, counts):
             at += size
         if text_at == 0:
             return -1
-        key = distinct(slots, entries, counts, _KEY, key_at, key_size, True)
-        text = distinct(slots, entries, counts, _TEXT, text_at, text_size, True)
+        key = distinct(table, _KEY, key_at, key_size, True)
+        text = distinct(table, _TEXT, text_at, text_size, True)
         if key < 0 or text < 0:
             return -1
         for pair in range(first, used):
@@ -64,13 +64,11 @@ def _plain_run(at, end, tag, used, pairs, slots, entries, counts):
     return used
 
 
-@compiled("void(int64[:, ::1], int64, int64[::1], int32[:, ::1], boolean[::1], " + TABLE + ")")
-def _plain_runs(ranges, tag, offsets, pairs, is_odd, slots, entries, counts):
+@compiled("void(int64[:, ::1], int64, int64[::1], int32[:, ::1], boolean[::1], int64)")
+def _plain_runs(ranges, tag, offsets, pairs, is_odd, table):
     used = 0
     for i in range(len(ranges)):
-        after = _plain_run(
-            ranges[i, 0], ranges[i, 0] + ranges[i, 1], tag, used, pairs, slots, entries, counts
-        )
+        after = _plain_run(ranges[i, 0], ranges[i, 0] + ranges[i, 1], tag, used, pairs, table)
         is_odd[i] = after < 0
         if after >= 0:
             used = after
@@ -101,7 +99,7 @@ class LabelSets:
         self._pairs = np.empty((int(ranges[:, 1].sum()) // 6 + 1, 2), np.int32)
         is_odd, self.is_bad = np.zeros(n, np.bool_), np.zeros(n, np.bool_)
         table = DistinctRanges(2, 2 * len(self._pairs))
-        _plain_runs(ranges, tag, self._offsets, self._pairs, is_odd, *table.arguments)
+        _plain_runs(ranges, tag, self._offsets, self._pairs, is_odd, table.address)
         self._keys, self._texts = (table.strings(kind) for kind in (_KEY, _TEXT))
         if is_odd.any():
             self._read_odd(ranges, np.flatnonzero(is_odd), parse)

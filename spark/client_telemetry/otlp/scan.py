@@ -14,16 +14,16 @@ from client_telemetry.raw.wire import (
     DONE,
     FULL,
     GIVEN_UP,
-    TABLE,
     TABLE_FULL,
     byte_at,
     compiled,
     distinct,
+    int64_at,
     is_ascii,
     length,
+    put,
     same,
     skip_unknown,
-    uint64_at,
 )
 
 METRIC, ATTRIBUTES, RESOURCE, SCOPE = range(4)
@@ -33,12 +33,19 @@ KINDS = 4
 # in nanoseconds (0: not told), and the value's eight bytes.
 PAYLOAD, NAME, LABELS, SHAPE, START, TIME, VALUE = range(7)
 POINT_COLUMNS = 7
+POINT_BYTES = 8 * POINT_COLUMNS
 # Bits of SHAPE.
 SUM, DELTA, CUMULATIVE, MONOTONIC, AS_DOUBLE, AS_INT = 1, 2, 4, 8, 16, 32
 
 # Columns of the payloads: numbers of the resource and the scope (-1: none), points.
 ITS_RESOURCE, ITS_SCOPE, ITS_POINTS = range(3)
 PAYLOAD_COLUMNS = 3
+PAYLOAD_BYTES = 8 * PAYLOAD_COLUMNS
+
+
+@njit
+def _set(row, column, value):
+    put(row + 8 * column, value)
 
 
 @njit
@@ -48,7 +55,7 @@ def _number(number):
 
 
 @njit
-def _number_points(at, end, shape, payload, name, points, used, slots, entries, counts):
+def _number_points(at, end, shape, payload, name, points, room, used, table):
     """(status, points used) after the body of a gauge or sum."""
     first, temporality, monotonic = used, np.int64(0), np.int64(0)
     while at < end:
@@ -58,11 +65,11 @@ def _number_points(at, end, shape, payload, name, points, used, slots, entries, 
             size, at = length(at, end)
             if at == 0:
                 return GIVEN_UP, used
-            if used >= len(points):
+            if used >= room:
                 return FULL, used
             stop = at + size
             labels_from = labels_to = start = time = np.int64(0)
-            value, its_shape = np.uint64(0), shape
+            value, its_shape = np.int64(0), shape
             while at < stop:
                 tag = byte_at(at)
                 at += 1
@@ -79,12 +86,12 @@ def _number_points(at, end, shape, payload, name, points, used, slots, entries, 
                 elif tag == 0x19 or tag == 0x11 or tag == 0x21 or tag == 0x31:
                     if stop - at < 8:
                         return GIVEN_UP, used
-                    number = uint64_at(at)
+                    number = int64_at(at)
                     at += 8
                     if tag == 0x19:  # time_unix_nano
-                        time = np.int64(number)
+                        time = number
                     elif tag == 0x11:  # start_time_unix_nano
-                        start = np.int64(number)
+                        start = number
                     else:  # as_double or as_int: the last one counts
                         value = number
                         its_shape = shape | (AS_DOUBLE if tag == 0x21 else AS_INT)
@@ -100,18 +107,17 @@ def _number_points(at, end, shape, payload, name, points, used, slots, entries, 
                 return GIVEN_UP, used
             labels = np.int64(-1)
             if labels_to:
-                labels = distinct(
-                    slots, entries, counts, ATTRIBUTES, labels_from, labels_to - labels_from, False
-                )
+                labels = distinct(table, ATTRIBUTES, labels_from, labels_to - labels_from, False)
                 if labels < 0:
                     return _number(labels), used
-            points[used, PAYLOAD] = payload
-            points[used, NAME] = name
-            points[used, LABELS] = labels
-            points[used, SHAPE] = its_shape
-            points[used, START] = start
-            points[used, TIME] = time
-            points[used, VALUE] = np.int64(value)
+            point = points + POINT_BYTES * used
+            _set(point, PAYLOAD, payload)
+            _set(point, NAME, name)
+            _set(point, LABELS, labels)
+            _set(point, SHAPE, its_shape)
+            _set(point, START, start)
+            _set(point, TIME, time)
+            _set(point, VALUE, value)
             used += 1
         elif shape and (tag == 0x10 or tag == 0x18):  # aggregation_temporality, is_monotonic
             if at >= end or byte_at(at) > (2 if tag == 0x10 else 1):
@@ -127,13 +133,13 @@ def _number_points(at, end, shape, payload, name, points, used, slots, entries, 
                 return GIVEN_UP, used
     more = (temporality * DELTA) | (monotonic * MONOTONIC)
     if more:
-        for point in range(first, used):
-            points[point, SHAPE] |= more
+        for point in range(points + POINT_BYTES * first, points + POINT_BYTES * used, POINT_BYTES):
+            _set(point, SHAPE, int64_at(point + 8 * SHAPE) | more)
     return DONE, used
 
 
 @njit
-def _metric(at, end, payload, points, used, slots, entries, counts):
+def _metric(at, end, payload, points, room, used, table):
     name_at, name_size = at, np.int64(0)
     data_at, data_end, shape = np.int64(0), np.int64(0), np.int64(0)
     while at < end:
@@ -160,14 +166,14 @@ def _metric(at, end, payload, points, used, slots, entries, counts):
                 return GIVEN_UP, used
     if data_at == 0:
         return DONE, used
-    name = distinct(slots, entries, counts, METRIC, name_at, name_size, False)
+    name = distinct(table, METRIC, name_at, name_size, False)
     if name < 0:
         return _number(name), used
-    return _number_points(data_at, data_end, shape, payload, name, points, used, slots, entries, counts)
+    return _number_points(data_at, data_end, shape, payload, name, points, room, used, table)
 
 
 @njit
-def _scope_metrics(at, end, payload, payloads, points, used, slots, entries, counts):
+def _scope_metrics(at, end, payload, its, points, room, used, table):
     while at < end:
         tag = byte_at(at)
         at += 1
@@ -175,7 +181,7 @@ def _scope_metrics(at, end, payload, payloads, points, used, slots, entries, cou
             size, at = length(at, end)
             if at == 0:
                 return GIVEN_UP, used
-            status, used = _metric(at, at + size, payload, points, used, slots, entries, counts)
+            status, used = _metric(at, at + size, payload, points, room, used, table)
             if status:
                 return status, used
             at += size
@@ -184,12 +190,12 @@ def _scope_metrics(at, end, payload, payloads, points, used, slots, entries, cou
             if at == 0:
                 return GIVEN_UP, used
             if size:
-                scope = distinct(slots, entries, counts, SCOPE, at, size, False)
+                scope = distinct(table, SCOPE, at, size, False)
                 if scope < 0:
                     return _number(scope), used
-                if payloads[payload, ITS_SCOPE] >= 0 and payloads[payload, ITS_SCOPE] != scope:
+                if int64_at(its + 8 * ITS_SCOPE) not in (-1, scope):
                     return GIVEN_UP, used
-                payloads[payload, ITS_SCOPE] = scope
+                _set(its, ITS_SCOPE, scope)
             at += size
         else:
             at = skip_unknown(tag, at, end)
@@ -199,8 +205,9 @@ def _scope_metrics(at, end, payload, payloads, points, used, slots, entries, cou
 
 
 @njit
-def _payload(at, end, payload, payloads, points, used, slots, entries, counts):
-    payloads[payload, ITS_RESOURCE] = payloads[payload, ITS_SCOPE] = -1
+def _payload(at, end, payload, its, points, room, used, table):
+    _set(its, ITS_RESOURCE, -1)
+    _set(its, ITS_SCOPE, -1)
     if at == end:
         return DONE, used
     known_at, known_size = np.int64(0), np.int64(-1)
@@ -229,9 +236,7 @@ def _payload(at, end, payload, payloads, points, used, slots, entries, counts):
             if at == 0:
                 return GIVEN_UP, used
             if tag == 0x12:  # scope_metrics
-                status, used = _scope_metrics(
-                    at, at + size, payload, payloads, points, used, slots, entries, counts
-                )
+                status, used = _scope_metrics(at, at + size, payload, its, points, room, used, table)
                 if status:
                     return status, used
             elif resource_size >= 0:  # two resources would be merged
@@ -246,30 +251,31 @@ def _payload(at, end, payload, payloads, points, used, slots, entries, counts):
             return GIVEN_UP, used
     if known_size < 0:
         return GIVEN_UP, used
-    resource = distinct(slots, entries, counts, RESOURCE, known_at, known_size, False)
+    resource = distinct(table, RESOURCE, known_at, known_size, False)
     if resource < 0:
         return _number(resource), used
-    payloads[payload, ITS_RESOURCE] = resource
+    _set(its, ITS_RESOURCE, resource)
     return DONE, used
 
 
-@compiled(
-    "UniTuple(int64, 2)(int64[::1], int64, int64[:, ::1], int64[:, ::1], int64, boolean[::1], " + TABLE + ")"
-)
-def scan(bounds, payload, payloads, points, used, given_up, slots, entries, counts):
+@compiled("UniTuple(int64, 2)(int64[::1], int64, int64[:, ::1], int64[:, ::1], int64, boolean[::1], int64)")
+def scan(bounds, payload, payloads, points, used, given_up, table):
     """Go on with payload number `payload`; returns (next payload, points used).
 
-    `bounds`: addresses, payload i lies from bounds[i] to bounds[i + 1]. If the next payload is not the last one plus
-    one, `points` or the table is full: make room and call again.
+    `bounds`: addresses, payload i lies from bounds[i] to bounds[i + 1]. `table`: of distinct ranges, its address. If
+    the next payload is not the last one plus one, `points` or the table is full: make room and call again.
     """
+    # Addresses from here on: an array costs as much to pass as a point costs to read.
+    points_at, payloads_at, room = points.ctypes.data, payloads.ctypes.data, len(points)
     while payload < len(bounds) - 1:
+        its = payloads_at + PAYLOAD_BYTES * payload
         status, after = _payload(
-            bounds[payload], bounds[payload + 1], payload, payloads, points, used, slots, entries, counts
+            bounds[payload], bounds[payload + 1], payload, its, points_at, room, used, table
         )
         if status == FULL:
             return payload, used
         given_up[payload] = status == GIVEN_UP
-        payloads[payload, ITS_POINTS] = after - used if status == DONE else 0
+        _set(its, ITS_POINTS, after - used if status == DONE else 0)
         if status == DONE:
             used = after
         payload += 1

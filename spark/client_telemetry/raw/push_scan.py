@@ -8,17 +8,18 @@ import numpy as np
 from numba import njit
 
 from client_telemetry.raw.wire import (
+    DONE,
     FULL,
     GIVEN_UP,
-    TABLE,
     TABLE_FULL,
     byte_at,
     compiled,
     distinct,
+    int64_at,
     length,
+    put,
     skip_unknown,
     uint32_at,
-    uint64_at,
     varint,
 )
 
@@ -51,50 +52,63 @@ def _int32(at, end):
 
 
 @njit
-def _client(at, end, push, slots, entries, counts):
+def _set(push, column, value):
+    put(push + 8 * column, value)
+
+
+@njit
+def _note(push, bit):
+    """The field is there, even if it is 0."""
+    put(push + 8 * PRESENT, int64_at(push + 8 * PRESENT) | bit)
+
+
+@njit
+def _client(at, end, push, table):
     """The fields of a ClientConnection. A second one in the same record adds to the first, as protobuf has it."""
     while at < end:
         tag = byte_at(at)
         at += 1
         if tag == 0x20 or tag == 0x60:  # client_port, api_versions_error
             value, at = _int32(at, end)
-            push[CLIENT_PORT if tag == 0x20 else API_VERSIONS_ERROR] = value
-            push[PRESENT] |= HAS_PORT if tag == 0x20 else HAS_API_VERSIONS_ERROR
+            _set(push, CLIENT_PORT if tag == 0x20 else API_VERSIONS_ERROR, value)
+            _note(push, HAS_PORT if tag == 0x20 else HAS_API_VERSIONS_ERROR)
         elif tag & 7 == 2 and 0x0A <= tag <= 0x5A and tag != 0x22:
             size, at = length(at, end)
             if at == 0:
                 return GIVEN_UP
             field = tag >> 3
             column = CLIENT_ID + field - (1 if field < 4 else 2)
-            number = distinct(slots, entries, counts, column, at, size, True)
+            number = distinct(table, column, at, size, True)
             if number < 0:
                 return FULL if number == TABLE_FULL else GIVEN_UP
-            push[column] = number
+            _set(push, column, number)
             if field == 1:
-                push[PRESENT] |= HAS_CLIENT_ID
+                _note(push, HAS_CLIENT_ID)
             at += size
         else:
             at = skip_unknown(tag, at, end)
         if at == 0:
             return GIVEN_UP
-    return 0
+    return DONE
 
 
 @njit
-def _push(at, end, push, slots, entries, counts):
-    push[:] = 0
+def _push(at, end, push, table):
+    for column in range(COLUMNS):
+        _set(push, column, 0)
     while at < end:
         tag = byte_at(at)
         at += 1
         if tag == 0x5A:  # payload
-            push[PAYLOAD_BYTES], at = length(at, end)
-            push[PAYLOAD_AT] = at
+            size, at = length(at, end)
+            _set(push, PAYLOAD_BYTES, size)
+            _set(push, PAYLOAD_AT, at)
             if at:
-                at += push[PAYLOAD_BYTES]
+                at += size
         elif tag == 0x32:  # client
             size, at = length(at, end)
             if at:
-                status = _client(at, at + size, push, slots, entries, counts)
+                status = _client(at, at + size, push, table)
                 if status:
                     return status
                 at += size
@@ -109,53 +123,62 @@ def _push(at, end, push, slots, entries, counts):
                 elif tag == 0x4A:
                     column = CONTENT_TYPE
                 is_text = column in (CLUSTER, CONTENT_TYPE)
-                number = distinct(slots, entries, counts, column, at, size, is_text)
+                number = distinct(table, column, at, size, is_text)
                 if number < 0:
                     return FULL if number == TABLE_FULL else GIVEN_UP
-                push[column] = number
+                _set(push, column, number)
                 at += size
         elif tag == 0x20:  # sequence
-            push[SEQUENCE], at = varint(at, end)
+            value, at = varint(at, end)
+            _set(push, SEQUENCE, value)
         elif tag == 0x29:  # received_at_nanos
             if end - at < 8:
                 return GIVEN_UP
-            push[RECEIVED_AT] = np.int64(uint64_at(at))
+            _set(push, RECEIVED_AT, int64_at(at))
             at += 8
         elif tag == 0x65:  # payload_crc32c
             if end - at < 4:
                 return GIVEN_UP
-            push[CHECKSUM] = uint32_at(at)
+            _set(push, CHECKSUM, uint32_at(at))
             at += 4
         elif tag == 0x10:
-            push[BROKER_ID], at = _int32(at, end)
+            value, at = _int32(at, end)
+            _set(push, BROKER_ID, value)
         elif tag == 0x50:
-            push[CODEC], at = _int32(at, end)
+            value, at = _int32(at, end)
+            _set(push, CODEC, value)
         elif tag == 0x40:
-            push[TERMINATING], at = _int32(at, end)
-            if push[TERMINATING] < 0 or push[TERMINATING] > 1:
+            value, at = _int32(at, end)
+            _set(push, TERMINATING, value)
+            if value not in (0, 1):
                 return GIVEN_UP
         elif tag == 0x68:
-            push[PUSH_INTERVAL], at = _int32(at, end)
-            push[PRESENT] |= HAS_INTERVAL
+            value, at = _int32(at, end)
+            _set(push, PUSH_INTERVAL, value)
+            _note(push, HAS_INTERVAL)
         elif tag == 0x70:
-            push[SUBSCRIPTION], at = _int32(at, end)
-            push[PRESENT] |= HAS_SUBSCRIPTION
+            value, at = _int32(at, end)
+            _set(push, SUBSCRIPTION, value)
+            _note(push, HAS_SUBSCRIPTION)
         elif tag == 0x78:
-            push[ERROR], at = _int32(at, end)
-            push[PRESENT] |= HAS_ERROR
+            value, at = _int32(at, end)
+            _set(push, ERROR, value)
+            _note(push, HAS_ERROR)
         else:
             at = skip_unknown(tag, at, end)
         if at == 0:
             return GIVEN_UP
-    return GIVEN_UP if push[SEQUENCE] < 0 or push[RECEIVED_AT] < 0 else 0
+    below_zero = int64_at(push + 8 * SEQUENCE) < 0 or int64_at(push + 8 * RECEIVED_AT) < 0
+    return GIVEN_UP if below_zero else DONE
 
 
-@compiled("int64(int64[::1], int64[::1], int64, int64[:, ::1], boolean[::1], " + TABLE + ")")
-def scan_pushes(starts, ends, record, pushes, given_up, slots, entries, counts):
+@compiled("int64(int64[::1], int64[::1], int64, int64[:, ::1], boolean[::1], int64)")
+def scan_pushes(starts, ends, record, pushes, given_up, table):
     """Go on with record number `record`, from address starts[record] to ends[record]; returns the next record. If it
     is not the last one plus one, the table is full: make room and call again."""
+    pushes_at = pushes.ctypes.data
     while record < len(starts):
-        status = _push(starts[record], ends[record], pushes[record], slots, entries, counts)
+        status = _push(starts[record], ends[record], pushes_at + 8 * COLUMNS * record, table)
         if status == FULL:
             break
         given_up[record] = status == GIVEN_UP
@@ -163,8 +186,8 @@ def scan_pushes(starts, ends, record, pushes, given_up, slots, entries, counts):
     return record
 
 
-@compiled("void(int64, int64, int64, " + TABLE + ")")
-def number_empty_ranges(at, first, last, slots, entries, counts):
+@compiled("void(int64, int64, int64, int64)")
+def number_empty_ranges(at, first, last, table):
     """Give the empty range the number 0 of each kind."""
     for kind in range(first, last):
-        distinct(slots, entries, counts, kind, at, 0, False)
+        distinct(table, kind, at, 0, False)

@@ -28,17 +28,13 @@ _FOLD = np.uint64(32)
 _HIGH_BITS = np.uint64(0x8080808080808080)
 
 
-TABLE = "int32[:, ::1], int64[:, ::1], int64[::1]"
-"""Types of what `DistinctRanges.arguments` gives, for signatures."""
-
-
 def compiled(signature: str):
     """Compile a function for these types when its module is imported, or load what was compiled before."""
     return njit(signature, cache=True, nogil=True, error_model="numpy")
 
 
-def _load(bits: int):
-    """A function that loads an unsigned little-endian number of so many bits from an address."""
+def _load(bits: int, kind: types.Type):
+    """A function that loads a little-endian number of so many bits, zeros before it, from an address."""
 
     @intrinsic
     def load(context, address):
@@ -47,12 +43,25 @@ def _load(bits: int):
             value = builder.load(pointer, align=1)
             return builder.zext(value, ir.IntType(64)) if bits < 64 else value
 
-        return (types.uint64 if bits == 64 else types.int64)(types.int64), generate
+        return kind(types.int64), generate
 
     return load
 
 
-byte_at, uint32_at, uint64_at = _load(8), _load(32), _load(64)
+byte_at, uint32_at = _load(8, types.int64), _load(32, types.int64)
+uint64_at, int64_at = _load(64, types.uint64), _load(64, types.int64)
+
+
+@intrinsic
+def put(context, address, value):
+    """Store an int64 at an address."""
+
+    def generate(context, builder, signature, arguments):
+        pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
+        builder.store(arguments[1], pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
 
 
 @njit
@@ -162,51 +171,60 @@ def _hash(kind, at, size):
     return np.int64((value ^ (value >> _FOLD)) >> np.uint64(1))
 
 
-# A table of distinct ranges. slots: int32[2^n, 2] with entry + 1 and the high bits of the hash; entries: int64[m, 4]
-# with address, size, kind and number within the kind; counts: int64[kinds + 1], the last for all of them.
+# A table of distinct ranges, int64 each, is known by the address of its head: address of the slots, slots - 1, address
+# of the entries, room for entries, entries, and the number of ranges of each kind. A slot holds an entry's number + 1
+# and above it 32 bits of its hash; an entry holds address, size, kind and number within the kind.
+_SLOTS, _MASK, _ENTRIES, _ROOM, _USED, _COUNTS = range(0, 48, 8)
+_ENTRY_BYTES = 32
+
+
 @njit
-def distinct(slots, entries, counts, kind, at, size, ascii_only):
+def distinct(table, kind, at, size, ascii_only):
     """Number of this range among the distinct ones of its kind, from 0 in order of appearance; TABLE_FULL, or
     NOT_ASCII for a new one that is not."""
-    mask = np.int64(len(slots) - 1)
+    slots, mask, entries = int64_at(table + _SLOTS), int64_at(table + _MASK), int64_at(table + _ENTRIES)
     value = _hash(kind, at, size)
     place = value & mask
-    mark = np.int32(value >> 31)
+    mark = value >> 31
     while True:
-        entry = np.int64(slots[place, 0]) - 1
-        if entry < 0:
+        slot = int64_at(slots + 8 * place)
+        if slot == 0:
             break
-        is_like_it = slots[place, 1] == mark and entries[entry, 1] == size and entries[entry, 2] == kind
-        if is_like_it and same(entries[entry, 0], at, size):
-            return entries[entry, 3]
+        if uint32_at(slots + 8 * place + 4) == mark:
+            entry = entries + _ENTRY_BYTES * ((slot & 0xFFFFFFFF) - 1)
+            if (
+                int64_at(entry + 8) == size
+                and int64_at(entry + 16) == kind
+                and same(int64_at(entry), at, size)
+            ):
+                return int64_at(entry + 24)
         place = (place + 1) & mask
     if ascii_only and not is_ascii(at, size):
         return np.int64(NOT_ASCII)
-    used = counts[-1]
-    if used >= len(entries):
+    used = int64_at(table + _USED)
+    if used >= int64_at(table + _ROOM):
         return np.int64(TABLE_FULL)
-    number = counts[kind]
-    entries[used, 0] = at
-    entries[used, 1] = size
-    entries[used, 2] = kind
-    entries[used, 3] = number
-    slots[place, 0] = np.int32(used + 1)
-    slots[place, 1] = mark
-    counts[kind] = number + 1
-    counts[-1] = used + 1
+    number = int64_at(table + _COUNTS + 8 * kind)
+    entry = entries + _ENTRY_BYTES * used
+    put(entry, at)
+    put(entry + 8, size)
+    put(entry + 16, kind)
+    put(entry + 24, number)
+    put(slots + 8 * place, (used + 1) | (mark << 32))
+    put(table + _COUNTS + 8 * kind, number + 1)
+    put(table + _USED, used + 1)
     return number
 
 
-@compiled("void(int32[:, ::1], int64[:, ::1], int64)")
+@compiled("void(int64[::1], int64[:, ::1], int64)")
 def _fill(slots, entries, used):
     mask = np.int64(len(slots) - 1)
     for entry in range(used):
         value = _hash(entries[entry, 2], entries[entry, 0], entries[entry, 1])
         place = value & mask
-        while slots[place, 0]:
+        while slots[place]:
             place = (place + 1) & mask
-        slots[place, 0] = np.int32(entry + 1)
-        slots[place, 1] = np.int32(value >> 31)
+        slots[place] = (entry + 1) | ((value >> 31) << 32)
 
 
 @compiled("void(int64[:, ::1], int64, int64, int32[::1], uint8[::1])")
@@ -226,37 +244,46 @@ def _copy(entries, used, kind, offsets, into):
 class DistinctRanges:
     """Distinct byte ranges of several kinds, numbered within their kind from 0 in order of appearance.
 
-    `arguments` are what compiled functions pass on to `distinct`. The ranges stay where they are: whoever fills the
-    table keeps those bytes alive as long as it is used.
+    Compiled functions know it by `address`. The ranges stay where they are: whoever fills the table keeps those
+    bytes alive as long as it is used.
     """
 
     def __init__(self, kinds: int, expected: int = 1024):
-        self._kinds = kinds
+        self._head = np.zeros(_COUNTS // 8 + kinds, np.int64)
+        self.address = self._head.ctypes.data
         size = 1 << max(expected, 16).bit_length()
-        self._slots = np.zeros((2 * size, 2), np.int32)
         self._entries = np.empty((size, 4), np.int64)
-        self.counts = np.zeros(kinds + 1, np.int64)
+        self._make_slots()
+
+    def _make_slots(self) -> None:
+        self._slots = np.zeros(2 * len(self._entries), np.int64)
+        _fill(self._slots, self._entries, self._used)
+        self._head[:4] = (
+            self._slots.ctypes.data,
+            len(self._slots) - 1,
+            self._entries.ctypes.data,
+            len(self._entries),
+        )
 
     @property
-    def arguments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self._slots, self._entries, self.counts
+    def _used(self) -> int:
+        return int(self._head[_USED // 8])
+
+    def count(self, kind: int) -> int:
+        return int(self._head[_COUNTS // 8 + kind])
 
     @property
     def is_full(self) -> bool:
-        return int(self.counts[-1]) >= len(self._entries)
+        return self._used >= len(self._entries)
 
     def grow(self) -> None:
         """Make room for four times as many."""
-        used = int(self.counts[-1])
-        entries = np.empty((4 * len(self._entries), 4), np.int64)
-        entries[:used] = self._entries[:used]
-        self._entries = entries
-        self._slots = np.zeros((2 * len(entries), 2), np.int32)
-        _fill(self._slots, self._entries, used)
+        self._entries = np.concatenate([self._entries, np.empty((3 * len(self._entries), 4), np.int64)])
+        self._make_slots()
 
     def ranges(self, kind: int) -> np.ndarray:
         """int64[n, 2]: address and size of each range of the kind."""
-        entries = self._entries[: self.counts[-1]]
+        entries = self._entries[: self._used]
         return np.ascontiguousarray(entries[entries[:, 2] == kind, :2])
 
     def strings(self, kind: int) -> pa.StringArray:
@@ -268,9 +295,8 @@ class DistinctRanges:
         return pa.Array.from_buffers(pa.binary(), n, [None, offsets, data])
 
     def _arrow(self, kind: int) -> tuple[int, pa.Buffer, pa.Buffer]:
-        used = int(self.counts[-1])
-        entries = self._entries[:used]
-        offsets = np.zeros(int(self.counts[kind]) + 1, np.int32)
+        entries = self._entries[: self._used]
+        offsets = np.zeros(self.count(kind) + 1, np.int32)
         into = np.empty(int(entries[entries[:, 2] == kind, 1].sum()), np.uint8)
-        _copy(self._entries, used, kind, offsets, into)
+        _copy(self._entries, self._used, kind, offsets, into)
         return len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(into)
