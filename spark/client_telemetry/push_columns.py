@@ -11,7 +11,7 @@ import google_crc32c
 import numpy as np
 import pyarrow as pa
 
-from client_telemetry.otlp.codecs import decompress
+from client_telemetry.otlp.codecs import NO_ROOM, decompress, decompress_into
 from client_telemetry.otlp.columns import PayloadColumns, decode_columns
 from client_telemetry.raw import push_scan as scan
 from client_telemetry.raw.errors import UndecodableRecord
@@ -19,8 +19,8 @@ from client_telemetry.raw.object_key import ObjectKey
 from client_telemetry.raw.reader import RecordBlock
 from client_telemetry.raw.wire import PADDING, DistinctRanges
 
-MAX_PAYLOAD_BYTES = 8 * 2**20
-"""Decompressed bytes to decode together, but one payload at least."""
+_memory = bytearray(8 * 2**20 + PADDING)
+"""Payloads to decode together, decompressed one after another; used again and again. Larger ones go alone."""
 
 _TIMESTAMP = pa.timestamp("us", "UTC")
 _DAY_NANOS = 86_400 * 10**9
@@ -95,9 +95,8 @@ class PushBlock:
 
     def portions(self) -> Iterator["PushPortion"]:
         """The pushes that were not given up, some at a time; more are given up on the way."""
-        rows: list[int] = []
-        payloads: list[bytes] = []
-        size = 0
+        rows, bounds = [], [0]
+        memory = memoryview(_memory)[:-PADDING]
         wanted = [scan.PAYLOAD_AT, scan.PAYLOAD_BYTES, scan.CODEC, scan.CHECKSUM]
         pushes, data, base = self.pushes[:, wanted].tolist(), self._data, self._base
         for row in np.flatnonzero(~self.given_up).tolist():
@@ -107,18 +106,26 @@ class PushBlock:
                 self.given_up[row] = True
                 continue
             try:
-                payload = decompress(payload, codec)
+                size = decompress_into(memory[bounds[-1] :], payload, codec)
+                if size == NO_ROOM and rows:
+                    yield self._portion(_memory, rows, bounds)
+                    rows, bounds = [], [0]
+                    size = decompress_into(memory, payload, codec)
+                if size == NO_ROOM:
+                    large = decompress(payload, codec)
+                    yield self._portion(large + bytes(PADDING), [row], [0, len(large)])
+                    continue
             except UndecodableRecord:
                 self.given_up[row] = True
                 continue
-            if size + len(payload) > MAX_PAYLOAD_BYTES and rows:
-                yield PushPortion(self, np.array(rows), decode_columns(payloads))
-                rows, payloads, size = [], [], 0
             rows.append(row)
-            payloads.append(payload)
-            size += len(payload)
+            bounds.append(bounds[-1] + size)
         if rows:
-            yield PushPortion(self, np.array(rows), decode_columns(payloads))
+            yield self._portion(_memory, rows, bounds)
+
+    def _portion(self, memory: bytes | bytearray, rows: list[int], bounds: list[int]) -> "PushPortion":
+        payloads = decode_columns(np.frombuffer(memory, np.uint8), np.array(bounds))
+        return PushPortion(self, np.array(rows), payloads)
 
     def strings(self, kind: int, numbers: np.ndarray, absent: np.ndarray | None = None) -> pa.DictionaryArray:
         """The ranges of a kind by number; null where `absent`."""

@@ -47,6 +47,7 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
+NO_ROOM = -1
 _zstd = zstandard.ZstdDecompressor()
 
 
@@ -69,9 +70,6 @@ def decompress(data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> byte
     if codec == NONE:
         _check_size(len(data), limits.max_bytes, len(data))
         return data
-    whole = _whole_frame(data, codec, limit)
-    if whole is not None:
-        return whole
     if codec == GZIP:
         return _decompress_frames(data, lambda: zlib.decompressobj(wbits=31), limit)
     if codec == SNAPPY:
@@ -84,26 +82,26 @@ def decompress(data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> byte
     raise UnknownCodec(f"compression type {codec}")
 
 
-def _whole_frame(data: bytes, codec: int, limit: int) -> bytes | None:
-    """The usual case in one call: a single frame whose output keeps to the limit. None if it is anything else."""
-    try:
-        if codec == ZSTD:
-            blocks = _zstd_blocks(data)
-            # A frame that states its size gets that much memory, whatever follows.
-            if not blocks or zstandard.frame_content_size(data) > limit:
-                return None
-            return _zstd.decompress(data, max_output_size=min(limit, blocks * _ZSTD_BLOCK_BYTES))
-        if codec == GZIP:
-            member = zlib.decompressobj(wbits=31)
-            output = member.decompress(data, limit)
-            return output if member.eof and not member.unused_data else None
-        if codec == LZ4:
-            frame = lz4.frame.LZ4FrameDecompressor()
-            output = frame.decompress(data, max_length=limit)
-            return output if frame.eof and not frame.unused_data else None
-    except (zlib.error, zstandard.ZstdError, RuntimeError):
-        pass
-    return None
+def decompress_into(memory: memoryview, data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> int:
+    """How many bytes `decompress` gives, written to the beginning of `memory`; NO_ROOM if they may not fit. Without
+    an object for each payload, for the usual case: one zstd frame."""
+    blocks = _zstd_blocks(data) if codec == ZSTD else 0
+    if blocks:
+        room = min(limits.output_bytes(len(data)), blocks * _ZSTD_BLOCK_BYTES)
+        if room > len(memory):
+            return NO_ROOM
+        try:
+            size = _zstd.stream_reader(data).readinto(memory[:room])
+        except zstandard.ZstdError:
+            size = room
+        # A full memory leaves open whether there is more.
+        if size < room:
+            return size
+    payload = decompress(data, codec, limits)
+    if len(payload) > len(memory):
+        return NO_ROOM
+    memory[: len(payload)] = payload
+    return len(payload)
 
 
 def _zstd_blocks(data: bytes) -> int:

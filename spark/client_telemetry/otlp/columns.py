@@ -5,7 +5,6 @@ reference, be it unusual or broken.
 """
 
 import ctypes
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,7 +39,7 @@ from client_telemetry.otlp.scan import (
     VALUE,
     scan,
 )
-from client_telemetry.raw.wire import PADDING, DistinctRanges, compiled
+from client_telemetry.raw.wire import DistinctRanges, compiled
 
 _TIMESTAMP = pa.timestamp("us", "UTC")
 _SMALLEST_POINT = 60
@@ -107,16 +106,16 @@ def _split(points, first, has_identity, out_int, out_long, valid, latest, identi
             identity[payload] = True
 
 
-def decode_columns(payloads: Sequence[bytes]) -> PayloadColumns:
-    """Decode decompressed payloads together. Together they take some 15 times their size in memory at most."""
-    arena = np.frombuffer(b"".join([*payloads, bytes(PADDING)]), np.uint8)
-    sizes = np.fromiter(map(len, payloads), np.int64, len(payloads))
-    bounds = arena.ctypes.data + np.concatenate([[0], np.cumsum(sizes)])
+def decode_columns(memory: np.ndarray, bounds: np.ndarray) -> PayloadColumns:
+    """Decode decompressed payloads together. `memory`: uint8, `bounds`: int64[n + 1], payload i lies from bounds[i] to
+    bounds[i + 1]; PADDING bytes of any value follow the last one. Nothing of `memory` is kept.
+    """
+    bounds = memory.ctypes.data + bounds
+    n = len(bounds) - 1
     table = DistinctRanges(KINDS)
-    n = len(payloads)
     per_payload = np.empty((n, PAYLOAD_COLUMNS), np.int64)
     given_up = np.zeros(n, np.bool_)
-    points = np.empty((len(arena) // _SMALLEST_POINT + 64, POINT_COLUMNS), np.int64)
+    points = np.empty((int(bounds[-1] - bounds[0]) // _SMALLEST_POINT + 64, POINT_COLUMNS), np.int64)
     at = used = 0
     while True:
         at, used = scan(bounds, at, per_payload, points, used, given_up, table.address)

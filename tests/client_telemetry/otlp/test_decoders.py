@@ -5,6 +5,7 @@ import datetime as dt
 import math
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from client_telemetry.otlp import reference
@@ -12,6 +13,7 @@ from client_telemetry.otlp.codecs import decompress
 from client_telemetry.otlp.columns import decode_columns
 from client_telemetry.otlp.points import IDENTITY_LABELS, DecodedPayload, HistogramPoint, NumberPoint
 from client_telemetry.raw.errors import NotMetricsData
+from client_telemetry.raw.wire import PADDING
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.metrics.v1.metrics_pb2 import (
     ExponentialHistogram,
@@ -32,7 +34,7 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import (
 
 def decode_by_columns(payload: bytes) -> DecodedPayload:
     """The fast decoder and what it leaves to the reference, in the reference's terms."""
-    columns = decode_columns([payload])
+    columns = decode_columns(np.frombuffer(payload + bytes(PADDING), np.uint8), np.array([0, len(payload)]))
     if columns.given_up[0]:
         return reference.decode(payload)
     decoded = DecodedPayload([dict(resource) for resource in columns.resources.to_pylist()[0]])
