@@ -10,9 +10,11 @@ from collections.abc import Iterator
 import google_crc32c
 import numpy as np
 import pyarrow as pa
+import zstandard
 
-from client_telemetry.otlp.codecs import NO_ROOM, decompress, decompress_into
+from client_telemetry.otlp.codecs import DEFAULT_LIMITS, decompress
 from client_telemetry.otlp.columns import PayloadColumns, decode_columns
+from client_telemetry.otlp.zstd_frames import room_for
 from client_telemetry.raw import push_scan as scan
 from client_telemetry.raw.errors import UndecodableRecord
 from client_telemetry.raw.object_key import ObjectKey
@@ -21,6 +23,7 @@ from client_telemetry.raw.wire import PADDING, DistinctRanges
 
 _memory = bytearray(8 * 2**20 + PADDING)
 """Payloads to decode together, decompressed one after another; used again and again. Larger ones go alone."""
+_zstd = zstandard.ZstdDecompressor()
 
 _TIMESTAMP = pa.timestamp("us", "UTC")
 _DAY_NANOS = 86_400 * 10**9
@@ -95,31 +98,52 @@ class PushBlock:
 
     def portions(self) -> Iterator["PushPortion"]:
         """The pushes that were not given up, some at a time; more are given up on the way."""
-        rows, bounds = [], [0]
-        memory = memoryview(_memory)[:-PADDING]
-        wanted = [scan.PAYLOAD_AT, scan.PAYLOAD_BYTES, scan.CODEC, scan.CHECKSUM]
-        pushes, data, base = self.pushes[:, wanted].tolist(), self._data, self._base
-        for row in np.flatnonzero(~self.given_up).tolist():
-            at, stored, codec, checksum = pushes[row]
-            payload = data[at - base : at - base + stored] if stored else b""
+        kept = np.flatnonzero(~self.given_up)
+        at, sizes, codecs, checksums = (
+            np.ascontiguousarray(self.pushes[kept, column])
+            for column in (scan.PAYLOAD_AT, scan.PAYLOAD_BYTES, scan.CODEC, scan.CHECKSUM)
+        )
+        columns = (
+            kept,
+            at - self._base,
+            sizes,
+            codecs,
+            checksums,
+            room_for(at, sizes, codecs, DEFAULT_LIMITS),
+        )
+        rows, bounds, used = [], [0], 0
+        memory, capacity, open_frame = memoryview(_memory), len(_memory) - PADDING, _zstd.stream_reader
+        for row, start, size, codec, checksum, room in zip(*(c.tolist() for c in columns), strict=True):
+            payload = self._data[start : start + size] if size else b""
             if checksum and google_crc32c.value(payload) != checksum:
                 self.given_up[row] = True
                 continue
             try:
-                size = decompress_into(memory[bounds[-1] :], payload, codec)
-                if size == NO_ROOM and rows:
+                if not room or room > capacity:
+                    decompressed = decompress(payload, codec)
+                    room = len(decompressed)
+                    if room > capacity:
+                        yield self._portion(decompressed + bytes(PADDING), [row], [0, room])
+                        continue
+                else:
+                    decompressed = None
+                if used + room > capacity:
                     yield self._portion(_memory, rows, bounds)
-                    rows, bounds = [], [0]
-                    size = decompress_into(memory, payload, codec)
-                if size == NO_ROOM:
-                    large = decompress(payload, codec)
-                    yield self._portion(large + bytes(PADDING), [row], [0, len(large)])
-                    continue
-            except UndecodableRecord:
+                    rows, bounds, used = [], [0], 0
+                if decompressed is None:
+                    written = open_frame(payload).readinto(memory[used : used + room])
+                    if written == room:  # there may be more
+                        self.given_up[row] = True
+                        continue
+                    used += written
+                else:
+                    memory[used : used + room] = decompressed
+                    used += room
+            except (UndecodableRecord, zstandard.ZstdError):
                 self.given_up[row] = True
                 continue
             rows.append(row)
-            bounds.append(bounds[-1] + size)
+            bounds.append(used)
         if rows:
             yield self._portion(_memory, rows, bounds)
 

@@ -26,7 +26,7 @@ _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER_BYTES = 16
 # MetricsData has one field, number 1 with a length: a payload that is not compressed begins so.
 _METRICS_DATA_TAG = b"\x0a"
-_ZSTD_BLOCK_BYTES = 128 * 2**10
+ZSTD_BLOCK_BYTES = 128 * 2**10
 # 4 bytes of zstd can stand for 128 KiB (RFC 8878, RLE_Block): at most 16 MiB come back for a piece.
 _PIECE_BYTES = 512
 
@@ -47,8 +47,6 @@ class Limits:
 
 
 DEFAULT_LIMITS = Limits()
-NO_ROOM = -1
-_zstd = zstandard.ZstdDecompressor()
 
 
 class _Frame(Protocol):
@@ -80,44 +78,6 @@ def decompress(data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> byte
         # Frames of Kafka clients have no content size: only the streaming interface reads them.
         return _decompress_frames(data, zstandard.ZstdDecompressor().decompressobj, limit)
     raise UnknownCodec(f"compression type {codec}")
-
-
-def decompress_into(memory: memoryview, data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> int:
-    """How many bytes `decompress` gives, written to the beginning of `memory`; NO_ROOM if they may not fit. Without
-    an object for each payload, for the usual case: one zstd frame."""
-    blocks = _zstd_blocks(data) if codec == ZSTD else 0
-    if blocks:
-        room = min(limits.output_bytes(len(data)), blocks * _ZSTD_BLOCK_BYTES)
-        if room > len(memory):
-            return NO_ROOM
-        try:
-            size = _zstd.stream_reader(data).readinto(memory[:room])
-        except zstandard.ZstdError:
-            size = room
-        # A full memory leaves open whether there is more.
-        if size < room:
-            return size
-    payload = decompress(data, codec, limits)
-    if len(payload) > len(memory):
-        return NO_ROOM
-    memory[: len(payload)] = payload
-    return len(payload)
-
-
-def _zstd_blocks(data: bytes) -> int:
-    """How many blocks the frame has (RFC 8878: each starts with 3 bytes, which tell whether it is the last, its
-    type and its size); 0 if these bytes are anything else than one whole frame."""
-    if not data.startswith(_ZSTD_MAGIC):
-        return 0
-    at, blocks, header = zstandard.frame_header_size(data), 0, 0
-    while not header & 1:
-        header = int.from_bytes(data[at : at + 3], "little")
-        at += 3 + (1 if header >> 1 & 3 == 1 else header >> 3)
-        blocks += 1
-        if at > len(data):
-            return 0
-    checksum = 4 if data[4] & 4 else 0
-    return blocks if at + checksum == len(data) else 0
 
 
 def detect_codec(data: bytes) -> int:

@@ -98,6 +98,9 @@ class DataFile:
             schema,
             filesystem=files,
             compression="zstd",
+            # Numbers hardly repeat, or do so in runs that zstd sees: plain they are written in half the time and
+            # take less room.
+            use_dictionary=[path for field in self._schema for path in _text_columns(field.name, field.type)],
             store_schema=False,
             write_statistics=with_statistics,
         )
@@ -109,3 +112,16 @@ class DataFile:
             return None
         self._writer.close()
         return self._url
+
+
+def _text_columns(path: str, kind: pa.DataType) -> list[str]:
+    """Parquet's paths of the strings and binaries in a column."""
+    if pa.types.is_map(kind):
+        parts = {"key_value.key": kind.key_type, "key_value.value": kind.item_type}
+    elif pa.types.is_list(kind):
+        parts = {"list.element": kind.value_type}
+    elif pa.types.is_struct(kind):
+        parts = {field.name: field.type for field in kind}
+    else:
+        return [path] if pa.types.is_string(kind) or pa.types.is_binary(kind) else []
+    return [found for name, part in parts.items() for found in _text_columns(f"{path}.{name}", part)]
