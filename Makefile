@@ -12,7 +12,7 @@ STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help install run report requarantine test e2e ui check format proto lock accuracy bench tables knowledge clean
+.PHONY: help install run report requarantine test e2e ui check format proto lock accuracy bench tables knowledge clean fuzz
 
 help:  ## what there is to do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -52,6 +52,9 @@ accuracy: install  ## hold the verdicts against what real clients did on real br
 
 bench: install  ## measure against peers and write docs/performance.md; one of them: ARGS=decode
 	@$(AIRFLOW) python -m benchmarks.bench $(ARGS)
+
+fuzz: install  ## hold the fast decoder against the slow one on damaged pushes: ARGS="SECONDS SEED"
+	@$(BIN)/python -m benchmarks.fuzz $(ARGS)
 
 proto: install  ## generate the classes of the raw dump contract from its .proto
 	@$(BIN)/python -m grpc_tools.protoc --proto_path=include/contracts --python_out=spark/client_telemetry/raw \

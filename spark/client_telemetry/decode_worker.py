@@ -129,6 +129,7 @@ class Worker:
 
     def _add_record(self, key: ObjectKey, record: RawRecord, seen: Sequences, done: DecodedObject) -> None:
         is_push = key.dataset == "client_pushes"
+        done.slow_pushes += is_push
         try:
             message = (parse_client_push if is_push else parse_connection_event)(record.data, key)
             if seen.has(message.incarnation, message.sequence):

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 class DecodedObject:
     """What became of one object. `records` = `rows` + `duplicates` + `undecodable`; a tail counts as a record.
 
-    `sequences`: incarnation (hex) to smallest and largest sequence of the object's records.
+    `sequences`: incarnation (hex) to smallest and largest sequence of the object's records. `slow_pushes`: how many
+    pushes, those in quarantine included, were not read by compiled code.
     """
 
     object_key: str
@@ -21,6 +22,7 @@ class DecodedObject:
     points: int = 0
     other_day: bool = False
     sequences: dict[str, tuple[int, int]] = field(default_factory=dict)
+    slow_pushes: int = field(default=0, repr=False)
 
     def note(self, incarnation: bytes, first: int, last: int) -> None:
         """Sequences of records that became rows."""
