@@ -2,7 +2,8 @@
 
     python -m benchmarks.bench [NAME ...]
 
-Each name is a module of this folder with a function `run() -> list[Section]`; without names, all of BENCHMARKS run.
+Each name is a module of this folder with a function `run()` that gives its Sections, as a list or one by one as they
+are ready; without names, all of BENCHMARKS run.
 Results go to benchmarks/results/<date>.json, and the latest of each benchmark to docs/performance.md. Nothing here
 passes or fails: on a busy machine only the ratios mean something, and they are what the tables show.
 """
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.measure import machine
 
-BENCHMARKS: tuple[str, ...] = ()
+BENCHMARKS: tuple[str, ...] = ("decode",)
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 
@@ -40,10 +41,11 @@ def main(names: Sequence[str]) -> int:
     today = dt.datetime.now(dt.UTC).date()
     for name in names or BENCHMARKS:
         print(f"{name} ...", flush=True)
-        sections = importlib.import_module(f"benchmarks.{name}").run()
-        for section in sections:
-            print(f"\n{section.title}\n\n{_table(section.rows)}", flush=True)
-        keep(RESULTS / f"{today}.json", name, sections)
+        sections: list[Section] = []
+        for section in importlib.import_module(f"benchmarks.{name}").run():
+            sections.append(section)
+            print(f"\n{section.title}\n\n{_table(section.rows)}\n", flush=True)
+            keep(RESULTS / f"{today}.json", name, sections)
     PAGE.write_text(page(RESULTS), encoding="utf-8")
     print(f"\nwritten: {RESULTS.name}/{today}.json and docs/{PAGE.name}")
     return 0

@@ -15,13 +15,18 @@ from pathlib import Path
 
 import zstandard
 from client_telemetry.otlp.codecs import decompress
+from client_telemetry.raw.envelopes import parse_client_push
+from client_telemetry.raw.object_key import parse_object_key
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
+from client_telemetry.raw.reader import RecordReader
 from client_telemetry.raw.writer import DumpWriter
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData, NumberDataPoint
 
 CLUSTER = "benchmark"
 DAY = dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC)
-_CAPTURED = Path(__file__).parents[1] / "tests" / "data" / "payloads"
+_CHECKOUT = Path(__file__).parents[1]
+_CAPTURED = _CHECKOUT / "tests" / "data" / "payloads"
+_SAMPLE = _CHECKOUT / "include" / "sample"
 _TOPICS = ("orders.v1", "payments", "shipment-events", "clickstream", "inventory_updates", "sessions")
 _PARTITION_METRICS = tuple(
     f"org.apache.kafka.consumer.fetch.manager.records.{name}"
@@ -34,8 +39,7 @@ def write_dump(folder: Path, size: str, pushes: int, brokers: int = 4) -> None:
     """A dump of one hour with so many pushes of `size` (small or big), shared out to the brokers."""
     for broker in range(brokers):
         share = pushes // brokers + (broker < pushes % brokers)
-        started = {"broker_started_at": DAY - dt.timedelta(days=1), "broker_software_version": "4.3.1"}
-        with DumpWriter(folder, CLUSTER, broker, uuid.UUID(int=broker + 1).bytes, **started) as dump:
+        with _dump(folder, broker) as dump:
             for push in made_pushes(size, share, seed=broker):
                 dump.append_push(push)
 
@@ -129,16 +133,16 @@ class _Client:
             point.attributes.add(key=key).value.string_value = value
 
     def push(self, at: dt.datetime) -> ClientPush:
-        micros = (at - dt.datetime.fromtimestamp(0, dt.UTC)) // dt.timedelta(microseconds=1)
+        nanos = _nanos(at)
         for point in self._points:
-            point.time_unix_nano = micros * 1000 - 1_000_000
+            point.time_unix_nano = nanos - 1_000_000
             if point.start_time_unix_nano:
-                point.start_time_unix_nano = micros * 1000 - 300 * 10**9
+                point.start_time_unix_nano = nanos - 300 * 10**9
             self._change(point)
         compressor = zstandard.ZstdCompressor(level=3, write_content_size=False).compressobj()
         payload = compressor.compress(self._data.SerializeToString()) + compressor.flush()
         return ClientPush(
-            received_at_nanos=micros * 1000,
+            received_at_nanos=nanos,
             client=self._connection,
             client_instance_id=self._instance,
             content_type="OTLP",
@@ -161,3 +165,36 @@ class _Client:
             point.as_double = (
                 float(self._random.randrange(10**5)) if kind < 0.55 else 1000 * self._random.random()
             )
+
+
+def captured_dump(folder: Path, brokers: int = 4) -> None:
+    """The pushes of both shipped captures, whatever their codec and client, as one hour of some brokers."""
+    pushes = []
+    for path in sorted(_SAMPLE.glob("*/raw/v1/dataset=client_pushes/**/*.zst")):
+        key = parse_object_key(str(path))
+        with path.open("rb") as source:
+            pushes += [parse_client_push(record.data, key) for record in RecordReader(source, key.file_name)]
+    for broker in range(brokers):
+        with _dump(folder, broker) as dump:
+            for number, push in enumerate(pushes[broker::brokers]):
+                push.received_at_nanos = _nanos(DAY + dt.timedelta(milliseconds=number))
+                dump.append_push(push)
+
+
+def large_object(folder: Path, pushes: int) -> None:
+    """One object of so many pushes: two thousand different ones over and over, each time as new records."""
+    made = list(made_pushes("small", 2_000, seed=1))
+    with _dump(folder, 1, max_object_bytes=2**40) as dump:
+        for number in range(pushes):
+            push = made[number % len(made)]
+            push.received_at_nanos = _nanos(DAY + dt.timedelta(microseconds=10 * number))
+            dump.append_push(push)
+
+
+def _dump(folder: Path, broker: int, **options: int) -> DumpWriter:
+    started = {"broker_started_at": DAY - dt.timedelta(days=1), "broker_software_version": "4.3.1"}
+    return DumpWriter(folder, CLUSTER, broker, uuid.UUID(int=broker + 1).bytes, **started, **options)
+
+
+def _nanos(at: dt.datetime) -> int:
+    return (at - dt.datetime.fromtimestamp(0, dt.UTC)) // dt.timedelta(microseconds=1) * 1000

@@ -11,6 +11,7 @@ from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
 from benchmarks.fuzz import Fuzzer, decoded
+from tests.client_telemetry.otlp.decompression_bombs import BOMBS
 
 PAYLOADS = Path(__file__).parents[1] / "data" / "payloads"
 INCARNATION = bytes(range(16))
@@ -166,6 +167,16 @@ def test_a_payload_larger_than_the_memory_for_many_goes_alone(tmp_path):
     pushes = [push(i, metrics(metric)) for i, metric in enumerate((gauge(), large, gauge()))]
     rows, taken = both(tmp_path, pushes)
     assert taken == 3 and len(rows["client_metrics"]) == 3
+
+
+def test_decompression_bombs_are_quarantined_and_the_pushes_beside_them_are_not(tmp_path):
+    bombs = [push(i, data, compression_type=codec) for i, (codec, data) in enumerate(BOMBS.values())]
+    rows, taken = both(tmp_path, [*bombs, push(100, metrics(gauge()))])
+    assert {row["error_class"] for row in rows["undecodable_records"]} == {
+        "PayloadTooLarge",
+        "CorruptPayload",
+    }
+    assert (len(rows["undecodable_records"]), len(rows["client_pushes"]), taken) == (len(bombs), 1, 1)
 
 
 def test_damaged_pushes_give_the_same_rows_both_ways():

@@ -1,5 +1,7 @@
 import gzip
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import lz4.frame
@@ -154,3 +156,14 @@ def test_a_snappy_block_that_declares_4_gib_is_not_believed():
 def test_a_payload_without_compression_is_limited_too():
     with pytest.raises(PayloadTooLarge):
         decompress(bytes(11), 0, Limits(max_bytes=10))
+
+
+def test_bombs_do_not_take_more_memory_than_the_limit_and_a_piece():
+    """In an interpreter of its own: what it prints is its high-water mark."""
+    script = Path(__file__).with_name("decompression_bombs.py")
+    printed = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True).stdout
+    outcomes = [line.split("\t") for line in printed.splitlines()]
+    assert [
+        bomb for bomb, outcome, _ in outcomes if outcome not in ("PayloadTooLarge", "CorruptPayload")
+    ] == []
+    assert len(outcomes) == 6 and all(int(grown) < 100 for _, _, grown in outcomes)

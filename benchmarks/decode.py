@@ -1,0 +1,199 @@
+"""decode against its peers: raw objects to stored points, in Spark, from the same dump.
+
+Peers read the same objects with the same reader and walk through protobuf's own classes in Python (upb_peer.py).
+They write the points only; this project writes the pushes too, quarantines, counts and hashes what it reads.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import zstandard
+from client_telemetry.decode import DECODED_TABLES, decode_objects
+from client_telemetry.otlp.codecs import ZSTD, decompress
+from client_telemetry.raw.envelopes import parse_client_push
+from client_telemetry.raw.object_key import parse_object_key
+from client_telemetry.raw.reader import RecordReader
+from client_telemetry.tables.client_metrics import CLIENT_METRICS
+from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
+from pyspark.sql import SparkSession
+
+from benchmarks.bench import Section
+from benchmarks.corpus import captured_dump, large_object, write_dump
+from benchmarks.measure import Cost, cost_of, peak_memory_mb, take_turns
+from benchmarks.upb_peer import point_batches, write_points
+
+CORPORA = {
+    "small": ("small pushes, of 10 to 20 points", lambda folder: write_dump(folder, "small", 10_000)),
+    "big": ("big pushes, of some 430 points", lambda folder: write_dump(folder, "big", 1_000)),
+    "captured": ("all pushes of the two shipped captures", captured_dump),
+}
+REPEATED = 4
+LARGE_OBJECT_PUSHES = 1_000_000
+OURS, SPARK_WRITER, SAME_SINK, SUM = "this project", "upb, Spark's writer", "upb, same sink", "sum of three"
+_TEXT = f"""CPU from raw objects to stored points. *{SPARK_WRITER}*: protobuf's classes walked through in Python inside \
+mapInArrow, written by Spark as Parquet. *{SAME_SINK}*: the same, written in the worker as this project does. *{SUM}*: zstd, \
+`ParseFromString` and pyarrow's Parquet write with its defaults, alone and over data in memory. These write points only. \
+This project reads the objects {REPEATED} times over in one job, so that starting a Spark job does not count against its \
+shorter work. That all store equal points is checked first."""
+_GROWTH = """The same objects 1, 4 and 16 times over in one job, and one object of a million pushes. *Memory* is the largest \
+resident size of a Python worker."""
+
+
+def run() -> Iterator[Section]:
+    settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+    folder = Path(tempfile.mkdtemp(prefix="benchmark_decode_"))
+    try:
+        for name, (what, write) in CORPORA.items():
+            write(folder / name)
+            yield Section(f"Decoding {what}", _TEXT, _ratios(name, Dump(spark, folder / name)))
+        growth = [_growth("small pushes", Dump(spark, folder / "small"), times) for times in (1, 4, 16)]
+        large_object(folder / "large", LARGE_OBJECT_PUSHES)
+        growth.append(_growth("one object of a million small pushes", Dump(spark, folder / "large"), 1))
+        yield Section("Growth and memory", _GROWTH, growth)
+    finally:
+        shutil.rmtree(folder)
+        spark.stop()
+
+
+class Dump:
+    """A dump in a folder, and ways to decode it. Each gives the files of points that it wrote."""
+
+    def __init__(self, spark: SparkSession, folder: Path):
+        self._spark, self._folder = spark, folder
+        self.keys = sorted(
+            str(path.relative_to(folder)) for path in folder.glob("v1/dataset=client_pushes/**/*.zst")
+        )
+        self.bytes = sum((folder / key).stat().st_size for key in self.keys)
+
+    def _emptied(self, name: str) -> Path:
+        out = self._folder / name
+        shutil.rmtree(out, ignore_errors=True)
+        return out
+
+    def ours(self, times: int = 1) -> list[str]:
+        out = self._emptied("ours")
+        locations = {table.name: f"file://{out}/{table.name}" for table in DECODED_TABLES}
+        groups = [[(key, (self._folder / key).stat().st_size)] for key in self.keys] * times
+        results = decode_objects(self._spark, groups, _Opener(self._folder), locations)
+        return [url for result in results for url in result.files[CLIENT_METRICS.name]]
+
+    def spark_writer(self) -> list[str]:
+        out, opener = self._emptied("spark"), _Opener(self._folder)
+        points = self._in_workers(lambda keys: point_batches(opener, keys), CLIENT_METRICS.schema)
+        points.write.option("compression", "zstd").parquet(f"file://{out}")
+        return [str(path) for path in out.glob("*.parquet")]
+
+    def same_sink(self) -> list[str]:
+        location, opener = f"file://{self._emptied('sink')}", _Opener(self._folder)
+        written = self._in_workers(lambda keys: write_points(opener, keys, location), "url string")
+        return [row["url"] for row in written.collect()]
+
+    def _in_workers(self, work: Callable[[list[str]], Iterator[pa.RecordBatch]], schema: object):
+        count = min(8, len(self.keys))
+        tasks = [self.keys[i::count] for i in range(count)]
+
+        def batches(given: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in given:
+                for task in batch.column("id").to_pylist():
+                    yield from work(tasks[task])
+
+        return self._spark.range(0, count, 1, count).mapInArrow(batches, schema)
+
+    def sum_of_three(self, points: pa.Table) -> Callable[[], None]:
+        pushes = [
+            parse_client_push(record.data, parse_object_key(key))
+            for key in self.keys
+            for record in RecordReader(_Opener(self._folder)(key), key)
+        ]
+        zstd, parse = zstandard.ZstdDecompressor(), MetricsData.FromString
+        file = self._folder / "sum.parquet"
+
+        def work() -> None:
+            for push in pushes:
+                if push.compression_type == ZSTD:
+                    parse(zstd.decompress(push.payload, max_output_size=2**20))
+                else:
+                    parse(decompress(push.payload, push.compression_type))
+            pq.write_table(points, file, compression="zstd", row_group_size=100_000)
+
+        return work
+
+
+class _Opener:
+    """Opens objects of a folder; travels to the workers."""
+
+    def __init__(self, folder: Path):
+        self._folder = str(folder)
+
+    def __call__(self, key: str):
+        return Path(self._folder, key).open("rb")
+
+
+def _ratios(name: str, dump: Dump) -> list[dict[str, str | float]]:
+    written = dump.ours()
+    points, coded = _points(written), _with_dictionaries(written)
+    for peer in (dump.spark_writer, dump.same_sink):
+        if not _points(peer()).equals(points):
+            raise AssertionError(f"{name}: {peer.__name__} stores other points")
+    cases = {
+        OURS: lambda: dump.ours(REPEATED),
+        SPARK_WRITER: dump.spark_writer,
+        SAME_SINK: dump.same_sink,
+        SUM: dump.sum_of_three(coded),
+    }
+    costs = take_turns(cases)
+    per_point = {
+        case: cost.cpu / len(points) / (REPEATED if case == OURS else 1) * 1e9 for case, cost in costs.items()
+    }
+    return [
+        {
+            "way": case,
+            "points": len(points),
+            "CPU, ns a point": round(value),
+            "times this project's": value / per_point[OURS],
+        }
+        for case, value in per_point.items()
+    ]
+
+
+def _growth(name: str, dump: Dump, times: int) -> dict[str, str | int | float]:
+    written: list[str] = []
+    cost: list[Cost] = []
+    memory = peak_memory_mb(lambda: cost.append(cost_of(lambda: written.extend(dump.ours(times)))))
+    points = sum(pq.read_metadata(_path(url)).num_rows for url in written)
+    return {
+        "objects": name if times == 1 else f"{name}, {times} times",
+        "stored MB": round(dump.bytes * times / 2**20),
+        "points": points,
+        "CPU, ns a point": round(cost[0].cpu / points * 1e9),
+        "memory of a worker, MB": round(memory),
+    }
+
+
+def _path(url: str) -> str:
+    return url.removeprefix("file://")
+
+
+def _points(urls: list[str]) -> pa.Table:
+    """Points in order of their key, with the bits of doubles, so that NaN equals itself."""
+    table = pa.concat_tables(
+        pq.read_table(_path(url), partitioning=None).cast(CLIENT_METRICS.arrow_schema) for url in urls
+    )
+    table = table.sort_by([(name, "ascending") for name in ("broker_id", "sequence", "point_index")])
+    bits = table["value"].combine_chunks().view(pa.int64())
+    return table.set_column(table.schema.get_field_index("value"), "value", bits)
+
+
+def _with_dictionaries(urls: list[str]) -> pa.Table:
+    """Points as a decoder has them before it writes: texts as dictionaries."""
+    texts = [
+        *("cluster_id", "broker_incarnation", "client_instance_id", "metric", "kind", "temporality"),
+        *("attributes.key_value.key", "attributes.key_value.value"),
+    ]
+    tables = [pq.read_table(_path(url), partitioning=None, read_dictionary=texts) for url in urls]
+    return pa.concat_tables(tables).unify_dictionaries()
