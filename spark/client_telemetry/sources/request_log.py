@@ -30,6 +30,10 @@ from client_telemetry.sources.request_entry import (
     received_nanos,
 )
 
+SILENCE_NANOS = 60 * 10**9
+"""Without a line for longer than that, a broker was not watched: its log was off, is not among the files, or it was down.
+Consumers fetch and send heartbeats every few seconds."""
+
 _NAMESPACE = uuid.UUID("6d2f3c2e-8a55-5d0c-9a43-6c1f4f0f5b11")
 
 
@@ -59,15 +63,15 @@ def release_of_all(survey: Survey, told: str | None) -> str:
     Raises ReleaseNotTold, also where what was told contradicts every broker, and UnusableRelease for what is no
     release.
     """
-    explained = [
-        life.candidates for broker in survey.brokers for life in broker.lives[-1:] if life.candidates
-    ]
-    possible = set.intersection(*map(set, explained)) if explained else set()
+    explained = [[life.candidates for life in broker.lives if life.candidates] for broker in survey.brokers]
     if told:
         release = releases.exact(told)
-        if explained and not any(release in each for each in explained):
+        answers = [candidates for lives in explained for candidates in lives]
+        if answers and not any(release in candidates for candidates in answers):
             raise ReleaseNotTold(f"no broker in the logs answers as {release} does: {_answers(survey)}")
         return release
+    latest = [set(lives[-1]) for lives in explained if lives]
+    possible = set.intersection(*latest) if latest else set()
     if len(possible) == 1:
         return possible.pop()
     raise ReleaseNotTold(f"the logs do not tell the exact release that the brokers run ({_answers(survey)})")
@@ -210,9 +214,9 @@ class _Life:
         until = broker.lives[index + 1].since if index + 1 < len(broker.lives) else broker.last
         self._done = done
         self._first, self._last, self._last_logged = life.since, until, life.since
-        self._window = (_time(life.since), _time(until))
+        self._windows: list[list[int]] = []
         name = f"request-log/{cluster_id}/{broker.broker_id}/{life.since}"
-        fields: dict[str, object] = {}
+        fields: dict[str, object] = {"registry": {"mode": "sampled", "windows": []}}
         if life.api_versions:
             fields["api_versions"] = life.api_versions
         if life.features:
@@ -230,6 +234,9 @@ class _Life:
 
     def add(self, entry: RequestEntry, logged: int) -> None:
         self._last_logged = logged
+        if not self._windows or logged - self._windows[-1][1] > SILENCE_NANOS:
+            self._windows.append([logged, logged])
+        self._windows[-1][1] = max(logged, self._windows[-1][1])
         self._watch.add(entry, logged)
         if entry.api_key == PUSH_TELEMETRY and entry.request:
             self._dump.append_push(_push(entry, logged, self._watch))
@@ -244,8 +251,12 @@ class _Life:
         self._watch.end()
         self._done.connections += self._watch.connections - self._watch.between_brokers
         self._done.between_brokers += self._watch.between_brokers
-        for hour, window in _hours(*self._window):
-            self._dump.describe_hour(hour, {"registry": {"mode": "sampled", "windows": [window]}})
+        hours: dict[datetime, list[list[str]]] = {}
+        for window in self._windows:
+            for hour, times in _hours(*map(_time, window)):
+                hours.setdefault(hour, []).append(times)
+        for hour, windows in hours.items():
+            self._dump.describe_hour(hour, {"registry": {"mode": "sampled", "windows": windows}})
         self._dump.close()
 
 

@@ -28,6 +28,7 @@ def json_line(
     """One line of the JSON format (RequestConvertToJson of 4.x), `second` after 2026-11-21 12:00."""
     key, name, version = api
     minute, second = divmod(int(second), 60)
+    hour, minute = 12 + minute // 60, minute % 60
     entry = {
         "isForwarded": False,
         "requestHeader": {
@@ -54,7 +55,7 @@ def json_line(
         **more,
     }
     text = json.dumps(entry, separators=(",", ":"), ensure_ascii=False)
-    return f"[2026-11-21 12:{minute:02d}:{second:02d},000] DEBUG Completed request:{text} (kafka.request.logger)".encode()
+    return f"[2026-11-21 {hour}:{minute:02d}:{second:02d},000] DEBUG Completed request:{text} (kafka.request.logger)".encode()
 
 
 API_VERSIONS, METADATA, PRODUCE, FETCH, PUSH = (

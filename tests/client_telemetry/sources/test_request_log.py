@@ -170,7 +170,8 @@ def test_a_broker_that_was_upgraded_meanwhile_has_two_lives(tmp_path):
         json_line(60, API_VERSIONS, {}, _answer("4.0.0"), connection="10.0.0.9:9092-10.0.1.1:40002-0-1"),
         json_line(61, FETCH, connection="10.0.0.9:9092-10.0.1.1:40002-0-1"),
     )
-    _convert(logs, tmp_path / "raw", "3.9.1")
+    seen, _ = _convert(logs, tmp_path / "raw", "3.9.1")
+    assert (release_of_all(seen, None), release_of_all(seen, "3.9.1")) == ("4.0.0", "3.9.1")
     lives = {m["incarnation"]: m["broker_software_version"] for m in _manifests(tmp_path / "raw")}
     assert sorted(lives.values()) == ["3.9.1", "4.0.0"]
     ends = {e.incarnation.hex(): e.client.client_port for e in _records(tmp_path / "raw", "connections")}
@@ -214,3 +215,13 @@ def _brokers(folder: Path, answers: list[str | None]):
             lines.append(json_line(1, API_VERSIONS, {}, _answer(release), connection=at))
         _log(folder, *lines, name=f"{number}.log")
     return survey(find_logs([str(folder)]))
+
+
+def test_when_the_log_was_off_nothing_was_watched(tmp_path):
+    logs = _log(tmp_path, *(json_line(second, FETCH) for second in (0, 30, 59, 3700, 3710)))
+    _convert(logs, tmp_path / "raw", "3.9.1")
+    windows = {m["hour"]: m["registry"]["windows"] for m in _manifests(tmp_path / "raw")}
+    assert windows == {
+        "2026-11-21T12": [["12:00:00", "12:00:59"]],
+        "2026-11-21T13": [["13:01:40", "13:01:50"]],
+    }
