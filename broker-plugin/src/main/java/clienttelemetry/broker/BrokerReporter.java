@@ -11,10 +11,12 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.metrics.KafkaMetric;
 import org.apache.kafka.common.metrics.MetricsContext;
@@ -108,7 +110,7 @@ abstract class BrokerReporter implements MetricsReporter {
         return properties.getProperty("version", "unknown").trim();
     }
 
-    private ConnectionRegistry registry(java.util.function.Consumer<DumpRecord> sink, Drops drops) {
+    private ConnectionRegistry registry(Consumer<DumpRecord> sink, Drops drops) {
         Set<String> controllers = new HashSet<>(Arrays.asList(text("controller.listener.names").split("\\s*,\\s*")));
         boolean isContinuous = settings.watch == Settings.Watch.CONTINUOUS;
         long idle = DEFAULT_IDLE_MILLIS;
@@ -141,7 +143,7 @@ abstract class BrokerReporter implements MetricsReporter {
             String protocol = protocols.getOrDefault(name, name);
             ArrayNode mechanisms = all.addObject().put("name", name).put("security_protocol", protocol).putArray("sasl_mechanisms");
             if (protocol.startsWith("SASL")) {
-                String own = text("listener.name." + name.toLowerCase(java.util.Locale.ROOT) + ".sasl.enabled.mechanisms");
+                String own = text("listener.name." + name.toLowerCase(Locale.ROOT) + ".sasl.enabled.mechanisms");
                 String mechanism = own.isEmpty() ? text("sasl.enabled.mechanisms") : own;
                 for (String each : (mechanism.isEmpty() ? "GSSAPI" : mechanism).split("\\s*,\\s*")) {
                     mechanisms.add(each.trim());

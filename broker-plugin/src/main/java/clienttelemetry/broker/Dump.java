@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -71,13 +72,23 @@ final class Dump {
         manifests = new Manifests(broker, folder);
         spool = new Spool(folder, settings, broker, clock, drops, room, manifests, uploads);
         this.registry = registry == null ? null : registry.create(queue::offer, drops);
-        watch = this.registry == null ? null : new ConnectionWatch(settings, this.registry);
+        watch = watch(settings, this.registry);
         thread.setDaemon(true);
+    }
+
+    /** Null if connections are not watched. */
+    private static ConnectionWatch watch(Settings settings, ConnectionRegistry registry) {
+        try {
+            return registry == null ? null : new ConnectionWatch(settings, registry);
+        } catch (IllegalStateException e) {
+            LOG.error("Connections are not watched, pushes are dumped all the same: {}", e.getMessage());
+            return null;
+        }
     }
 
     /** Makes the registry that hands its events to this dump. */
     interface RegistryFactory {
-        ConnectionRegistry create(java.util.function.Consumer<DumpRecord> sink, Drops drops);
+        ConnectionRegistry create(Consumer<DumpRecord> sink, Drops drops);
     }
 
     void start() {

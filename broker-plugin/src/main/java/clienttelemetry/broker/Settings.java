@@ -3,13 +3,14 @@ package clienttelemetry.broker;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Locale;
 import java.util.Map;
 import org.apache.kafka.common.config.AbstractConfig;
-import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigDef.Importance;
 import org.apache.kafka.common.config.ConfigDef.Range;
 import org.apache.kafka.common.config.ConfigDef.Type;
 import org.apache.kafka.common.config.ConfigDef.ValidString;
+import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.common.config.ConfigException;
 
 /** What the operator wrote into server.properties, under {@code client.telemetry.dump.}. */
@@ -26,7 +27,7 @@ final class Settings {
 
         /** As the manifest spells it. */
         String text() {
-            return name().toLowerCase(java.util.Locale.ROOT);
+            return name().toLowerCase(Locale.ROOT);
         }
     }
 
@@ -105,7 +106,7 @@ final class Settings {
         queueMaxBytes = config.getLong(QUEUE_MAX);
         rollBytes = config.getLong(ROLL_BYTES);
         rollAge = Duration.ofMillis(config.getLong(ROLL_MS));
-        watch = Watch.valueOf(config.getString(CONNECTIONS).toUpperCase(java.util.Locale.ROOT));
+        watch = Watch.valueOf(config.getString(CONNECTIONS).toUpperCase(Locale.ROOT));
         sampledMinutes = config.getInt(SAMPLED_MINUTES);
         shutdownTimeout = Duration.ofMillis(config.getLong(SHUTDOWN_MS));
         s3Region = config.getString(S3_REGION);

@@ -1,6 +1,7 @@
 package clienttelemetry.broker;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
@@ -24,7 +25,7 @@ final class SpoolRoom {
         try (Stream<Path> files = Files.walk(root)) {
             usedBytes = files.mapToLong(SpoolRoom::sizeOf).sum();
             freeBytes = Files.getFileStore(root).getUsableSpace();
-        } catch (IOException | java.io.UncheckedIOException e) {
+        } catch (IOException | UncheckedIOException e) {
             // Files come and go while it looks; the next look is a moment away.
         }
     }

@@ -1,15 +1,20 @@
 package clienttelemetry.broker;
 
+import com.github.luben.zstd.ZstdIOException;
 import com.github.luben.zstd.ZstdInputStreamNoFinalizer;
+import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
 import java.io.BufferedInputStream;
 import java.io.DataInputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.security.MessageDigest;
 import java.util.regex.Matcher;
 
 /** A file of a spool whose process was killed: its whole records count, the torn tail is cut. */
@@ -35,7 +40,7 @@ final class TornSpoolFile {
         Path rewritten = file.resolveSibling(finished.getFileName() + ".rewritten");
         Content content = new Content();
         if (isTorn) {
-            try (OutputStream out = new com.github.luben.zstd.ZstdOutputStreamNoFinalizer(Files.newOutputStream(rewritten))) {
+            try (OutputStream out = new ZstdOutputStreamNoFinalizer(Files.newOutputStream(rewritten))) {
                 content.read(file, out);
             }
         } else {
@@ -55,7 +60,7 @@ final class TornSpoolFile {
     }
 
     private static String sha256(Path file) throws IOException {
-        java.security.MessageDigest digest = SpoolFile.sha256();
+        MessageDigest digest = SpoolFile.sha256();
         try (InputStream in = Files.newInputStream(file)) {
             byte[] buffer = new byte[1 << 16];
             for (int read = in.read(buffer); read >= 0; read = in.read(buffer)) {
@@ -91,7 +96,7 @@ final class TornSpoolFile {
                 }
             } catch (EOFException end) {
                 // of the file, or of a torn record
-            } catch (com.github.luben.zstd.ZstdIOException damaged) {
+            } catch (ZstdIOException damaged) {
                 // a torn block: nothing behind it can be read
             }
         }
@@ -110,7 +115,7 @@ final class TornSpoolFile {
                         break;
                     case 1:
                         if (tag >> 3 == TIME_FIELD) {
-                            return java.nio.ByteBuffer.wrap(message).order(java.nio.ByteOrder.LITTLE_ENDIAN).getLong(at);
+                            return ByteBuffer.wrap(message).order(ByteOrder.LITTLE_ENDIAN).getLong(at);
                         }
                         at += 8;
                         break;

@@ -10,9 +10,11 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.time.Instant;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.Locale;
+import java.util.Random;
 import java.util.Set;
 import org.apache.kafka.common.requests.RequestContext;
 import org.apache.kafka.server.telemetry.ClientTelemetryPayload;
@@ -21,8 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Not a test of every build: {@code make bench-plugin} runs it. It prints what docs/broker-plugin.md publishes. */
 class DumpBenchmark {
-    private static final int PUSHES_A_SECOND = 10_000;
-    private static final int SECONDS = 10;
+    private static final int PUSHES = 100_000;
 
     @TempDir
     Path folder;
@@ -42,17 +43,21 @@ class DumpBenchmark {
         System.out.println("BENCHMARK " + String.format(Locale.ROOT, text, values));
     }
 
-    private static String microseconds(long[] nanos, int from) {
-        long[] sorted = Arrays.copyOfRange(nanos, from, nanos.length);
+    /** The first fifth is the compiler's. */
+    private static long[] settled(long[] nanos) {
+        long[] sorted = Arrays.copyOfRange(nanos, nanos.length / 5, nanos.length);
         Arrays.sort(sorted);
-        return String.format(Locale.ROOT, "median %.1f µs, 99 %% below %.1f µs",
-                sorted[sorted.length / 2] / 1e3, sorted[sorted.length * 99 / 100] / 1e3);
+        return sorted;
     }
 
-    private static long median(long[] nanos, int from) {
-        long[] sorted = Arrays.copyOfRange(nanos, from, nanos.length);
-        Arrays.sort(sorted);
+    private static long median(long[] nanos) {
+        long[] sorted = settled(nanos);
         return sorted[sorted.length / 2];
+    }
+
+    private static String microseconds(long[] nanos) {
+        long[] sorted = settled(nanos);
+        return String.format(Locale.ROOT, "median %.1f µs, 99 %% below %.1f µs", median(nanos) / 1e3, sorted[sorted.length * 99 / 100] / 1e3);
     }
 
     @Test
@@ -63,37 +68,39 @@ class DumpBenchmark {
         dump.start();
         byte[] content = payload();
         RequestContext context = TestBroker.context("app", "127.0.0.1:9092-10.0.0.7:50123-0-1");
-        long[] took = new long[PUSHES_A_SECOND * SECONDS];
-        java.util.Random random = new java.util.Random(1);
+        long[] took = new long[PUSHES];
+        Random random = new Random(1);
+        byte[] value = new byte[6];
         long cpu = system.getProcessCpuTime();
-        long start = System.nanoTime();
         long maxQueued = 0;
         for (int i = 0; i < took.length; i++) {
-            while (System.nanoTime() - start < i * 1_000_000_000L / PUSHES_A_SECOND) {
-                Thread.sleep(0, 100_000);
+            while (dump.queue.bytes() > 32 << 20) { // on a busy machine the writer may not get its core
+                Thread.sleep(1);
             }
-            for (int at = 100; at < content.length; at += 120) { // about each point has another value
-                content[at] = (byte) random.nextInt();
+            for (int at = 100; at + value.length < content.length; at += 120) { // about each point has another value
+                random.nextBytes(value);
+                System.arraycopy(value, 0, content, at, value.length);
             }
             ClientTelemetryPayload payload = TestBroker.payload(content);
+            long now = TestBroker.nanos(Instant.now());
             long before = System.nanoTime();
-            dump.queue.offer(BrokerReporter.record(context, payload, 1000, TestBroker.nanos(java.time.Instant.now())));
+            dump.queue.offer(BrokerReporter.record(context, payload, 1000, now));
             took[i] = System.nanoTime() - before;
             maxQueued = Math.max(maxQueued, dump.queue.bytes());
         }
-        double wall = (System.nanoTime() - start) / 1e9;
-        double used = (system.getProcessCpuTime() - cpu) / 1e9;
-        long dropped = dump.drops.of(Drops.Reason.QUEUE_FULL) + dump.drops.of(Drops.Reason.SPOOL_FULL);
         dump.stop();
+        double microseconds = (system.getProcessCpuTime() - cpu) / 1e3 / took.length;
         long stored = 0;
         for (String key : TestBroker.keys(folder.resolve("raw"))) {
             stored += key.endsWith(".zst") ? Files.size(folder.resolve("raw").resolve(key)) : 0;
         }
-        report("a push of 30 kB on the request thread: %s", microseconds(took, took.length / 5));
-        report("%.0f such pushes a second for %d s: %d dropped, at most %d MB queued, %.2f cores for all of it and the load, %.1f times smaller",
-                took.length / wall, SECONDS, dropped, maxQueued >> 20, used / wall, (double) took.length * content.length / stored);
-        assertTrue(median(took, took.length / 5) <= 20_000);
-        assertEquals(0, dropped);
+        report("a push of 30 kB on the request thread: %s", microseconds(took));
+        report("all threads together: %.0f µs of CPU time for each, the benchmark's own load included: one core carries %.0f pushes "
+                + "a second; %.1f times smaller in the spool; at most %d MB queued",
+                microseconds, 1e6 / microseconds, (double) took.length * content.length / stored, maxQueued >> 20);
+        assertEquals(0, dump.drops.of(Drops.Reason.QUEUE_FULL) + dump.drops.of(Drops.Reason.SPOOL_FULL));
+        assertTrue(median(took) <= 20_000);
+        assertTrue(microseconds <= 100);
     }
 
     @Test
@@ -118,8 +125,8 @@ class DumpBenchmark {
                 registry.request(lines[i % lines.length], i);
                 took[i] = System.nanoTime() - before;
             }
-            report("a line of the request log of %d characters: %s", lines[0].length(), microseconds(took, took.length / 5));
-            assertTrue(median(took, took.length / 5) <= 10_000);
+            report("a line of the request log of %d characters: %s", lines[0].length(), microseconds(took));
+            assertTrue(median(took) <= 10_000);
         }
     }
 }

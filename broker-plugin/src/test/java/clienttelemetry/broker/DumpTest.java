@@ -187,6 +187,26 @@ class DumpTest {
         assertTrue(put.get(2).contains("client_pushes") && put.get(3).contains("manifests"), put.toString());
     }
 
+    /** What is done after a failed write, which needs no room on the disk. */
+    @Test
+    void aFileIsCutAfterWhatWasFlushed() throws Exception {
+        Files.createDirectories(spoolFolder());
+        SpoolFile file = new SpoolFile(spoolFolder(), Dataset.CLIENT_PUSHES, Hour.of(TestBroker.NOON), 0, 0);
+        RecordEncoder encoder = new RecordEncoder(TestBroker.BROKER);
+        for (int i = 0; i < 5; i++) {
+            file.append(TestBroker.push(TestBroker.NOON, noise(300_000, i)), i, encoder);
+            if (i == 2) {
+                file.flush();
+            }
+        }
+        assertEquals(2, file.unflushed());
+        SpooledObject kept = file.cut();
+        assertEquals(3, kept.records);
+        new FolderStore(raw()).put(kept.key(TestBroker.BROKER), kept.file, kept.sha256);
+        assertEquals(upTo(3), sequences());
+        assertEquals(kept.sha256, SpoolFile.hex(SpoolFile.sha256().digest(Files.readAllBytes(kept.file))));
+    }
+
     /** A broker that stops while the store is just back does not sit out the pause between two attempts. */
     @Test
     void stoppingEndsThePause() throws Exception {
