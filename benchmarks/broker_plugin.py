@@ -2,8 +2,8 @@
 
     make bench-plugin
 
-One broker of the newest release, one producer that waits for each answer; the CPU time of the broker's process over
-so many requests, for each mode in turn and several times, so that what else the machine does falls on all of them.
+One broker of the newest release for each case, producers that wait for each answer; the CPU time of the broker's
+process over so many requests, for each case in turn and several times, so that what else the machine does falls on all.
 """
 
 import os
@@ -15,9 +15,9 @@ from pathlib import Path
 
 from tests.end_to_end.real_kafka.kafka_broker import CHECKOUT, JARS, KafkaBroker, free_ports
 
-REQUESTS = 20_000
-WARM_UP = 30_000
-ROUNDS = 5
+REQUESTS = 5_000
+WARM_UP = 8_000
+ROUNDS = 3
 CASES = {
     "no plugin": ({"metric.reporters": ""}, "WARN"),
     "`off`": ({"client.telemetry.dump.connections": "off"}, "WARN"),

@@ -178,7 +178,7 @@ def _process(play: Play) -> None:
     _run(play, "decode", raw=play.store.url, days=decode)
     _run(play, "sessionize", days=derive)
     _run(play, "profile", days=derive)
-    _run(play, "impact", report_id="e2e", to=TARGET, day=play.day)
+    _run(play, "impact", report_id="e2e", to=TARGET, day=play.day, **{"from": "3.9.1"})
 
 
 def _run(play: Play, stage: str, **arguments: object) -> dict:

@@ -1,4 +1,5 @@
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -18,6 +19,8 @@ import org.apache.kafka.common.serialization.StringSerializer;
  * JSON object a line about what it did, which the tests hold against the tables.
  */
 public final class JavaClient {
+    private static final int LOADERS = 4;
+
     public static void main(String[] arguments) throws Exception {
         if (arguments[0].equals("subscribe")) {
             subscribe(arguments[1], arguments[2], arguments[3]);
@@ -39,19 +42,29 @@ public final class JavaClient {
         System.out.println("{\"event\": \"subscribed\"}");
     }
 
-    /** So many produce requests, one after the other. */
+    /** So many produce requests from a few producers, each of which waits for its answers. */
     private static void load(String bootstrap, int requests) throws Exception {
         Properties settings = new Properties();
         settings.put("bootstrap.servers", bootstrap);
         settings.put("key.serializer", StringSerializer.class.getName());
         settings.put("value.serializer", StringSerializer.class.getName());
         settings.put("linger.ms", "0");
-        try (KafkaProducer<String, String> producer = new KafkaProducer<>(settings)) {
-            for (int i = 0; i < requests; i++) {
-                producer.send(new ProducerRecord<>("load", "value")).get();
-            }
+        List<Thread> threads = new ArrayList<>();
+        for (int i = 0; i < LOADERS; i++) {
+            threads.add(new Thread(() -> {
+                try (KafkaProducer<String, String> producer = new KafkaProducer<>(settings)) {
+                    for (int sent = 0; sent < requests / LOADERS; sent++) {
+                        producer.send(new ProducerRecord<>("load", "value")).get();
+                    }
+                } catch (ExecutionException | InterruptedException e) {
+                    throw new IllegalStateException(e);
+                }
+            }));
         }
-        tell("loaded", "", "");
+        threads.forEach(Thread::start);
+        for (Thread thread : threads) {
+            thread.join();
+        }
     }
 
     /** A producer and a consumer for some seconds, then both close. */

@@ -20,6 +20,7 @@ import org.apache.kafka.common.protocol.ApiKeys;
  * KIP-714 fares. Counters are given as increases within the hour.
  */
 final class BrokerMetrics {
+    private static final String CLIENT_METRICS = "client-metrics";
     private static final String SOFTWARE_NAME = "clientSoftwareName";
 
     private final Set<KafkaMetric> metrics = ConcurrentHashMap.newKeySet();
@@ -30,7 +31,7 @@ final class BrokerMetrics {
         MetricName name = metric.metricName();
         boolean isSoftware = name.group().equals("socket-server-metrics") && name.name().equals("connections")
                 && name.tags().containsKey(SOFTWARE_NAME);
-        if (isSoftware || name.group().equals("client-metrics")) {
+        if (isSoftware || name.group().equals(CLIENT_METRICS)) {
             metrics.add(metric);
         }
     }
@@ -47,13 +48,21 @@ final class BrokerMetrics {
     /** Puts {@code connections}, {@code requests} and {@code client_metrics}, as they are now, into a manifest. */
     void describe(ObjectNode manifest) {
         now = new HashMap<>();
-        connections(manifest.putArray("connections"));
-        ObjectNode clientMetrics = manifest.putObject("client_metrics");
-        clientMetrics(clientMetrics);
+        // A stopping broker takes its metrics away before it stops the plugin: then the last values stay.
+        if (has("socket-server-metrics") || !manifest.has("connections")) {
+            connections(manifest.putArray("connections"));
+        }
+        if (has(CLIENT_METRICS) || !manifest.has("client_metrics")) {
+            clientMetrics(manifest.putObject("client_metrics"));
+        }
         ArrayNode requests = manifest.putArray("requests");
         if (!requests(requests)) {
             manifest.remove("requests");
         }
+    }
+
+    private boolean has(String group) {
+        return metrics.stream().anyMatch(metric -> metric.metricName().group().equals(group));
     }
 
     /** Sums the gauges of all network processors. */
@@ -84,7 +93,7 @@ final class BrokerMetrics {
         double timeMax = 0;
         for (KafkaMetric metric : metrics) {
             MetricName name = metric.metricName();
-            Double value = name.group().equals("client-metrics") ? value(metric) : null;
+            Double value = name.group().equals(CLIENT_METRICS) ? value(metric) : null;
             if (value == null) {
                 continue;
             }
