@@ -24,8 +24,11 @@ from pyiceberg.table import Table as IcebergTable
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.tables.null_lists import keep_null_lists
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.table import Table
+
+keep_null_lists()
 
 CATALOG = "lake"
 NAMESPACE = "client_telemetry"
