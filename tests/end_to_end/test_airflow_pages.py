@@ -9,10 +9,12 @@ import signal
 import socket
 import subprocess
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -29,10 +31,13 @@ class Airflow:
     url: str
     fleet_day: str
     instance_id: str
+    """As Kafka prints it."""
+    run_id: str
+    """Of the run that published the upgrade report."""
 
 
-def _published(root: Path) -> tuple[str, str]:
-    """An upgrade report and a fleet page; gives the day, and an instance id as Kafka prints it."""
+def _published(root: Path) -> tuple[str, str, str]:
+    """An upgrade report and a fleet page; gives `fleet_day`, `instance_id` and `run_id`."""
     from client_telemetry.reports.build import build_report
     from client_telemetry.reports.fleet.build import build_fleet_day
     from client_telemetry.reports.fleet.files import publish_fleet_day
@@ -60,13 +65,13 @@ def _published(root: Path) -> tuple[str, str]:
     )
     day = fleet_rows.DAY.isoformat()
     publish_fleet_day(fleet, SearchIndex("fleet", day, clients, instances, {}), root)
-    return day, "AAECAwQFBgcICQoLDA0ODw"
+    return day, "AAECAwQFBgcICQoLDA0ODw", report_rows.REPORT_ID
 
 
 @pytest.fixture(scope="module")
 def airflow(tmp_path_factory) -> Iterator[Airflow]:
     home = tmp_path_factory.mktemp("airflow")
-    day, instance_id = _published(home / "published")
+    published = _published(home / "published")
     clusters = (CHECKOUT / "include" / "clusters.yaml").read_text(encoding="utf-8")
     (home / "clusters.yaml").write_text(clusters.replace(": var/", f": {home}/"), encoding="utf-8")
     passwords = home / "simple_auth_manager_passwords.json.generated"
@@ -90,7 +95,7 @@ def airflow(tmp_path_factory) -> Iterator[Airflow]:
     url = f"http://127.0.0.1:{port}"
     try:
         _wait_for(f"{url}/api/v2/version", server, home / "log")
-        yield Airflow(url, day, instance_id)
+        yield Airflow(url, *published)
     finally:
         os.killpg(server.pid, signal.SIGTERM)
         server.wait(60)
@@ -200,10 +205,30 @@ def test_coverage_and_quality(page, pages):
     page.screenshot(path=PICTURES / "coverage.png")
 
 
-def test_a_question_is_asked_and_refused_with_airflows_reason(page, pages):
+def test_a_question_becomes_a_run(page, pages):
     pages.get_by_role("link", name="Ask an upgrade question").first.click()
     pages.locator("[name=cluster]").select_option("fleet")
     pages.locator("[name=to]").select_option("4.0.0")
     pages.get_by_role("button", name="Ask").click()
     pages.get_by_text("Asked as manual__").wait_for()
     page.screenshot(path=PICTURES / "ask.png")
+
+
+def test_a_question_that_cannot_be_meant_is_refused_in_airflows_words(page, pages):
+    pages.get_by_role("link", name="Ask an upgrade question").first.click()
+    inexact = "select => { select.options[0].value = '4.0'; select.selectedIndex = 0 }"
+    pages.locator("[name=to]").evaluate(inexact)
+    pages.get_by_role("button", name="Ask").click()
+    pages.get_by_text("Not answered. 400").wait_for()
+    assert "4.0" in pages.locator("#asked").inner_text()
+
+
+def test_a_run_shows_its_report_in_a_tab(page, airflow, complaints):
+    run = {"dag_run_id": airflow.run_id, "logical_date": None, "conf": {"cluster": "fleet", "to": "4.0.0"}}
+    answer = page.request.post(f"{airflow.url}/api/v2/dags/broker_upgrade_impact/dagRuns", data=run)
+    assert answer.ok, answer.text()
+    page.goto(f"{airflow.url}/dags/broker_upgrade_impact/runs/{quote(airflow.run_id, safe='')}")
+    page.get_by_role("link", name="Upgrade report").click()
+    shown = page.frame_locator("iframe[title='Upgrade report']")
+    shown.get_by_role("heading", name="Must act").wait_for()
+    page.screenshot(path=PICTURES / "run.png")

@@ -12,7 +12,7 @@ from client_telemetry.reports import charts, wording
 from client_telemetry.reports.fleet import model
 from client_telemetry.reports.fleet.build import COUNTS
 from client_telemetry.reports.fleet.model import FleetClient, FleetDay, MetricOfLibrary
-from client_telemetry.reports.markup import page_parts, template
+from client_telemetry.reports.markup import page_parts, template, text_file
 
 CLIENTS_SHOWN = 1000
 """Clients that have a row on the page; all are in clients.csv."""
@@ -47,7 +47,7 @@ def fleet_page(fleet: FleetDay) -> str:
         owners=sorted({client.owner for client in fleet.clients}, key=lambda owner: (owner is None, owner)),
         widest=max((v.clients for software in fleet.software for v in software.versions), default=1),
         metric_groups=_metric_groups(fleet.metrics),
-        **page_parts(),
+        **page_parts(text_file("fleet.css", __package__)),
     )
 
 

@@ -14,9 +14,10 @@ from client_telemetry.reports.fleet.model import (
     UnexplainedRequests,
 )
 
-SENT_BY_BROKERS = {1, 18, 23, 24}
-"""Fetch (replication), ApiVersions, OffsetForLeaderEpoch, AddPartitionsToTxn (verification, KIP-890): what brokers
-send each other beside the APIs that only they use."""
+SENT_BY_BROKERS = {1, 2, 18, 23, 24}
+"""Fetch, ListOffsets and OffsetForLeaderEpoch (replication), ApiVersions, AddPartitionsToTxn (verification, KIP-890):
+what brokers send each other beside the APIs that only they use. Not in versions that newer releases refuse: brokers take
+the newest that both sides have."""
 
 
 @cache
@@ -85,6 +86,7 @@ def request_counts(
     for (key, version), count in counted.items():
         rest = count - explained[key, version]
         if rest > 0:
+            refused = refused_by(key, version, release)
             found.append(
                 UnexplainedRequests(
                     api_key=key,
@@ -94,8 +96,8 @@ def request_counts(
                     of_known_clients=explained[key, version],
                     of_unidentified=nobodys[key, version],
                     unexplained=rest,
-                    refused_by=refused_by(key, version, release),
-                    sent_by_brokers=key in SENT_BY_BROKERS or _is_of_brokers(key),
+                    refused_by=refused,
+                    sent_by_brokers=refused is None and (key in SENT_BY_BROKERS or _is_of_brokers(key)),
                 )
             )
     found.sort(key=lambda each: (each.sent_by_brokers, -each.unexplained, each.api_key, each.version))

@@ -32,16 +32,18 @@ def test_what_known_clients_do_not_explain(day_rows):
         {"api_key": 0, "version": 9, "requests": 100},
         {"api_key": 8, "version": 1, "requests": 5},
         {"api_key": 1, "version": 17, "requests": 900},
+        {"api_key": 1, "version": 3, "requests": 2},
     ]
     hours = [day_rows.hour(5, counted), day_rows.hour(6, None), day_rows.hour(7, counted[:1])]
     known = [day_rows.client(api_uses=[day_rows.use(0, 9, 200)])]
     nobody = [day_rows.client(api_uses=[day_rows.use(8, 1, 2)])]
     found = request_counts(hours, known, nobody, "3.9.1")
-    assert (found.broker_hours, found.of_broker_hours, found.counted, found.unexplained) == (2, 3, 1105, 5)
-    commits, fetches = found.versions
+    assert (found.broker_hours, found.of_broker_hours, found.counted, found.unexplained) == (2, 3, 1107, 7)
+    commits, old_fetches, fetches = found.versions
     assert (commits.api_name, commits.unexplained, commits.of_unidentified) == ("OffsetCommit", 5, 2)
     assert commits.refused_by == "4.0.0 and later"
     assert (fetches.api_name, fetches.sent_by_brokers) == ("Fetch", True)
+    assert (old_fetches.version, old_fetches.sent_by_brokers) == (3, False)  # no broker sends it any more
 
 
 def test_manifests_without_counts_leave_it_unknown(day_rows):
