@@ -10,11 +10,21 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.flags import flags
-from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS, NAMING_APIS
+from client_telemetry.links import LINK_COLUMNS, with_links
+from client_telemetry.registry.broker_clients import CLIENT_IDS, api_keys
+from client_telemetry.registry.kip511 import PATTERN, UNKNOWN
+from client_telemetry.tables.client_connections import (
+    CLIENT_CONNECTIONS,
+    IDLE_LIMIT_MINUTES,
+    MANY_CLIENT_IDS,
+    MANY_SOFTWARES,
+    NAMING_APIS,
+)
 from client_telemetry.tables.client_sessions import HISTORY_DAYS
 from client_telemetry.tables.table import API_USES
 
 _MAX_IDS = 16
+_INCARNATION = ["cluster_id", "broker_id", "broker_incarnation"]
 _KEY = ["cluster_id", "broker_id", "broker_incarnation", "connection_key", "refused_address", "opened_at"]
 _TEXTS = ("principal", "client_address", "listener_name", "security_protocol")
 """Empty where the source cannot tell."""
@@ -22,33 +32,47 @@ _INVALID_REQUEST = 42
 """What a broker answers to an ApiVersions request with an invalid software name or version (KIP-511)."""
 
 
-def client_connections(events: DataFrame, brokers: DataFrame, day: dt.date) -> DataFrame:
-    """The slice of `day` of `client_connections`, from rows of `connection_events` and `brokers`.
+def client_connections(events: DataFrame, brokers: DataFrame, pushes: DataFrame, day: dt.date) -> DataFrame:
+    """The slice of `day` of `client_connections`, from rows of `connection_events`, `brokers` and `client_pushes`.
 
-    Of both, rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others are ignored.
+    Of all, rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others are ignored.
     """
     window = F.col("dt").between(F.lit(day - dt.timedelta(days=HISTORY_DAYS)), F.lit(day))
-    connections = _connections(events.where(window), day).join(
-        F.broadcast(incarnations(brokers.where(window), day).drop("stopped_at")),
-        ["cluster_id", "broker_id", "broker_incarnation"],
-        "left",
+    of_the_day = events.where(F.col("dt") == F.lit(day))
+    connections = (
+        _connections(events.where(window), day)
+        .join(F.broadcast(incarnations(brokers.where(window), day).drop("stopped_at")), _INCARNATION, "left")
+        .join(F.broadcast(_told_until(of_the_day)), _INCARNATION, "left")
+        .join(_crowded_addresses(of_the_day), ["cluster_id", "client_address"], "left")
+        .withColumn("port_reused_at", _port_reused_at())
     )
-    return _slice(connections, day)
+    return with_links(_slice(connections, day), pushes, day).select(
+        *(F.col(column.name).cast(column.kind) for column in CLIENT_CONNECTIONS.columns)
+    )
 
 
-def _connections(events: DataFrame, day: dt.date) -> DataFrame:
-    """One row per connection with an event of the day: its last known identity, the times and sources of the day,
-    and the fullest counts of the day and of before.
+def events_of_brokers(events: DataFrame, day: dt.date) -> int:
+    """How many events of the day are of connections that `client_connections` leaves out as the brokers' own."""
+    keyed = _keyed(
+        events.where(F.col("dt").between(F.lit(day - dt.timedelta(days=HISTORY_DAYS)), F.lit(day))), day
+    )
+    own = keyed.where("of_a_broker").select(*(F.col(name).alias(f"own_{name}") for name in _KEY)).distinct()
+    same = [F.col(name).eqNullSafe(F.col(f"own_{name}")) for name in _KEY]
+    return keyed.where("of_the_day").join(own, same, "left_semi").count()
 
-    All events of a connection are one window, sorted once: an aggregation would sort these wide rows twice.
-    """
+
+def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
+    """Events with what tells connections apart, and what each says by itself."""
     connection_id = F.coalesce("connection_id", F.lit(""))
-    keyed = events.withColumns(
+    of_brokers = F.exists("api_uses", lambda use: use.api_key.isin(*api_keys()) & (use.requests > 0))
+    return events.withColumns(
         {
             "connection_key": connection_id,
             # A refusal that is tied to no connection has nothing but its address to be told apart by.
             "refused_address": F.when(connection_id == "", F.coalesce("client_address", F.lit(""))),
             "of_the_day": F.col("dt") == F.lit(day),
+            "of_a_broker": F.coalesce(F.col("client_id").rlike(rf"\A(?:{CLIENT_IDS})\z"), F.lit(False))
+            | F.coalesce(of_brokers, F.lit(False)),
             "total": F.aggregate(
                 "api_uses",
                 F.lit(0).cast("long"),
@@ -58,17 +82,26 @@ def _connections(events: DataFrame, day: dt.date) -> DataFrame:
             ),
         }
     )
+
+
+def _connections(events: DataFrame, day: dt.date) -> DataFrame:
+    """One row per connection with an event of the day: its last known identity, the times and sources of the day,
+    and the fullest counts of the day and of before.
+
+    All events of a connection are one window, sorted once: an aggregation would sort these wide rows twice.
+    """
     in_order = Window.partitionBy(*_KEY).orderBy("sequence")
     whole = in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     found = {**_identity(), **_of_the_day(_midnight(day)), **_counts()}
     return (
-        keyed.select(
+        _keyed(events, day)
+        .select(
             *_KEY,
             *(column.over(whole).alias(name) for name, column in found.items()),
             F.row_number().over(in_order).alias("event"),
         )
-        .where((F.col("event") == 1) & (F.col("events") > 0))
-        .drop("event")
+        .where((F.col("event") == 1) & (F.col("events") > 0) & ~F.col("of_a_broker"))
+        .drop("event", "of_a_broker")
     )
 
 
@@ -111,6 +144,7 @@ def _of_the_day(midnight: Column) -> dict[str, Column]:
         "last_seen_at": F.max(F.greatest(*times)),
         "closed_event_at": F.max(F.when(F.col("kind") == "closed", F.col("observed_at"))),
         "opened_today": F.max(F.col("of_the_day") & (F.col("kind") == "opened")),
+        "of_a_broker": F.max("of_a_broker"),
         "events": F.count_if("of_the_day"),
         "source_objects": F.collect_set(_today("source_object")),
         "first_sequence": F.min(_today("sequence")),
@@ -165,21 +199,57 @@ def incarnations(brokers: DataFrame, day: dt.date) -> DataFrame:
     )
 
 
+def _told_until(events: DataFrame) -> DataFrame:
+    """One row per incarnation: until when it told of connections on the day."""
+    return events.groupBy(*_INCARNATION).agg(F.max("observed_at").alias("told_until"))
+
+
+def _crowded_addresses(events: DataFrame) -> DataFrame:
+    """Addresses from which more clients came than one host is expected to have."""
+    software = F.struct("client_software_name", "client_software_version")
+    named = ~F.coalesce("client_software_name", F.lit("")).isin("", UNKNOWN)
+    return (
+        events.where(F.coalesce("client_address", F.lit("")) != "")
+        .select("cluster_id", "client_address", "client_id", F.when(named, software).alias("software"))
+        .distinct()
+        .groupBy("cluster_id", "client_address")
+        .agg(
+            F.count_distinct("client_id").alias("client_ids"),
+            F.count_distinct("software").alias("softwares"),
+        )
+        .where((F.col("client_ids") > MANY_CLIENT_IDS) | (F.col("softwares") > MANY_SOFTWARES))
+        .select("cluster_id", "client_address", F.lit(True).alias("crowded"))
+    )
+
+
+def _port_reused_at() -> Column:
+    """When the next connection came from the same address and port: this one had ended by then."""
+    # Refusals and sources without ports say nothing: each stays alone.
+    alone = F.when(F.col("client_port").isNull() | (F.col("connection_key") == ""), F.xxhash64(*_KEY))
+    same = Window.partitionBy(*_INCARNATION, "listener_name", "client_address", "client_port", alone)
+    return F.min("opened_at").over(
+        same.orderBy(F.unix_micros("opened_at")).rangeBetween(1, Window.unboundedFollowing)
+    )
+
+
 def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
     counts_from_before = (
         F.col("uses_before").isNull() & ~F.col("opened_today") & (F.col("opened_at") < _midnight(day))
     )
     software = F.coalesce("named", "told", "software")
+    silent_us = F.unix_micros("told_until") - F.unix_micros("last_seen_at")
     end_known_by = (
         F.when(F.col("closed_event_at").isNotNull(), "closed_event")
+        .when(F.col("port_reused_at").isNotNull(), "port_reused")
         .when(F.col("replaced_at").isNotNull(), "broker_restart")
+        .when(silent_us > IDLE_LIMIT_MINUTES * 60_000_000, "idle_limit")
         .otherwise("still_open")
     )
     columns = {
         "dt": F.lit(day),
         "end_known_by": end_known_by,
         "closed_at": F.coalesce(
-            "closed_event_at", F.when(F.col("replaced_at").isNotNull(), F.col("last_seen_at"))
+            "closed_event_at", F.when(end_known_by != "still_open", F.col("last_seen_at"))
         ),
         **{name: F.coalesce(name, F.lit("")) for name in ("connection_id", *_TEXTS)},
         "client_software_name": software.client_software_name,
@@ -196,7 +266,9 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
             CLIENT_CONNECTIONS,
             {
                 "no_connection": F.col("connection_key") == "",
+                "name_invalid": _invalid("sent.sent_software_name") | _invalid("sent.sent_software_version"),
                 "name_refused": F.col("refused_name"),
+                "crowded_address": F.col("crowded"),
                 "name_reset": F.col("named").isNotNull() & ~F.col("named_at_last"),
                 "never_named": (software.client_software_name == "unknown") & _used_beyond_naming(),
                 "counts_reset": (F.col("most_at_last") < F.col("most"))
@@ -206,8 +278,13 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
         ),
     }
     return connections.withColumns(columns).select(
-        *(F.col(column.name).cast(column.kind) for column in CLIENT_CONNECTIONS.columns)
+        *(column.name for column in CLIENT_CONNECTIONS.columns if column.name not in LINK_COLUMNS)
     )
+
+
+def _invalid(sent: str) -> Column:
+    """Sent, and not as KIP-511 allows."""
+    return (F.coalesce(sent, F.lit("")) != "") & ~F.col(sent).rlike(rf"\A(?:{PATTERN})\z")
 
 
 def _smallest(arrays: str) -> Column:

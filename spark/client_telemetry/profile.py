@@ -58,6 +58,7 @@ def _from_connections(connections: DataFrame) -> DataFrame:
         (F.unix_seconds("last_seen_at") - F.unix_seconds("opened_at")).cast("double").alias("life_seconds"),
         F.col("end_known_by").isin("closed_event").alias("ended"),
         has_flag("name_refused").alias("name_refused"),
+        has_flag("crowded_address").alias("crowded_address"),
     )
 
 
@@ -81,6 +82,7 @@ def _from_sessions(sessions: DataFrame) -> DataFrame:
         .alias("life_seconds"),
         (F.col("end_reason") != "still_open").alias("ended"),
         F.lit(False).alias("name_refused"),
+        F.lit(False).alias("crowded_address"),
     )
 
 
@@ -101,6 +103,7 @@ def _clients(evidence: DataFrame) -> DataFrame:
         F.min("first_at").alias("first_seen_at"),
         F.max("last_at").alias("last_seen_at"),
         F.bool_or("name_refused").alias("name_refused"),
+        F.bool_or("crowded_address").alias("crowded_address"),
     )
 
 
@@ -158,6 +161,7 @@ def _slice(named: DataFrame, day: dt.date) -> DataFrame:
             CLIENTS,
             {
                 "name_refused": F.col("name_refused"),
+                "crowded_address": F.col("crowded_address"),
                 "software_unknown": unknown,
                 "shared_client_id": F.col("client_id").isNotNull() & (F.col("softwares") > 1),
                 "one_application": _is_related("one_application"),

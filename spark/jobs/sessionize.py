@@ -9,7 +9,7 @@ can be computed in any order.
 import datetime as dt
 import sys
 
-from client_telemetry.connections import client_connections
+from client_telemetry.connections import client_connections, events_of_brokers
 from client_telemetry.expectations import client_connections as client_connections_suite
 from client_telemetry.expectations import client_sessions as client_sessions_suite
 from client_telemetry.sessionize import HISTORY_DAYS, client_sessions
@@ -34,14 +34,16 @@ def sessionize(stage: Stage) -> Outcome:
     )
     branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
     where = {"cluster_id": cluster, "dt": told}
-    branch.replace(CLIENT_CONNECTIONS, [client_connections(events, brokers, day) for day in told], **where)
+    branch.replace(
+        CLIENT_CONNECTIONS, [client_connections(events, brokers, pushes, day) for day in told], **where
+    )
     connections = branch.read(CLIENT_CONNECTIONS).where(needed)
     sessions = [client_sessions(pushes, connections, brokers, day) for day in told]
     branch.replace(CLIENT_SESSIONS, sessions, **where)
 
     of_the_days = stage.condition(where)
     facts = {
-        "events": events.where(of_the_days).count(),
+        "events": events.where(of_the_days).count() - sum(events_of_brokers(events, day) for day in told),
         "pushes": pushes.where(of_the_days).where("client_instance_id is not null").count(),
     }
     stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], told)

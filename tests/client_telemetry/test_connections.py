@@ -5,9 +5,10 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
-from client_telemetry.sessionize import client_connections
+from client_telemetry.connections import client_connections, events_of_brokers
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -65,6 +66,9 @@ def event(case: str, opened_at: dt.datetime, sequence: int, kind: str, at: dt.da
     sent_name, sent_version = said.get("sent", "/").split("/")
     broker = 9 if "b9" in words else 1
     last = moment(said["last"].replace("_", " ")) if "last" in said else at
+    connection_id = said.get("id", "1")
+    if "o" in said:
+        opened_at = moment(said["o"])
     return row_of(
         CONNECTION_EVENTS,
         {
@@ -78,10 +82,10 @@ def event(case: str, opened_at: dt.datetime, sequence: int, kind: str, at: dt.da
             "client_id": None if said.get("c") == "-" else said.get("c", "app"),
             "principal": said.get("p", "User:app"),
             "client_address": said.get("a", "10.0.0.1"),
-            "client_port": 50000,
-            "listener_name": "CLIENTS",
+            "client_port": int(said.get("port", 50000 + int(connection_id))),
+            "listener_name": said.get("l", "CLIENTS"),
             "security_protocol": "PLAINTEXT",
-            "connection_id": "" if "refusal" in words else "1",
+            "connection_id": "" if "refusal" in words else connection_id,
             "client_software_name": name,
             "client_software_version": version,
             "sent_software_name": sent_name,
@@ -105,7 +109,12 @@ def events_of(case: dict) -> list[tuple]:
         kind, *words = part.split()
         at = " ".join(words[: 2 if words[0][0] == "D" else 1])
         words = words[len(at.split()) :]
-        rows.append(event(case["case"], moment(case["opened"]), sequence, kind, moment(at), words))
+        several = [int(word.removeprefix("x")) for word in words if word[0] == "x" and word[1:].isdecimal()]
+        for number in range(100, 100 + several[0]) if several else (None,):
+            more = [] if number is None else [f"id={number}"]
+            own = [*(word.replace("#", str(number)) for word in words), *more]
+            rows.append(event(case["case"], moment(case["opened"]), sequence, kind, moment(at), own))
+            sequence += 1000
     return rows
 
 
@@ -133,18 +142,19 @@ def incarnations_of(case: dict) -> list[tuple]:
 
 @pytest.fixture(scope="module")
 def connections(spark: SparkSession) -> dict[str, dict]:
-    """The connection of each case, all cases in one go: a case is a cluster of its own."""
+    """The connection `1` of each case, all cases in one go: a case is a cluster of its own."""
     events = [row for case in CASES for row in events_of(case)]
     brokers = [row for case in CASES for row in incarnations_of(case)]
     found = client_connections(
         spark.createDataFrame(events, CONNECTION_EVENTS.schema),
         spark.createDataFrame(brokers, BROKERS.schema),
+        spark.createDataFrame([], CLIENT_PUSHES.schema),
         DAY,
     )
     assert [(f.name, f.dataType) for f in found.schema] == [
         (f.name, f.dataType) for f in CLIENT_CONNECTIONS.schema
     ]
-    collected = found.collect()
+    collected = [row for row in found.collect() if row["connection_id"] in ("1", "")]
     assert len({row["cluster_id"] for row in collected}) == len(collected)
     return {row["cluster_id"]: row.asDict(recursive=True) for row in collected}
 
@@ -218,9 +228,22 @@ def test_refusals_without_connection_are_told_apart_by_address(spark: SparkSessi
         event("c", at, n, "closed", at, ["refusal", f"a={a}", "uses=0.2:0/1"]) for n, a in enumerate("xyy")
     ]
     found = client_connections(
-        spark.createDataFrame(rows, CONNECTION_EVENTS.schema), spark.createDataFrame([], BROKERS.schema), DAY
+        spark.createDataFrame(rows, CONNECTION_EVENTS.schema),
+        spark.createDataFrame([], BROKERS.schema),
+        spark.createDataFrame([], CLIENT_PUSHES.schema),
+        DAY,
     )
     assert sorted((row["client_address"], row["events"]) for row in found.collect()) == [("x", 1), ("y", 2)]
+
+
+def test_events_of_brokers_are_counted(spark: SparkSession):
+    """Those of connections that are left out, of the day only."""
+    events = spark.createDataFrame(
+        [row for case in CASES for row in events_of(case)], CONNECTION_EVENTS.schema
+    )
+    cases = [case for case in CASES if case["case"].startswith("a broker ") and case["first"] == "none"]
+    assert len(cases) == 3
+    assert events_of_brokers(events, DAY) == sum(len(case["events"].split("|")) for case in cases) - 1
 
 
 def random_events(seed: int) -> list[tuple]:
@@ -254,9 +277,11 @@ def test_order_of_rows_and_days_does_not_matter(spark: SparkSession):
         incarnations_of({"case": "c", "later": "20:00:00"}), BROKERS.schema
     ).cache()
 
+    no_pushes = spark.createDataFrame([], CLIENT_PUSHES.schema)
+
     def slice_of(variant: str, events: list[tuple], parts: int, day: dt.date) -> DataFrame:
         frame = spark.createDataFrame(events, CONNECTION_EVENTS.schema).repartition(parts)
-        return client_connections(frame, brokers, day).withColumn("variant", F.lit(variant))
+        return client_connections(frame, brokers, no_pushes, day).withColumn("variant", F.lit(variant))
 
     shuffled = random.Random(1).sample(rows, len(rows))
     slices = [

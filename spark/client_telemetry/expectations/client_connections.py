@@ -1,9 +1,10 @@
 """What must hold for connections."""
 
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
-from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS, CLOSED_BY
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS, CLOSED_BY, LINK_RULES
 
 _ENDS = ", ".join(f"'{end}'" for end in CLOSED_BY)
+_LINKS = ", ".join(f"('{link}', '{rule}')" for rule, (link, _) in LINK_RULES.items())
 
 SUITE = Suite(
     CLIENT_CONNECTIONS,
@@ -58,6 +59,19 @@ SUITE = Suite(
             "the requests of each connection can be found in a raw record",
         ),
         RowRule(
+            "links_have_rules",
+            f"(link, link_rule) in ({_LINKS})",
+            "critical",
+            "a link and its rule are words of the vocabulary, and belong together",
+        ),
+        RowRule(
+            "linked_where_one_is_left",
+            "(client_instance_id is not null) = (link in ('exact', 'likely')) "
+            "and (client_instance_id is null or (length(client_instance_id) = 16 and link_candidates = 1))",
+            "critical",
+            "an instance is named where a rule leaves exactly one",
+        ),
+        RowRule(
             "no_connection_is_flagged",
             "(connection_id = '') = array_contains(flags, 'no_connection')",
             "critical",
@@ -86,7 +100,7 @@ SUITE = Suite(
             "no_event_is_lost",
             "coalesce(sum(events), 0) - {events}",
             "critical",
-            "every registry event of the day is counted in exactly one connection",
+            "every registry event of the day that is no broker's own is counted in exactly one connection",
             minimum=0,
             maximum=0,
         ),

@@ -2,7 +2,7 @@
 
 import re
 
-_PATTERN = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
+PATTERN = r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?"
 """ApiVersionsRequest.SOFTWARE_NAME_VERSION_PATTERN of Kafka; the whole string must match. No limit of length."""
 
 UNKNOWN = "unknown"
@@ -16,7 +16,7 @@ def is_valid(name_or_version: str) -> bool:
     >>> is_valid("2.15.0-rdkafka-2.15.0"), is_valid("v1.2.3+dirty"), is_valid("")
     (True, False, False)
     """
-    return _PATTERN.fullmatch(name_or_version) is not None
+    return re.fullmatch(PATTERN, name_or_version) is not None
 
 
 def is_known(registered: str | None) -> bool:

@@ -145,6 +145,8 @@ CLIENTS = Table(
     key=("cluster_id", "dt", *CLIENT_KEY),
     flags={
         "name_refused": "a broker refused the software name or version of some connection (KIP-511, error 42)",
+        "crowded_address": "many client ids or software versions came from an address of it (see client_connections): "
+        "the address tells no hosts apart",
         "software_unknown": "no software name is registered",
         "shared_client_id": "another client of the day has the same principal and client id with other software",
         "one_application": "its unnamed and its named connections are two rows: see `related`",

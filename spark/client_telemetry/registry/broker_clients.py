@@ -1,0 +1,30 @@
+"""Clients that brokers are themselves: they fetch from each other, write transaction markers, elect leaders. Pure.
+
+On a cluster with one listener for all they show up beside the others.
+"""
+
+import re
+
+from client_telemetry.compatibility import apis
+
+CLIENT_IDS = (
+    r"broker-\d+-(?:fetcher-\d+(?:-.*)?|txn-marker-sender)|raft-client-\d+|AddPartitionsManager-client-\d+"
+)
+"""Kafka's own: ReplicaManager's fetchers, TransactionMarkerChannelManager, KafkaRaftManager,
+AddPartitionsToTxnManager. The whole id must match."""
+
+
+def api_keys() -> frozenset[int]:
+    """APIs that only brokers and controllers ask, by the knowledge base. Their other clients have a mere node id for
+    client id, which an application may have too."""
+    return frozenset(key for key, api in apis.by_key().items() if api.used_by == "broker")
+
+
+def is_broker(client_id: str | None, answered_api_keys: frozenset[int] = frozenset()) -> bool:
+    """Whether a connection with this client id, on which these APIs were answered, is a broker's or controller's.
+
+    >>> is_broker("broker-1-fetcher-0"), is_broker("1"), is_broker("1", frozenset((3, 6)))
+    (True, False, True)
+    """
+    named = client_id is not None and re.fullmatch(CLIENT_IDS, client_id) is not None
+    return named or not api_keys().isdisjoint(answered_api_keys)
