@@ -12,10 +12,11 @@ import datetime as dt
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
 
 from pyiceberg.expressions import And, EqualTo, LessThanOrEqual
 
-from client_telemetry.reports.spreadsheet import safe
+from client_telemetry.reports.spreadsheet import cell
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.lake import Lake
 
@@ -25,7 +26,16 @@ STATES = {
     "gone": "silent for longer than ever before",
 }
 _KEY = ("cluster_id", "principal", "client_family", "client_software_name")
-_COLUMNS = (*_KEY, "dt", "client_id", "client_software_version", "instances", "connections", "first_seen_at", "last_seen_at")
+_COLUMNS = (
+    *_KEY,
+    "dt",
+    "client_id",
+    "client_software_version",
+    "instances",
+    "connections",
+    "first_seen_at",
+    "last_seen_at",
+)
 
 
 @dataclass(frozen=True)
@@ -64,7 +74,7 @@ def histories(clients: Iterable[Mapping], published: Mapping[str, Sequence[dt.da
 
 def _history(key: tuple, rows: Sequence[Mapping], number: Mapping[dt.date, int]) -> History:
     seen = sorted({number[row["dt"]] for row in rows})
-    longest = max((after - before - 1 for before, after in zip(seen, seen[1:], strict=False)), default=0)
+    longest = max((after - before - 1 for before, after in pairwise(seen)), default=0)
     silent = len(number) - 1 - seen[-1]
     state = "here" if not silent else "silent" if silent <= longest else "gone"
     last = max(row["last_seen_at"] for row in rows)
@@ -88,7 +98,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = argparse.ArgumentParser(prog="client_history", description=__doc__.splitlines()[0])
     arguments.add_argument("--lake", required=True, help="folder or URL of the lake")
     arguments.add_argument("--cluster", help="cluster id; default: all")
-    arguments.add_argument("--until", type=dt.date.fromisoformat, help="last day that counts; default: the last one")
+    arguments.add_argument(
+        "--until", type=dt.date.fromisoformat, help="last day that counts; default: the last one"
+    )
     arguments.add_argument("--state", choices=STATES, help="only families in this state")
     asked = arguments.parse_args(argv)
     lake = Lake(None, asked.lake)
@@ -103,25 +115,23 @@ def main(argv: Sequence[str] | None = None) -> int:
     out.writerow([field.name for field in fields(History)])
     for history in histories(rows, published):
         if asked.state in (None, history.state):
-            out.writerow([_cell(value) for value in asdict(history).values()])
+            out.writerow([cell(value) for value in asdict(history).values()])
     return 0
 
 
 def _rows(lake: Lake, cluster_id: str | None, until: dt.date | None) -> list[dict]:
-    if not lake.exists(CLIENTS):
+    if not lake.exists(CLIENTS) or "client_family" not in lake.table(CLIENTS).schema().column_names:
         return []
     conditions = [EqualTo("cluster_id", cluster_id)] if cluster_id else []
     conditions += [LessThanOrEqual("dt", until.isoformat())] if until else []
-    condition = And(*conditions) if len(conditions) == 2 else conditions[0] if conditions else "cluster_id is not null"
+    condition = (
+        And(*conditions)
+        if len(conditions) == 2
+        else conditions[0]
+        if conditions
+        else "cluster_id is not null"
+    )
     return lake.table(CLIENTS).scan(condition, selected_fields=_COLUMNS).to_arrow().to_pylist()
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, tuple):
-        return " ".join(value)
-    if isinstance(value, dt.datetime):
-        return value.isoformat(timespec="seconds")
-    return "" if value is None else f"{value:.1f}" if isinstance(value, float) else safe(str(value))
 
 
 if __name__ == "__main__":

@@ -16,18 +16,6 @@ from client_telemetry.registry.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.lake import Lake
 
-COLUMNS = (
-    "cluster_id",
-    "dt",
-    "principal",
-    "client_id",
-    "client_software_name",
-    "client_software_version",
-    "group_ids",
-    "addresses",
-    "address_sample",
-)
-
 
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = argparse.ArgumentParser(prog="owner_dry_run", description=__doc__.splitlines()[0])
@@ -46,7 +34,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not days:
         wanted = f" of cluster {asked.cluster}" if asked.cluster else ""
         wanted += f" on {asked.day}" if asked.day else ""
-        print(f"no clients{wanted} in {asked.lake}: run client_telemetry_daily for that day first", file=sys.stderr)
+        print(
+            f"no clients{wanted} in {asked.lake}: run client_telemetry_daily for that day first",
+            file=sys.stderr,
+        )
         return 2
     for (cluster_id, day), clients in sorted(days.items()):
         print(f"cluster {cluster_id}, {day}: {len(clients)} clients, {len(rules)} rules of {asked.owners}\n")
@@ -67,7 +58,7 @@ def _days(lake: Lake, cluster_id: str | None, day: dt.date | None) -> dict[tuple
     }
     last = {cluster: max(dt for c, dt in parts if c == cluster) for cluster, _ in parts}
     return {
-        (cluster, of_day): lake.rows(CLIENTS, columns=COLUMNS, cluster_id=cluster, dt=of_day)
+        (cluster, of_day): lake.rows(CLIENTS, cluster_id=cluster, dt=of_day)
         for cluster, of_day in parts
         if cluster_id in (None, cluster) and of_day == (day or last[cluster])
     }
