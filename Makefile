@@ -12,13 +12,20 @@ STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help install run report requarantine test e2e ui check format proto lock accuracy bench tables knowledge clean fuzz
+.PHONY: help install run report owners history requarantine test e2e ui check format proto lock accuracy bench tables knowledge clean fuzz
 
 help:  ## what there is to do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 run: install  ## process the shipped sample through Airflow and Spark, and print where the upgrade report is
 	@$(AIRFLOW) include/spark_connect.sh python -m include.sample_run
+
+owners: install  ## try owner rules on the clients of the last day: OWNERS=file, ARGS=--every-client
+	@$(BIN)/python -m client_telemetry.owner_dry_run --lake $(or $(LAKE),var/lake) \
+	    --owners $(or $(OWNERS),include/sample/owners.yaml) $(ARGS)
+
+history: install  ## first seen, last seen, gone since of every client family, as CSV: ARGS="--state gone"
+	@$(BIN)/python -m client_telemetry.client_history --lake $(or $(LAKE),var/lake) $(ARGS)
 
 test: install $(KAFKA_CLIENTS)  ## all tests that need no special software
 	@$(AIRFLOW) pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
