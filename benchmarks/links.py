@@ -157,12 +157,14 @@ def measure(connections: Iterable[Mapping], processes: Sequence[Process]) -> Mea
 
 
 def _judged(connection: Mapping, true: set[bytes | None]) -> str:
+    found = connection["client_instance_id"]
+    if found is not None and true and bytes(found) not in true:
+        return "wrong"
     if len(true) != 1:
         return "open"
-    found = connection["client_instance_id"]
     if found is None:
         return "right" if connection["link"] == "none" and true == {None} else "missed"
-    return "right" if bytes(found) in true else "wrong"
+    return "right"
 
 
 def page(measured: Mapping[str, Measured]) -> str:

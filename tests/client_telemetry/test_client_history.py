@@ -1,6 +1,7 @@
+import csv
 import datetime as dt
 
-from client_telemetry.client_history import STATES, histories
+from client_telemetry.client_history import STATES, histories, main
 
 FIRST = dt.date(2026, 11, 1)
 DAYS = [FIRST + dt.timedelta(days=n) for n in range(10) if n != 6]
@@ -77,3 +78,18 @@ def test_families_are_told_apart():
 
 def test_every_state_is_explained():
     assert set(STATES) == {"here", "silent", "gone"}
+
+
+def test_the_sample_as_csv(sample_run, capsys):
+    assert main(["--lake", str(sample_run.folder / "lake"), "--cluster", "fL33tG0ldTruth000000-w"]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert {row["state"] for row in rows} == {"here"}, "there is one day"
+    (form,) = [
+        row for row in rows if "HYPERLINK" in row["client_family"] and row["software_versions"] == "v1.15.4"
+    ]
+    assert form["client_family"].startswith("'="), "no spreadsheet takes it for a formula"
+
+
+def test_an_empty_lake_is_told_of(tmp_path, capsys):
+    assert main(["--lake", str(tmp_path)]) == 2
+    assert "run client_telemetry_daily" in capsys.readouterr().err
