@@ -7,6 +7,8 @@ silences. No value that is kept per instance grows with its pushes.
 """
 
 import datetime as dt
+from functools import reduce
+from operator import add
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -57,14 +59,13 @@ def client_sessions(pushes: DataFrame, connections: DataFrame, brokers: DataFram
         .withColumns({"push_interval_ms": _push_interval_ms(), "silence_between_days_us": _between_days_us()})
         .withColumn("gap_ms", _gap_ms(F.col("push_interval_ms")))
     )
-    known = _ends_of_connections(
+    lives = _with_ends_of_connections(
         lives,
         connections.where(F.col("dt") == F.lit(day)),
         incarnations(brokers.where(F.col("dt").between(F.lit(first_day), F.lit(day))), day),
     )
-    ends = lives.join(known, _INSTANCE, "left")
     end_of_day = _midnight(day + dt.timedelta(days=1))
-    return _slice(ends.withColumn("end_reason", _end_reason(end_of_day)), day, _midnight(first_day))
+    return _slice(lives.withColumn("end_reason", _end_reason(end_of_day)), day, _midnight(first_day))
 
 
 def _lives(of_the_day: DataFrame, before: DataFrame) -> DataFrame:
@@ -184,9 +185,11 @@ def _at(n: int) -> str:
 def _observed_ms(places: range) -> Column:
     """The interval that distances between ordinary pushes tell: their median, the lower one of an even number, each
     distance named by the place of the push that ends it. Null if there is none."""
-    distances = F.array_compact(F.array(*(F.col(_at(n)) - F.col(_at(n - 1)) for n in places)))
-    count = F.size(distances)
-    median_us = F.get(F.array_sort(distances), F.floor((count - 1) / 2).cast("int"))
+    distances = [F.col(_at(n)) - F.col(_at(n - 1)) for n in places]
+    count = reduce(add, (distance.isNotNull().cast("int") for distance in distances))
+    # Nulls come first. Functions with a lambda would keep Spark from compiling the aggregation.
+    middle = len(distances) - count + F.floor((count - 1) / 2).cast("int")
+    median_us = F.when(count > 0, F.get(F.sort_array(F.array(*distances)), middle))
     observed = F.greatest((median_us / 1000).cast("long"), F.when(count > 0, 1))
     # One silence among one or two distances would pass for the interval.
     proves_little = (count < _FEW_DISTANCES) & (observed > LARGEST_PUSH_INTERVAL_MS)
@@ -232,43 +235,36 @@ def _between_days_us() -> Column:
     return F.when(silence_us > _gap_ms(in_force_ms) * 1000, silence_us)
 
 
-def _ends_of_connections(lives: DataFrame, connections: DataFrame, brokers: DataFrame) -> DataFrame:
-    """What became of the connection and of the broker incarnation of each life's last push, as far as it is known.
-
-    The connection is the one of that incarnation, listener, address and port that was open then.
+def _with_ends_of_connections(lives: DataFrame, connections: DataFrame, brokers: DataFrame) -> DataFrame:
+    """With what became of the connection and of the broker incarnation of each life's last push, as far as it is
+    known. The connection is the one of that incarnation, listener, address and port that was open then.
     """
-    last = lives.select(*_INSTANCE, "last_evidence_at", *(F.col(f"last.{name}").alias(name) for name in _TCP))
     same_port = Window.partitionBy("cluster_id", *_TCP).orderBy("opened_at", "connection_id")
-    known = (
-        connections.where(F.col("connection_id") != "")
-        .select(
-            "cluster_id",
-            *_TCP,
-            "opened_at",
-            F.lead("opened_at").over(same_port).alias("port_reused_at"),
-            F.when(F.col("end_known_by") == "closed_event", F.col("closed_at")).alias("connection_closed_at"),
-            F.when(F.col("end_known_by") == "still_open", F.col("last_seen_at")).alias("connection_open_at"),
-        )
-        .alias("connection")
+    known = connections.where(F.col("connection_id") != "").select(
+        *(F.col(name).alias(f"connection_{name}") for name in ("cluster_id", *_TCP)),
+        F.col("opened_at").alias("connection_opened_at"),
+        F.lead("opened_at").over(same_port).alias("port_reused_at"),
+        F.when(F.col("end_known_by") == "closed_event", F.col("closed_at")).alias("connection_closed_at"),
+        F.when(F.col("end_known_by") == "still_open", F.col("last_seen_at")).alias("connection_open_at"),
     )
-    open_then = (
-        (F.col("connection.opened_at") <= F.col("last_evidence_at"))
-        & (F.coalesce(F.col("port_reused_at") > F.col("last_evidence_at"), F.lit(True)))
-        & (F.coalesce(F.col("connection_closed_at") >= F.col("last_evidence_at"), F.lit(True)))
+    at = F.col("last_evidence_at")
+    carried_it = [
+        F.col("cluster_id") == F.col("connection_cluster_id"),
+        *(F.col(f"last.{name}") == F.col(f"connection_{name}") for name in _TCP),
+        F.col("connection_opened_at") <= at,
+        F.coalesce(F.col("port_reused_at") > at, F.lit(True)),
+        F.coalesce(F.col("connection_closed_at") >= at, F.lit(True)),
+    ]
+    stopped = brokers.where(F.col("stopped_at").isNotNull()).select(
+        F.col("cluster_id").alias("stopped_cluster_id"),
+        F.col("broker_incarnation").alias("stopped_incarnation"),
+        "stopped_at",
     )
-    same = [F.col(f"life.{name}") == F.col(f"connection.{name}") for name in ("cluster_id", *_TCP)]
-    stopped = brokers.where(F.col("stopped_at").isNotNull())
-    return (
-        last.alias("life")
-        .join(known, [*same, open_then], "left")
-        .select("life.*", "connection_closed_at", "connection_open_at")
-        .join(
-            F.broadcast(stopped.select("cluster_id", "broker_incarnation", "stopped_at")),
-            ["cluster_id", "broker_incarnation"],
-            "left",
-        )
-        .select(*_INSTANCE, "connection_closed_at", "connection_open_at", "stopped_at")
-    )
+    was_there = [
+        F.col("cluster_id") == F.col("stopped_cluster_id"),
+        F.col("last.broker_incarnation") == F.col("stopped_incarnation"),
+    ]
+    return lives.join(known, carried_it, "left").join(F.broadcast(stopped), was_there, "left")
 
 
 def _end_reason(end_of_day: Column) -> Column:

@@ -1,0 +1,157 @@
+"""What a session costs per push, against the least that anybody would do: one window and one aggregation.
+
+    make bench ARGS=sessions
+
+Pushes are made up by Spark in the shape of client_pushes: names, addresses and connection ids as long as real ones,
+fifty pushes for each instance, most on one connection. The connections and brokers of the day are there too.
+"""
+
+import datetime as dt
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from client_telemetry.sessionize import client_sessions
+from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.table import Table
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from benchmarks.bench import Section
+from benchmarks.measure import take_turns
+
+DAY = dt.date(2026, 11, 21)
+MIDNIGHT_US = int(dt.datetime.combine(DAY, dt.time(), dt.UTC).timestamp()) * 1_000_000
+PUSHES_EACH = 50
+ONE_INSTANCE = 5_000_000
+SIZES = {"1 M pushes": 1_000_000, "10 M pushes": 10_000_000}
+_TEXT = (
+    "`peer` is a window per instance with the time of the push before, a running count of silences, and one "
+    "aggregation: the least that any sessions cost. `sessions` is the whole transformation of the stage. Both read "
+    "Parquet and write nothing. `ratio` is the cost per push against the peer on 1 M pushes; it has to be flat from "
+    "1 M to 10 M. In the last row half of the pushes are those of one instance."
+)
+
+
+def run() -> list[Section]:
+    with tempfile.TemporaryDirectory(prefix="client_telemetry_sessions_") as folder:
+        spark = _spark()
+        try:
+            return [_measure(spark, Path(folder))]
+        finally:
+            spark.stop()
+
+
+def _spark() -> SparkSession:
+    settings = {
+        "spark.driver.memory": "2g",
+        # The optimising compiler pays here; the settings of small jobs switch it off.
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
+        "spark.sql.shuffle.partitions": "8",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    return SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
+
+
+def _measure(spark: SparkSession, folder: Path) -> Section:
+    connections = spark.createDataFrame([], CLIENT_CONNECTIONS.schema)
+    brokers = spark.createDataFrame([], BROKERS.schema)
+    cases: dict[str, tuple[int, Callable[[], None]]] = {}
+
+    def add(name: str, pushes: DataFrame, count: int, with_peer: bool) -> None:
+        path = str(folder / name)
+        pushes.write.parquet(path)
+        stored = spark.read.parquet(path)
+        if with_peer:
+            cases[f"peer, {name}"] = count, lambda: _run(_peer(stored))
+        cases[f"sessions, {name}"] = count, lambda: _run(client_sessions(stored, connections, brokers, DAY))
+
+    for name, count in SIZES.items():
+        add(name, _pushes(spark, count, _even(count)), count, with_peer=True)
+    count = 2 * ONE_INSTANCE
+    add("10 M pushes, half of them of one instance", _pushes(spark, count, _skewed()), count, with_peer=False)
+
+    costs = take_turns({name: work for name, (_, work) in cases.items()})
+    per_push = {name: costs[name].cpu / count * 1e6 for name, (count, _) in cases.items()}
+    peer = per_push[next(iter(cases))]
+    rows = [
+        {
+            "case": name,
+            "CPU µs per push": per_push[name],
+            "ratio": per_push[name] / peer,
+            "wall s": costs[name].wall,
+        }
+        for name in cases
+    ]
+    return Section("CPU time per push", _TEXT, rows)
+
+
+def _run(frame: DataFrame) -> None:
+    frame.write.format("noop").mode("overwrite").save()
+
+
+def _peer(pushes: DataFrame) -> DataFrame:
+    life = Window.partitionBy("client_instance_id").orderBy("received_at")
+    at_us = F.unix_micros("received_at")
+    silence = at_us - F.lag(at_us).over(life) > 900_000_000
+    return (
+        pushes.select("client_instance_id", "received_at")
+        .withColumn("begins", F.coalesce(silence, F.lit(True)).cast("int"))
+        .withColumn("spell", F.sum("begins").over(life))
+        .groupBy("client_instance_id", "spell")
+        .agg(F.min("received_at"), F.max("received_at"), F.count("*"))
+    )
+
+
+def _even(count: int) -> Column:
+    """Number of the instance: in turns, as pushes arrive."""
+    return F.col("id") % (count // PUSHES_EACH)
+
+
+def _skewed() -> Column:
+    """Every other push is of instance 0."""
+    return F.when(F.col("id") % 2 == 0, 0).otherwise(
+        F.floor(F.col("id") / 2) % (ONE_INSTANCE // PUSHES_EACH) + 1
+    )
+
+
+def _pushes(spark: SparkSession, count: int, instance: Column) -> DataFrame:
+    """`count` pushes spread over the day in order of arrival."""
+    i = F.col("instance")
+    at_us = (
+        MIDNIGHT_US + F.floor(F.col("id") * (86_399_000_000 / count)) + F.pmod(F.xxhash64("id"), F.lit(1000))
+    )
+
+    def text(pattern: str, *numbers: Column) -> Column:
+        return F.format_string(pattern, *numbers)
+
+    values = {
+        "cluster_id": F.lit("kQ7x0RvXTs-Y2r0m3Jw0zA"),
+        "dt": F.lit(DAY),
+        "broker_id": i % 3 + 1,
+        "broker_incarnation": F.md5((i % 3).cast("string")),
+        "sequence": F.col("id"),
+        "received_at": F.timestamp_micros(at_us.cast("long")),
+        "client_instance_id": F.unhex(F.md5(i.cast("string"))),
+        "client_id": text("orders-service-%d", i % 5000),
+        "principal": text("User:team-%d", i % 50),
+        "client_address": text("10.%d.%d.%d", i % 8, i % 250, F.floor(i / 250) % 250),
+        "client_port": 30000 + i % 30000,
+        "listener_name": F.lit("CLIENTS"),
+        "connection_id": text("10.9.0.1:9092-10.0.0.1:%d-0", i),
+        "client_software_name": F.lit("apache-kafka-java"),
+        "client_software_version": F.lit("4.3.1"),
+        "terminating": F.lit(False),
+        "points": F.lit(430),
+        "push_interval_ms": F.when(i % 3 == 0, 1_000_000),
+        "clock_skew_ms": F.lit(12),
+        "flags": F.array(),
+    }
+    return _rows(spark.range(0, count, 1, 8).withColumn("instance", instance), CLIENT_PUSHES, values)
+
+
+def _rows(frame: DataFrame, table: Table, values: dict[str, Column]) -> DataFrame:
+    return frame.select(*(values.get(c.name, F.lit(None)).cast(c.kind).alias(c.name) for c in table.columns))
