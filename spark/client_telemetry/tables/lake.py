@@ -154,7 +154,8 @@ class Lake:
         return self.table(table).metadata.refs["main"].snapshot_id
 
     def rows(self, table: Table, snapshot: int | None = None, **equal: object) -> list[dict]:
-        """Rows of a small table as dicts, without Spark; `equal` filters by column. An absent table is empty."""
+        """Rows of a small table as dicts, without Spark; `equal` filters by column. An absent table is empty, and a
+        column that is younger than the snapshot or the table is null."""
         try:
             iceberg = self.table(table)
         except NoSuchTableError:
@@ -165,7 +166,8 @@ class Lake:
             if condition is None
             else iceberg.scan(condition, snapshot_id=snapshot)
         )
-        return [_plain(row) for row in scan.to_arrow().to_pylist(maps_as_pydicts="strict")]
+        columns = dict.fromkeys(column.name for column in table.columns)
+        return [columns | _plain(row) for row in scan.to_arrow().to_pylist(maps_as_pydicts="strict")]
 
     def read(self, table: Table, snapshot: int | None = None, branch: str | None = None) -> DataFrame:
         """What readers see, or one snapshot, or what a stage has written on its branch."""

@@ -98,8 +98,9 @@ def build_fleet_day(
 
 
 def _oldest_release(brokers: Iterable[Mapping[str, Any]]) -> str | None:
-    """Of the releases that brokers of the day declared; None where none is a known release of Apache Kafka."""
-    known = {row["software_version"] for row in brokers} & set(releases.known())
+    """Of the releases of Apache Kafka that the day's brokers can be, declared or guessed; None where none is known."""
+    can_be = {each for row in brokers for each in (row["software_version"], *(row["releases"] or ()))}
+    known = can_be & set(releases.known())
     return min(known, key=releases.parse, default=None)
 
 
