@@ -65,8 +65,8 @@ def _key(row: Mapping[str, Any]) -> tuple:
 
 
 def _values(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
-    # A column that came later is null in older rows.
-    return {column: tuple(row[column] or ()) if column in _ARRAYS else row[column] for column in columns}
+    # An array that came later is not in older rows.
+    return {column: tuple(row.get(column) or ()) if column in _ARRAYS else row[column] for column in columns}
 
 
 def _client(row: Mapping[str, Any], findings: list[Finding], begin: datetime, end: datetime) -> ClientVerdict:

@@ -159,8 +159,8 @@ def _incarnation(row: Mapping[str, Any]) -> BrokerIncarnation:
         row["software_name"],
         row["software_version"],
         # Rows that were written before there was a guess have none.
-        tuple(row["releases"] or ()),
-        row["releases_known_by"],
+        tuple(row.get("releases") or ()),
+        row.get("releases_known_by"),
         row["started_at"],
         row["last_evidence_at"],
     )
