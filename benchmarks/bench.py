@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.measure import machine
 
-BENCHMARKS: tuple[str, ...] = ("decode", "sessions", "profile")
+BENCHMARKS: tuple[str, ...] = ("decode", "sessions", "profile", "impact")
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 

@@ -1,5 +1,6 @@
 """How values read in a sentence, the same on the page and in the ticket. No markup, no counting."""
 
+import re
 from datetime import UTC, datetime
 
 from client_telemetry.reports.answer import trigger_head
@@ -71,12 +72,12 @@ def finding_outcome(finding: Finding) -> str:
 
 
 def without_brackets(fix: str) -> str:
-    """A change without what it says in brackets: changes that differ there only are one kind of work.
+    """A change without what it says in brackets at its end: changes that differ there only are one kind of work.
 
     >>> without_brackets("upgrade the library (it must use Fetch 4 or later)")
     'upgrade the library'
     """
-    return fix.split(" (")[0]
+    return re.sub(r" \([^()]*\)$", "", fix)
 
 
 def opened(text: str) -> str:

@@ -70,3 +70,9 @@ def test_seen_without_requests(rows):
     assert wording.seen(client(rows, requests=1, connections=1, broker_ids=[2])) == (
         "1 request on 1 connection, broker 2, 2026-11-21 05:39 to 05:47"
     )
+
+
+def test_only_brackets_at_the_end_are_left_out():
+    raise_it = "raise api_version to (0, 11) or later"
+    assert wording.without_brackets(f"{raise_it} (it must use Fetch 4 or later)") == raise_it
+    assert wording.without_brackets(raise_it) == raise_it
