@@ -30,9 +30,9 @@ from client_telemetry.sources.request_entry import (
     received_nanos,
 )
 
-SILENCE_NANOS = 60 * 10**9
+SILENCE_NANOS = 300 * 10**9
 """Without a line for longer than that, a broker was not watched: its log was off, is not among the files, or it was down.
-Consumers fetch and send heartbeats every few seconds."""
+A connected client asks for Metadata every five minutes if for nothing else (metadata.max.age.ms)."""
 
 _NAMESPACE = uuid.UUID("6d2f3c2e-8a55-5d0c-9a43-6c1f4f0f5b11")
 
