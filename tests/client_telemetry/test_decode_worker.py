@@ -2,6 +2,7 @@
 
 import datetime as dt
 import io
+import random
 import struct
 from pathlib import Path
 
@@ -77,6 +78,33 @@ def test_captured_payloads_of_every_client_and_codec_take_the_fast_way(tmp_path)
     rows, taken = both(tmp_path, pushes)
     assert taken == len(rows["client_pushes"]) == len(files)
     assert len(rows["client_metrics"]) == sum(row["points"] for row in rows["client_pushes"]) > 500
+
+
+def without_places(rows: dict[str, list[dict]]) -> dict[str, list[str]]:
+    """Rows in an order of their own, without where they were read."""
+    places = ("source_object", "source_offset")
+    return {
+        table: sorted(repr({k: v for k, v in row.items() if k not in places}) for row in rows[table])
+        for table in ("client_pushes", "client_metrics")
+    }
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_any_split_into_objects_in_any_order_gives_the_same_rows(seed: int, tmp_path):
+    """Records shuffled over up to nine objects, a third of them twice. What sessions are made of does not depend on
+    files; that it does not depend on the order of rows either is tested in test_sessionize.py."""
+    chance = random.Random(seed)
+    pushes = [
+        push(i, metrics(gauge()), client_instance_id=bytes([i % 3] * 16), received_at_nanos=NOON + i * 10**9)
+        for i in range(30)
+    ]
+    whole, _ = both(tmp_path / "whole", pushes)
+    records = chance.sample(pushes + pushes[::3], 40)
+    cuts = sorted(chance.sample(range(1, 40), chance.randrange(1, 9)))
+    objects = [records[a:b] for a, b in zip([0, *cuts], [*cuts, 40], strict=True)]
+    split, _ = both(tmp_path / "split", *objects)
+    assert without_places(split) == without_places(whole)
+    assert len(whole["client_pushes"]) == 30
 
 
 def test_histograms_of_all_kinds_reach_their_table(tmp_path):
