@@ -4,6 +4,7 @@ Every record of an object becomes a row, a duplicate or an undecodable row. What
 in decode_worker.py.
 """
 
+import heapq
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -41,14 +42,18 @@ def decode_objects(
     """
     if not groups:
         return []
-    tasks = _share_out(groups)
+    # Every task gets the list of all: as bytes, so that it makes objects of its own part only.
+    tasks = [pickle.dumps(task) for task in _share_out(groups)]
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Loads compiled code, which the driver does not need.
         from client_telemetry.decode_worker import Worker
 
         for batch in batches:
-            done = [Worker(read, locations).decode(tasks[task]) for task in batch.column("id").to_pylist()]
+            done = [
+                Worker(read, locations).decode(pickle.loads(tasks[task]))
+                for task in batch.column("id").to_pylist()
+            ]
             yield pa.record_batch({"done": [pickle.dumps(result) for result in done]})
 
     # One partition a task: Spark must not pack a large and a small one together.
@@ -61,10 +66,10 @@ def _share_out(groups: Sequence[Sequence[tuple[str, int]]]) -> list[list[list[st
     sizes = [sum(size for _, size in group) for group in groups]
     count = min(len(groups), max(8, sum(sizes) // _TASK_BYTES))
     tasks: list[list[list[str]]] = [[] for _ in range(count)]
-    loads = [0] * count
+    loads = [(0, task) for task in range(count)]
     for i in sorted(range(len(groups)), key=lambda i: -sizes[i]):
-        least = loads.index(min(loads))
-        loads[least] += sizes[i]
+        load, least = heapq.heappop(loads)
+        heapq.heappush(loads, (load + sizes[i], least))
         tasks[least].append(sorted(key for key, _ in groups[i]))
     return tasks
 

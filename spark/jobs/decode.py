@@ -95,6 +95,7 @@ def decode(stage: Stage) -> Outcome:
 
     unreadable = sum(read.error is not None for read in reads.values())
     counts = _counts(stage, branch, where, closed, unreadable)
+    counts["slow_pushes"] = sum(each.slow_pushes for each in decoded.values())
     facts = {name: counts[name] for name in ("push_rows", "event_rows", "undecodable", "records", "points")}
     facts |= {name: counts[name] for name in ("number_points", "histogram_points")}
     stage.publish(
