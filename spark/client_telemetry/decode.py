@@ -4,6 +4,7 @@ Every record of an object becomes a row, a duplicate or an undecodable row. What
 in decode_worker.py.
 """
 
+import gc
 import heapq
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,6 +50,10 @@ def decode_objects(
         # Loads compiled code, which the driver does not need.
         from client_telemetry.decode_worker import Worker
 
+        if not gc.get_freeze_count():
+            # Spark collects garbage after each task: without what was imported, which is most there is.
+            gc.collect()
+            gc.freeze()
         for batch in batches:
             done = [
                 Worker(read, locations).decode(pickle.loads(tasks[task]))
