@@ -1,0 +1,13 @@
+"""Spark's Python daemon with what the workers of this project import already loaded.
+
+Spark forks each Python worker from a daemon, and lets workers that were idle for a minute go. Importing the compiled
+decoder and the knowledge base takes a new worker seconds; a fork of a process that has them takes none. Named by
+`spark.python.daemon.module` in spark/conf, where the package is installed beside Spark.
+"""
+
+import client_telemetry.decode_worker
+import client_telemetry.verdict_rows  # noqa: F401
+from pyspark.daemon import manager
+
+if __name__ == "__main__":
+    manager()
