@@ -5,9 +5,10 @@ decoder and the knowledge base takes a new worker seconds; a fork of a process t
 `spark.python.daemon.module` in spark/conf, where the package is installed beside Spark.
 """
 
+from pyspark.daemon import manager
+
 import client_telemetry.decode_worker
 import client_telemetry.verdict_rows  # noqa: F401
-from pyspark.daemon import manager
 
 if __name__ == "__main__":
     manager()
