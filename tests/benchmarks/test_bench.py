@@ -9,7 +9,8 @@ from benchmarks.measure import cost_of, machine, take_turns
 def test_work_costs_cpu_time_of_this_process_and_waiting_does_not():
     working = cost_of(lambda: sum(range(20_000_000)))
     waiting = cost_of(lambda: time.sleep(working.wall))
-    assert working.cpu > waiting.cpu
+    # A Spark that other tests left in this process may work meanwhile.
+    assert working.cpu - working.jvm > waiting.cpu - waiting.jvm
 
 
 def test_cases_take_turns_after_a_warm_up(capsys):
