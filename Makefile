@@ -108,23 +108,23 @@ $(STAMPS)/browser: tests/end_to_end/requirements.txt $(STAMPS)/venv | $(STAMPS)/
 	    { echo "A browser is needed: install Chromium (on Debian: chromium)." >&2; exit 2; }
 	@touch $@
 
+# With the Ivy that Spark ships. $(call fetch,PACKAGES,IVY_FOLDER,FOLDER,MORE_OPTIONS) copies all that is resolved.
+fetch = PATH="$(CURDIR)/$(BIN):$$PATH" PYSPARK_PYTHON=python SPARK_CONF_DIR=spark/conf spark-submit --packages $(1) \
+    --conf spark.jars.ivy=$(CURDIR)/$(2) $(4) spark/resolve_jars.py $(2)/jars $(3) >$(3).log 2>&1 \
+    || { tail -n 20 $(3).log >&2; exit 1; }
+
 $(STAMPS)/jars: spark/resolve_jars.py | $(STAMPS)/venv
 	@echo "fetching the jars of the table format ..."
-	@mkdir -p var/spark
-	@PATH="$(CURDIR)/$(BIN):$$PATH" PYSPARK_PYTHON=python SPARK_CONF_DIR=spark/conf spark-submit --packages $(JARS) \
-	    --conf spark.jars.ivy=$(CURDIR)/var/ivy spark/resolve_jars.py var/ivy/jars var/jars >var/spark/jars.log 2>&1 \
-	    || { tail -n 20 var/spark/jars.log >&2; exit 1; }
+	@mkdir -p var
+	@$(call fetch,$(JARS),var/ivy,var/jars)
 	@touch $@
 
-# Through a folder of its own, as all that Ivy has resolved is copied; without the jars that only running clients need.
+# What only running clients need.
+NOT_KNOWLEDGE := com.github.luben:zstd-jni,at.yawk.lz4:lz4-java,org.lz4:lz4-java,org.xerial.snappy:snappy-java,org.slf4j:slf4j-api
 var/knowledge/kafka-clients-%.jar: spark/resolve_jars.py | $(STAMPS)/venv
 	@echo "fetching kafka-clients $* ..."
 	@mkdir -p var/knowledge/$*
-	@PATH="$(CURDIR)/$(BIN):$$PATH" PYSPARK_PYTHON=python SPARK_CONF_DIR=spark/conf spark-submit \
-	    --packages org.apache.kafka:kafka-clients:$* --conf spark.jars.ivy=$(CURDIR)/var/knowledge/$*/ivy \
-	    --exclude-packages com.github.luben:zstd-jni,at.yawk.lz4:lz4-java,org.lz4:lz4-java,org.xerial.snappy:snappy-java,org.slf4j:slf4j-api \
-	    spark/resolve_jars.py var/knowledge/$*/ivy/jars var/knowledge/$* >var/knowledge/$*.log 2>&1 \
-	    || { tail -n 20 var/knowledge/$*.log >&2; exit 1; }
+	@$(call fetch,org.apache.kafka:kafka-clients:$*,var/knowledge/$*/ivy,var/knowledge/$*,--exclude-packages $(NOT_KNOWLEDGE))
 	@mv var/knowledge/$*/org.apache.kafka_kafka-clients-$*.jar $@
 	@rm -rf var/knowledge/$*
 
