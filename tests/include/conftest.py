@@ -1,28 +1,13 @@
-"""Airflow for the tests of include/: the settings of include/airflow.sh with a home of its own."""
+"""A clusters file, and a spark-submit that notes what it is called with."""
 
 import json
 import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-CHECKOUT = Path(__file__).parents[2]
-
-# Airflow reads its settings when it is first imported. Whichever of the two conftest files comes first sets them.
-if "airflow" not in sys.modules:
-    home = tempfile.mkdtemp(prefix="client_telemetry_airflow_")
-    shown = subprocess.run(
-        [CHECKOUT / "include" / "airflow.sh", "env", "-0"],
-        env={**os.environ, "AIRFLOW_HOME": home},
-        stdout=subprocess.PIPE,
-        check=True,
-        text=True,
-    ).stdout
-    os.environ.update(line.split("=", 1) for line in shown.split("\0") if line)
+import tests.airflow_settings  # noqa: F401
 
 
 @pytest.fixture

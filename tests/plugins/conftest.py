@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from fastapi.testclient import TestClient
 
-import tests.include.conftest  # noqa: F401  (the settings of Airflow, before it is imported)
+import tests.airflow_settings  # noqa: F401
 
 DAY = "2026-11-21"
 INSTANCE = bytes(range(240, 256))

@@ -13,22 +13,21 @@ from client_telemetry.compatibility import (
 )
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
 
+FILES = [
+    advice,
+    apis,
+    client_ranges,
+    fingerprints,
+    known_issues,
+    releases,
+    roles,
+    served,
+    software,
+    telemetry_metrics,
+]
 
-@pytest.mark.parametrize(
-    "module",
-    [
-        advice,
-        apis,
-        client_ranges,
-        fingerprints,
-        known_issues,
-        releases,
-        roles,
-        served,
-        software,
-        telemetry_metrics,
-    ],
-)
+
+@pytest.mark.parametrize("module", FILES)
 def test_every_row_has_a_source(module):
     source = module.COLUMNS.index("source")
     assert all(cells[source] for _, cells in rows(module.FILE, module.COLUMNS))

@@ -291,3 +291,23 @@ def fleet_report():
     from client_telemetry.reports.build import build_report
 
     return build_report(**fleet_rows(), cluster_name="fleet")
+
+
+@pytest.fixture(scope="session")
+def compared(rows):
+    """A report in which nearby targets, the mixed window and the way back differ from the answer."""
+    from client_telemetry.reports.build import build_report
+    from client_telemetry.reports.model import OUTCOMES
+
+    other = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup 1"}
+    given = [
+        rows.verdict("a|b", "breaks", other_targets=[other]),
+        rows.verdict("half-way", mixed_verdict="breaks", mixed_explanation="While brokers differ, it stops."),
+        rows.verdict("no-return", rollback_verdict="breaks", rollback_explanation="Its group was converted."),
+    ]
+    none = dict.fromkeys(OUTCOMES, 0)
+    targets = [
+        {"to_release": "4.0.0"} | none | {"breaks_at_once": 1, "safe": 2},
+        {"to_release": "4.0.1"} | none | {"safe": 3},
+    ]
+    return build_report(rows.question(3, targets=targets), given, [], [], [])

@@ -1,24 +1,5 @@
-import pytest
 from client_telemetry.reports.build import build_report
-from client_telemetry.reports.model import OUTCOMES
 from client_telemetry.reports.ticket import owner_ticket, report_ticket
-
-OTHER = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup 1"}
-
-
-@pytest.fixture(scope="module")
-def compared(rows):
-    given = [
-        rows.verdict("a|b", "breaks", other_targets=[OTHER]),
-        rows.verdict("half-way", mixed_verdict="breaks", mixed_explanation="While brokers differ, it stops."),
-        rows.verdict("no-return", rollback_verdict="breaks", rollback_explanation="Its group was converted."),
-    ]
-    none = dict.fromkeys(OUTCOMES, 0)
-    targets = [
-        {"to_release": "4.0.0"} | none | {"breaks_at_once": 1, "safe": 2},
-        {"to_release": "4.0.1"} | none | {"safe": 3},
-    ]
-    return build_report(rows.question(3, targets=targets), given, [], [], [])
 
 
 def test_nearby_releases(compared):

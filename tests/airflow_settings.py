@@ -1,0 +1,20 @@
+"""Importing this gives Airflow the settings of include/airflow.sh, with a home of its own for this process of tests.
+
+Airflow reads its settings when it is first imported, so this comes before.
+"""
+
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+CHECKOUT = Path(__file__).parents[1]
+
+_shown = subprocess.run(
+    [CHECKOUT / "include" / "airflow.sh", "env", "-0"],
+    env={**os.environ, "AIRFLOW_HOME": tempfile.mkdtemp(prefix="client_telemetry_airflow_")},
+    stdout=subprocess.PIPE,
+    check=True,
+    text=True,
+).stdout
+os.environ.update(line.split("=", 1) for line in _shown.split("\0") if line)
