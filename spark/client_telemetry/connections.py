@@ -9,7 +9,9 @@ import datetime as dt
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.broker_incarnations import INCARNATION, incarnations
 from client_telemetry.flags import flags
+from client_telemetry.history import midnight, with_history
 from client_telemetry.links import LINK_COLUMNS, with_links
 from client_telemetry.registry.broker_clients import CLIENT_IDS, api_keys
 from client_telemetry.registry.kip511 import PATTERN, UNKNOWN
@@ -20,12 +22,10 @@ from client_telemetry.tables.client_connections import (
     MANY_SOFTWARES,
     NAMING_APIS,
 )
-from client_telemetry.tables.client_sessions import HISTORY_DAYS
 from client_telemetry.tables.table import API_USES
 
 _MAX_IDS = 16
-_INCARNATION = ["cluster_id", "broker_id", "broker_incarnation"]
-_KEY = ["cluster_id", "broker_id", "broker_incarnation", "connection_key", "refused_address", "opened_at"]
+_KEY = [*INCARNATION, "connection_key", "refused_address", "opened_at"]
 _TEXTS = ("principal", "client_address", "listener_name", "security_protocol")
 """Empty where the source cannot tell."""
 _INVALID_REQUEST = 42
@@ -37,12 +37,12 @@ def client_connections(events: DataFrame, brokers: DataFrame, pushes: DataFrame,
 
     Of all, rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others are ignored.
     """
-    window = F.col("dt").between(F.lit(day - dt.timedelta(days=HISTORY_DAYS)), F.lit(day))
     of_the_day = events.where(F.col("dt") == F.lit(day))
+    releases = incarnations(brokers, day).drop("stopped_at")
     connections = (
-        _connections(events.where(window), day)
-        .join(F.broadcast(incarnations(brokers.where(window), day).drop("stopped_at")), _INCARNATION, "left")
-        .join(F.broadcast(_told_until(of_the_day)), _INCARNATION, "left")
+        _connections(with_history(events, day), day)
+        .join(F.broadcast(releases), INCARNATION, "left")
+        .join(F.broadcast(_told_until(of_the_day)), INCARNATION, "left")
         .join(_crowded_addresses(of_the_day), ["cluster_id", "client_address"], "left")
         .withColumn("port_reused_at", _port_reused_at())
     )
@@ -53,9 +53,7 @@ def client_connections(events: DataFrame, brokers: DataFrame, pushes: DataFrame,
 
 def events_of_brokers(events: DataFrame, day: dt.date) -> int:
     """How many events of the day are of connections that `client_connections` leaves out as the brokers' own."""
-    keyed = _keyed(
-        events.where(F.col("dt").between(F.lit(day - dt.timedelta(days=HISTORY_DAYS)), F.lit(day))), day
-    )
+    keyed = _keyed(with_history(events, day), day)
     own = keyed.where("of_a_broker").select(*(F.col(name).alias(f"own_{name}") for name in _KEY)).distinct()
     same = [F.col(name).eqNullSafe(F.col(f"own_{name}")) for name in _KEY]
     return keyed.where("of_the_day").join(own, same, "left_semi").count()
@@ -92,7 +90,7 @@ def _connections(events: DataFrame, day: dt.date) -> DataFrame:
     """
     in_order = Window.partitionBy(*_KEY).orderBy("sequence")
     whole = in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    found = {**_identity(), **_of_the_day(_midnight(day)), **_counts()}
+    found = {**_identity(), **_of_the_day(midnight(day)), **_counts()}
     return (
         _keyed(events, day)
         .select(
@@ -172,36 +170,9 @@ def _counts() -> dict[str, Column]:
     }
 
 
-def incarnations(brokers: DataFrame, day: dt.date) -> DataFrame:
-    """One row per incarnation: its release, and, if the next incarnation of its broker started before the end of the
-    day, when that was (`replaced_at`) and when the incarnation itself was last seen (`stopped_at`)."""
-    each = brokers.groupBy("cluster_id", "broker_id", "broker_incarnation").agg(
-        F.max_by("software_version", F.when(F.col("software_version").isNotNull(), F.col("dt"))).alias(
-            "broker_software_version"
-        ),
-        F.min("started_at").alias("started_at"),
-        F.max("last_evidence_at").alias("last_evidence_at"),
-    )
-    later = each.where(F.col("started_at") < _midnight(day + dt.timedelta(days=1))).select(
-        "cluster_id", "broker_id", F.col("started_at").alias("later_at")
-    )
-    return (
-        each.join(later, ["cluster_id", "broker_id"], "left")
-        .groupBy(
-            "cluster_id", "broker_id", "broker_incarnation", "broker_software_version", "last_evidence_at"
-        )
-        .agg(F.min(F.when(F.col("later_at") > F.col("started_at"), F.col("later_at"))).alias("replaced_at"))
-        .withColumn(
-            "stopped_at",
-            F.when(F.col("replaced_at").isNotNull(), F.coalesce("last_evidence_at", "replaced_at")),
-        )
-        .drop("last_evidence_at")
-    )
-
-
 def _told_until(events: DataFrame) -> DataFrame:
     """One row per incarnation: until when it told of connections on the day."""
-    return events.groupBy(*_INCARNATION).agg(F.max("observed_at").alias("told_until"))
+    return events.groupBy(*INCARNATION).agg(F.max("observed_at").alias("told_until"))
 
 
 def _crowded_addresses(events: DataFrame) -> DataFrame:
@@ -226,7 +197,7 @@ def _port_reused_at() -> Column:
     """When the next connection came from the same address and port: this one had ended by then."""
     # Refusals and sources without ports say nothing: each stays alone.
     alone = F.when(F.col("client_port").isNull() | (F.col("connection_key") == ""), F.xxhash64(*_KEY))
-    same = Window.partitionBy(*_INCARNATION, "listener_name", "client_address", "client_port", alone)
+    same = Window.partitionBy(*INCARNATION, "listener_name", "client_address", "client_port", alone)
     return F.min("opened_at").over(
         same.orderBy(F.unix_micros("opened_at")).rangeBetween(1, Window.unboundedFollowing)
     )
@@ -234,7 +205,7 @@ def _port_reused_at() -> Column:
 
 def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
     counts_from_before = (
-        F.col("uses_before").isNull() & ~F.col("opened_today") & (F.col("opened_at") < _midnight(day))
+        F.col("uses_before").isNull() & ~F.col("opened_today") & (F.col("opened_at") < midnight(day))
     )
     software = F.coalesce("named", "told", "software")
     silent_us = F.unix_micros("told_until") - F.unix_micros("last_seen_at")
@@ -319,7 +290,3 @@ def _uses_of_the_day() -> Column:
 
     used = F.filter(F.transform("uses", of_the_day), lambda use: use.requests + use.rejected > 0)
     return F.array_sort(used)
-
-
-def _midnight(day: dt.date) -> Column:
-    return F.lit(dt.datetime.combine(day, dt.time(), dt.UTC))

@@ -9,6 +9,7 @@ import datetime as dt
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.broker_incarnations import INCARNATION
 from client_telemetry.flags import has_flag
 from client_telemetry.tables.client_connections import LINK_RULES, MOST_INSTANCES
 from client_telemetry.tables.client_sessions import LARGEST_PUSH_INTERVAL_MS
@@ -16,7 +17,6 @@ from client_telemetry.tables.clients import CLIENT_KEY
 
 LINK_COLUMNS = ("client_instance_id", "link", "link_rule", "link_candidates")
 
-_INCARNATION = ["cluster_id", "broker_id", "broker_incarnation"]
 _CLIENT = ["cluster_id", *CLIENT_KEY, "client_address"]
 _LONGEST_INTERVAL = dt.timedelta(hours=1)
 """Largest push interval that a subscription can ask for (Kafka's ClientMetricsConfigs)."""
@@ -32,18 +32,16 @@ def with_links(connections: DataFrame, pushes: DataFrame, day: dt.date) -> DataF
     used."""
     carried = _carried(pushes, day)
     push = F.collect_list(F.struct("client_instance_id", "first_at", "last_at"))
-    on_connection = carried.where("connection_id != ''").groupBy(*_INCARNATION, "connection_id")
+    on_connection = carried.where("connection_id != ''").groupBy(*INCARNATION, "connection_id")
     from_port = carried.where("connection_id = '' and client_port is not null").groupBy(
-        *_INCARNATION, "client_address", "client_port"
+        *INCARNATION, "client_address", "client_port"
     )
     instances = _instances(carried)
     found = (
         connections.join(
-            on_connection.agg(push.alias("on_connection")), [*_INCARNATION, "connection_id"], "left"
+            on_connection.agg(push.alias("on_connection")), [*INCARNATION, "connection_id"], "left"
         )
-        .join(
-            from_port.agg(push.alias("from_port")), [*_INCARNATION, "client_address", "client_port"], "left"
-        )
+        .join(from_port.agg(push.alias("from_port")), [*INCARNATION, "client_address", "client_port"], "left")
         .join(instances, [F.col(n).eqNullSafe(F.col(f"of_{n}")) for n in _CLIENT], "left")
         .withColumns(
             {
@@ -96,7 +94,7 @@ def _carried(pushes: DataFrame, day: dt.date) -> DataFrame:
             }
         )
         .groupBy(
-            *_INCARNATION, *CLIENT_KEY, "client_address", "client_port", "connection_id", "client_instance_id"
+            *INCARNATION, *CLIENT_KEY, "client_address", "client_port", "connection_id", "client_instance_id"
         )
         .agg(
             F.min("received_at").alias("first_at"),

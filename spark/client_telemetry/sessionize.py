@@ -13,19 +13,17 @@ from operator import add
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.connections import client_connections, incarnations
+from client_telemetry.broker_incarnations import incarnations
 from client_telemetry.flags import flags
+from client_telemetry.history import first_day, midnight, with_history
 from client_telemetry.tables.client_sessions import (
     BROKER_STOP_MS,
     CLIENT_SESSIONS,
     CLOCK_OFF_MS,
-    HISTORY_DAYS,
     IN_FLIGHT_MS,
     LARGEST_PUSH_INTERVAL_MS,
     MIN_GAP_MS,
 )
-
-__all__ = ["client_connections", "client_sessions"]
 
 # The instance first: Spark compares the first bytes of the first column, and a cluster's rows share its id.
 _INSTANCE = ["client_instance_id", "cluster_id"]
@@ -43,16 +41,19 @@ def client_sessions(pushes: DataFrame, connections: DataFrame, brokers: DataFram
     Of pushes and brokers, rows of the day and of the HISTORY_DAYS before it are used, of connections those of the
     day, by `dt`; others may be there and are ignored.
     """
-    first_day = day - dt.timedelta(days=HISTORY_DAYS)
     told_ms = F.col("push_interval_ms").cast("long")
-    evidence = pushes.where(F.col("client_instance_id").isNotNull()).withColumns(
-        {
-            "told_ms": F.when(told_ms > 0, told_ms),
-            "rejected": F.coalesce(F.col("error_code") != 0, F.lit(False)),
-        }
+    evidence = (
+        with_history(pushes, day)
+        .where(F.col("client_instance_id").isNotNull())
+        .withColumns(
+            {
+                "told_ms": F.when(told_ms > 0, told_ms),
+                "rejected": F.coalesce(F.col("error_code") != 0, F.lit(False)),
+            }
+        )
     )
     of_the_day = evidence.where(F.col("dt") == F.lit(day))
-    before = evidence.where((F.col("dt") >= F.lit(first_day)) & (F.col("dt") < F.lit(day)))
+    before = evidence.where(F.col("dt") < F.lit(day))
     lives = (
         _lives(of_the_day, before)
         .join(_rhythms(of_the_day), _INSTANCE)
@@ -60,12 +61,10 @@ def client_sessions(pushes: DataFrame, connections: DataFrame, brokers: DataFram
         .withColumn("gap_ms", _gap_ms(F.col("push_interval_ms")))
     )
     lives = _with_ends_of_connections(
-        lives,
-        connections.where(F.col("dt") == F.lit(day)),
-        incarnations(brokers.where(F.col("dt").between(F.lit(first_day), F.lit(day))), day),
+        lives, connections.where(F.col("dt") == F.lit(day)), incarnations(brokers, day)
     )
-    end_of_day = _midnight(day + dt.timedelta(days=1))
-    return _slice(lives.withColumn("end_reason", _end_reason(end_of_day)), day, _midnight(first_day))
+    end_of_day = midnight(day + dt.timedelta(days=1))
+    return _slice(lives.withColumn("end_reason", _end_reason(end_of_day)), day, midnight(first_day(day)))
 
 
 def _lives(of_the_day: DataFrame, before: DataFrame) -> DataFrame:
@@ -325,7 +324,3 @@ def _conditions() -> dict[str, Column]:
         "client_clock_off": F.abs("clock_skew_ms") > CLOCK_OFF_MS,
         "broker_clocks_apart": (clocks_differ_by > CLOCK_OFF_MS) & (F.size("broker_ids") > 1),
     }
-
-
-def _midnight(day: dt.date) -> Column:
-    return F.lit(dt.datetime.combine(day, dt.time(), dt.UTC))

@@ -154,8 +154,11 @@ class Stage:
             parts.append(f"`{name}` in ({', '.join(literal(v) for v in values)})")
         return " and ".join(parts)
 
-    def publish(self, branch: Branch, slices: Sequence[Slice], days_written: Sequence[dt.date]) -> None:
-        """Audit every slice on the branch, store what was found, and publish if no critical expectation failed."""
+    def publish(
+        self, branch: Branch, slices: Sequence[Slice], days_written: Sequence[dt.date]
+    ) -> dict[str, int]:
+        """Audit every slice on the branch, store what was found, and publish if no critical expectation failed.
+        Returns how many rows each slice has, by the name of its table."""
         with ThreadPoolExecutor(_GATES_AT_ONCE) as pool:
             numbers = list(pool.map(lambda slice_: self._measure(branch, slice_), slices))
         results: list[quality.Result] = []
@@ -174,6 +177,8 @@ class Stage:
         if failure:
             raise quality.GateFailed(failure)
         branch.publish(self.cluster, self.run_id, self.name, days_written)
+        tables = (slice_.suite.table.name for slice_ in slices)
+        return {table: found["rows"] for table, found in zip(tables, numbers, strict=True)}
 
 
 def run(

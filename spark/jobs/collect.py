@@ -18,10 +18,10 @@ from client_telemetry.expectations import brokers as brokers_suite
 from client_telemetry.expectations import raw_objects as raw_objects_suite
 from client_telemetry.manifests import read_manifest
 from client_telemetry.raw_location import RawLocation
-from client_telemetry.sessionize import HISTORY_DAYS
 from client_telemetry.stage import BadArguments, Outcome, Slice, Stage, absolute_url, day, parser, run
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_sessions import HISTORY_DAYS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS

@@ -30,9 +30,9 @@ def profile(stage: Stage) -> Outcome:
     branch = stage.branch((CLIENTS,))
     branch.replace(CLIENTS, [clients(connections, sessions, rules, day) for day in told], **where)
     facts = {"connections": connections.count(), "sessions": sessions.count()}
-    stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], told)
-    found = lake.read(CLIENTS).where(of_the_days)
-    counts = {"clients": found.count(), "clients_without_owner": found.where("owner is null").count()}
+    rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], told)
+    without_owner = lake.read(CLIENTS).where(of_the_days).where("owner is null").count()
+    counts = {"clients": rows[CLIENTS.name], "clients_without_owner": without_owner}
     message = (
         f"profile: cluster {cluster}, {', '.join(map(str, told))}: {counts['clients']} clients, "
         f"{counts['clients_without_owner']} of them without an owner"

@@ -12,12 +12,12 @@ import sys
 from client_telemetry.connections import client_connections, events_of_brokers
 from client_telemetry.expectations import client_connections as client_connections_suite
 from client_telemetry.expectations import client_sessions as client_sessions_suite
-from client_telemetry.sessionize import HISTORY_DAYS, client_sessions
+from client_telemetry.sessionize import client_sessions
 from client_telemetry.stage import Outcome, Slice, Stage, days, parser, run
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
-from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS, HISTORY_DAYS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 
 SUITES = (client_connections_suite.SUITE, client_sessions_suite.SUITE)
@@ -46,11 +46,8 @@ def sessionize(stage: Stage) -> Outcome:
         "events": events.where(of_the_days).count() - sum(events_of_brokers(events, day) for day in told),
         "pushes": pushes.where(of_the_days).where("client_instance_id is not null").count(),
     }
-    stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], told)
-    counts = {
-        "connections": lake.read(CLIENT_CONNECTIONS).where(of_the_days).count(),
-        "sessions": lake.read(CLIENT_SESSIONS).where(of_the_days).count(),
-    }
+    rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], told)
+    counts = {"connections": rows[CLIENT_CONNECTIONS.name], "sessions": rows[CLIENT_SESSIONS.name]}
     message = (
         f"sessionize: cluster {cluster}, {', '.join(map(str, told))}: "
         f"{counts['connections']} connections, {counts['sessions']} sessions"
