@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from airflow.sdk import CronDataIntervalTimetable, Param, dag, result, task, task_group
 from include.clusters import NAMES, read_clusters
 from include.daily_summary import conclude
-from include.run_day import COLLECT_ARGUMENTS, OPTIONAL_DAY, day_of
+from include.run_day import COLLECT, OPTIONAL_DAY, day_of
 from include.spark_stage import DEFAULT_ARGS, SparkStage
 
 
@@ -41,7 +41,7 @@ def client_telemetry_daily():
     @task_group
     def cluster(name):
         shared = {"cluster": name, "map_index_template": "{{ task.cluster }}"}
-        collect = SparkStage(task_id="collect", locations=["raw"], arguments=COLLECT_ARGUMENTS, **shared)
+        collect = SparkStage(task_id="collect", **COLLECT, **shared)
         arrived, affected = ({"days": collect.output[days]} for days in ("decode_days", "derive_days"))
         decode = SparkStage(task_id="decode", locations=["raw"], arguments=arrived, **shared)
         sessionize = SparkStage(task_id="sessionize", arguments=affected, **shared)

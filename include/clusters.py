@@ -21,8 +21,9 @@ NAMES = {"type": "array", "items": {"type": "string"}}
 """JSON schema of a Param that lists clusters."""
 
 _LOCATIONS = ("lake", "publish", "results")
-_CLUSTER_KEYS = {"name": True, "cluster_id": True, "raw": True, "owners": False}
-"""Key of a cluster -> is it required."""
+_CLUSTER_KEYS = {"name": True, "cluster_id": True, "raw": True, "source": False, "owners": False}
+_SOURCE_KEYS = {"format": True, "files": True, "release": False, "zone": False}
+"""Key -> is it required."""
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]+")
@@ -47,11 +48,13 @@ class UnknownCluster(ClustersFileError):
 
 @dataclass(frozen=True)
 class Cluster:
-    """One Kafka cluster; locations are URLs or absolute paths."""
+    """One Kafka cluster; locations are URLs or absolute paths. `source`: from what `raw` is made, with `format`, `files`
+    (a list) and maybe `release` and `zone`; None = it is a dump."""
 
     name: str
     cluster_id: str
     raw: str
+    source: dict[str, str | list[str]] | None = None
     owners: str | None = None
 
 
@@ -114,9 +117,8 @@ def read_clusters() -> Clusters:
 
 def _cluster(path: Path, number: int, entry: object) -> Cluster:
     where = f"cluster {number}"
-    given = {
-        key: _text(path, where, key, value) for key, value in _keys(path, where, entry, _CLUSTER_KEYS).items()
-    }
+    entry = _keys(path, where, entry, _CLUSTER_KEYS)
+    given = {key: _text(path, where, key, value) for key, value in entry.items() if key != "source"}
     for key, pattern in (("name", _NAME), ("cluster_id", _CLUSTER_ID)):
         if not pattern.fullmatch(given[key]):
             raise InvalidClustersFile(
@@ -128,8 +130,24 @@ def _cluster(path: Path, number: int, entry: object) -> Cluster:
         name=given["name"],
         cluster_id=given["cluster_id"],
         raw=_location(given["raw"]),
+        source=_source(path, f"the source of {where}", entry["source"]) if "source" in entry else None,
         owners=_location(owners) if owners else None,
     )
+
+
+def _source(path: Path, where: str, content: object) -> dict[str, str | list[str]]:
+    source = _keys(path, where, content, _SOURCE_KEYS)
+    files = source["files"] if isinstance(source["files"], list) else [source["files"]]
+    if not files:
+        raise InvalidClustersFile(f"{path}: {where} lacks 'files'.")
+    source = {key: _text(path, where, key, value) for key, value in source.items() if key != "files"}
+    return source | {"files": [_file(_text(path, where, "files", each)) for each in files]}
+
+
+def _file(value: str) -> str:
+    """A location, maybe after the node id of the broker whose log it is: `1=/logs/a`."""
+    told = re.match(r"(\d+=)?(.+)", value)
+    return f"{told[1] or ''}{_location(told[2])}" if told else value
 
 
 def _keys(path: Path, where: str, content: object, known: dict[str, bool]) -> dict[str, object]:

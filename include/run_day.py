@@ -11,8 +11,11 @@ RUN_DAY = "{{ day_of(dag_run, params) }}"
 """Template of the day; the DAG that uses it has day_of among its macros."""
 
 
-COLLECT_ARGUMENTS = {"day": RUN_DAY, "again": "{{ params.again or '' }}"}
-"""Of the stage collect in the daily run."""
+COLLECT = {
+    "locations": ["raw", "source"],
+    "arguments": {"day": RUN_DAY, "again": "{{ params.again or '' }}"},
+}
+"""What the stage collect of the daily run is told."""
 
 
 class _Run(Protocol):

@@ -71,7 +71,7 @@ class SparkStage(SparkSubmitOperator):
     spark/warm_jobs.py, in a fork of it.
 
     :param cluster: name in the clusters file; the lake and all other locations are looked up at run time
-    :param locations: which locations of the clusters file the job takes: ``raw``, ``owners``, ``publish``
+    :param locations: which entries of the clusters file the job takes: ``raw``, ``source``, ``owners``, ``publish``
     :param job: name of the job where it is not that of the task
     :param arguments: further options, name -> value. A list is joined by commas and passed even when it is empty
         ("there is nothing to do"); an empty text or None is a question that was not asked, and is left out.
@@ -178,11 +178,13 @@ class SparkStage(SparkSubmitOperator):
 
 
 def _options(given: Mapping[str, Any]) -> list[str]:
-    """Command line options as --name=value: a cluster id may begin with a dash."""
+    """Command line options as --name=value: a cluster id may begin with a dash. A mapping is written as JSON."""
     options = []
     for name, value in given.items():
         if isinstance(value, list | tuple):
             options.append(f"--{name}={','.join(str(item) for item in value)}")
+        elif isinstance(value, Mapping):
+            options.append(f"--{name}={json.dumps(value)}")
         elif value not in (None, ""):
             options.append(f"--{name}={value}")
     return options

@@ -89,12 +89,17 @@ def absolute_url(location: str) -> str:
     return location if "://" in location else Path(location).absolute().as_uri()
 
 
-def published_folder(location: str) -> Path:
-    """Where reports go; raises BadArguments for what is no local folder."""
+def local_folder(location: str, what: str) -> Path:
+    """A folder or file:// URL as a path; raises BadArguments for anything else: `what` can only be there."""
     url = absolute_url(location)
     if not url.startswith("file://"):
-        raise BadArguments(f"{location}: reports can be published to a folder or file:// URL only")
+        raise BadArguments(f"{location}: {what} a folder or file:// URL only")
     return Path(unquote(urlparse(url).path))
+
+
+def published_folder(location: str) -> Path:
+    """Where reports go."""
+    return local_folder(location, "reports can be published to")
 
 
 def spark_session(stage: str, lake: str) -> SparkSession:

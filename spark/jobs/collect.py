@@ -1,12 +1,13 @@
 """collect: what arrived, from which broker and hour, and what is missing.
 
-    spark-submit spark/jobs/collect.py --cluster C --day D --raw URL --lake URL [--again quarantined]
+    spark-submit spark/jobs/collect.py --cluster C --day D --raw URL --lake URL [--again quarantined] [--source JSON]
 
 Told a cluster and a day, it lists the objects of that day and of the days before it that can still be repaired,
 records them in raw_objects, coverage in broker_hours and incarnations in brokers, and names the days to decode
 (the day itself, and earlier ones with new or changed objects) and to derive again (those, and every published day
 that looks back at them). Objects of still earlier days that were not there when their day was collected are recorded
-as too late. With `--again quarantined`, days of any age with undecodable records are among those to decode.
+as too late. With `--again quarantined`, days of any age with undecodable records are among those to decode. With
+`--source`, what is new in request logs or a Collector's files is converted into objects of the raw location first.
 """
 
 import datetime as dt
@@ -18,7 +19,18 @@ from client_telemetry.expectations import brokers as brokers_suite
 from client_telemetry.expectations import raw_objects as raw_objects_suite
 from client_telemetry.manifests import read_manifest
 from client_telemetry.raw_location import RawLocation
-from client_telemetry.stage import BadArguments, Outcome, Slice, Stage, absolute_url, day, parser, run
+from client_telemetry.sources import conversion
+from client_telemetry.stage import (
+    BadArguments,
+    Outcome,
+    Slice,
+    Stage,
+    absolute_url,
+    day,
+    local_folder,
+    parser,
+    run,
+)
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_sessions import HISTORY_DAYS
@@ -32,9 +44,10 @@ SUITES = (raw_objects_suite.SUITE, brokers_suite.SUITE, broker_hours_suite.SUITE
 
 def collect(stage: Stage) -> Outcome:
     arguments, cluster = stage.arguments, stage.cluster
+    converted = _convert(stage) if arguments.source else {}
     raw = RawLocation(absolute_url(arguments.raw))
     known = raw.clusters()
-    if cluster not in known:
+    if cluster not in known and not arguments.source:
         raise BadArguments(
             f"no cluster {cluster!r} in {arguments.raw}; it holds "
             + (f"{', '.join(known)}" if known else "no cluster at all: is it the folder above `v1/`?")
@@ -67,7 +80,22 @@ def collect(stage: Stage) -> Outcome:
         branch.replace_rows(table, rows, **where)
     slices = [Slice(suite, with_late if suite.table is RAW_OBJECTS else where) for suite in SUITES]
     stage.publish(branch, slices, [arguments.day])
-    return _outcome(stage, decode_days, objects, hours, incarnations, late_rows, again)
+    outcome = _outcome(stage, decode_days, objects, hours, incarnations, late_rows, again)
+    outcome.counts |= converted
+    return outcome
+
+
+def _convert(stage: Stage) -> dict[str, int]:
+    """What is new in the files of the source, as objects of the raw location; counts of it."""
+    root = local_folder(stage.arguments.raw, "what comes of a source can be written to")
+    try:
+        source = conversion.declared(stage.arguments.source)
+        done = conversion.convert_new(source, stage.cluster, root)
+    except conversion.REFUSALS as error:
+        raise BadArguments(f"source of cluster {stage.cluster}: {error}; see docs/sources.md") from None
+    print(f"collect: {done.message}", flush=True)
+    stage.warnings += [f"source: {warning}" for warning in done.warnings]
+    return done.counts
 
 
 def _quarantined_days(stage: Stage, raw: RawLocation) -> dict[dt.date, int]:
@@ -185,6 +213,10 @@ def main(argv: list[str] | None = None) -> int:
     )
     arguments.add_argument(
         "--again", choices=("quarantined",), help="also decode the days that have undecodable records"
+    )
+    arguments.add_argument(
+        "--source",
+        help="JSON: format and files, maybe release and zone, of what the raw location is made from (sources/conversion.py)",
     )
     return run(arguments, collect, argv)
 

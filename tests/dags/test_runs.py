@@ -29,7 +29,10 @@ publish: {tmp_path}/published
 results: {tmp_path}/results
 clusters:
   - {{name: east, cluster_id: aaa, raw: s3://dumps/east}}
-  - {{name: west, cluster_id: bbb, raw: s3://dumps/west}}
+  - name: west
+    cluster_id: bbb
+    raw: /srv/west
+    source: {{format: request_log, files: /logs/west/*.log.*, release: 4.0.1}}
 """)
 
     def run_dag(dag_id, conf, **behaviours):
@@ -54,6 +57,14 @@ def test_a_day_goes_through_all_stages_of_all_clusters(run):
         assert told[stage, "bbb"]["days"] == DAY
     assert told["publish_fleet", "bbb"]["cluster-name"] == "west"
     assert tasks["cluster.decode", 1].rendered_map_index == "west"
+
+
+def test_a_declared_source_is_told_to_collect_and_to_nobody_else(run):
+    _, _, calls = run("client_telemetry_daily", {"day": DAY})
+    told = {(call["stage"], call["options"]["cluster"]): call["options"].get("source") for call in calls}
+    source = json.loads(told.pop(("collect", "bbb")))
+    assert source == {"format": "request_log", "files": ["/logs/west/*.log.*"], "release": "4.0.1"}
+    assert set(told.values()) == {None}
 
 
 def test_only_the_clusters_asked_for_are_processed(run):

@@ -37,6 +37,19 @@ def test_urls_and_absolute_paths_stay_and_other_paths_start_at_the_checkout(clus
     assert (west.raw, west.owners) == (f"{CHECKOUT}/dumps/west", f"{CHECKOUT}/owners.yaml")
 
 
+def test_a_source_is_given_as_it_stands_with_its_files_as_locations(clusters_file):
+    clusters_file(
+        LOCATIONS
+        + """clusters:
+  - {name: east, cluster_id: aaa, raw: r, source: {format: request_log, files: logs, release: 4.0.1}}
+  - {name: west, cluster_id: bbb, raw: s, source: {format: request_log, files: [1=/logs/a, 2=logs/b]}}
+"""
+    )
+    east, west = read_clusters().by_name.values()
+    assert east.source == {"format": "request_log", "files": [f"{CHECKOUT}/logs"], "release": "4.0.1"}
+    assert west.source["files"] == ["1=/logs/a", f"2={CHECKOUT}/logs/b"]
+
+
 def test_a_run_takes_the_clusters_it_asks_for_once_each_and_all_if_it_asks_for_none(clusters_file):
     clusters_file(LOCATIONS + TWO)
     clusters = read_clusters()
@@ -81,6 +94,25 @@ def test_a_missing_file_says_where_it_was_looked_for_and_how_to_set_it(monkeypat
             LOCATIONS + TWO + "  - {name: a, cluster_id: b, raw: c, owner: d}",
             "cluster 3 has the unknown key 'owner'",
             id="misspelled key",
+        ),
+        pytest.param(
+            LOCATIONS
+            + TWO
+            + "  - {name: c, cluster_id: c, raw: c, source: {format: request_log, files: []}}",
+            "the source of cluster 3 lacks 'files'",
+            id="source without files",
+        ),
+        pytest.param(
+            LOCATIONS + TWO + "  - {name: c, cluster_id: c, raw: c, source: {kind: a, format: b, files: d}}",
+            "the source of cluster 3 has the unknown key 'kind'",
+            id="source with an unknown key",
+        ),
+        pytest.param(
+            LOCATIONS
+            + TWO
+            + "  - {name: c, cluster_id: c, raw: c, source: {format: a, files: b, release: 4.0}}",
+            "'release' of the source of cluster 3 must be a text",
+            id="line of releases as a number",
         ),
         pytest.param(
             LOCATIONS + TWO + "  - {name: east, cluster_id: c, raw: c}",

@@ -163,7 +163,7 @@ class _Surveyor:
         done = SurveyedFile(log, 0, 0, None, None, None)
         cut = CutOff()
         digest = hashlib.blake2b(digest_size=16)
-        for _, line in lines(log.path, cut):
+        for _, line in lines(log.path, cut, log.start):
             done.lines += 1
             self._lines += 1
             if self._lines % 50_000 == 0:

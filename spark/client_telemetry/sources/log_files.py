@@ -34,11 +34,13 @@ class NoLogs(ValueError):
 @dataclass(frozen=True, order=True)
 class LogFile:
     """`family`: what the rotated files of one log have in common, its folder and the name up to `.log`.
-    `broker_id`: as told by whoever named the file, None = the log itself has to tell."""
+    `broker_id`: as told by whoever named the file, None = the log itself has to tell. `start`: bytes of the decompressed
+    file that are not to be read: they were converted before."""
 
     path: Path
     family: str
     broker_id: int | None = None
+    start: int = 0
 
     @property
     def bytes(self) -> int:
@@ -147,12 +149,22 @@ def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
     return stored
 
 
-def lines(path: Path, cut: CutOff) -> Iterator[tuple[int, bytes]]:
-    """(offset in the decompressed log, line) of each line; the last one may lack its line feed. A compressed file that
-    ends early or is damaged gives what comes before that, and the reason in `cut`."""
-    offset = 0
+def skip(file: BinaryIO, count: int) -> None:
+    """Go on so many bytes, or to the end if that is nearer."""
+    if file.seekable():
+        file.seek(count, io.SEEK_CUR)
+        return
+    while count and (block := file.read(min(count, _BLOCK_BYTES))):
+        count -= len(block)
+
+
+def lines(path: Path, cut: CutOff, start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """(offset in the decompressed log, line) of each line from `start` on; the last one may lack its line feed. A
+    compressed file that ends early or is damaged gives what comes before that, and the reason in `cut`."""
+    offset = start
     with path.open("rb") as stored:
         text = open_decompressed(stored, cut)
+        skip(text, start)
         while line := text.readline(MAX_LINE_BYTES):
             yield offset, line.rstrip(b"\r\n")
             offset += len(line)

@@ -2,7 +2,7 @@
 
 A collector has forgotten the push: who sent it stands in resource attributes (docs/raw-dump-contract.md has the
 spellings), when the broker received it stands nowhere. The latest time of a point takes its place: a client's clock.
-The same file gives the same dump; a file that has grown since gives the same and more.
+The same file gives the same dump.
 """
 
 import base64
@@ -21,12 +21,11 @@ from client_telemetry.otlp.attributes import attribute_map
 from client_telemetry.otlp.points import IDENTITY_LABELS
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
 from client_telemetry.raw.writer import DumpWriter
-from client_telemetry.sources.log_files import CutOff
+from client_telemetry.sources.log_files import CutOff, LogFile
 from client_telemetry.sources.otlp_files import Message, messages
 
 UNKNOWN_BROKER = -1
 _NAMESPACE = uuid.UUID("c1d8b0a4-52d3-5a3e-8f0e-0a2f4b8f1c77")
-_HEAD_BYTES = 4096
 
 
 @dataclass
@@ -43,28 +42,29 @@ class Converted:
     cut: list[str] = field(default_factory=list)
 
 
-def convert(paths: Sequence[Path], format_: str, cluster_id: str, root: Path) -> Converted:
+def convert(files: Sequence[LogFile], format_: str, cluster_id: str, root: Path) -> Converted:
     """Write the dump of the files below `root`. `cluster_id`: whose metrics are meant; resources that name no cluster
     count as of this one."""
     done = Converted()
-    for path in paths:
-        _File(path, cluster_id, root, done).convert(format_)
+    for file in files:
+        _File(file, cluster_id, root, done).convert(format_)
     return done
 
 
 class _File:
-    def __init__(self, path: Path, cluster_id: str, root: Path, done: Converted) -> None:
-        self._path, self._cluster_id, self._root, self._done = path, cluster_id, root, done
-        # Files are renamed when they are rotated: what they begin with tells them apart.
-        with path.open("rb") as stored:
-            self._digest = hashlib.sha256(stored.read(_HEAD_BYTES)).hexdigest()
+    def __init__(self, file: LogFile, cluster_id: str, root: Path, done: Converted) -> None:
+        self._path, self._start = file.path, file.start
+        self._cluster_id, self._root, self._done = cluster_id, root, done
+        # Files are renamed when they are rotated: what is in them tells them apart.
+        with self._path.open("rb") as stored:
+            self._digest = hashlib.file_digest(stored, "sha256").hexdigest()
         self._dumps: dict[int, DumpWriter] = {}
-        self._latest = int(path.stat().st_mtime) * 10**9
+        self._latest = int(self._path.stat().st_mtime) * 10**9
 
     def convert(self, format_: str) -> None:
         cut = CutOff()
         self._done.files += 1
-        for message in messages(self._path, format_, cut):
+        for message in messages(self._path, format_, cut, self._start):
             self._done.messages += 1
             self._message(message)
         if cut.reason:
@@ -123,7 +123,7 @@ class _File:
 
     def _dump(self, broker_id: int, nanos: int) -> DumpWriter:
         if broker_id not in self._dumps:
-            name = f"otlp/{self._cluster_id}/{broker_id}/{self._digest}"
+            name = f"otlp/{self._cluster_id}/{broker_id}/{self._digest}/{self._start}"
             self._dumps[broker_id] = DumpWriter(
                 self._root,
                 self._cluster_id,

@@ -23,7 +23,7 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from client_telemetry.sources.log_files import CutOff, open_decompressed
+from client_telemetry.sources.log_files import CutOff, open_decompressed, skip
 
 MAX_MESSAGE_BYTES = 64 * 2**20
 """Above the 4 MiB that OTLP receivers take by default; a larger length is damage."""
@@ -43,11 +43,15 @@ class Message(NamedTuple):
     error: str | None = None
 
 
-def messages(path: Path, format_: str, cut: CutOff) -> Iterator[Message]:
-    """The messages of a file. Where it is damaged or ends early the rest is one message with an error."""
+def messages(path: Path, format_: str, cut: CutOff, start: int = 0) -> Iterator[Message]:
+    """The messages of a file from byte `start` of it on, decompressed. Where it is damaged or ends early the rest is one
+    message with an error."""
     split, parse = FORMATS[format_]
     with path.open("rb") as stored:
-        for offset, data, error in split(open_decompressed(stored, cut)):
+        file = open_decompressed(stored, cut)
+        skip(file, start)
+        for at, data, error in split(file):
+            offset = start + at
             if error is not None:
                 yield Message(offset, data, None, error)
                 continue

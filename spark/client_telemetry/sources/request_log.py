@@ -63,18 +63,32 @@ def release_of_all(survey: Survey, told: str | None) -> str:
     Raises ReleaseNotTold, also where what was told contradicts every broker, and UnusableRelease for what is no
     release.
     """
-    explained = [[life.candidates for life in broker.lives if life.candidates] for broker in survey.brokers]
+    answers = [life.candidates for broker in survey.brokers for life in broker.lives if life.candidates]
     if told:
         release = releases.exact(told)
-        answers = [candidates for lives in explained for candidates in lives]
         if answers and not any(release in candidates for candidates in answers):
             raise ReleaseNotTold(f"no broker in the logs answers as {release} does: {_answers(survey)}")
         return release
-    latest = [set(lives[-1]) for lives in explained if lives]
-    possible = set.intersection(*latest) if latest else set()
-    if len(possible) == 1:
-        return possible.pop()
+    latest = [broker.lives[-1].candidates for broker in survey.brokers]
+    explained = [set(candidates) for candidates in latest if candidates]
+    possible = tuple(set.intersection(*explained)) if explained and None not in latest else ()
+    if is_proven(possible):
+        return possible[0]
     raise ReleaseNotTold(f"the logs do not tell the exact release that the brokers run ({_answers(survey)})")
+
+
+def is_proven(candidates: Sequence[str]) -> bool:
+    """Whether releases that explain ApiVersions answers prove one: there is no other, and a later patch of its line is
+    known to answer otherwise. Of the last known patch a later one may answer alike.
+
+    >>> is_proven(["4.0.0"]), is_proven(["4.4.0"])
+    (True, False)
+    """
+    if len(candidates) != 1:
+        return False
+    release = candidates[0]
+    of_line = [each for each in releases.known() if releases.line(each) == releases.line(release)]
+    return release != of_line[-1]
 
 
 def _answers(survey: Survey) -> str:
@@ -98,7 +112,7 @@ def convert(
     report: Callable[[int], None] = lambda n: None,
 ) -> Converted:
     """Write the dump below `root`. `release`: what the brokers run that may run it by their answers; another broker's
-    release stays open unless its answers leave one only."""
+    release stays open unless its answers prove one (`is_proven`)."""
     return _Conversion(survey, release, cluster_id, root, zone, report).run()
 
 
@@ -138,7 +152,7 @@ class _Conversion:
         done = self.done
         cut = CutOff()
         life: _Life | None = None
-        for offset, line in lines(log.path, cut):
+        for offset, line in lines(log.path, cut, log.start):
             done.lines += 1
             if done.lines % 20_000 == 0:
                 self._report(done.lines)
@@ -261,9 +275,10 @@ class _Life:
 
 
 def _release(life: BrokerLife, release: str) -> str:
+    """What the manifest declares; what is only likely is left to those who read its ApiVersions answer."""
     if life.candidates is None or release in life.candidates:
         return release
-    return life.candidates[0] if len(life.candidates) == 1 else ""
+    return life.candidates[0] if is_proven(life.candidates) else ""
 
 
 def _push(entry: RequestEntry, logged: int, watch: ConnectionWatch) -> ClientPush:

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import pytest
-import zstandard
 from client_telemetry.otlp.reference import decode
 from client_telemetry.raw.envelopes import parse_client_push
 from client_telemetry.raw.errors import UnreadableSource
@@ -124,14 +123,13 @@ def test_other_signals_and_other_clusters_are_counted(tmp_path, capsys):
     assert "2 of logs or traces, 8 resources of other clusters" in capsys.readouterr().out
 
 
-def test_a_file_that_grew_and_was_renamed_gives_the_same_and_more(tmp_path):
-    golden = (GOLDEN / "proto-zstd-stream.zst").read_bytes()
-    plain = zstandard.ZstdDecompressor().decompressobj().decompress(golden)
+def test_of_a_file_that_grew_and_was_renamed_the_new_messages_are_converted(tmp_path, capsys):
+    plain = (GOLDEN / "proto.bin").read_bytes()
     first = 4 + int.from_bytes(plain[:4], "big")
-    padded = plain[:first] * 2  # beyond the bytes by which a file is known
-    (tmp_path / "metrics.bin").write_bytes(padded)
+    (tmp_path / "metrics.bin").write_bytes(plain[:first])
     _convert(tmp_path, "collector_proto", tmp_path / "metrics.bin")
-    (tmp_path / "metrics-2026.bin").write_bytes(padded + plain[first:])
+    (tmp_path / "metrics-2026.bin").write_bytes(plain)
     pushes, _ = _convert(tmp_path, "collector_proto", tmp_path / "metrics-2026.bin")
-    of_java = {(push.incarnation, push.sequence) for push in pushes if push.broker_id == 2}
-    assert len(of_java) == 2
+    assert "1 messages of 1 files: 1 pushes" in capsys.readouterr().out.splitlines()[-1]
+    assert sorted(push.client_instance_id for push in pushes) == [FIRST, SECOND]
+    assert len({(push.broker_id, push.incarnation, push.sequence) for push in pushes}) == 2

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.compatibility import served
+from client_telemetry.compatibility.broker_guess import GUESSED, known
 from client_telemetry.otlp.codecs import decompress
 from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
 from client_telemetry.raw.errors import UnreadableSource
@@ -178,6 +179,19 @@ def test_a_broker_that_was_upgraded_meanwhile_has_two_lives(tmp_path):
     assert {lives[i]: port for i, port in ends.items()} == {"3.9.1": 40001, "4.0.0": 40002}
 
 
+def test_a_release_that_its_answers_do_not_prove_stays_open(tmp_path):
+    """4.4.0 is the only known release that answers so, and the last one known: a later patch may answer alike."""
+    logs = _log(
+        tmp_path,
+        json_line(0, API_VERSIONS, {}, _answer("3.9.1")),
+        json_line(60, API_VERSIONS, {}, _answer("4.4.0"), connection="10.0.0.9:9092-10.0.1.1:40002-0-1"),
+    )
+    _convert(logs, tmp_path / "raw", "3.9.1")
+    declared = {m["broker_software_version"]: m["api_versions"] for m in _manifests(tmp_path / "raw")}
+    assert declared.keys() == {"3.9.1", ""}
+    assert known("apache-kafka", "", declared[""]) == (("4.4.0",), GUESSED)
+
+
 @pytest.mark.parametrize(
     ("answers", "told", "expected"),
     [
@@ -197,6 +211,8 @@ def test_release_to_upgrade_from(tmp_path, answers, told, expected):
     [
         (["3.9.1"], None, "broker 1: 3.9.0 or 3.9.1 or 3.9.2"),
         ([None], None, "broker 1: no ApiVersions answer in the log"),
+        (["4.0.0", None], None, "broker 1: 4.0.0; broker 2: no ApiVersions answer"),
+        (["4.4.0"], None, r"broker 1: 4\.4\.0\)"),
         (["4.0.0", "3.9.1"], None, "broker 1: 4.0.0; broker 2: 3.9.0 or"),
         (["3.9.1"], "2.8.2", "no broker in the logs answers as 2.8.2 does"),
     ],
