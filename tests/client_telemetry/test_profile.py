@@ -1,5 +1,7 @@
 import csv
 import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 
 import pytest
 from client_telemetry.profile import clients
@@ -7,6 +9,7 @@ from client_telemetry.registry.owners import load_owner_rules
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS, MAX_RELATED
+from client_telemetry.tables.table import Table
 from pyspark.sql import DataFrame, SparkSession
 
 DAY = dt.date(2026, 11, 21)
@@ -32,13 +35,16 @@ def use(api_key: int, version: int, requests: int, rejected: int = 0, minute: in
     }
 
 
-def row_of(table, values: dict) -> tuple:
-    assert values.keys() <= {column.name for column in table.columns}
-    return tuple(values.get(column.name) for column in table.columns)
+def frame(spark: SparkSession, table: Table, rows: Iterable[dict]) -> DataFrame:
+    names = [column.name for column in table.columns]
+    assert all(row.keys() <= set(names) for row in rows)
+    return spark.createDataFrame(
+        [tuple(row.get(name) for name in names) for row in rows], _nullable(table.schema)
+    )
 
 
-def connection(number: int, **told) -> tuple:
-    row = {
+def connection(number: int, **told) -> dict:
+    return {
         "cluster_id": "c",
         "dt": DAY,
         "broker_id": 1,
@@ -64,12 +70,11 @@ def connection(number: int, **told) -> tuple:
         "first_sequence": number,
         "last_sequence": number,
         "flags": [],
-    }
-    return row_of(CLIENT_CONNECTIONS, row | told)
+    } | told
 
 
-def session(number: int, **told) -> tuple:
-    row = {
+def session(number: int, **told) -> dict:
+    return {
         "cluster_id": "c",
         "dt": DAY,
         "client_instance_id": bytes([number] * 16),
@@ -82,16 +87,36 @@ def session(number: int, **told) -> tuple:
         "client_software_version": "v1.22.2",
         "client_addresses": ["10.0.0.1", "10.0.0.77"],
         "flags": [],
-    }
-    return row_of(CLIENT_SESSIONS, row | told)
+    } | told
 
 
-def found(spark: SparkSession, connections: list[tuple], sessions: list[tuple]) -> list[dict]:
+CASES: dict[str, tuple[list[dict], list[dict]]] = {}
+
+
+def case(connections: list[dict], sessions: Sequence[dict] = ()) -> str:
+    """Rows of a cluster of its own, whose id this returns: `profiled` has its clients. One run serves all cases."""
+    cluster = f"cluster {len(CASES)}"
+    CASES[cluster] = tuple(
+        [row | {"cluster_id": cluster} for row in rows] for rows in (connections, sessions)
+    )
+    return cluster
+
+
+@pytest.fixture(scope="module")
+def profiled(spark: SparkSession) -> dict[str, list[dict]]:
+    """Rows of `clients` of each case, by its cluster id."""
+    connections, sessions = (
+        [row for rows in each for row in rows] for each in zip(*CASES.values(), strict=True)
+    )
+    by_cluster = defaultdict(list)
+    for client in found(spark, connections, sessions):
+        by_cluster[client["cluster_id"]].append(client)
+    return by_cluster
+
+
+def found(spark: SparkSession, connections: Iterable[dict], sessions: Iterable[dict]) -> list[dict]:
     result = clients(
-        spark.createDataFrame(connections, _nullable(CLIENT_CONNECTIONS.schema)),
-        spark.createDataFrame(sessions, _nullable(CLIENT_SESSIONS.schema)),
-        RULES,
-        DAY,
+        frame(spark, CLIENT_CONNECTIONS, connections), frame(spark, CLIENT_SESSIONS, sessions), RULES, DAY
     )
     assert [(f.name, f.dataType) for f in result.schema] == [(f.name, f.dataType) for f in CLIENTS.schema]
     return [row.asDict(recursive=True) for row in result.collect()]
@@ -111,20 +136,22 @@ def fleet_clients(fleet) -> list[dict]:
     ]
 
 
-def test_connections_and_sessions_of_one_client(spark: SparkSession):
-    uses = [
-        [use(0, 9, 10), use(18, 4, 1)],
-        [use(0, 9, 5, minute=3), use(1, 12, 7, rejected=1)],
-    ]
-    (client,) = found(
-        spark,
-        [
-            connection(1, api_uses=uses[0], group_ids=["b"], listener_name="B"),
-            connection(2, api_uses=uses[1], group_ids=["a", "b"], listener_name="A"),
-            connection(3, broker_software_version=None, listener_name=""),
-        ],
-        [session(1), session(2)],
-    )
+USES = [
+    [use(0, 9, 10), use(18, 4, 1)],
+    [use(0, 9, 5, minute=3), use(1, 12, 7, rejected=1)],
+]
+ONE_CLIENT = case(
+    [
+        connection(1, api_uses=USES[0], group_ids=["b"], listener_name="B"),
+        connection(2, api_uses=USES[1], group_ids=["a", "b"], listener_name="A"),
+        connection(3, broker_software_version=None, listener_name=""),
+    ],
+    [session(1), session(2)],
+)
+
+
+def test_connections_and_sessions_of_one_client(profiled):
+    (client,) = profiled[ONE_CLIENT]
     assert (client["connections"], client["refusals"], client["instances"]) == (3, 0, 2)
     assert client["addresses"] == 4
     assert client["address_sample"] == ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.77"]
@@ -148,20 +175,22 @@ def test_connections_and_sessions_of_one_client(spark: SparkSession):
     assert client["flags"] == []
 
 
-def test_null_empty_and_unknown_are_different_clients(spark: SparkSession):
-    rows = found(
-        spark,
-        [
-            connection(1, client_id=None),
-            connection(2, client_id=""),
-            connection(3),
-            connection(4, client_software_name="unknown", client_software_version="unknown"),
-            connection(5, client_software_name="", client_software_version=""),
-            connection(6, principal=""),
-            connection(7, client_id=None, api_uses=[use(0, 9, 1)]),
-        ],
-        [session(1, client_id=None)],
-    )
+NULL_EMPTY_UNKNOWN = case(
+    [
+        connection(1, client_id=None),
+        connection(2, client_id=""),
+        connection(3),
+        connection(4, client_software_name="unknown", client_software_version="unknown"),
+        connection(5, client_software_name="", client_software_version=""),
+        connection(6, principal=""),
+        connection(7, client_id=None, api_uses=[use(0, 9, 1)]),
+    ],
+    [session(1, client_id=None)],
+)
+
+
+def test_null_empty_and_unknown_are_different_clients(profiled):
+    rows = profiled[NULL_EMPTY_UNKNOWN]
     by_key = {(r["principal"], r["client_id"], r["client_software_name"]): r for r in rows}
     assert len(rows) == len(by_key) == 6
     nameless = by_key["User:orders", None, "kgo"]
@@ -174,44 +203,65 @@ def test_null_empty_and_unknown_are_different_clients(spark: SparkSession):
     assert by_key["", "app", "kgo"]["owner"] is None
 
 
-def test_refusals_without_anybody(spark: SparkSession):
-    nobody = {"client_id": None, "principal": "", "client_software_name": "", "client_software_version": ""}
-    refused = [use(0, 2, 0, rejected=1)]
-    (client,) = found(
-        spark,
-        [
-            connection(1, **nobody, api_uses=refused),
-            connection(2, **nobody, connection_id="", api_uses=refused, flags=["no_connection"]),
-        ],
-        [],
-    )
+WITHOUT_NAMES = {
+    "client_id": None,
+    "principal": "",
+    "client_software_name": "",
+    "client_software_version": "",
+}
+REFUSED = [use(0, 2, 0, rejected=1)]
+NOBODY = case(
+    [
+        connection(1, **WITHOUT_NAMES, api_uses=REFUSED),
+        connection(2, **WITHOUT_NAMES, connection_id="", api_uses=REFUSED, flags=["no_connection"]),
+    ],
+)
+
+
+def test_refusals_without_anybody(profiled):
+    (client,) = profiled[NOBODY]
     assert (client["connections"], client["refusals"], client["instances"]) == (1, 1, 0)
     assert client["api_uses"][0]["rejected"] == 2
     assert client["flags"] == ["no_client_id", "software_unknown", "unidentified"]
 
 
-def test_owner_by_any_group_or_address_however_many(spark: SparkSession):
-    many = [connection(n, principal="User:x", client_address=f"10.1.0.{n}") for n in range(1, 9)]
-    far = connection(9, principal="User:x", client_address="10.9.0.1")
-    (client,) = found(spark, [*many, far], [])
+FAR = [
+    *(connection(n, principal="User:x", client_address=f"10.1.0.{n}") for n in range(1, 9)),
+    connection(9, principal="User:x", client_address="10.9.0.1"),
+]
+BY_ADDRESS = case(FAR)
+BY_GROUP = case([*FAR, connection(10, principal="User:x", group_ids=["lab-7"])])
+
+
+def test_owner_by_any_group_or_address_however_many(profiled):
+    (client,) = profiled[BY_ADDRESS]
     assert client["owner"] == "operations", "the address is not in the sample of five"
-    (client,) = found(spark, [*many, far, connection(10, principal="User:x", group_ids=["lab-7"])], [])
+    (client,) = profiled[BY_GROUP]
     assert client["owner"] == "lab"
 
 
-def test_other_days_are_ignored(spark: SparkSession):
-    tomorrow = {"dt": DAY + dt.timedelta(days=1)}
-    (client,) = found(spark, [connection(1), connection(2, **tomorrow)], [session(1, **tomorrow)])
+TOMORROW = {"dt": DAY + dt.timedelta(days=1)}
+OTHER_DAYS = case([connection(1), connection(2, **TOMORROW)], [session(1, **TOMORROW)])
+
+
+def test_other_days_are_ignored(profiled):
+    (client,) = profiled[OTHER_DAYS]
     assert (client["connections"], client["instances"]) == (1, 0)
 
 
-def test_names_that_the_broker_refused(spark: SparkSession):
-    (client,) = found(spark, [connection(1, flags=["name_refused"]), connection(2)], [])
+REFUSED_NAME = case([connection(1, flags=["name_refused"]), connection(2)])
+
+
+def test_names_that_the_broker_refused(profiled):
+    (client,) = profiled[REFUSED_NAME]
     assert client["flags"] == ["name_refused"]
 
 
-def test_kafkas_spellings_of_the_client_id(spark: SparkSession):
-    (client,) = found(spark, [connection(1, client_id='=HYPERLINK("http://x")<b>')], [])
+SPELLINGS = case([connection(1, client_id='=HYPERLINK("http://x")<b>')])
+
+
+def test_kafkas_spellings_of_the_client_id(profiled):
+    (client,) = profiled[SPELLINGS]
     assert client["client_id_sanitized"] == "%3DHYPERLINK%28%22http%3A%2F%2Fx%22%29%3Cb%3E"
     assert client["client_id_jmx"] == '"=HYPERLINK(\\"http://x\\")<b>"'
 
@@ -309,32 +359,40 @@ def test_libraries_and_roles_of_the_fleet(fleet, fleet_clients: list[dict]):
     assert guessed == 15
 
 
-def test_short_lives_and_medians(spark: SparkSession):
-    closed = {"end_known_by": "closed_event"}
-    (client,) = found(
-        spark,
-        [
-            connection(1, **closed),
-            connection(2, **closed, last_seen_at=NOON + dt.timedelta(seconds=59)),
-            connection(3),
-            connection(4, connection_id="", flags=["no_connection"], **closed),
-        ],
-        [
-            session(1),
-            session(2, end_reason="gap_timeout", first_evidence_at=NOON - dt.timedelta(seconds=30)),
-            session(3, started_at=NOON - dt.timedelta(days=2)),
-        ],
-    )
+CLOSED = {"end_known_by": "closed_event"}
+SHORT_LIVES = case(
+    [
+        connection(1, **CLOSED),
+        connection(2, **CLOSED, last_seen_at=NOON + dt.timedelta(seconds=59)),
+        connection(3),
+        connection(4, connection_id="", flags=["no_connection"], **CLOSED),
+    ],
+    [
+        session(1),
+        session(2, end_reason="gap_timeout", first_evidence_at=NOON - dt.timedelta(seconds=30)),
+        session(3, started_at=NOON - dt.timedelta(days=2)),
+    ],
+)
+
+
+def test_short_lives_and_medians(profiled):
+    (client,) = profiled[SHORT_LIVES]
     assert (client["connections"], client["short_lived_connections"]) == (3, 1)
     assert client["median_connection_seconds"] == 120
     assert (client["instances"], client["short_lived_instances"]) == (3, 1)
     assert client["median_instance_seconds"] == 3600
 
 
-def test_one_client_id_with_many_software_versions_stays_bounded(spark: SparkSession):
-    rows = [connection(n, client_software_version=f"v1.{n}.0") for n in range(40)]
-    rows.append(connection(50, client_software_name="unknown", client_software_version="unknown"))
-    clients_ = found(spark, rows, [])
+MANY_VERSIONS = case(
+    [
+        *(connection(n, client_software_version=f"v1.{n}.0") for n in range(40)),
+        connection(50, client_software_name="unknown", client_software_version="unknown"),
+    ]
+)
+
+
+def test_one_client_id_with_many_software_versions_stays_bounded(profiled):
+    clients_ = profiled[MANY_VERSIONS]
     (unnamed,) = [c for c in clients_ if c["client_software_name"] == "unknown"]
     assert len(clients_) == 41
     assert len(unnamed["related"]) == MAX_RELATED - 1
@@ -368,11 +426,8 @@ def test_frames_need_no_order(spark: SparkSession):
     """Arrays are sorted and samples are the smallest, whatever the partitions."""
     rows = [connection(n % 50, client_address=f"10.0.{n}.1", group_ids=[f"g{n % 7}"]) for n in range(100)]
 
-    def computed(parts: int, rows: list[tuple]) -> list[str]:
-        frame: DataFrame = spark.createDataFrame(rows, _nullable(CLIENT_CONNECTIONS.schema)).repartition(
-            parts
-        )
-        empty = spark.createDataFrame([], CLIENT_SESSIONS.schema)
-        return sorted(map(str, clients(frame, empty, RULES, DAY).collect()))
+    def computed(parts: int, rows: list[dict]) -> list[str]:
+        connections = frame(spark, CLIENT_CONNECTIONS, rows).repartition(parts)
+        return sorted(map(str, clients(connections, frame(spark, CLIENT_SESSIONS, []), RULES, DAY).collect()))
 
     assert computed(1, rows) == computed(9, rows[::-1])
