@@ -25,7 +25,7 @@ from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTO
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
-from client_telemetry.tables.data_files import DataFile
+from client_telemetry.tables.data_files import ROWS_IN_MEMORY, DataFile
 from client_telemetry.tables.table import Table
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
@@ -148,7 +148,9 @@ class Worker:
         payload = decode_push(push)
         other_day = _is_other_day(push.received_at_nanos, key.dt)
         self._file(CLIENT_PUSHES, key).add([push_row(key, record.offset, push, payload, other_day)])
-        self._file(CLIENT_METRICS, key).add(number_rows(push, payload.numbers))
+        for first in range(0, len(payload.numbers), ROWS_IN_MEMORY):
+            some = payload.numbers[first : first + ROWS_IN_MEMORY]
+            self._file(CLIENT_METRICS, key).add(number_rows(push, some))
         self._file(CLIENT_METRIC_HISTOGRAMS, key).add(histogram_rows(push, payload.histograms))
         done.points += payload.points
         done.other_day |= other_day

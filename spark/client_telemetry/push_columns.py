@@ -14,6 +14,7 @@ import zstandard
 
 from client_telemetry.otlp.codecs import DEFAULT_LIMITS, decompress
 from client_telemetry.otlp.columns import PayloadColumns, decode_columns
+from client_telemetry.otlp.parts import check_parts, checked
 from client_telemetry.otlp.zstd_frames import room_for
 from client_telemetry.raw import push_scan as scan
 from client_telemetry.raw.errors import UndecodableRecord
@@ -113,6 +114,7 @@ class PushBlock:
         )
         rows, bounds, used = [], [0], 0
         memory, capacity, open_frame = memoryview(_memory), len(_memory) - PADDING, _zstd.stream_reader
+        places = np.frombuffer(_memory, np.uint8)
         for row, start, size, codec, checksum, room in zip(*(c.tolist() for c in columns), strict=True):
             payload = self._data[start : start + size] if size else b""
             if checksum and google_crc32c.value(payload) != checksum:
@@ -120,21 +122,22 @@ class PushBlock:
                 continue
             try:
                 if not room or room > capacity:
-                    decompressed = decompress(payload, codec)
+                    decompressed = checked(decompress(payload, codec))
                     room = len(decompressed)
                     if room > capacity:
-                        yield self._portion(decompressed + bytes(PADDING), [row], [0, room])
+                        yield from self._decoded(decompressed + bytes(PADDING), [row], [0, room])
                         continue
                 else:
                     decompressed = None
                 if used + room > capacity:
-                    yield self._portion(_memory, rows, bounds)
+                    yield from self._decoded(_memory, rows, bounds)
                     rows, bounds, used = [], [0], 0
                 if decompressed is None:
                     written = open_frame(payload).readinto(memory[used : used + room])
                     if written == room:  # there may be more
                         self.given_up[row] = True
                         continue
+                    check_parts(places, used, used + written)
                     used += written
                 else:
                     memory[used : used + room] = decompressed
@@ -145,11 +148,17 @@ class PushBlock:
             rows.append(row)
             bounds.append(used)
         if rows:
-            yield self._portion(_memory, rows, bounds)
+            yield from self._decoded(_memory, rows, bounds)
 
-    def _portion(self, memory: bytes | bytearray, rows: list[int], bounds: list[int]) -> "PushPortion":
-        payloads = decode_columns(np.frombuffer(memory, np.uint8), np.array(bounds))
-        return PushPortion(self, np.array(rows), payloads)
+    def _decoded(
+        self, memory: bytes | bytearray, rows: list[int], bounds: list[int]
+    ) -> Iterator["PushPortion"]:
+        first, places, at = 0, np.frombuffer(memory, np.uint8), np.array(bounds)
+        while first < len(rows):
+            payloads = decode_columns(places, at[first:])
+            after = first + len(payloads.given_up)
+            yield PushPortion(self, np.array(rows[first:after]), payloads)
+            first = after
 
     def strings(self, kind: int, numbers: np.ndarray, absent: np.ndarray | None = None) -> pa.DictionaryArray:
         """The ranges of a kind by number; null where `absent`."""

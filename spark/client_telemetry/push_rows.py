@@ -1,6 +1,7 @@
 """One push as rows: the slow path, record by record, and what every faster one has to equal."""
 
 from client_telemetry.otlp.codecs import decompress
+from client_telemetry.otlp.parts import checked
 from client_telemetry.otlp.points import DecodedPayload, HistogramPoint, NumberPoint
 from client_telemetry.otlp.reference import decode
 from client_telemetry.raw.errors import UndecodableRecord
@@ -13,7 +14,7 @@ def decode_push(push: ClientPush) -> DecodedPayload:
     if _is_rejected(push):
         return DecodedPayload()
     try:
-        return decode(decompress(push.payload, push.compression_type))
+        return decode(checked(decompress(push.payload, push.compression_type)))
     except UndecodableRecord as error:
         error.sequence, error.client_instance_id = push.sequence, push.client_instance_id
         raise

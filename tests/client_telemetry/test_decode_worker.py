@@ -4,17 +4,23 @@ import datetime as dt
 import io
 import random
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from client_telemetry import push_columns
+from client_telemetry.otlp import columns
 from client_telemetry.otlp.codecs import NOT_KNOWN
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
 from opentelemetry.proto.metrics.v1.metrics_pb2 import Metric, MetricsData
 
 from benchmarks.fuzz import Fuzzer, decoded
+from tests.client_telemetry.otlp.crowded_payloads import CROWDED, gauges
 from tests.client_telemetry.otlp.decompression_bombs import BOMBS
 
-PAYLOADS = Path(__file__).parents[1] / "data" / "payloads"
+CHECKOUT = Path(__file__).parents[2]
+PAYLOADS = CHECKOUT / "tests" / "data" / "payloads"
 INCARNATION = bytes(range(16))
 FOLDER = "v1/dataset=client_pushes/cluster=c/dt=2026-03-01/hour=12/broker=7"
 NOON = int(dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC).timestamp()) * 10**9
@@ -205,6 +211,34 @@ def test_decompression_bombs_are_quarantined_and_the_pushes_beside_them_are_not(
         "CorruptPayload",
     }
     assert (len(rows["undecodable_records"]), len(rows["client_pushes"]), taken) == (len(bombs), 1, 1)
+
+
+def test_payloads_that_together_have_too_many_points_are_decoded_some_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr(columns, "_MOST_POINTS", 200)
+    stored = [push(i, payload) for i, payload in enumerate([metrics(gauge()), *3 * [gauges(1000)], b""])]
+    calls = []
+    decode_columns = push_columns.decode_columns
+    monkeypatch.setattr(
+        push_columns, "decode_columns", lambda *given: calls.append(1) or decode_columns(*given)
+    )
+    rows, taken = both(tmp_path, stored)
+    assert taken == 5 and len(rows["client_metrics"]) == 3001
+    assert len(calls) > 2
+
+
+def test_a_worker_stays_below_512_mb_whatever_a_payload_holds():
+    program = "tests.client_telemetry.otlp.crowded_payloads"
+    printed = subprocess.run(
+        [sys.executable, "-m", program], capture_output=True, text=True, check=True, cwd=CHECKOUT
+    ).stdout
+    told = [line.split("\t") for line in printed.splitlines()[1:]]
+    assert {(name, points, undecodable) for name, _, points, undecodable, _ in told} == {
+        *((name, "0", "1") for name in CROWDED),
+        ("200,000 points", "200000", "0"),
+        ("199,999 points and a histogram", "200000", "0"),
+        ("1.9 million empty resources", "0", "0"),
+    }
+    assert max(int(peak) for *_, peak in told) <= 512
 
 
 def test_damaged_pushes_give_the_same_rows_both_ways():

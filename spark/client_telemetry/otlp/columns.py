@@ -13,6 +13,7 @@ from google.protobuf.message import DecodeError
 from opentelemetry.proto.common.v1.common_pb2 import InstrumentationScope
 
 from client_telemetry.otlp import label_sets
+from client_telemetry.otlp.parts import MAX_POINTS
 from client_telemetry.otlp.scan import (
     AS_DOUBLE,
     AS_INT,
@@ -44,11 +45,13 @@ from client_telemetry.raw.wire import DistinctRanges, compiled
 _TIMESTAMP = pa.timestamp("us", "UTC")
 _SMALLEST_POINT = 60
 """Bytes per point to make room for at first; a real one takes 100 and more."""
+_MOST_POINTS = 2 * MAX_POINTS
+"""Of payloads that are decoded together: one payload, and what comes before it."""
 
 
 @dataclass(frozen=True)
 class PayloadColumns:
-    """What `n` payloads hold. `given_up`: bool[n]; all else is empty for those.
+    """What the first `n` of the given payloads hold. `given_up`: bool[n]; all else is empty for those.
 
     `points`: int64[n]; `latest_ns`: int64[n], 0 where no point has a time; `has_identity`: bool[n], the payload has
     labels of IDENTITY_LABELS. `resources`: list<map<string, string>>[n], of one element or none; `scope_names` and
@@ -107,8 +110,9 @@ def _split(points, first, has_identity, out_int, out_long, valid, latest, identi
 
 
 def decode_columns(memory: np.ndarray, bounds: np.ndarray) -> PayloadColumns:
-    """Decode decompressed payloads together. `memory`: uint8, `bounds`: int64[n + 1], payload i lies from bounds[i] to
-    bounds[i + 1]; PADDING bytes of any value follow the last one. Nothing of `memory` is kept.
+    """Decode decompressed payloads together: all, or as many as have some `_MOST_POINTS` points, one at least. `memory`:
+    uint8, `bounds`: int64, payload i lies from bounds[i] to bounds[i + 1]; PADDING bytes of any value follow the last
+    one. None may have more than MAX_POINTS. Nothing of `memory` is kept.
     """
     bounds = memory.ctypes.data + bounds
     n = len(bounds) - 1
@@ -123,6 +127,9 @@ def decode_columns(memory: np.ndarray, bounds: np.ndarray) -> PayloadColumns:
             break
         if table.is_full:
             table.grow()
+        elif at and len(points) >= _MOST_POINTS:
+            n, per_payload, given_up = at, per_payload[:at].copy(), given_up[:at].copy()
+            break
         else:
             points = np.concatenate([points, np.empty_like(points)])
     points = points[:used]

@@ -45,21 +45,25 @@ def decode(payload: bytes) -> DecodedPayload:
         raise NotMetricsData(f"{len(payload)} bytes without one ResourceMetrics")
     decoded = DecodedPayload()
     indexes_by_bytes: dict[bytes, int] = {}
+    indexes: dict[frozenset[tuple[str, str]], int] = {}
+    scopes: dict[tuple[str, str], None] = {}
     for resource_metrics in message.resource_metrics:
         # Java repeats its resource for each metric, hence the look-up before anything is decoded.
         key = resource_metrics.resource.SerializeToString()
         index = indexes_by_bytes.get(key)
         if index is None:
             resource = attribute_map(resource_metrics.resource.attributes)
-            if resource not in decoded.resources:
+            index = indexes.setdefault(frozenset(resource.items()), len(decoded.resources))
+            if index == len(decoded.resources):
                 decoded.resources.append(resource)
-            index = indexes_by_bytes[key] = decoded.resources.index(resource)
+            indexes_by_bytes[key] = index
         for scope_metrics in resource_metrics.scope_metrics:
             scope = (scope_metrics.scope.name, scope_metrics.scope.version)
-            if any(scope) and scope not in decoded.scopes:
-                decoded.scopes.append(scope)
+            if any(scope):
+                scopes[scope] = None
             for metric in scope_metrics.metrics:
                 _decode_metric(metric, index, decoded)
+    decoded.scopes = list(scopes)
     decoded.identity_labels = _identity_labels(decoded)
     return decoded
 

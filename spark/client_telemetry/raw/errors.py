@@ -182,7 +182,10 @@ class CorruptPayload(UndecodableRecord):
 
 class PayloadTooLarge(UndecodableRecord):
     subject = "payload"
-    meaning = "The payload decompresses to more than 64 MiB, or to more than 1 MiB and 200 times its size."
+    meaning = (
+        "The payload decompresses to more than 64 MiB, or to more than 1 MiB and 200 times its size, or has more than "
+        "200,000 data points or 2 million parts."
+    )
     remedy = "Find the client by its connection: no known library sends this; it may be a decompression bomb."
 
 
