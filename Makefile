@@ -28,7 +28,7 @@ history: install  ## first seen, last seen, gone since of every client family, a
 	@$(BIN)/python -m client_telemetry.client_history --lake $(or $(LAKE),var/lake) $(ARGS)
 
 test: install $(KAFKA_CLIENTS)  ## all tests that need no special software
-	@$(AIRFLOW) pytest -n 2 --dist loadgroup --no-loadscope-reorder $(ARGS)
+	@$(AIRFLOW) pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 report: install  ## the upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, NAME, OUT
 	@test -n "$(LOGS)" && test -n "$(TO)" || { echo "say which logs and which release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }

@@ -122,22 +122,28 @@ def _needs_the_sample(item: pytest.Item) -> bool:
     return "sample_run" in getattr(item, "fixturenames", ())
 
 
-def _runs_jobs(item: pytest.Item) -> bool:
-    return item.path.parent.name == "jobs" or item.path.name == "test_report.py"
+def _runs_jobs(nodeid: str) -> bool:
+    return nodeid.startswith(("tests/jobs/", "tests/test_report.py"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All tests that run jobs in one process, because the first jobs of a process take ten times as long as later
-    ones; other files each in one. Jobs first and what waits for the sample last, so that two processes end at about
-    the same time."""
+    """Tests that run jobs first and files that wait for the sample last, so that two processes end at about the same
+    time."""
     waiting = {item.path for item in items if _needs_the_sample(item)}
-    items.sort(key=lambda item: (item.path in waiting, not _runs_jobs(item)))
-    for item in items:
-        item.add_marker(
-            pytest.mark.xdist_group(
-                "jobs" if _runs_jobs(item) else f"{item.path.parent.name}/{item.path.stem}"
-            )
-        )
+    items.sort(key=lambda item: (item.path in waiting, not _runs_jobs(item.nodeid)))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log):
+    """Each file in one process, and all tests that run jobs in the same one: the first jobs of a process take ten times
+    as long as later ones."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class ByFile(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return "jobs" if _runs_jobs(nodeid) else super()._split_scope(nodeid)
+
+    return ByFile(config, log)
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
