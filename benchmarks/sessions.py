@@ -50,6 +50,8 @@ def _spark() -> SparkSession:
         # The optimising compiler pays here; the settings of small jobs switch it off.
         "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
         "spark.sql.shuffle.partitions": "8",
+        # Room for the code of all cases: what is compiled anew in every round is not cost per push.
+        "spark.sql.codegen.cache.maxEntries": "2000",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

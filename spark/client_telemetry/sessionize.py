@@ -149,6 +149,7 @@ def _rhythms(pushes: DataFrame) -> DataFrame:
         F.xxhash64("broker_incarnation").alias("incarnation"),
         "sequence",
     )
+    narrow = narrow.repartition(*_INSTANCE).sortWithinPartitions(_nearly_in_order())
     life = Window.partitionBy(*_INSTANCE).orderBy("at_us", "incarnation", "sequence")
     before = {
         f"before_{name}": F.lag(name).over(life)
@@ -174,6 +175,15 @@ def _rhythms(pushes: DataFrame) -> DataFrame:
         F.max(F.when(F.col("is_last"), F.col("told_ms"))).alias("last_told_ms"),
         F.max(F.when(F.col("is_last"), _observed_ms(range(-4, 1)))).alias("last_observed_ms"),
     )
+
+
+def _nearly_in_order() -> Column:
+    """One number by which pushes come in the order of their lives, but for a few: a hash of the instance above the
+    time in 1.024 ms. Spark sorts by one number in a tenth of the time that the keys of a window take, and these it then
+    finds in order."""
+    time_bits = 40
+    hashed = F.xxhash64("client_instance_id").bitwiseAND(F.lit(-1 << time_bits))
+    return hashed + F.shiftright("at_us", 10).bitwiseAND(F.lit((1 << time_bits) - 1))
 
 
 def _at(n: int) -> str:
