@@ -1,5 +1,6 @@
 """What the fleet page needs of a day beside the tables' own rows: which standard metrics each client instance
-delivered, and the addresses of each client. What they mean is in reports/fleet/."""
+delivered, and of each client its addresses and the lives that ended before a push. What they mean is in
+reports/fleet/."""
 
 from collections.abc import Collection
 
@@ -9,6 +10,10 @@ from pyspark.sql import functions as F  # noqa: N812
 from client_telemetry.tables.clients import CLIENT_KEY
 
 PREFIX = "org.apache.kafka."
+GET_TELEMETRY_SUBSCRIPTIONS = 71
+"""The request that gives a client instance its id and tells it what to push (KIP-714)."""
+NOTHING_PUSHED = ("no_instance", "no_instance_at_the_time")
+"""Rules of client_connections.link_rule: the client is known, and no instance of it pushed then."""
 
 
 def delivered_metrics(points: DataFrame, histograms: DataFrame, standard: Collection[str]) -> DataFrame:
@@ -24,6 +29,13 @@ def delivered_metrics(points: DataFrame, histograms: DataFrame, standard: Collec
     )
 
 
-def client_addresses(connections: DataFrame) -> DataFrame:
-    """One row per client: CLIENT_KEY and `addresses`. Rows of `client_connections` of the day."""
-    return connections.groupBy(*CLIENT_KEY).agg(F.collect_set("client_address").alias("addresses"))
+def of_clients(connections: DataFrame) -> DataFrame:
+    """One row per client: CLIENT_KEY; `addresses`; `asked_without_push`, connections on which it was given a
+    subscription and of which no instance pushed. Rows of `client_connections` of the day."""
+    asked = F.exists(
+        "api_uses", lambda use: (use.api_key == GET_TELEMETRY_SUBSCRIPTIONS) & (use.requests > 0)
+    )
+    return connections.groupBy(*CLIENT_KEY).agg(
+        F.collect_set("client_address").alias("addresses"),
+        F.count_if(asked & F.col("link_rule").isin(*NOTHING_PUSHED)).alias("asked_without_push"),
+    )

@@ -11,7 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from client_telemetry.compatibility import knowledge
-from client_telemetry.fleet_instances import client_addresses, delivered_metrics
+from client_telemetry.fleet_instances import delivered_metrics, of_clients
 from client_telemetry.reports.fleet.build import build_fleet_day, days_compared
 from client_telemetry.reports.fleet.client_metrics import standard_metrics
 from client_telemetry.reports.fleet.files import PAGE, publish_fleet_day
@@ -55,10 +55,15 @@ def _publish_day(
 
     clients = rows(CLIENTS)
     instances = _instances(stage, day, rows(CLIENT_SESSIONS), snapshots)
+    seen = {
+        tuple(row[column] for column in CLIENT_KEY): row
+        for row in of_clients(_of_the_day(stage, CLIENT_CONNECTIONS, day, snapshots)).collect()
+    }
     fleet = build_fleet_day(
         day,
         clients,
         instances,
+        {key: row["asked_without_push"] for key, row in seen.items() if row["asked_without_push"]},
         rows(BROKER_HOURS),
         rows(BROKERS),
         _latest_results(stage, day),
@@ -70,11 +75,7 @@ def _publish_day(
         code_version=version("client-telemetry"),
         created_at=dt.datetime.now(dt.UTC),
     )
-    connections = _of_the_day(stage, CLIENT_CONNECTIONS, day, snapshots)
-    addresses = {
-        tuple(row[column] for column in CLIENT_KEY): row["addresses"]
-        for row in client_addresses(connections).collect()
-    }
+    addresses = {key: row["addresses"] for key, row in seen.items()}
     index = SearchIndex(fleet.cluster_name, day.isoformat(), clients, instances, addresses)
     folder = publish_fleet_day(fleet, index, published_folder(told.publish))
     return str(Path(folder) / PAGE), fleet.sentence

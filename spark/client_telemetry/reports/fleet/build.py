@@ -20,6 +20,8 @@ COUNTS = {
     "clients_without_software": "clients that tell no software name (KIP-511)",
     "clients_without_owner": "clients that no owner rule matches",
     "clients_with_deprecated_versions": "clients that use a request version which a newer release refuses",
+    "asked_without_push": "connections of these clients on which a metrics subscription was asked for and of which no "
+    "client instance pushed",
     "unidentified_connections": "connections and refusals of which it is not known whose they are",
     "brokers": "brokers that a manifest or object of the day names",
 }
@@ -37,6 +39,7 @@ def build_fleet_day(
     day: date,
     client_rows: Sequence[Mapping[str, Any]],
     instances: Sequence[Mapping[str, Any]],
+    asked_without_push: Mapping[tuple, int],
     hour_rows: Sequence[Mapping[str, Any]],
     broker_rows: Sequence[Mapping[str, Any]],
     quality_rows: Iterable[Mapping[str, Any]],
@@ -50,10 +53,10 @@ def build_fleet_day(
     created_at: datetime,
 ) -> FleetDay:
     """The fleet of one day. Rows are as read from `clients`, `broker_hours`, `brokers` and `quality_results` (the last
-    result of each expectation) of the day, times with their zone. `instances`: see client_metrics.py. `earlier`: rows
-    of `clients` of days_compared(day); None = that day was not processed."""
+    result of each expectation) of the day, times with their zone. `instances`: see client_metrics.py;
+    `asked_without_push`: see software.fleet_clients. `earlier`: rows of `clients` of days_compared(day); None = that day was not processed."""
     release = _oldest_release(broker_rows)
-    clients = software.fleet_clients(client_rows, release)
+    clients = software.fleet_clients(client_rows, asked_without_push, release)
     seen = coverage(day, day, None, hour_rows, broker_rows)
     compared = tuple(
         software.changes(client_rows, earlier.get(against), against, words, release)
@@ -118,6 +121,7 @@ def _counts(
                 sum(software.told(client.client_software_name) is None for client in clients),
                 sum(client.owner is None for client in clients),
                 sum(bool(client.deprecated) for client in clients),
+                sum(client.asked_without_push for client in clients),
                 sum(row["connections"] + row["refusals"] for row in nobodys),
                 brokers,
             ),

@@ -21,18 +21,19 @@ from client_telemetry.reports.fleet.model import (
 from client_telemetry.reports.versions import version_order
 
 FILE = "standard_telemetry_metrics.csv"
-COLUMNS = ("metric", "client_type", "otlp_type", "labels", "source")
+COLUMNS = ("metric", "client_type", "otlp_type", "labels", "required", "source")
 PREFIX = "org.apache.kafka."
 CLIENT_TYPES = ("producer", "consumer")
 
 
 @cache
-def standard_metrics() -> dict[str, tuple[str, ...]]:
-    """Client type -> names of the standard metrics, in KIP-714's order."""
-    found: dict[str, list[str]] = {client_type: [] for client_type in CLIENT_TYPES}
-    for _, (metric, client_type, _, _, _) in rows(FILE, COLUMNS):
-        found[client_type].append(metric)
-    return {client_type: tuple(metrics) for client_type, metrics in found.items()}
+def standard_metrics() -> dict[str, dict[str, bool]]:
+    """Client type -> name of a standard metric, in KIP-714's order -> whether every client that pushes must have
+    it."""
+    found: dict[str, dict[str, bool]] = {client_type: {} for client_type in CLIENT_TYPES}
+    for _, (metric, client_type, _, _, required, _) in rows(FILE, COLUMNS):
+        found[client_type][metric] = required == "yes"
+    return found
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def metrics_of_libraries(
             groups[client_type, *software].append((frozenset(instance["metrics"]), asked))
     found = []
     for (client_type, name, version), members in sorted(groups.items(), key=_order):
-        for metric in standard_metrics()[client_type]:
+        for metric, required in standard_metrics()[client_type].items():
             delivering = sum(metric in metrics for metrics, _ in members)
             subscribed = sum(_asked_for(metric, asked) for _, asked in members)
             found.append(
@@ -128,6 +129,7 @@ def metrics_of_libraries(
                     name,
                     version,
                     metric,
+                    required,
                     _state(delivering, subscribed, len(members), subscriptions.known),
                     len(members),
                     subscribed if subscriptions.known else None,

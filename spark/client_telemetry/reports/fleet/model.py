@@ -69,6 +69,8 @@ class FleetClient:
     connections: int
     requests: int
     """Answered ones of the day."""
+    asked_without_push: int
+    """Connections on which it asked for a metrics subscription (KIP-714) and of which no client instance pushed."""
     addresses: int
     first_seen_at: datetime
     last_seen_at: datetime
@@ -161,6 +163,8 @@ class MetricOfLibrary:
     client_software_name: str | None
     client_software_version: str | None
     metric: str
+    required: bool
+    """Whether KIP-714 requires it of every client that pushes, and does not only call it standard."""
     state: str
     """A key of METRIC_STATES."""
     instances: int

@@ -67,6 +67,7 @@ class _MetricGroup:
     instances: int
     all: list[MetricOfLibrary]
     delivered: list[MetricOfLibrary]
+    required: list[MetricOfLibrary]
     partly: list[MetricOfLibrary]
     missing: list[MetricOfLibrary]
     not_subscribed: list[MetricOfLibrary]
@@ -82,6 +83,7 @@ def _metric_groups(metrics: Iterable[MetricOfLibrary]) -> list[_MetricGroup]:
             *key,
             all=group,
             delivered=[each for each in group if each.state == model.DELIVERED],
+            required=[each for each in group if each.required],
             partly=[each for each in group if each.state == model.PARTLY],
             missing=[each for each in group if each.state in (model.MISSING, model.NOT_KNOWN)],
             not_subscribed=[each for each in group if each.state == model.NOT_SUBSCRIBED],

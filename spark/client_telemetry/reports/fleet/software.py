@@ -33,9 +33,13 @@ def is_client(row: Mapping[str, Any]) -> bool:
     return "unidentified" not in row["flags"]
 
 
-def fleet_clients(rows: Iterable[Mapping[str, Any]], release: str | None) -> tuple[FleetClient, ...]:
-    """Rows of `clients` of the day, without the unidentified; `release`: the oldest that a broker ran."""
-    return tuple(sorted((_client(row, release) for row in rows if is_client(row)), key=_order))
+def fleet_clients(
+    rows: Iterable[Mapping[str, Any]], asked_without_push: Mapping[tuple, int], release: str | None
+) -> tuple[FleetClient, ...]:
+    """Rows of `clients` of the day, without the unidentified; `asked_without_push`: by CLIENT_KEY, where not 0;
+    `release`: the oldest that a broker ran."""
+    found = (_client(row, asked_without_push, release) for row in rows if is_client(row))
+    return tuple(sorted(found, key=_order))
 
 
 def _order(client: FleetClient) -> tuple:
@@ -44,7 +48,9 @@ def _order(client: FleetClient) -> tuple:
     return name is None, name or "", version, client.client_id or "", client.principal or ""
 
 
-def _client(row: Mapping[str, Any], release: str | None) -> FleetClient:
+def _client(
+    row: Mapping[str, Any], asked_without_push: Mapping[tuple, int], release: str | None
+) -> FleetClient:
     related = tuple(RelatedClient(**each) for each in row["related"] or ())
     looks_like, reasons = row["looks_like"], tuple(row["looks_like_because"] or ())
     same = next((each for each in related if each.relation == "one_application"), None)
@@ -60,6 +66,7 @@ def _client(row: Mapping[str, Any], release: str | None) -> FleetClient:
         instances=row["instances"],
         connections=row["connections"],
         requests=sum(use["requests"] for use in row["api_uses"]),
+        asked_without_push=asked_without_push.get(tuple(row[column] for column in CLIENT_KEY), 0),
         addresses=row["addresses"],
         first_seen_at=row["first_seen_at"],
         last_seen_at=row["last_seen_at"],

@@ -99,11 +99,12 @@ def build():
     """A fleet day of the given rows; what is not given is one client, one instance and one broker."""
     from client_telemetry.reports.fleet.build import build_fleet_day
 
-    def made(clients=None, instances=None, hours=None, brokers=None, quality=(), earlier=None):
+    def made(clients=None, instances=None, hours=None, brokers=None, quality=(), earlier=None, asked=None):
         return build_fleet_day(
             DAY,
             [client()] if clients is None else clients,
             [instance()] if instances is None else instances,
+            asked or {},
             [hour(h) for h in range(24)] if hours is None else hours,
             [broker()] if brokers is None else brokers,
             quality,

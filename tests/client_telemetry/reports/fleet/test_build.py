@@ -10,6 +10,14 @@ def test_unidentified_connections_are_no_client_and_are_counted_apart(build, day
     assert fleet.counts["unidentified_connections"] == 503
 
 
+def test_lives_that_ended_before_a_push_are_counted_with_their_client(build, day_rows):
+    clients = [day_rows.client("a"), day_rows.client("b")]
+    key = ("User:orders", "a", "apache-kafka-java", "3.9.1")
+    fleet = build(clients, asked={key: 7})
+    assert [client.asked_without_push for client in fleet.clients] == [7, 0]
+    assert fleet.counts["asked_without_push"] == 7
+
+
 def test_every_count_adds_up_over_the_software(build, day_rows):
     fleet = build(
         [

@@ -25,6 +25,16 @@ def test_the_standard_metrics_are_those_of_the_kip():
     }
 
 
+def test_three_of_each_kind_are_required():
+    for kind, metrics in standard_metrics().items():
+        prefix = f"org.apache.kafka.{kind}."
+        assert [metric.removeprefix(prefix) for metric, required in metrics.items() if required] == [
+            "connection.creation.total",
+            "node.request.latency.avg",
+            "node.request.latency.max",
+        ]
+
+
 def test_delivered_missing_and_not_asked_for(day_rows):
     found = states(
         day_rows, [day_rows.instance([TOTAL])], [day_rows.subscription(PRODUCER + "connection.", QUEUE)]

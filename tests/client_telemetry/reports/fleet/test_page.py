@@ -63,6 +63,22 @@ def test_every_part_is_there_on_an_empty_day(build):
         assert words in text
 
 
+def test_required_metrics_are_told_from_standard_ones(build, day_rows):
+    delivered = day_rows.instance(["org.apache.kafka.producer.connection.creation.total"])
+    brokers = [day_rows.broker(subscriptions=[day_rows.subscription("*")])]
+    words = " ".join("".join(Parts(fleet_page(build(instances=[delivered], brokers=brokers))).texts).split())
+    assert "1 of 8 1 of 3" in words.replace("1 of 81 of 3", "1 of 8 1 of 3")
+    assert "node.request.latency.avg (required)" in words
+    assert "record.queue.time.avg," in words
+
+
+def test_lives_that_ended_before_a_push_are_told(build):
+    words = "a subscription was asked for and nothing was pushed"
+    key = ("User:orders", "orders", "apache-kafka-java", "3.9.1")
+    assert words in fleet_page(build(asked={key: 7}))
+    assert words not in fleet_page(build())
+
+
 def test_a_large_fleet_stays_a_page(build, day_rows):
     clients = [day_rows.client(f"client-{n}", version=f"3.{n % 300}.0") for n in range(CLIENTS_SHOWN + 500)]
     clients.append(day_rows.client("zzz", api_uses=[day_rows.use(0, 2)]))
