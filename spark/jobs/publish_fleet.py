@@ -12,6 +12,7 @@ from pathlib import Path
 
 from client_telemetry.compatibility import knowledge
 from client_telemetry.fleet_instances import delivered_metrics, of_clients
+from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.fleet.build import build_fleet_day, days_compared
 from client_telemetry.reports.fleet.client_metrics import standard_metrics
 from client_telemetry.reports.fleet.files import PAGE, publish_fleet_day
@@ -23,7 +24,7 @@ from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTOGRAMS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
-from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
+from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.table import Table
@@ -55,10 +56,8 @@ def _publish_day(
 
     clients = rows(CLIENTS)
     instances = _instances(stage, day, rows(CLIENT_SESSIONS), snapshots)
-    seen = {
-        tuple(row[column] for column in CLIENT_KEY): row
-        for row in of_clients(_of_the_day(stage, CLIENT_CONNECTIONS, day, snapshots)).collect()
-    }
+    connections = _of_the_day(stage, CLIENT_CONNECTIONS, day, snapshots)
+    seen = {client_key(row): row for row in of_clients(connections).collect()}
     fleet = build_fleet_day(
         day,
         clients,

@@ -22,3 +22,8 @@ def is_valid(name_or_version: str) -> bool:
 def is_known(registered: str | None) -> bool:
     """Whether the registered name or version tells anything: it is there, not empty and not `unknown`."""
     return registered not in (None, "", UNKNOWN)
+
+
+def told(registered: str | None) -> str | None:
+    """The registered name or version where it tells anything, otherwise None."""
+    return registered if is_known(registered) else None

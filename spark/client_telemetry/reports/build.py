@@ -6,6 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from client_telemetry.compatibility.releases import is_rollback
+from client_telemetry.registry.kip511 import told
 from client_telemetry.reports import cluster_notes, outlooks, targets
 from client_telemetry.reports.answer import answer, text
 from client_telemetry.reports.client_verdicts import client_verdicts
@@ -113,7 +114,7 @@ def _question(row: Mapping[str, Any], cluster_name: str | None) -> Question:
 
 
 def _not_assessed(clients: Iterable[ClientVerdict]) -> tuple[str, ...]:
-    unnamed = [client for client in clients if _told(client.client_software_name) is None]
+    unnamed = [client for client in clients if told(client.client_software_name) is None]
     return NOT_ASSESSED if any(client.identified_as for client in unnamed) else (*NOT_ASSESSED, NO_GUESS)
 
 
@@ -177,8 +178,8 @@ def _owners(clients: Sequence[ClientVerdict]) -> tuple[OwnerStake, ...]:
 
 def _software(clients: Sequence[ClientVerdict]) -> tuple[Software, ...]:
     result = []
-    for name, theirs in _grouped(clients, lambda client: _told(client.client_software_name)).items():
-        same = _grouped(theirs, lambda client: _told(client.client_software_version))
+    for name, theirs in _grouped(clients, lambda client: told(client.client_software_name)).items():
+        same = _grouped(theirs, lambda client: told(client.client_software_version))
         versions = sorted(same, key=version_order)
         rows = tuple(SoftwareVersion(v, len(same[v]), _counts(same[v])) for v in versions)
         result.append(Software(name, len(theirs), _counts(theirs), rows))
@@ -192,11 +193,6 @@ def _grouped(
     for client in clients:
         groups.setdefault(group(client), []).append(client)
     return groups
-
-
-def _told(name_or_version: str | None) -> str | None:
-    """None for what Kafka calls `unknown` and for a source that cannot tell."""
-    return None if name_or_version in (None, "", "unknown") else name_or_version
 
 
 def quality_warnings(rows: Iterable[Mapping[str, Any]]) -> tuple[QualityWarning, ...]:

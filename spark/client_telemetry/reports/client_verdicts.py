@@ -6,10 +6,10 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
+from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding, OtherTarget, outcome
 from client_telemetry.reports.versions import version_order
 
-CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software_version")
 BRIEF_SHARE = 0.1
 """A client whose first and last evidence are closer together than this share of the evidence is seen rarely."""
 SILENT_SHARE = 0.5
@@ -44,12 +44,12 @@ def client_verdicts(
     FindingWithoutVerdict, TwoVerdicts."""
     findings: dict[tuple, list[Finding]] = defaultdict(list)
     for row in finding_rows:
-        findings[_key(row)].append(Finding(**_values(row, _FINDING_COLUMNS)))
+        findings[client_key(row)].append(Finding(**_values(row, _FINDING_COLUMNS)))
     rows = {}
     for row in verdict_rows:
-        if _key(row) in rows:
-            raise TwoVerdicts(f"client {_key(row)} has two verdicts")
-        rows[_key(row)] = row
+        if client_key(row) in rows:
+            raise TwoVerdicts(f"client {client_key(row)} has two verdicts")
+        rows[client_key(row)] = row
     if strangers := findings.keys() - rows.keys():
         raise FindingWithoutVerdict(
             f"no verdict for client {sorted(strangers, key=repr)[0]}, which has findings"
@@ -58,10 +58,6 @@ def client_verdicts(
     end = evidence_until or max((row["last_seen_at"] for row in rows.values()), default=None)
     clients = [_client(row, findings.get(key, []), begin, end) for key, row in rows.items()]
     return tuple(sorted(clients, key=_order))
-
-
-def _key(row: Mapping[str, Any]) -> tuple:
-    return tuple(row[column] for column in CLIENT_KEY)
 
 
 def _values(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:

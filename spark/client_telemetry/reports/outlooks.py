@@ -1,7 +1,7 @@
 """The mixed window of a rolling upgrade and the way back, over all clients: counts, and whose verdict differs."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from client_telemetry.reports.model import ClientVerdict, Outlook
 from client_telemetry.reports.wording import counted
@@ -29,10 +29,13 @@ def mixed_window(clients: Sequence[ClientVerdict], from_release: str, to_release
             "What breaks at once does so bit by bit: as the leaders of partitions, and the coordinators of groups "
             f"and transactions, move to brokers on {to_release}."
         ]
-    differing = sum(map(differs_in_the_mixed_window, clients))
-    if clients and not differing:
-        sentences += ["No client fares otherwise then than its verdict says."]
-    return Outlook(counts, tuple(sentences), differing)
+    return _outlook(
+        clients,
+        counts,
+        sentences,
+        differs_in_the_mixed_window,
+        "No client fares otherwise then than its verdict says.",
+    )
 
 
 def way_back(clients: Sequence[ClientVerdict], from_release: str) -> Outlook:
@@ -44,9 +47,25 @@ def way_back(clients: Sequence[ClientVerdict], from_release: str) -> Outlook:
         sentences += [
             f"{counted(again, 'client')} that the upgrade breaks {'works' if again == 1 else 'work'} again then."
         ]
-    differing = sum(map(differs_on_the_way_back, clients))
+    return _outlook(
+        clients,
+        counts,
+        sentences,
+        differs_on_the_way_back,
+        "Going back leaves or gets no client into trouble.",
+    )
+
+
+def _outlook(
+    clients: Sequence[ClientVerdict],
+    counts: dict[str, int],
+    sentences: list[str],
+    differs: Callable[[ClientVerdict], bool],
+    none_differs: str,
+) -> Outlook:
+    differing = sum(map(differs, clients))
     if clients and not differing:
-        sentences += ["Going back leaves or gets no client into trouble."]
+        sentences = [*sentences, none_differs]
     return Outlook(counts, tuple(sentences), differing)
 
 

@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime
 
+from client_telemetry.registry.kip511 import told
 from client_telemetry.reports.answer import trigger_head
 from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding, outcome
 
@@ -45,8 +46,8 @@ def brokers(ids: tuple[int, ...]) -> str:
 
 def software(client: ClientVerdict) -> str:
     """Name and version as registered, for display; Kafka's `unknown` reads as not told."""
-    told = (client.client_software_name, client.client_software_version)
-    return " ".join(part for part in told if part and part != "unknown") or NOT_TOLD
+    registered = (client.client_software_name, client.client_software_version)
+    return " ".join(filter(None, map(told, registered))) or NOT_TOLD
 
 
 def happens(client: ClientVerdict) -> str:

@@ -6,7 +6,9 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from client_telemetry.compatibility import releases
+from client_telemetry.registry.kip511 import told
 from client_telemetry.reports.build import quality_warnings
+from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.coverage import coverage
 from client_telemetry.reports.fleet import client_metrics, request_versions, software
 from client_telemetry.reports.fleet.model import SCHEMA_VERSION, FleetClient, FleetDay, QualityCheck
@@ -66,7 +68,7 @@ def build_fleet_day(
     counts = _counts(clients, nobodys, len(seen.broker_ids))
     deprecated = request_versions.deprecated_versions(clients)
     subscriptions = client_metrics.Subscriptions.of(broker_rows)
-    uses = {tuple(row[column] for column in software.CLIENT_KEY): row["api_uses"] for row in client_rows}
+    uses = {client_key(row): row["api_uses"] for row in client_rows}
     metrics, untold = client_metrics.metrics_of_libraries(instances, uses, subscriptions)
     phrases = sentence(counts, compared, deprecated)
     quality_rows = list(quality_rows)
@@ -118,7 +120,7 @@ def _counts(
                 sum(client.instances for client in clients),
                 sum(client.connections for client in clients),
                 sum(client.requests for client in clients),
-                sum(software.told(client.client_software_name) is None for client in clients),
+                sum(told(client.client_software_name) is None for client in clients),
                 sum(client.owner is None for client in clients),
                 sum(bool(client.deprecated) for client in clients),
                 sum(client.asked_without_push for client in clients),

@@ -5,16 +5,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from client_telemetry.registry.kip511 import told
+from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.document import timestamp
 
 SCHEMA_VERSION = 1
-CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software_version")
 
 
 @dataclass(frozen=True)
 class SearchIndex:
-    """`clients`: rows of `clients`; `instances`: rows of `client_sessions`; `addresses`: key of a client (CLIENT_KEY)
+    """`clients`: rows of `clients`; `instances`: rows of `client_sessions`; `addresses`: key of a client (client_key)
     to all of its addresses, where they are known."""
 
     cluster_name: str
@@ -35,13 +36,12 @@ class SearchIndex:
         return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
 
     def _client(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        key = tuple(row[column] for column in CLIENT_KEY)
         return {
             **_identity(row),
             "owner": row["owner"],
             "connections": row["connections"],
             "instances": row["instances"],
-            "addresses": sorted(self.addresses.get(key, row["address_sample"])),
+            "addresses": sorted(self.addresses.get(client_key(row), row["address_sample"])),
             "first_seen_at": timestamp(row["first_seen_at"]),
             "last_seen_at": timestamp(row["last_seen_at"]),
         }
@@ -61,11 +61,11 @@ class SearchIndex:
 
 def _identity(row: Mapping[str, Any]) -> dict[str, Any]:
     software = [row["client_software_name"], row["client_software_version"]]
-    told = " ".join(part for part in software if part and part != "unknown")
+    known = " ".join(filter(None, map(told, software)))
     return {
         "client_id": row["client_id"],
         "client_id_shown": client_label(row["client_id"]),
         "principal": row["principal"],
         "principal_shown": shown(row["principal"] or ""),
-        "software_shown": shown(told) or "not told",
+        "software_shown": shown(known) or "not told",
     }

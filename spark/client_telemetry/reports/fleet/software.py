@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
+from client_telemetry.registry.kip511 import told
+from client_telemetry.reports.client_key import CLIENT_KEY, client_key
 from client_telemetry.reports.fleet.model import (
     Changes,
     FleetClient,
@@ -17,14 +19,7 @@ from client_telemetry.reports.fleet.model import (
 from client_telemetry.reports.fleet.request_versions import deprecated_uses
 from client_telemetry.reports.versions import version_order
 
-CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software_version")
 SHOWN_IDS = 12
-NAMES_WITHOUT_MEANING = (None, "", "unknown")
-"""`unknown` is Kafka's word for a client that told nothing (KIP-511); empty = the source cannot tell."""
-
-
-def told(name_or_version: str | None) -> str | None:
-    return None if name_or_version in NAMES_WITHOUT_MEANING else name_or_version
 
 
 def is_client(row: Mapping[str, Any]) -> bool:
@@ -36,7 +31,7 @@ def is_client(row: Mapping[str, Any]) -> bool:
 def fleet_clients(
     rows: Iterable[Mapping[str, Any]], asked_without_push: Mapping[tuple, int], release: str | None
 ) -> tuple[FleetClient, ...]:
-    """Rows of `clients` of the day, without the unidentified; `asked_without_push`: by CLIENT_KEY, where not 0;
+    """Rows of `clients` of the day, without the unidentified; `asked_without_push`: by client_key, where not 0;
     `release`: the oldest that a broker ran."""
     found = (_client(row, asked_without_push, release) for row in rows if is_client(row))
     return tuple(sorted(found, key=_order))
@@ -66,7 +61,7 @@ def _client(
         instances=row["instances"],
         connections=row["connections"],
         requests=sum(use["requests"] for use in row["api_uses"]),
-        asked_without_push=asked_without_push.get(tuple(row[column] for column in CLIENT_KEY), 0),
+        asked_without_push=asked_without_push.get(client_key(row), 0),
         addresses=row["addresses"],
         first_seen_at=row["first_seen_at"],
         last_seen_at=row["last_seen_at"],
