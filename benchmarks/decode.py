@@ -6,7 +6,9 @@ They write the points only; this project writes the pushes too, quarantines, cou
 
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,9 +16,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import zstandard
 from client_telemetry.decode import DECODED_TABLES, decode_objects
+from client_telemetry.decode_worker import Worker
+from client_telemetry.decoded_object import DecodedObject
 from client_telemetry.otlp.codecs import ZSTD, decompress
 from client_telemetry.raw.envelopes import parse_client_push
 from client_telemetry.raw.object_key import parse_object_key
+from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
 from client_telemetry.raw.reader import RecordReader
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
@@ -25,6 +30,7 @@ from pyspark.sql import SparkSession
 from benchmarks.bench import Section
 from benchmarks.corpus import captured_dump, large_object, write_dump
 from benchmarks.measure import Cost, cost_of, peak_memory_mb, take_turns
+from benchmarks.stages import stage_costs
 from benchmarks.upb_peer import point_batches, write_points
 
 CORPORA = {
@@ -34,7 +40,7 @@ CORPORA = {
 }
 ENOUGH_BYTES = 256 * 2**20
 """Stored bytes that this project reads in one job: eight tasks of half the size that a large day's tasks have."""
-LARGE_OBJECT_PUSHES = 1_000_000
+LARGE_OBJECT_PUSHES = 1_250_000
 OURS, SPARK_WRITER, SAME_SINK, SUM = "this project", "upb, Spark's writer", "upb, same sink", "sum of three"
 _TEXT = f"""CPU from raw objects to stored points. *{SPARK_WRITER}*: protobuf's classes walked through in Python inside \
 mapInArrow, written by Spark as Parquet. *{SAME_SINK}*: the same, written in the worker as this project does. *{SUM}*: zstd, \
@@ -42,8 +48,10 @@ mapInArrow, written by Spark as Parquet. *{SAME_SINK}*: the same, written in the
 This project reads the objects so many times over in one job that they make {ENOUGH_BYTES >> 20} MiB, because each of \
 Spark's tasks costs a Python worker 0.1 to 0.2 s whatever it does; the peers read them once in four tasks, so up to a \
 tenth of their time is that. That all store equal points is checked first."""
-_GROWTH = """The same objects 4, 16 and 64 times over in one job, and one object of a million pushes. *Memory* is the largest \
-resident size of a Python worker."""
+_GROWTH = """The same objects 4, 16 and 64 times over in one job, and one object of more than a million pushes, whose records have \
+more than 1 GiB. *Records* are the objects decompressed; *memory* is the largest resident size of a Python worker."""
+_STAGES = f"""CPU of one worker alone, without Spark, in ns a point: what each stage of this project takes, and what the three of \
+*{SUM}* do."""
 
 
 def run() -> Iterator[Section]:
@@ -51,12 +59,17 @@ def run() -> Iterator[Section]:
     spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     folder = Path(tempfile.mkdtemp(prefix="benchmark_decode_"))
     try:
+        dumps = {}
         for name, (what, write) in CORPORA.items():
             write(folder / name)
-            yield Section(f"Decoding {what}", _TEXT, _ratios(name, Dump(spark, folder / name)))
+            dumps[name] = Dump(spark, folder / name)
+            yield Section(f"Decoding {what}", _TEXT, _ratios(name, dumps[name]))
+        yield Section("Where the time goes", _STAGES, _stage_table(dumps))
         growth = [_growth("small pushes", Dump(spark, folder / "small"), times) for times in (4, 16, 64)]
         large_object(folder / "large", LARGE_OBJECT_PUSHES)
-        growth.append(_growth("one object of a million small pushes", Dump(spark, folder / "large"), 1))
+        growth.append(
+            _growth(f"one object of {LARGE_OBJECT_PUSHES:,} small pushes", Dump(spark, folder / "large"), 1)
+        )
         yield Section("Growth and memory", _GROWTH, growth)
     finally:
         shutil.rmtree(folder)
@@ -72,6 +85,15 @@ class Dump:
             str(path.relative_to(folder)) for path in folder.glob("v1/dataset=client_pushes/**/*.zst")
         )
         self.bytes = sum((folder / key).stat().st_size for key in self.keys)
+
+    @property
+    def record_bytes(self) -> int:
+        """What the objects decompress to."""
+        found = 0
+        for key in self.keys:
+            with _Opener(self._folder)(key) as source:
+                found += sum(len(block.data) for block in RecordReader(source, key).blocks())
+        return found
 
     def _emptied(self, name: str) -> Path:
         out = self._folder / name
@@ -107,24 +129,59 @@ class Dump:
 
         return self._spark.range(0, count, 1, count).mapInArrow(batches, schema)
 
+    def in_this_process(self) -> list[DecodedObject]:
+        """The objects one after the other, without Spark."""
+        out = self._emptied("alone")
+        locations = {table.name: f"file://{out}/{table.name}" for table in DECODED_TABLES}
+        return Worker(_Opener(self._folder), locations).decode([[key] for key in self.keys]).objects
+
     def sum_of_three(self, points: pa.Table) -> Callable[[], None]:
-        pushes = [
-            parse_client_push(record.data, parse_object_key(key))
-            for key in self.keys
-            for record in RecordReader(_Opener(self._folder)(key), key)
-        ]
-        zstd, parse = zstandard.ZstdDecompressor(), MetricsData.FromString
-        file = self._folder / "sum.parquet"
+        pushes = self._pushes()
 
         def work() -> None:
             for push in pushes:
-                if push.compression_type == ZSTD:
-                    parse(zstd.decompress(push.payload, max_output_size=2**20))
-                else:
-                    parse(decompress(push.payload, push.compression_type))
-            pq.write_table(points, file, compression="zstd", row_group_size=100_000)
+                MetricsData.FromString(_decompressed(push))
+            self._write(points)
 
         return work
+
+    def each_of_three(self, points: pa.Table) -> Callable[[], dict[str, float]]:
+        """The same one after the other; gives the CPU seconds of each."""
+        pushes = self._pushes()
+
+        def work() -> dict[str, float]:
+            times = [time.process_time()]
+            payloads = [_decompressed(push) for push in pushes]
+            times.append(time.process_time())
+            for payload in payloads:
+                MetricsData.FromString(payload)
+            times.append(time.process_time())
+            self._write(points)
+            times.append(time.process_time())
+            spent = (after - before for before, after in pairwise(times))
+            return dict(zip(("zstd", "ParseFromString", "Parquet write"), spent, strict=True))
+
+        return work
+
+    def _pushes(self) -> list[ClientPush]:
+        opener = _Opener(self._folder)
+        return [
+            parse_client_push(record.data, parse_object_key(key))
+            for key in self.keys
+            for record in RecordReader(opener(key), key)
+        ]
+
+    def _write(self, points: pa.Table) -> None:
+        pq.write_table(points, self._folder / "sum.parquet", compression="zstd", row_group_size=100_000)
+
+
+_zstd = zstandard.ZstdDecompressor()
+
+
+def _decompressed(push: ClientPush) -> bytes:
+    if push.compression_type == ZSTD:
+        return _zstd.decompress(push.payload, max_output_size=2**20)
+    return decompress(push.payload, push.compression_type)
 
 
 class _Opener:
@@ -165,6 +222,23 @@ def _ratios(name: str, dump: Dump) -> list[dict[str, str | float]]:
     ]
 
 
+def _stage_table(dumps: dict[str, Dump]) -> list[dict[str, str | int]]:
+    rows: dict[tuple[str, str], dict[str, int]] = {}
+    for name, dump in dumps.items():
+        points = sum(done.points for done in dump.in_this_process())
+        three = dump.each_of_three(_with_dictionaries(dump.ours()))
+        ours = _least([stage_costs(dump.in_this_process) for _ in range(4)])
+        for way, costs in ((OURS, ours), (SUM, _least([three() for _ in range(4)]))):
+            for stage, seconds in {**costs, "all": sum(costs.values())}.items():
+                rows.setdefault((way, stage), {})[name] = round(seconds / points * 1e9)
+    return [{"way": way, "stage": stage, **costs} for (way, stage), costs in rows.items()]
+
+
+def _least(runs: list[dict[str, float]]) -> dict[str, float]:
+    """Of each stage the quickest run."""
+    return {stage: min(run[stage] for run in runs) for stage in runs[0]}
+
+
 def _growth(name: str, dump: Dump, times: int) -> dict[str, str | int | float]:
     written: list[str] = []
     cost: list[Cost] = []
@@ -172,7 +246,8 @@ def _growth(name: str, dump: Dump, times: int) -> dict[str, str | int | float]:
     points = sum(pq.read_metadata(_path(url)).num_rows for url in written)
     return {
         "objects": name if times == 1 else f"{name}, {times} times",
-        "stored MB": round(dump.bytes * times / 2**20),
+        "stored, MB": round(dump.bytes * times / 2**20),
+        "records, MB": round(dump.record_bytes * times / 2**20),
         "points": points,
         "CPU, ns a point": round(cost[0].cpu / points * 1e9),
         "memory of a worker, MB": round(memory),

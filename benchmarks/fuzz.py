@@ -230,8 +230,10 @@ def decoded(
     compiled code took. Compare their `repr`: NaN is not equal to itself."""
     locations = {table.name: f"file://{folder}/{table.name}" for table in DECODED_TABLES}
     result: TaskResult = Worker(read, locations, compiled=compiled).decode(groups)
+    for each in result.objects:
+        each.sequences = dict(sorted(each.sequences.items()))
     rows: dict[str, list] = {"objects": result.objects}
-    for table, urls in result.files.items():
+    for table, urls in sorted(result.files.items()):
         files = [pq.read_table(unquote(urlsplit(url).path), partitioning=None) for url in urls]
         rows[table] = sorted((row for file in files for row in file.to_pylist()), key=repr)
     return rows, sum(each.records - each.slow_pushes for each in result.objects)

@@ -44,7 +44,7 @@ def decode_objects(
     if not groups:
         return []
     # Every task gets the list of all: as bytes, so that it makes objects of its own part only.
-    tasks = [pickle.dumps(task) for task in _share_out(groups)]
+    tasks = [pickle.dumps(task) for task in share_out(groups)]
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Loads compiled code, which the driver does not need.
@@ -66,7 +66,7 @@ def decode_objects(
     return [pickle.loads(row["done"]) for row in rows]
 
 
-def _share_out(groups: Sequence[Sequence[tuple[str, int]]]) -> list[list[list[str]]]:
+def share_out(groups: Sequence[Sequence[tuple[str, int]]]) -> list[list[list[str]]]:
     """Groups to tasks: the largest first, each to the task with the least; about 64 MiB each, at least eight."""
     sizes = [sum(size for _, size in group) for group in groups]
     count = min(len(groups), max(8, sum(sizes) // _TASK_BYTES))

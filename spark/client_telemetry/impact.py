@@ -50,7 +50,7 @@ def question(
     if not any(row["software_version"] == source for row in released):
         seen = ", ".join(sorted({row["software_version"] for row in released}))
         raise NoSuchQuestion(f"no broker ran {source} on {_days(days)}; brokers ran {seen}")
-    until, reason = _until(source, released)
+    until, reason = _until(source, brokers)
     return Question(cluster_id, source, target, tuple(days), until, reason)
 
 
@@ -72,20 +72,26 @@ def _current_release(brokers: Sequence[dict]) -> str:
 
 
 def _until(source: str, brokers: Sequence[dict]) -> tuple[dt.datetime | None, str | None]:
-    """When the first broker left the from-release: the start of its next incarnation on another release."""
+    """When the first broker left the from-release: the start of its next incarnation on another release. Where a broker
+    does not declare its release, that its answers are those of other releases only tells that it left."""
     moves = []
     for broker_id in {row["broker_id"] for row in brokers}:
         lives = sorted(
-            (row for row in brokers if row["broker_id"] == broker_id),
+            (row for row in brokers if row["broker_id"] == broker_id and _can_be(row)),
             key=lambda row: (row["started_at"], row["broker_incarnation"]),
         )
         for before, after in pairwise(lives):
-            if before["software_version"] == source != after["software_version"]:
-                moves.append((after["started_at"], broker_id, after["software_version"]))
+            if before["software_version"] == source and source not in _can_be(after):
+                moves.append((after["started_at"], broker_id, " or ".join(_can_be(after))))
     if not moves:
         return None, None
     at, broker_id, release = min(moves)
     return at, f"broker {broker_id} was the first to leave {source}: it started on {release}"
+
+
+def _can_be(broker: dict) -> list[str]:
+    """The release that it declares, otherwise those that its answers fit."""
+    return [broker["software_version"]] if broker["software_version"] else broker["releases"] or []
 
 
 def sasl_mechanisms(brokers: Sequence[dict]) -> dict[str, str | None]:

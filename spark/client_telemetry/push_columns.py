@@ -14,7 +14,7 @@ import zstandard
 
 from client_telemetry.otlp.codecs import DEFAULT_LIMITS, decompress
 from client_telemetry.otlp.columns import PayloadColumns, decode_columns
-from client_telemetry.otlp.parts import check_parts, checked
+from client_telemetry.otlp.parts import CROWDED_BYTES, check_parts, checked
 from client_telemetry.otlp.zstd_frames import room_for
 from client_telemetry.raw import push_scan as scan
 from client_telemetry.raw.errors import UndecodableRecord
@@ -69,18 +69,30 @@ class PushBlock:
             record = scan.scan_pushes(starts, ends, record, self.pushes, self.given_up, self._ranges.address)
             if record < n:
                 self._ranges.grow()
+        self._texts = {kind: self._checked_texts(kind) for kind in scan.TEXTS}
         self.pushes[self.given_up] = 0
-        self._texts: dict[int, pa.StringArray] = {}
         self._incarnations = self._ranges.binaries(scan.INCARNATION).to_pylist()
         self._instances = self._ranges.binaries(scan.INSTANCE)
         instances = self._instances.to_pylist()
         self.is_zero_instance = np.array([bool(id_) and not any(id_) for id_ in instances])
         self._check(key, instances)
 
+    def _checked_texts(self, kind: int) -> pa.StringArray:
+        """The distinct texts of a kind. Pushes with one that is not UTF-8 are given up, and it stands as an empty one."""
+        texts = self._ranges.strings(kind)
+        try:
+            texts.validate(full=True)
+        except pa.ArrowInvalid:
+            decoded = [_utf8(text) for text in self._ranges.binaries(kind).to_pylist()]
+            bad = [number for number, text in enumerate(decoded) if text is None]
+            self.given_up |= np.isin(self.pushes[:, kind], bad)
+            texts = pa.array([text or "" for text in decoded], pa.string())
+        return texts
+
     def _check(self, key: ObjectKey, instances: list[bytes]) -> None:
         """What `parse_client_push` checks, but for the checksum, and that the broker did not refuse the push."""
         pushes = self.pushes
-        cluster = [text == key.cluster_id for text in self._ranges.strings(scan.CLUSTER).to_pylist()]
+        cluster = [text == key.cluster_id for text in self._texts[scan.CLUSTER].to_pylist()]
         incarnation = [len(id_) == 16 and key.incarnation in (None, id_.hex()) for id_ in self._incarnations]
         instance = [len(id_) in (0, 16) for id_ in instances]
         self.given_up |= ~(
@@ -137,7 +149,8 @@ class PushBlock:
                     if written == room:  # there may be more
                         self.given_up[row] = True
                         continue
-                    check_parts(places, used, used + written)
+                    if written >= CROWDED_BYTES:
+                        check_parts(places, used, used + written)
                     used += written
                 else:
                     memory[used : used + room] = decompressed
@@ -161,9 +174,7 @@ class PushBlock:
             first = after
 
     def strings(self, kind: int, numbers: np.ndarray, absent: np.ndarray | None = None) -> pa.DictionaryArray:
-        """The ranges of a kind by number; null where `absent`."""
-        if kind not in self._texts:
-            self._texts[kind] = self._ranges.strings(kind)
+        """The texts of a kind by number; null where `absent`."""
         return pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32(), mask=absent), self._texts[kind])
 
     def incarnations(self, numbers: np.ndarray) -> pa.DictionaryArray:
@@ -174,6 +185,13 @@ class PushBlock:
         return pa.DictionaryArray.from_arrays(
             pa.array(numbers, pa.int32(), mask=numbers == 0), self._instances
         )
+
+
+def _utf8(text: bytes) -> str | None:
+    try:
+        return text.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 class PushPortion:

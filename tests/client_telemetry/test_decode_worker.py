@@ -23,6 +23,8 @@ CHECKOUT = Path(__file__).parents[2]
 PAYLOADS = CHECKOUT / "tests" / "data" / "payloads"
 INCARNATION = bytes(range(16))
 FOLDER = "v1/dataset=client_pushes/cluster=c/dt=2026-03-01/hour=12/broker=7"
+NO_TEXT = (b"b\xc3\x28cher", b"b\xed\xa0\x80che", b"b\xc0\x80cher", b"bc\xf5cher")
+"""As long as a text: cut off, half of a pair, overlong, beyond Unicode."""
 NOON = int(dt.datetime(2026, 3, 1, 12, tzinfo=dt.UTC).timestamp()) * 10**9
 
 
@@ -156,7 +158,7 @@ def test_an_object_that_repeats_another_gives_duplicates(tmp_path, step):
 def test_what_is_unusual_goes_the_slow_way_and_the_rest_does_not(tmp_path):
     unusual = {
         "a refused push": push(0, metrics(gauge()), error_code=89),
-        "text that is not ASCII": push(1, metrics(gauge()), client=ClientConnection(client_id="b\u00fccher")),
+        "a schema URL": push(1, metrics(gauge()) + b"\x0a\x03\x1a\x01x"),
         "two resources": push(2, metrics(gauge(), a="1") + metrics(gauge(), a="2")),
         "a time after 2262": push(
             3, metrics(Metric(name="g", gauge={"data_points": [{"time_unix_nano": 2**63}]}))
@@ -172,6 +174,22 @@ def test_what_is_unusual_goes_the_slow_way_and_the_rest_does_not(tmp_path):
     assert taken == 3
     (done,) = rows["objects"]
     assert (done.rows, done.undecodable) == (8, 4)
+
+
+def test_text_in_any_script_takes_the_fast_way_and_what_is_no_text_does_not(tmp_path):
+    made = [
+        push(i, metrics(gauge()), client=ClientConnection(client_id=text, principal="User:\u6ce8"))
+        for i, text in enumerate(("b\u00fccher", "\U0001f600", "plain", "\x00"))
+    ]
+    broken = [each.SerializeToString().replace(b"b\xc3\xbccher", bad) for each in made[:1] for bad in NO_TEXT]
+    rows, taken = both(tmp_path, [*made, *broken])
+    assert (taken, rows["objects"][0].undecodable) == (4, len(NO_TEXT))
+    assert {row["client_id"] for row in rows["client_pushes"]} == {
+        "b\u00fccher",
+        "\U0001f600",
+        "plain",
+        "\x00",
+    }
 
 
 def test_attributes_that_are_no_plain_text_are_read_and_their_push_stays_fast(tmp_path):

@@ -10,11 +10,12 @@ NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 MINUTE = dt.timedelta(minutes=1)
 
 
-def broker(broker_id: int, release: str | None, minute: int = 0) -> dict:
+def broker(broker_id: int, release: str | None, minute: int = 0, can_be: tuple[str, ...] = ()) -> dict:
     return {
         "broker_id": broker_id,
         "broker_incarnation": f"{broker_id:016x}{minute:016x}",
         "software_version": release,
+        "releases": [release] if release else list(can_be),
         "started_at": NOON + minute * MINUTE,
         "listeners": [],
     }
@@ -40,6 +41,22 @@ def test_evidence_ends_when_the_first_broker_leaves():
     brokers = [broker(1, "3.9.1"), broker(2, "3.9.1"), broker(2, "4.0.0", 30), broker(1, "4.0.0", 40)]
     found = question("c", "3.9.1", "4.0.1", [DAY], brokers)
     assert found.until == NOON + 30 * MINUTE and "broker 2" in found.until_reason
+
+
+@pytest.mark.parametrize(
+    ("can_be", "reason"),
+    [
+        (("4.3.0", "4.3.1"), "broker 1 was the first to leave 3.9.1: it started on 4.3.0 or 4.3.1"),
+        (("3.9.1", "3.9.2"), None),
+        ((), None),
+    ],
+    ids=["others only", "the same or another", "nothing is known"],
+)
+def test_a_broker_that_does_not_declare_its_next_release_left_if_its_answers_are_others(can_be, reason):
+    brokers = [broker(1, "3.9.1"), broker(1, None, 30, can_be)]
+    found = question("c", "3.9.1", "4.3.1", [DAY], brokers)
+    assert found.until_reason == reason
+    assert (found.until is not None) == (reason is not None)
 
 
 def test_going_back_is_a_question_too():

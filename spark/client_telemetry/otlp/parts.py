@@ -14,8 +14,8 @@ MAX_POINTS, MAX_PARTS = 200_000, 2_000_000
 """Of a payload. Parts are messages within messages and numbers of lists. Some 20 MB of a real client's metrics have as many
 points, under the brokers' limit of 1 MiB compressed; a worker needs some 250 MB for them."""
 
-_SMALLEST = 2 * MAX_POINTS
-"""Bytes of a payload that could exceed a limit: a part takes two, or is one of a list within a part."""
+CROWDED_BYTES = 2 * MAX_POINTS
+"""Bytes that a payload has at least which exceeds a limit: a part takes two, or is one of a list in one."""
 
 _DEPTH = 100
 """protobuf refuses messages that are nested more deeply."""
@@ -97,7 +97,7 @@ def _count(at, end, holds, is_point, stack, max_points, max_parts):
 def check_parts(memory: np.ndarray, start: int, end: int) -> None:
     """Raises PayloadTooLarge for a payload of more than MAX_POINTS or MAX_PARTS. `memory`: uint8; the payload lies in it
     from `start` to `end`."""
-    if end - start < _SMALLEST:
+    if end - start < CROWDED_BYTES:
         return
     stack = np.empty((_DEPTH, 2), np.int64)
     at = memory.ctypes.data

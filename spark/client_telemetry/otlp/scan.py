@@ -14,14 +14,13 @@ from client_telemetry.raw.wire import (
     DONE,
     FULL,
     GIVEN_UP,
-    TABLE_FULL,
     byte_at,
     compiled,
     distinct,
     int64_at,
     is_ascii,
     length,
-    put,
+    put_column,
     same,
     skip_unknown,
 )
@@ -41,17 +40,6 @@ SUM, DELTA, CUMULATIVE, MONOTONIC, AS_DOUBLE, AS_INT = 1, 2, 4, 8, 16, 32
 ITS_RESOURCE, ITS_SCOPE, ITS_POINTS = range(3)
 PAYLOAD_COLUMNS = 3
 PAYLOAD_BYTES = 8 * PAYLOAD_COLUMNS
-
-
-@njit
-def _set(row, column, value):
-    put(row + 8 * column, value)
-
-
-@njit
-def _number(number):
-    """What it means for the payload that a range has no number."""
-    return FULL if number == TABLE_FULL else GIVEN_UP
 
 
 @njit
@@ -109,15 +97,15 @@ def _number_points(at, end, shape, payload, name, points, room, used, table):
             if labels_to:
                 labels = distinct(table, ATTRIBUTES, labels_from, labels_to - labels_from, False)
                 if labels < 0:
-                    return _number(labels), used
+                    return FULL, used
             point = points + POINT_BYTES * used
-            _set(point, PAYLOAD, payload)
-            _set(point, NAME, name)
-            _set(point, LABELS, labels)
-            _set(point, SHAPE, its_shape)
-            _set(point, START, start)
-            _set(point, TIME, time)
-            _set(point, VALUE, value)
+            put_column(point, PAYLOAD, payload)
+            put_column(point, NAME, name)
+            put_column(point, LABELS, labels)
+            put_column(point, SHAPE, its_shape)
+            put_column(point, START, start)
+            put_column(point, TIME, time)
+            put_column(point, VALUE, value)
             used += 1
         elif shape and (tag == 0x10 or tag == 0x18):  # aggregation_temporality, is_monotonic
             if at >= end or byte_at(at) > (2 if tag == 0x10 else 1):
@@ -134,7 +122,7 @@ def _number_points(at, end, shape, payload, name, points, room, used, table):
     more = (temporality * DELTA) | (monotonic * MONOTONIC)
     if more:
         for point in range(points + POINT_BYTES * first, points + POINT_BYTES * used, POINT_BYTES):
-            _set(point, SHAPE, int64_at(point + 8 * SHAPE) | more)
+            put_column(point, SHAPE, int64_at(point + 8 * SHAPE) | more)
     return DONE, used
 
 
@@ -168,7 +156,7 @@ def _metric(at, end, payload, points, room, used, table):
         return DONE, used
     name = distinct(table, METRIC, name_at, name_size, False)
     if name < 0:
-        return _number(name), used
+        return FULL, used
     return _number_points(data_at, data_end, shape, payload, name, points, room, used, table)
 
 
@@ -192,10 +180,10 @@ def _scope_metrics(at, end, payload, its, points, room, used, table):
             if size:
                 scope = distinct(table, SCOPE, at, size, False)
                 if scope < 0:
-                    return _number(scope), used
+                    return FULL, used
                 if int64_at(its + 8 * ITS_SCOPE) not in (-1, scope):
                     return GIVEN_UP, used
-                _set(its, ITS_SCOPE, scope)
+                put_column(its, ITS_SCOPE, scope)
             at += size
         else:
             at = skip_unknown(tag, at, end)
@@ -206,8 +194,8 @@ def _scope_metrics(at, end, payload, its, points, room, used, table):
 
 @njit
 def _payload(at, end, payload, its, points, room, used, table):
-    _set(its, ITS_RESOURCE, -1)
-    _set(its, ITS_SCOPE, -1)
+    put_column(its, ITS_RESOURCE, -1)
+    put_column(its, ITS_SCOPE, -1)
     if at == end:
         return DONE, used
     known_at, known_size = np.int64(0), np.int64(-1)
@@ -253,8 +241,8 @@ def _payload(at, end, payload, its, points, room, used, table):
         return GIVEN_UP, used
     resource = distinct(table, RESOURCE, known_at, known_size, False)
     if resource < 0:
-        return _number(resource), used
-    _set(its, ITS_RESOURCE, resource)
+        return FULL, used
+    put_column(its, ITS_RESOURCE, resource)
     return DONE, used
 
 
@@ -275,7 +263,7 @@ def scan(bounds, payload, payloads, points, used, given_up, table):
         if status == FULL:
             return payload, used
         given_up[payload] = status == GIVEN_UP
-        _set(its, ITS_POINTS, after - used if status == DONE else 0)
+        put_column(its, ITS_POINTS, after - used if status == DONE else 0)
         if status == DONE:
             used = after
         payload += 1

@@ -1,7 +1,7 @@
 """The fast reader of `ClientPush` records: a compiled pass over the bytes of many, to rows of integers.
 
-It checks nothing but that it can read a record; what `parse_client_push` checks besides is up to the caller. A
-record that holds anything unusual, or text that is not ASCII, is given up.
+It checks nothing but that it can read a record; what `parse_client_push` checks besides is up to the caller, also that
+texts are UTF-8. A record that holds anything unusual is given up.
 """
 
 import numpy as np
@@ -11,13 +11,13 @@ from client_telemetry.raw.wire import (
     DONE,
     FULL,
     GIVEN_UP,
-    TABLE_FULL,
     byte_at,
     compiled,
     distinct,
     int64_at,
     length,
     put,
+    put_column,
     skip_unknown,
     uint32_at,
     varint,
@@ -32,6 +32,7 @@ CLIENT_ID, PRINCIPAL, ADDRESS = range(18, 21)
 LISTENER, PROTOCOL, CONNECTION, SOFTWARE_NAME, SOFTWARE_VERSION, SENT_NAME, SENT_VERSION = range(21, 28)
 COLUMNS = 28
 RANGES = range(CLUSTER, COLUMNS)
+TEXTS = (CLUSTER, *range(CONTENT_TYPE, COLUMNS))
 HAS_INTERVAL, HAS_SUBSCRIPTION, HAS_ERROR, HAS_PORT, HAS_API_VERSIONS_ERROR, HAS_CLIENT_ID = (
     1,
     2,
@@ -52,11 +53,6 @@ def _int32(at, end):
 
 
 @njit
-def _set(push, column, value):
-    put(push + 8 * column, value)
-
-
-@njit
 def _note(push, bit):
     """The field is there, even if it is 0."""
     put(push + 8 * PRESENT, int64_at(push + 8 * PRESENT) | bit)
@@ -70,7 +66,7 @@ def _client(at, end, push, table):
         at += 1
         if tag == 0x20 or tag == 0x60:  # client_port, api_versions_error
             value, at = _int32(at, end)
-            _set(push, CLIENT_PORT if tag == 0x20 else API_VERSIONS_ERROR, value)
+            put_column(push, CLIENT_PORT if tag == 0x20 else API_VERSIONS_ERROR, value)
             _note(push, HAS_PORT if tag == 0x20 else HAS_API_VERSIONS_ERROR)
         elif tag & 7 == 2 and 0x0A <= tag <= 0x5A and tag != 0x22:
             size, at = length(at, end)
@@ -78,10 +74,10 @@ def _client(at, end, push, table):
                 return GIVEN_UP
             field = tag >> 3
             column = CLIENT_ID + field - (1 if field < 4 else 2)
-            number = distinct(table, column, at, size, True)
+            number = distinct(table, column, at, size, False)
             if number < 0:
-                return FULL if number == TABLE_FULL else GIVEN_UP
-            _set(push, column, number)
+                return FULL
+            put_column(push, column, number)
             if field == 1:
                 _note(push, HAS_CLIENT_ID)
             at += size
@@ -95,14 +91,14 @@ def _client(at, end, push, table):
 @njit
 def _push(at, end, push, table):
     for column in range(COLUMNS):
-        _set(push, column, 0)
+        put_column(push, column, 0)
     while at < end:
         tag = byte_at(at)
         at += 1
         if tag == 0x5A:  # payload
             size, at = length(at, end)
-            _set(push, PAYLOAD_BYTES, size)
-            _set(push, PAYLOAD_AT, at)
+            put_column(push, PAYLOAD_BYTES, size)
+            put_column(push, PAYLOAD_AT, at)
             if at:
                 at += size
         elif tag == 0x32:  # client
@@ -122,47 +118,46 @@ def _push(at, end, push, table):
                     column = INSTANCE
                 elif tag == 0x4A:
                     column = CONTENT_TYPE
-                is_text = column in (CLUSTER, CONTENT_TYPE)
-                number = distinct(table, column, at, size, is_text)
+                number = distinct(table, column, at, size, False)
                 if number < 0:
-                    return FULL if number == TABLE_FULL else GIVEN_UP
-                _set(push, column, number)
+                    return FULL
+                put_column(push, column, number)
                 at += size
         elif tag == 0x20:  # sequence
             value, at = varint(at, end)
-            _set(push, SEQUENCE, value)
+            put_column(push, SEQUENCE, value)
         elif tag == 0x29:  # received_at_nanos
             if end - at < 8:
                 return GIVEN_UP
-            _set(push, RECEIVED_AT, int64_at(at))
+            put_column(push, RECEIVED_AT, int64_at(at))
             at += 8
         elif tag == 0x65:  # payload_crc32c
             if end - at < 4:
                 return GIVEN_UP
-            _set(push, CHECKSUM, uint32_at(at))
+            put_column(push, CHECKSUM, uint32_at(at))
             at += 4
         elif tag == 0x10:
             value, at = _int32(at, end)
-            _set(push, BROKER_ID, value)
+            put_column(push, BROKER_ID, value)
         elif tag == 0x50:
             value, at = _int32(at, end)
-            _set(push, CODEC, value)
+            put_column(push, CODEC, value)
         elif tag == 0x40:
             value, at = _int32(at, end)
-            _set(push, TERMINATING, value)
+            put_column(push, TERMINATING, value)
             if value not in (0, 1):
                 return GIVEN_UP
         elif tag == 0x68:
             value, at = _int32(at, end)
-            _set(push, PUSH_INTERVAL, value)
+            put_column(push, PUSH_INTERVAL, value)
             _note(push, HAS_INTERVAL)
         elif tag == 0x70:
             value, at = _int32(at, end)
-            _set(push, SUBSCRIPTION, value)
+            put_column(push, SUBSCRIPTION, value)
             _note(push, HAS_SUBSCRIPTION)
         elif tag == 0x78:
             value, at = _int32(at, end)
-            _set(push, ERROR, value)
+            put_column(push, ERROR, value)
             _note(push, HAS_ERROR)
         else:
             at = skip_unknown(tag, at, end)

@@ -5,6 +5,7 @@ An object is `{ uint32 big-endian length, protobuf message }*`, compressed as it
 (envelopes.py), nor where objects lie (object_key.py).
 """
 
+import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, Literal, NamedTuple
@@ -25,6 +26,7 @@ from client_telemetry.raw.stored_object import MAX_TAIL_BYTES, StoredObject
 
 MAX_RECORD_BYTES = 16 * 2**20
 BLOCK_BYTES = 4 * 2**20
+_LENGTH = struct.Struct(">I")
 
 Status = Literal["complete", "torn", "damaged", "unreadable", "empty"]
 
@@ -151,7 +153,7 @@ class RecordReader:
     def _whole_records(self) -> Iterator["RecordBlock"]:
         buffer, at, bounds = self._buffer, 0, [0]
         while len(buffer) - at >= 4:
-            length = int.from_bytes(buffer[at : at + 4], "big")
+            (length,) = _LENGTH.unpack_from(buffer, at)
             if length == 0:
                 self._error = EmptyRecord(f"a record of 0 bytes at offset {self._offset + at}")
                 break

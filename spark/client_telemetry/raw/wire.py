@@ -65,6 +65,12 @@ def put(context, address, value):
 
 
 @njit
+def put_column(row, column, value):
+    """Store into a row of int64 columns, known by its address."""
+    put(row + 8 * column, value)
+
+
+@njit
 def varint(at, end):
     """(value, next) of a varint. Values above 2^63 - 1 are negative, as int64 has them."""
     value, shift = np.int64(0), 0
@@ -287,7 +293,7 @@ class DistinctRanges:
         return np.ascontiguousarray(entries[entries[:, 2] == kind, :2])
 
     def strings(self, kind: int) -> pa.StringArray:
-        """The ranges of the kind, which are known to be UTF-8."""
+        """The ranges of the kind; whether they are UTF-8 is not looked at."""
         return pa.StringArray.from_buffers(*self._arrow(kind))
 
     def binaries(self, kind: int) -> pa.BinaryArray:

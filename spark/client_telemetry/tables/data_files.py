@@ -23,7 +23,7 @@ class DataFile:
     """
 
     def __init__(self, table: Table, location: str, cluster_id: str, dt_: dt.date):
-        self._schema = table.arrow_schema
+        self.table, self._schema = table, table.arrow_schema
         self._slice = {"cluster_id": cluster_id, "dt": dt_}
         self._columns = [c.name for c in table.columns if c.name not in self._slice]
         self._rows: list[Sequence[object]] = []
