@@ -7,21 +7,22 @@ import java.util.concurrent.atomic.LongAdder;
 /** What was lost, by reason, since the start. Any thread counts. */
 final class Drops {
     enum Reason {
-        /** Records came faster than they could be written. */
-        QUEUE_FULL("queue_full"),
-        /** The spool had its maximum, its disk was full, or writing failed. */
-        SPOOL_FULL("spool_full"),
-        /** Longer than the contract allows. */
-        OVERSIZED("oversized"),
-        /** More open connections than the registry holds. */
-        REGISTRY_FULL("registry_full"),
-        /** An error of this plugin; the log has it. */
-        FAILED("failed");
+        QUEUE_FULL("queue_full", "QueueFull", "Records that came faster than they could be written"),
+        SPOOL_FULL("spool_full", "SpoolFull", "Records that came while the spool had its maximum or its disk took no more"),
+        OVERSIZED("oversized", "Oversized", "Records longer than the contract allows"),
+        REGISTRY_FULL("registry_full", "RegistryFull", "Requests of connections beyond those that the registry holds"),
+        FAILED("failed", "Failed", "Records and log lines that an error of the plugin lost; the log has it");
 
+        /** As the contract spells it. */
         final String text;
+        /** As JMX spells it, behind {@code Dropped}. */
+        final String figure;
+        final String description;
 
-        Reason(String text) {
+        Reason(String text, String figure, String description) {
             this.text = text;
+            this.figure = figure;
+            this.description = description;
         }
     }
 

@@ -1,22 +1,50 @@
 package clienttelemetry.broker;
 
 import java.lang.management.ManagementFactory;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
+import javax.management.Attribute;
+import javax.management.AttributeList;
+import javax.management.AttributeNotFoundException;
+import javax.management.DynamicMBean;
 import javax.management.JMException;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanInfo;
 import javax.management.ObjectName;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The figures of a running dump. */
-final class DumpStatus implements DumpStatusMBean {
+/** The figures of a running dump, as JMX shows them. Counts are since the start of the broker. */
+final class DumpStatus implements DynamicMBean {
     private static final Logger LOG = LoggerFactory.getLogger(DumpStatus.class);
     private static final String NAME = "client.telemetry.dump:type=status";
 
     final LongAdder pushes = new LongAdder();
-    private final Dump dump;
+    private final Map<String, Supplier<?>> figures = new LinkedHashMap<>();
+    private final Map<String, MBeanAttributeInfo> attributes = new LinkedHashMap<>();
 
     private DumpStatus(Dump dump) {
-        this.dump = dump;
+        show("Incarnation", String.class, "As keys and manifests spell it", () -> dump.broker.id);
+        show("Pushes", Long.class, "Pushes that the broker handed over", pushes::sum);
+        show("Connections", Integer.class, "Connections that the registry knows of", dump::connections);
+        show("QueuedRecords", Integer.class, "Records on their way to the spool", dump.queue::records);
+        show("QueuedBytes", Long.class, "Their bytes in memory", dump.queue::bytes);
+        for (Drops.Reason reason : Drops.Reason.values()) {
+            show("Dropped" + reason.figure, Long.class, reason.description, () -> dump.drops.of(reason));
+        }
+        show("SpoolBytes", Long.class, "Bytes of the spool, other incarnations' included", dump.room::usedBytes);
+        show("UploadedFiles", Long.class, "Objects and manifests that the store took", dump.uploads.uploaded::get);
+        show("UploadedBytes", Long.class, "Their bytes", dump.uploads.uploadedBytes::get);
+        show("FailedUploads", Long.class, "Attempts that failed; each was or will be repeated", dump.uploads.failures::get);
+        show("WaitingFiles", Integer.class, "Finished files that are not uploaded yet", dump.uploads::waiting);
+        show("UploadLagSeconds", Double.class, "How long the oldest of them has been waiting", dump.uploads::lagSeconds);
+    }
+
+    private void show(String name, Class<?> type, String description, Supplier<?> figure) {
+        figures.put(name, figure);
+        attributes.put(name, new MBeanAttributeInfo(name, type.getName(), description, true, false, false));
     }
 
     static DumpStatus register(Dump dump) {
@@ -38,82 +66,44 @@ final class DumpStatus implements DumpStatusMBean {
     }
 
     @Override
-    public long getPushes() {
-        return pushes.sum();
+    public Object getAttribute(String name) throws AttributeNotFoundException {
+        Supplier<?> figure = figures.get(name);
+        if (figure == null) {
+            throw new AttributeNotFoundException(name);
+        }
+        return figure.get();
     }
 
     @Override
-    public int getConnections() {
-        return dump.connections();
+    public AttributeList getAttributes(String[] names) {
+        AttributeList found = new AttributeList();
+        for (String name : names) {
+            Supplier<?> figure = figures.get(name);
+            if (figure != null) {
+                found.add(new Attribute(name, figure.get()));
+            }
+        }
+        return found;
     }
 
     @Override
-    public int getQueuedRecords() {
-        return dump.queue.records();
+    public MBeanInfo getMBeanInfo() {
+        return new MBeanInfo(getClass().getName(), "The dump of client telemetry", attributes.values().toArray(new MBeanAttributeInfo[0]),
+                null, null, null);
     }
 
     @Override
-    public long getQueuedBytes() {
-        return dump.queue.bytes();
+    public void setAttribute(Attribute attribute) throws AttributeNotFoundException {
+        throw new AttributeNotFoundException(attribute.getName() + " cannot be set");
     }
 
     @Override
-    public long getDroppedQueueFull() {
-        return dump.drops.of(Drops.Reason.QUEUE_FULL);
+    public AttributeList setAttributes(AttributeList attributes) {
+        return new AttributeList();
     }
 
     @Override
-    public long getDroppedSpoolFull() {
-        return dump.drops.of(Drops.Reason.SPOOL_FULL);
-    }
-
-    @Override
-    public long getDroppedOversized() {
-        return dump.drops.of(Drops.Reason.OVERSIZED);
-    }
-
-    @Override
-    public long getDroppedRegistryFull() {
-        return dump.drops.of(Drops.Reason.REGISTRY_FULL);
-    }
-
-    @Override
-    public long getDroppedFailed() {
-        return dump.drops.of(Drops.Reason.FAILED);
-    }
-
-    @Override
-    public long getSpoolBytes() {
-        return dump.room.usedBytes();
-    }
-
-    @Override
-    public long getUploadedFiles() {
-        return dump.uploads.uploaded.get();
-    }
-
-    @Override
-    public long getUploadedBytes() {
-        return dump.uploads.uploadedBytes.get();
-    }
-
-    @Override
-    public long getFailedUploads() {
-        return dump.uploads.failures.get();
-    }
-
-    @Override
-    public int getWaitingFiles() {
-        return dump.uploads.waiting();
-    }
-
-    @Override
-    public double getUploadLagSeconds() {
-        return dump.uploads.lagSeconds();
-    }
-
-    @Override
-    public String getIncarnation() {
-        return dump.broker.id;
+    public Object invoke(String action, Object[] arguments, String[] signature) {
+        throw new UnsupportedOperationException(action);
     }
 }

@@ -54,8 +54,8 @@ final class Manifests {
     }
 
     void add(SpooledObject object) throws IOException {
-        add(of(object.hour), object.manifestEntry(broker));
-        save(object.hour);
+        add(of(object.hour()), object.manifestEntry(broker));
+        save(object.hour());
     }
 
     /** Adds what was dropped since the last call to this hour. */

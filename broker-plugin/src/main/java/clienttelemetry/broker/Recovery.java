@@ -12,7 +12,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeMap;
-import java.util.regex.Matcher;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
@@ -84,8 +83,7 @@ final class Recovery {
         Manifests empty = new Manifests(broker, folder);
         List<SpooledObject> objects = new ArrayList<>();
         for (Path file : list(folder)) {
-            Matcher name = SpooledObject.parseName(file);
-            if (name.matches()) {
+            if (SpoolName.parse(file) != null) {
                 SpooledObject object = TornSpoolFile.recover(file);
                 if (object != null) {
                     objects.add(object);
@@ -96,7 +94,7 @@ final class Recovery {
             }
         }
         for (SpooledObject object : objects) {
-            Manifests.add(manifests.computeIfAbsent(object.hour, empty::of), object.manifestEntry(broker));
+            Manifests.add(manifests.computeIfAbsent(object.hour(), empty::of), object.manifestEntry(broker));
             uploads.object(object, broker);
         }
         for (Hour hour : manifests.keySet()) {

@@ -58,14 +58,14 @@ final class Spool {
         }
         Hour hour = Hour.ofNanos(record.timeNanos);
         SpoolFile file = open.get(record.dataset);
-        if (file != null && (!file.hour.equals(hour) || file.storedBytes() >= settings.rollBytes)) {
+        if (file != null && (!file.name.hour.equals(hour) || file.storedBytes() >= settings.rollBytes)) {
             finish(record.dataset);
             file = null;
         }
         try {
             long sequence = nextSequence.get(record.dataset);
             if (file == null) {
-                file = new SpoolFile(folder, record.dataset, hour, sequence, now);
+                file = new SpoolFile(new SpoolName(folder, record.dataset, hour, sequence), now);
                 open.put(record.dataset, file);
             }
             long before = file.storedBytes();
@@ -95,8 +95,8 @@ final class Spool {
     void roll(Hour hour) {
         long oldest = clock.millis() - settings.rollAge.toMillis();
         for (SpoolFile file : List.copyOf(open.values())) {
-            if (file.createdMillis <= oldest || file.hour.compareTo(hour) < 0) {
-                finish(file.dataset);
+            if (file.createdMillis <= oldest || file.name.hour.compareTo(hour) < 0) {
+                finish(file.name.dataset);
             }
         }
     }
@@ -121,8 +121,8 @@ final class Spool {
     private void done(SpooledObject object) throws IOException {
         manifests.add(object);
         uploads.object(object, broker);
-        if (object.hour.compareTo(Hour.of(clock.instant())) < 0) {
-            uploads.manifest(manifests.save(object.hour), object.hour, broker); // again, if it went already
+        if (object.hour().compareTo(Hour.of(clock.instant())) < 0) {
+            uploads.manifest(manifests.save(object.hour()), object.hour(), broker); // again, if it went already
         }
     }
 
@@ -138,15 +138,15 @@ final class Spool {
         long appended = file.records();
         try {
             SpooledObject kept = file.cut();
-            long keptRecords = kept == null ? 0 : kept.records;
+            long keptRecords = kept == null ? 0 : kept.span.records;
             drops.count(Drops.Reason.SPOOL_FULL, appended - keptRecords);
-            nextSequence.put(dataset, file.firstSequence + keptRecords);
+            nextSequence.put(dataset, file.name.firstSequence + keptRecords);
             if (kept != null) {
                 done(kept);
             }
         } catch (IOException e) {
             drops.count(Drops.Reason.SPOOL_FULL, file.unflushed());
-            nextSequence.put(dataset, file.firstSequence + appended - file.unflushed());
+            nextSequence.put(dataset, file.name.firstSequence + appended - file.unflushed());
             LOG.error("The spool file of {} in {} could not be ended; the next start of the broker uploads what it holds.",
                     dataset.folder(), folder, e);
         }

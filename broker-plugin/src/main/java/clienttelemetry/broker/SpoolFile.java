@@ -7,7 +7,6 @@ import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -21,28 +20,20 @@ final class SpoolFile {
     /** Ends a zstd frame: last block, raw, of no bytes (RFC 8878, 3.1.1.2). */
     private static final byte[] EMPTY_LAST_BLOCK = {1, 0, 0};
 
-    final Dataset dataset;
-    final Hour hour;
-    final long firstSequence;
+    final SpoolName name;
     final long createdMillis;
-    private final Path path;
     private final FileOutputStream file;
     private final Counted stored;
     private final OutputStream compressed;
-    private long records;
-    private long minNanos = Long.MAX_VALUE;
-    private long maxNanos = Long.MIN_VALUE;
+    private final RecordSpan span = new RecordSpan();
     private boolean isDirty;
-    private long flushedRecords;
+    private RecordSpan flushed = new RecordSpan();
     private long flushedBytes;
 
-    SpoolFile(Path folder, Dataset dataset, Hour hour, long firstSequence, long nowMillis) throws IOException {
-        this.dataset = dataset;
-        this.hour = hour;
-        this.firstSequence = firstSequence;
+    SpoolFile(SpoolName name, long nowMillis) throws IOException {
+        this.name = name;
         this.createdMillis = nowMillis;
-        path = SpooledObject.openPath(folder, dataset, hour, firstSequence);
-        file = new FileOutputStream(path.toFile());
+        file = new FileOutputStream(name.open().toFile());
         stored = new Counted(file);
         compressed = new ZstdOutputStreamNoFinalizer(stored, ZSTD_LEVEL);
     }
@@ -50,9 +41,7 @@ final class SpoolFile {
     void append(DumpRecord record, long sequence, RecordEncoder encoder) throws IOException {
         isDirty = true;
         encoder.write(record, sequence, compressed);
-        records++;
-        minNanos = Math.min(minNanos, record.timeNanos);
-        maxNanos = Math.max(maxNanos, record.timeNanos);
+        span.add(record.timeNanos);
     }
 
     /** Hands everything to the operating system: from here on a killed process loses none of it. */
@@ -60,7 +49,7 @@ final class SpoolFile {
         if (isDirty) {
             compressed.flush();
             isDirty = false;
-            flushedRecords = records;
+            flushed = span.copy();
             flushedBytes = stored.bytes;
         }
     }
@@ -68,9 +57,7 @@ final class SpoolFile {
     /** Ends the file; gives it under its final name. */
     SpooledObject finish() throws IOException {
         compressed.close(); // closes the file too
-        SpooledObject done = finished(stored.bytes, stored.digest.digest());
-        Files.move(path, done.file, StandardCopyOption.ATOMIC_MOVE);
-        return done;
+        return finished(span, stored.bytes, stored.digest.digest());
     }
 
     /**
@@ -80,7 +67,7 @@ final class SpoolFile {
     SpooledObject cut() throws IOException {
         FileChannel channel = file.getChannel();
         channel.truncate(flushedBytes);
-        if (flushedRecords > 0) {
+        if (flushed.records > 0) {
             channel.position(flushedBytes);
             channel.write(ByteBuffer.wrap(EMPTY_LAST_BLOCK));
         }
@@ -90,30 +77,26 @@ final class SpoolFile {
         } catch (IOException e) {
             // Its file is closed. It frees its memory all the same.
         }
-        if (flushedRecords == 0) {
-            Files.delete(path);
+        if (flushed.records == 0) {
+            Files.delete(name.open());
             return null;
         }
-        records = flushedRecords;
-        byte[] whole = Files.readAllBytes(path);
-        SpooledObject done = finished(whole.length, sha256().digest(whole));
-        Files.move(path, done.file, StandardCopyOption.ATOMIC_MOVE);
-        return done;
+        byte[] whole = Files.readAllBytes(name.open());
+        return finished(flushed, whole.length, sha256().digest(whole));
     }
 
-    private SpooledObject finished(long bytes, byte[] digest) {
-        return new SpooledObject(
-                dataset, hour, records, bytes, firstSequence, firstSequence + records - 1, minNanos, maxNanos,
-                hex(digest), SpooledObject.path(path.getParent(), dataset, hour, firstSequence));
+    private SpooledObject finished(RecordSpan held, long bytes, byte[] digest) throws IOException {
+        Files.move(name.open(), name.finished(), StandardCopyOption.ATOMIC_MOVE);
+        return new SpooledObject(name, held, bytes, hex(digest));
     }
 
     long records() {
-        return records;
+        return span.records;
     }
 
     /** Records that a killed process, or a failed disk, would lose. */
     long unflushed() {
-        return records - flushedRecords;
+        return span.records - flushed.records;
     }
 
     /** What the file has by now; the compressor may hold more. */

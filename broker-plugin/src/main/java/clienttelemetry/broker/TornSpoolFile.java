@@ -15,7 +15,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.MessageDigest;
-import java.util.regex.Matcher;
 
 /** A file of a spool whose process was killed: its whole records count, the torn tail is cut. */
 final class TornSpoolFile {
@@ -28,25 +27,22 @@ final class TornSpoolFile {
      * open one is written again without its tail, under the name of a finished one. Null if it has no whole record.
      */
     static SpooledObject recover(Path file) throws IOException {
-        Matcher name = SpooledObject.parseName(file);
-        if (!name.matches()) {
+        SpoolName name = SpoolName.parse(file);
+        if (name == null) {
             throw new IOException("not a file of the spool: " + file);
         }
-        Dataset dataset = Dataset.named(name.group(1));
-        Hour hour = Hour.parse(name.group(2));
-        long first = Long.parseLong(name.group(3));
-        boolean isTorn = name.group(4).equals("open");
-        Path finished = SpooledObject.path(file.getParent(), dataset, hour, first);
+        boolean isTorn = !file.equals(name.finished());
+        Path finished = name.finished();
         Path rewritten = file.resolveSibling(finished.getFileName() + ".rewritten");
-        Content content = new Content();
+        RecordSpan span;
         if (isTorn) {
             try (OutputStream out = new ZstdOutputStreamNoFinalizer(Files.newOutputStream(rewritten))) {
-                content.read(file, out);
+                span = read(file, out);
             }
         } else {
-            content.read(file, OutputStream.nullOutputStream());
+            span = read(file, OutputStream.nullOutputStream());
         }
-        if (content.records == 0) {
+        if (span.records == 0) {
             Files.deleteIfExists(rewritten);
             Files.deleteIfExists(file);
             return null;
@@ -55,8 +51,7 @@ final class TornSpoolFile {
             Files.move(rewritten, finished, StandardCopyOption.ATOMIC_MOVE);
             Files.delete(file);
         }
-        return new SpooledObject(dataset, hour, content.records, Files.size(finished), first, first + content.records - 1,
-                content.minNanos, content.maxNanos, sha256(finished), finished);
+        return new SpooledObject(name, span, Files.size(finished), sha256(finished));
     }
 
     private static String sha256(Path file) throws IOException {
@@ -70,74 +65,69 @@ final class TornSpoolFile {
         return SpoolFile.hex(digest.digest());
     }
 
-    private static final class Content {
-        long records;
-        long minNanos = Long.MAX_VALUE;
-        long maxNanos = Long.MIN_VALUE;
+    /** Copies the whole records and tells what they are. */
+    private static RecordSpan read(Path file, OutputStream copy) throws IOException {
+        RecordSpan span = new RecordSpan();
+        try (ZstdInputStreamNoFinalizer zstd =
+                        new ZstdInputStreamNoFinalizer(new BufferedInputStream(Files.newInputStream(file), 1 << 16));
+                DataInputStream in = new DataInputStream(new BufferedInputStream(zstd, 1 << 16))) {
+            zstd.setContinuous(true); // an unfinished frame ends the stream instead of failing
+            while (true) {
+                int length = in.readInt();
+                if (length <= 0 || length > RecordEncoder.MAX_RECORD_BYTES) {
+                    return span;
+                }
+                byte[] message = new byte[length];
+                in.readFully(message);
+                long time = time(message);
+                copy.write(new byte[] {(byte) (length >> 24), (byte) (length >> 16), (byte) (length >> 8), (byte) length});
+                copy.write(message);
+                span.add(time);
+            }
+        } catch (EOFException end) {
+            // of the file, or of a torn record
+        } catch (ZstdIOException damaged) {
+            // a torn block: nothing behind it can be read
+        }
+        return span;
+    }
 
-        void read(Path file, OutputStream copy) throws IOException {
-            try (ZstdInputStreamNoFinalizer zstd =
-                            new ZstdInputStreamNoFinalizer(new BufferedInputStream(Files.newInputStream(file), 1 << 16));
-                    DataInputStream in = new DataInputStream(new BufferedInputStream(zstd, 1 << 16))) {
-                zstd.setContinuous(true); // an unfinished frame ends the stream instead of failing
-                while (true) {
-                    int length = in.readInt();
-                    if (length <= 0 || length > RecordEncoder.MAX_RECORD_BYTES) {
-                        return;
+    /** The fixed64 field 5 of both messages: when the broker saw it. */
+    private static long time(byte[] message) throws IOException {
+        int at = 0;
+        while (at < message.length) {
+            int tag = message[at] & 0xFF; // all fields up to 15 have a tag of one byte
+            at++;
+            switch (tag & 7) {
+                case 0:
+                    while (message[at++] < 0) {
+                        // the varint goes on
                     }
-                    byte[] message = new byte[length];
-                    in.readFully(message);
-                    long time = time(message);
-                    copy.write(new byte[] {(byte) (length >> 24), (byte) (length >> 16), (byte) (length >> 8), (byte) length});
-                    copy.write(message);
-                    records++;
-                    minNanos = Math.min(minNanos, time);
-                    maxNanos = Math.max(maxNanos, time);
-                }
-            } catch (EOFException end) {
-                // of the file, or of a torn record
-            } catch (ZstdIOException damaged) {
-                // a torn block: nothing behind it can be read
+                    break;
+                case 1:
+                    if (tag >> 3 == TIME_FIELD) {
+                        return ByteBuffer.wrap(message).order(ByteOrder.LITTLE_ENDIAN).getLong(at);
+                    }
+                    at += 8;
+                    break;
+                case 2:
+                    int length = 0;
+                    int shift = 0;
+                    byte part;
+                    do {
+                        part = message[at++];
+                        length |= (part & 0x7F) << shift;
+                        shift += 7;
+                    } while (part < 0);
+                    at += length;
+                    break;
+                case 5:
+                    at += 4;
+                    break;
+                default:
+                    throw new IOException("not a record of the contract: tag " + tag);
             }
         }
-
-        /** The fixed64 field 5 of both messages: when the broker saw it. */
-        private static long time(byte[] message) throws IOException {
-            int at = 0;
-            while (at < message.length) {
-                int tag = message[at] & 0xFF; // all fields up to 15 have a tag of one byte
-                at++;
-                switch (tag & 7) {
-                    case 0:
-                        while (message[at++] < 0) {
-                            // the varint goes on
-                        }
-                        break;
-                    case 1:
-                        if (tag >> 3 == TIME_FIELD) {
-                            return ByteBuffer.wrap(message).order(ByteOrder.LITTLE_ENDIAN).getLong(at);
-                        }
-                        at += 8;
-                        break;
-                    case 2:
-                        int length = 0;
-                        int shift = 0;
-                        byte part;
-                        do {
-                            part = message[at++];
-                            length |= (part & 0x7F) << shift;
-                            shift += 7;
-                        } while (part < 0);
-                        at += length;
-                        break;
-                    case 5:
-                        at += 4;
-                        break;
-                    default:
-                        throw new IOException("not a record of the contract: tag " + tag);
-                }
-            }
-            return 0;
-        }
+        return 0;
     }
 }

@@ -54,8 +54,8 @@ final class Uploads {
 
     void object(SpooledObject object, Incarnation broker) {
         tasks.add(new Task(() -> {
-            put(object.key(broker), object.file, object.sha256);
-            Files.deleteIfExists(object.file);
+            put(object.key(broker), object.file(), object.sha256);
+            Files.deleteIfExists(object.file());
         }));
     }
 

@@ -1,0 +1,22 @@
+package clienttelemetry.broker;
+
+/** How many records an object has, and the times between which they lie. */
+final class RecordSpan {
+    long records;
+    long minNanos = Long.MAX_VALUE;
+    long maxNanos = Long.MIN_VALUE;
+
+    void add(long timeNanos) {
+        records++;
+        minNanos = Math.min(minNanos, timeNanos);
+        maxNanos = Math.max(maxNanos, timeNanos);
+    }
+
+    RecordSpan copy() {
+        RecordSpan copy = new RecordSpan();
+        copy.records = records;
+        copy.minNanos = minNanos;
+        copy.maxNanos = maxNanos;
+        return copy;
+    }
+}
