@@ -21,6 +21,8 @@ import org.apache.kafka.common.protocol.ApiKeys;
  */
 final class BrokerMetrics {
     private static final String CLIENT_METRICS = "client-metrics";
+    /** Of org.apache.kafka.metadata.BrokerState. */
+    private static final int SHUTTING_DOWN = 7;
     private static final String SOFTWARE_NAME = "clientSoftwareName";
 
     private final Set<KafkaMetric> metrics = ConcurrentHashMap.newKeySet();
@@ -47,22 +49,27 @@ final class BrokerMetrics {
 
     /** Puts {@code connections}, {@code requests} and {@code client_metrics}, as they are now, into a manifest. */
     void describe(ObjectNode manifest) {
+        if (manifest.has("connections") && isShuttingDown()) {
+            return; // it closes connections and takes its metrics away, one by one: the values from before count
+        }
         now = new HashMap<>();
-        // A stopping broker takes its metrics away before it stops the plugin: then the last values stay.
-        if (has("socket-server-metrics") || !manifest.has("connections")) {
-            connections(manifest.putArray("connections"));
-        }
-        if (has(CLIENT_METRICS) || !manifest.has("client_metrics")) {
-            clientMetrics(manifest.putObject("client_metrics"));
-        }
+        connections(manifest.putArray("connections"));
+        clientMetrics(manifest.putObject("client_metrics"));
         ArrayNode requests = manifest.putArray("requests");
         if (!requests(requests)) {
             manifest.remove("requests");
         }
     }
 
-    private boolean has(String group) {
-        return metrics.stream().anyMatch(metric -> metric.metricName().group().equals(group));
+    /** False where the broker does not tell. */
+    private static boolean isShuttingDown() {
+        try {
+            Object state = ManagementFactory.getPlatformMBeanServer()
+                    .getAttribute(new ObjectName("kafka.server:type=KafkaServer,name=BrokerState"), "Value");
+            return state instanceof Number && ((Number) state).intValue() == SHUTTING_DOWN;
+        } catch (JMException e) {
+            return false;
+        }
     }
 
     /** Sums the gauges of all network processors. */

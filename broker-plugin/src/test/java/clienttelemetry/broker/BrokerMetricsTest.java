@@ -3,7 +3,11 @@ package clienttelemetry.broker;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.lang.management.ManagementFactory;
 import java.util.Map;
+import java.util.Set;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
 import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.metrics.Gauge;
 import org.apache.kafka.common.metrics.KafkaMetric;
@@ -48,15 +52,58 @@ class BrokerMetricsTest {
         assertEquals(2, next.at("/client_metrics/throttle_count").asInt());
     }
 
+    /** As Kafka registers its meters and its state. */
+    public interface YammerMBean {
+        long getCount();
+
+        Object getValue();
+    }
+
+    private static final class Yammer implements YammerMBean {
+        private final Object value;
+
+        Yammer(Object value) {
+            this.value = value;
+        }
+
+        @Override
+        public long getCount() {
+            return ((Number) value).longValue();
+        }
+
+        @Override
+        public Object getValue() {
+            return value;
+        }
+    }
+
     @Test
-    void aStoppingBrokerTakesItsGaugesAwayAndTheLastValuesStay() {
+    void aStoppingBrokerTakesItsMetricsAwayAndTheLastValuesStay() throws Exception {
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName state = new ObjectName("kafka.server:type=KafkaServer,name=BrokerState");
+        ObjectName produced = new ObjectName("kafka.network:type=RequestMetrics,name=RequestsPerSec,request=Produce,version=11");
+        ObjectName fetched = new ObjectName("kafka.network:type=RequestMetrics,name=RequestsPerSec,request=Fetch,version=17");
         BrokerMetrics metrics = new BrokerMetrics();
         KafkaMetric gauge = connections("0", 2);
         metrics.add(gauge);
         ObjectNode manifest = Manifests.JSON.createObjectNode();
-        metrics.describe(manifest);
-        metrics.remove(gauge);
-        metrics.describe(manifest);
+        try {
+            server.registerMBean(new Yammer((byte) 3), state);
+            server.registerMBean(new Yammer(5), produced);
+            server.registerMBean(new Yammer(6), fetched);
+            metrics.describe(manifest);
+            server.unregisterMBean(state);
+            server.registerMBean(new Yammer((byte) 7), state);
+            server.unregisterMBean(produced);
+            metrics.remove(gauge);
+            metrics.describe(manifest);
+        } finally {
+            for (ObjectName each : server.queryNames(new ObjectName("kafka.*:*"), null)) {
+                server.unregisterMBean(each);
+            }
+        }
         assertEquals(2, manifest.at("/connections/0/count").asInt());
+        assertEquals(Set.of("[0,11,5]", "[1,17,6]"),
+                Set.of(manifest.at("/requests/0").toString(), manifest.at("/requests/1").toString()));
     }
 }
