@@ -6,6 +6,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.function.BiFunction;
 
 /** Decides when the broker's loggers are listened to, and keeps account of it for the manifest. For one thread. */
 final class ConnectionWatch {
@@ -18,28 +19,28 @@ final class ConnectionWatch {
     private final LogTap acceptor;
     private final LogTap selector;
     private final LogTap processor;
-    private Instant windowStart;
-    private final List<String[]> windows = new ArrayList<>();
+    /** When sampling began and ended; the last one may be open, which is an end of null. */
+    private final List<Instant[]> windows = new ArrayList<>();
 
-    ConnectionWatch(Settings settings, ConnectionRegistry registry) {
+    /** @param tap gives what listens to a logger: {@link LogTap#on} */
+    ConnectionWatch(Settings settings, ConnectionRegistry registry, BiFunction<String, LogTap.Listener, LogTap> tap) {
         mode = settings.watch;
         sampledMinutes = settings.sampledMinutes;
-        requests = LogTap.on("kafka.request.logger", (message, error, millis) -> registry.request(message, millis));
-        acceptor = LogTap.on("kafka.network.DataPlaneAcceptor", (message, error, millis) -> registry.accepted(message, millis));
-        selector = LogTap.on("org.apache.kafka.common.network.Selector",
+        requests = tap.apply("kafka.request.logger", (message, error, millis) -> registry.request(message, millis));
+        acceptor = tap.apply("kafka.network.DataPlaneAcceptor", (message, error, millis) -> registry.accepted(message, millis));
+        selector = tap.apply("org.apache.kafka.common.network.Selector",
                 (message, error, millis) -> registry.disconnected(message, millis));
-        processor = LogTap.on("kafka.network.Processor", registry::refused);
+        processor = tap.apply("kafka.network.Processor", registry::refused);
     }
 
     /** Sets the levels for this moment; gives whether a window of sampling has just ended. */
     boolean adjust(Instant now) {
+        boolean wasOpen = !windows.isEmpty() && windows.get(windows.size() - 1)[1] == null;
         boolean isOpen = mode == Settings.Watch.SAMPLED && isInWindow(now);
-        boolean hasEnded = windowStart != null && !isOpen;
-        if (hasEnded) {
-            windows.add(new String[] {TIME.format(windowStart), TIME.format(now)});
-            windowStart = null;
-        } else if (isOpen && windowStart == null) {
-            windowStart = now;
+        if (wasOpen && !isOpen) {
+            windows.get(windows.size() - 1)[1] = now;
+        } else if (isOpen && !wasOpen) {
+            windows.add(new Instant[] {now, null});
         }
         boolean isEveryRequest = mode == Settings.Watch.CONTINUOUS || isOpen;
         LogTap.Detail ofConnections = mode == Settings.Watch.DEPRECATED_ONLY ? null : LogTap.Detail.DEBUG;
@@ -48,7 +49,7 @@ final class ConnectionWatch {
         acceptor.listen(ofConnections);
         selector.listen(ofConnections);
         processor.listen(null);
-        return hasEnded;
+        return wasOpen && !isOpen;
     }
 
     private boolean isInWindow(Instant now) {
@@ -59,17 +60,23 @@ final class ConnectionWatch {
         return mode;
     }
 
-    /** The windows of the hour so far, as the manifest has them; `forget` begins another hour. */
-    List<String[]> windows(Instant now, boolean forget) {
-        List<String[]> all = new ArrayList<>(windows);
-        if (windowStart != null) {
-            all.add(new String[] {TIME.format(windowStart), TIME.format(now)});
+    /** The windows of an hour until now, as the manifest has them: times of day of the first and the last second. */
+    List<String[]> windows(Hour hour, Instant now) {
+        Instant end = now.isBefore(hour.end()) ? now : hour.end().minusSeconds(1);
+        List<String[]> found = new ArrayList<>();
+        for (Instant[] window : windows) {
+            Instant from = window[0].isBefore(hour.start()) ? hour.start() : window[0];
+            Instant to = window[1] == null || window[1].isAfter(end) ? end : window[1];
+            if (!from.isAfter(to)) {
+                found.add(new String[] {TIME.format(from), TIME.format(to)});
+            }
         }
-        if (forget) {
-            windows.clear();
-            windowStart = windowStart == null ? null : now;
-        }
-        return all;
+        return found;
+    }
+
+    /** Windows that ended before this hour are told no more. */
+    void forgetBefore(Hour hour) {
+        windows.removeIf(window -> window[1] != null && window[1].isBefore(hour.start()));
     }
 
     void stop() {

@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.Map;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -50,6 +51,7 @@ final class Dump {
     private boolean isHourSnapshotTaken;
     private Instant nextSnapshot;
     private Instant nextSave;
+    private Map<String, Long> savedDrops = Map.of();
 
     /**
      * Makes the incarnation's folder in the spool; throws if the disk does not allow it.
@@ -79,7 +81,7 @@ final class Dump {
     /** Null if connections are not watched. */
     private static ConnectionWatch watch(Settings settings, ConnectionRegistry registry) {
         try {
-            return registry == null ? null : new ConnectionWatch(settings, registry);
+            return registry == null ? null : new ConnectionWatch(settings, registry, LogTap::on);
         } catch (IllegalStateException e) {
             LOG.error("Connections are not watched, pushes are dumped all the same: {}", e.getMessage());
             return null;
@@ -107,7 +109,7 @@ final class Dump {
     }
 
     private void run() {
-        saveManifest(clock.instant(), false);
+        saveManifest(clock.instant());
         long nextTick = 0;
         long lastFlush = System.nanoTime();
         while (!isStopping) {
@@ -155,31 +157,35 @@ final class Dump {
             while (hour.compareTo(Hour.of(now)) < 0) {
                 endHour(now);
             }
-            saveManifest(now, false);
+            saveManifest(now);
         }
         spool.roll(hour);
-        if (!now.isBefore(nextSave)) {
+        if (!now.isBefore(nextSave) || !drops.totals().equals(savedDrops)) { // a killed broker leaves what it counted
             nextSave = now.plus(SAVE);
-            saveManifest(now, false);
+            saveManifest(now);
         }
     }
 
     private void endHour(Instant now) {
-        saveManifest(now, true);
+        saveManifest(now);
         uploads.manifest(Manifests.path(folder, hour), hour, broker);
         metrics.nextHour();
         hour = hour.next();
         isHourSnapshotTaken = false;
+        if (watch != null) {
+            watch.forgetBefore(hour);
+        }
     }
 
     /** Into the spool, where a successor finds it. */
-    private void saveManifest(Instant now, boolean isHourOver) {
-        manifests.addDropped(hour, drops.totals());
+    private void saveManifest(Instant now) {
+        savedDrops = drops.totals();
+        manifests.addDropped(hour, savedDrops);
         ObjectNode manifest = manifests.of(hour);
         if (watch != null) {
             ObjectNode told = manifest.putObject("registry").put("mode", watch.mode().text());
             ArrayNode windows = told.putArray("windows");
-            watch.windows(now, isHourOver).forEach(window -> windows.addArray().add(window[0]).add(window[1]));
+            watch.windows(hour, now).forEach(window -> windows.addArray().add(window[0]).add(window[1]));
         }
         try {
             if (!isStopping) { // then the broker's listeners and gauges are gone, and the last values count

@@ -13,8 +13,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * S3 or a store that speaks its protocol: one signed PUT for each object. Objects end near 64 MiB, far below the 5 GiB
- * of one PUT, so there are no multipart uploads, and none that stay unfinished.
+ * S3 or a store that speaks its protocol: one signed PUT for each object. {@link Settings} lets no object grow to the
+ * 5 GiB of one PUT, so there are no multipart uploads, and none that stay unfinished.
  */
 final class S3Store implements ObjectStore {
     private static final int SLOWEST_BYTES_A_SECOND = 256 << 10;

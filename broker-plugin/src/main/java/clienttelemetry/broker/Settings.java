@@ -32,6 +32,8 @@ final class Settings {
     }
 
     static final String PREFIX = "client.telemetry.dump.";
+    /** An object goes to the store in one PUT, of which S3 takes 5 GiB: it may pass its end by a record, not by more. */
+    private static final long LARGEST_OBJECT = 1L << 30;
     private static final String LOCATION = PREFIX + "location";
     private static final String SPOOL = PREFIX + "spool.dir";
     private static final String SPOOL_MAX = PREFIX + "spool.max.bytes";
@@ -59,7 +61,7 @@ final class Settings {
                     "Bytes that stay free on the spool's disk, whatever its maximum says.")
             .define(QUEUE_MAX, Type.LONG, 64L << 20, Range.atLeast(1 << 20), Importance.LOW,
                     "Bytes in memory between the broker's threads and the spool.")
-            .define(ROLL_BYTES, Type.LONG, 64L << 20, Range.atLeast(1024), Importance.LOW,
+            .define(ROLL_BYTES, Type.LONG, 64L << 20, Range.between(1024, LARGEST_OBJECT), Importance.LOW,
                     "Compressed bytes at which an object ends.")
             .define(ROLL_MS, Type.LONG, 15 * 60_000L, Range.between(100, 3_600_000), Importance.LOW,
                     "Age at which an object ends. Objects also end with the hour.")

@@ -3,11 +3,13 @@ package clienttelemetry.broker;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import client_telemetry.raw.v1.RawDumpV1.ClientPush;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +22,10 @@ import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;
+import javax.management.MBeanAttributeInfo;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+import org.apache.kafka.common.config.ConfigException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -127,14 +133,14 @@ class DumpTest {
             spool.append(TestBroker.push(TestBroker.NOON, ("payload " + i).repeat(200).getBytes()));
             spool.flush();
         }
-        Path open = SpooledObject.openPath(spoolFolder(), Dataset.CLIENT_PUSHES, Hour.of(TestBroker.NOON), 0);
+        Path open = new SpoolName(spoolFolder(), Dataset.CLIENT_PUSHES, Hour.of(TestBroker.NOON), 0).open();
         byte[] whole = Files.readAllBytes(open);
         long before = -1;
         for (int length = 0; length <= whole.length; length += 7) {
             Path copy = Files.createDirectories(folder.resolve("torn" + length)).resolve(open.getFileName());
             Files.write(copy, java.util.Arrays.copyOf(whole, length));
             SpooledObject object = TornSpoolFile.recover(copy);
-            long records = object == null ? 0 : object.records;
+            long records = object == null ? 0 : object.span.records;
             assertTrue(records >= before && records <= 20, length + " bytes hold " + records + " records after " + before);
             before = records;
         }
@@ -191,7 +197,7 @@ class DumpTest {
     @Test
     void aFileIsCutAfterWhatWasFlushed() throws Exception {
         Files.createDirectories(spoolFolder());
-        SpoolFile file = new SpoolFile(spoolFolder(), Dataset.CLIENT_PUSHES, Hour.of(TestBroker.NOON), 0, 0);
+        SpoolFile file = new SpoolFile(new SpoolName(spoolFolder(), Dataset.CLIENT_PUSHES, Hour.of(TestBroker.NOON), 0), 0);
         RecordEncoder encoder = new RecordEncoder(TestBroker.BROKER);
         for (int i = 0; i < 5; i++) {
             file.append(TestBroker.push(TestBroker.NOON, noise(300_000, i)), i, encoder);
@@ -201,10 +207,10 @@ class DumpTest {
         }
         assertEquals(2, file.unflushed());
         SpooledObject kept = file.cut();
-        assertEquals(3, kept.records);
-        new FolderStore(raw()).put(kept.key(TestBroker.BROKER), kept.file, kept.sha256);
+        assertEquals(3, kept.span.records);
+        new FolderStore(raw()).put(kept.key(TestBroker.BROKER), kept.file(), kept.sha256);
         assertEquals(upTo(3), sequences());
-        assertEquals(kept.sha256, SpoolFile.hex(SpoolFile.sha256().digest(Files.readAllBytes(kept.file))));
+        assertEquals(kept.sha256, SpoolFile.hex(SpoolFile.sha256().digest(Files.readAllBytes(kept.file()))));
     }
 
     /** A broker that stops while the store is just back does not sit out the pause between two attempts. */
@@ -271,5 +277,50 @@ class DumpTest {
         assertNotNull(thirteen.get("broker_started_at"));
         assertFalse(thirteen.has("recovered"));
         assertFalse(Files.exists(spoolFolder()));
+    }
+
+    @Test
+    void anObjectThatOnePutCannotTakeIsRefused() {
+        ConfigException refused = assertThrows(ConfigException.class,
+                () -> TestBroker.settings(folder, "roll.bytes", Long.toString(6L << 30)));
+        assertTrue(refused.getMessage().contains("client.telemetry.dump.roll.bytes") && refused.getMessage().contains("1073741824"),
+                refused.getMessage());
+    }
+
+    /** A killed broker cannot count any more: what was dropped is in its manifest at once. */
+    @Test
+    void whatWasDroppedIsInTheSpoolsManifestWithinSeconds() throws Exception {
+        Dump dump = new Dump(TestBroker.BROKER, TestBroker.settings(folder), new FolderStore(raw()), new BrokerMetrics(), null, null,
+                Clock.systemUTC());
+        dump.start();
+        dump.drops.count(Drops.Reason.QUEUE_FULL, 7);
+        Path manifest = Manifests.path(spoolFolder(), Hour.of(Instant.now()));
+        long told = 0;
+        for (int i = 0; i < 50 && told == 0; i++) {
+            Thread.sleep(100);
+            told = Files.exists(manifest) ? Manifests.JSON.readTree(Files.readAllBytes(manifest)).at("/dropped/queue_full").asLong() : 0;
+        }
+        assertEquals(7, told);
+        dump.stop();
+    }
+
+    @Test
+    void figuresAreShownInJmx() throws Exception {
+        Dump dump = new Dump(TestBroker.BROKER, TestBroker.settings(folder), new FolderStore(raw()), new BrokerMetrics(), null, null,
+                Clock.systemUTC());
+        DumpStatus status = DumpStatus.register(dump);
+        status.pushes.add(2);
+        dump.drops.count(Drops.Reason.SPOOL_FULL, 3);
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ObjectName name = new ObjectName("client.telemetry.dump:type=status");
+        assertEquals(2L, server.getAttribute(name, "Pushes"));
+        assertEquals(3L, server.getAttribute(name, "DroppedSpoolFull"));
+        for (MBeanAttributeInfo each : server.getMBeanInfo(name).getAttributes()) {
+            assertEquals(each.getType(), server.getAttribute(name, each.getName()).getClass().getName(), each.getName());
+        }
+        status.unregister();
+        assertFalse(server.isRegistered(name));
+        dump.start();
+        dump.stop();
     }
 }
