@@ -9,6 +9,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import javax.management.JMException;
+import javax.management.JMRuntimeException;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.apache.kafka.common.MetricName;
@@ -28,6 +29,7 @@ final class BrokerMetrics {
     private final Set<KafkaMetric> metrics = ConcurrentHashMap.newKeySet();
     private Map<Object, Double> before = new HashMap<>();
     private Map<Object, Double> now = new HashMap<>();
+    private boolean isStateTold;
 
     void add(KafkaMetric metric) {
         MetricName name = metric.metricName();
@@ -55,20 +57,21 @@ final class BrokerMetrics {
         now = new HashMap<>();
         connections(manifest.putArray("connections"));
         clientMetrics(manifest.putObject("client_metrics"));
-        ArrayNode requests = manifest.putArray("requests");
-        if (!requests(requests)) {
-            manifest.remove("requests");
+        ArrayNode requests = requests();
+        if (requests != null) {
+            manifest.set("requests", requests);
         }
     }
 
-    /** False where the broker does not tell. */
-    private static boolean isShuttingDown() {
+    /** False where the broker never told its state. */
+    private boolean isShuttingDown() {
         try {
             Object state = ManagementFactory.getPlatformMBeanServer()
                     .getAttribute(new ObjectName("kafka.server:type=KafkaServer,name=BrokerState"), "Value");
+            isStateTold = true;
             return state instanceof Number && ((Number) state).intValue() == SHUTTING_DOWN;
-        } catch (JMException e) {
-            return false;
+        } catch (JMException | JMRuntimeException e) {
+            return isStateTold; // this metric is taken away, too
         }
     }
 
@@ -126,13 +129,17 @@ final class BrokerMetrics {
         }
     }
 
-    /** {@code kafka.network:type=RequestMetrics,name=RequestsPerSec,request=Fetch,version=17}; brokers' own requests count too. */
-    private boolean requests(ArrayNode out) {
+    /**
+     * From {@code kafka.network:type=RequestMetrics,name=RequestsPerSec,request=Fetch,version=17}; brokers' own requests
+     * count too. Null where they are not known.
+     */
+    private ArrayNode requests() {
         Map<String, Short> keys = new HashMap<>();
         for (ApiKeys key : ApiKeys.values()) {
             keys.put(key.name, key.id);
         }
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        ArrayNode requests = Manifests.JSON.createArrayNode();
         boolean isAny = false;
         try {
             for (ObjectName bean : server.queryNames(new ObjectName("kafka.network:type=RequestMetrics,name=RequestsPerSec,*"), null)) {
@@ -144,13 +151,13 @@ final class BrokerMetrics {
                 double increase = increase(bean, ((Number) server.getAttribute(bean, "Count")).doubleValue());
                 isAny = true;
                 if (increase > 0) {
-                    out.add(Manifests.JSON.createArrayNode().add(key).add(Integer.parseInt(version)).add((long) increase));
+                    requests.add(Manifests.JSON.createArrayNode().add(key).add(Integer.parseInt(version)).add((long) increase));
                 }
             }
-        } catch (JMException | NumberFormatException e) {
-            return false; // not known
+        } catch (JMException | JMRuntimeException | NumberFormatException e) { // others' code answers
+            return null;
         }
-        return isAny;
+        return isAny ? requests : null;
     }
 
     private double increase(Object counter, double value) {

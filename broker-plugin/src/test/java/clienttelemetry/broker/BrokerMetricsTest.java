@@ -97,6 +97,8 @@ class BrokerMetricsTest {
             server.unregisterMBean(produced);
             metrics.remove(gauge);
             metrics.describe(manifest);
+            server.unregisterMBean(state);
+            metrics.describe(manifest);
         } finally {
             for (ObjectName each : server.queryNames(new ObjectName("kafka.*:*"), null)) {
                 server.unregisterMBean(each);
