@@ -21,6 +21,7 @@ import org.apache.logging.log4j.core.config.Property;
 final class Log4j2Tap extends AbstractAppender implements LogTap {
     private final String logger;
     private final Listener listener;
+    private final LoggerContext context = (LoggerContext) LogManager.getContext(false);
     private LoggerConfig tapped;
     private boolean wasMissing;
     private boolean wasAdditive;
@@ -39,7 +40,9 @@ final class Log4j2Tap extends AbstractAppender implements LogTap {
 
     @Override
     public synchronized void listen(LogTap.Detail detail) {
-        LoggerContext context = context();
+        if (!context.isStarted()) {
+            return; // it ends by a hook of its own when the process is told to end, before the broker has stopped
+        }
         Configuration configuration = context.getConfiguration();
         boolean isNew = configuration.getLoggers().get(logger) != tapped || tapped == null;
         if (isNew) {
@@ -59,10 +62,6 @@ final class Log4j2Tap extends AbstractAppender implements LogTap {
             tapped.setLevel(ours);
             context.updateLoggers();
         }
-    }
-
-    private static LoggerContext context() {
-        return (LoggerContext) LogManager.getContext(false);
     }
 
     private void takeOver(Configuration configuration) {
@@ -101,8 +100,7 @@ final class Log4j2Tap extends AbstractAppender implements LogTap {
 
     @Override
     public synchronized void remove() {
-        LoggerContext context = context();
-        if (tapped == null || context.getConfiguration().getLoggers().get(logger) != tapped) {
+        if (!context.isStarted() || tapped == null || context.getConfiguration().getLoggers().get(logger) != tapped) {
             return;
         }
         if (wasMissing) {

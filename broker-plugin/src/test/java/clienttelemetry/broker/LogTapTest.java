@@ -90,6 +90,21 @@ class LogTapTest {
         check(new Log4j2Tap("tapped.own", this::hear), () -> speakLog4j2("tapped.own"));
     }
 
+    /** When the process is told to end, log4j 2 ends while the broker still stops, and refuses to begin again. */
+    @Test
+    void log4j2ThatHasEndedIsLeftAlone() {
+        LoggerContext context = (LoggerContext) LogManager.getContext(false);
+        Log4j2Tap tap = new Log4j2Tap("tapped.ended", this::hear);
+        context.stop();
+        try {
+            tap.listen(LogTap.Detail.DEBUG);
+            tap.remove();
+            assertFalse(context.getConfiguration().getLoggers().containsKey("tapped.ended"));
+        } finally {
+            context.start();
+        }
+    }
+
     @Test
     void log4j2LoggerThatInherits() {
         LoggerContext context = (LoggerContext) LogManager.getContext(false);
