@@ -36,8 +36,9 @@ report: install  ## the upgrade report from request logs alone: LOGS=<files or f
 	    $(if $(FROM),--from='$(FROM)') $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') \
 	    $(if $(NAME),--name='$(NAME)') $(LOGS)
 
-e2e: install $(STAMPS)/browser  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
-	@$(AIRFLOW) pytest -m end_to_end $(or $(ARGS),tests/end_to_end)
+# Brokers need no browser.
+e2e: install $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
+	@$(AIRFLOW) pytest -n 2 --dist loadfile -m end_to_end $(or $(ARGS),tests/end_to_end)
 
 requarantine: install  ## read the days with unreadable records again, when the cause is gone
 	@$(AIRFLOW) include/spark_connect.sh python -m include.requarantine

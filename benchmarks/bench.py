@@ -75,8 +75,13 @@ def page(folder: Path) -> str:
         told = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
         parts.append(f"## {name}\n\nMeasured {date}: {told}.")
         for section in result["sections"]:
-            parts.append(f"### {section['title']}\n\n{section['text']}\n\n{_table(section['rows'])}")
+            parts.append(shown(**section))
     return "\n\n".join(parts) + "\n"
+
+
+def shown(title: str, text: str, rows: Sequence[dict]) -> str:
+    """A Section in Markdown."""
+    return f"### {title}\n\n{text}\n\n{_table(rows)}"
 
 
 def _place(name: str) -> int:

@@ -1,5 +1,6 @@
 """A real Kafka broker in a process of its own, with the plugin, and with log files that tell what it really saw."""
 
+import json
 import os
 import signal
 import socket
@@ -50,9 +51,37 @@ def free_ports(count: int) -> list[int]:
             each.close()
 
 
+def secured(folder: Path, listener: str, users: dict[str, str]) -> dict[str, str | Path]:
+    """Settings of a listener that speaks SASL_SSL. `users`: their passwords. The certificate is `folder`/ca.pem."""
+    keystore, password = folder / "broker.p12", "of-this-test"
+    keytool = ["keytool", "-alias", "broker", "-keystore", keystore, "-storepass", password]
+    made = [
+        "-genkeypair",
+        "-keyalg",
+        "EC",
+        "-dname",
+        "CN=localhost",
+        "-ext",
+        "SAN=dns:localhost,ip:127.0.0.1",
+    ]
+    subprocess.run([*keytool, *made], check=True, capture_output=True)
+    exported = ["-exportcert", "-rfc", "-file", folder / "ca.pem"]
+    subprocess.run([*keytool, *exported], check=True, capture_output=True)
+    known = " ".join(f'user_{name}="{secret}"' for name, secret in users.items())
+    prefix = f"listener.name.{listener.lower()}."
+    return {
+        f"{prefix}sasl.enabled.mechanisms": "PLAIN",
+        f"{prefix}plain.sasl.jaas.config": f"org.apache.kafka.common.security.plain.PlainLoginModule required {known};",
+        f"{prefix}ssl.keystore.type": "PKCS12",
+        f"{prefix}ssl.keystore.location": keystore,
+        f"{prefix}ssl.keystore.password": password,
+    }
+
+
 @dataclass
 class KafkaBroker:
-    """`kafka`: "broker-3" or "broker-4", the folder of its jars. `settings`: more lines of server.properties."""
+    """`kafka`: "broker-3" or "broker-4", the folder of its jars. `settings`: more lines of server.properties.
+    `listeners`: those for clients, with their security protocols."""
 
     folder: Path
     kafka: str
@@ -63,16 +92,20 @@ class KafkaBroker:
     settings: dict[str, str] = field(default_factory=dict)
     request_log_level: str = "DEBUG"
     java_options: tuple[str, ...] = ("-XX:TieredStopAtLevel=1",)
+    listeners: dict[str, str] = field(default_factory=lambda: {"CLIENTS": "PLAINTEXT"})
+    cluster: str = CLUSTER
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True)
-        self.clients_port, self.internal_port = free_ports(2)
+        names = [*self.listeners, "INTERNAL"]
+        *ports, self.jmx_port = free_ports(len(names) + 1)
+        self.ports = dict(zip(names, ports, strict=True))
         self.process: subprocess.Popen | None = None
         self.killed_at: float | None = None
 
     @property
     def bootstrap(self) -> str:
-        return f"127.0.0.1:{self.clients_port}"
+        return f"127.0.0.1:{self.ports['CLIENTS']}"
 
     @property
     def reporter(self) -> str:
@@ -90,68 +123,17 @@ class KafkaBroker:
         return self.folder / "spool"
 
     def start(self) -> None:
-        is_controller = self.node == self.controller_node
-        listeners = {"CLIENTS": self.clients_port, "INTERNAL": self.internal_port}
-        advertised = ",".join(f"{name}://127.0.0.1:{port}" for name, port in listeners.items())
-        if is_controller:
-            listeners["CONTROLLER"] = self.controller_port
-        settings = {
-            "process.roles": "broker,controller" if is_controller else "broker",
-            "node.id": self.node,
-            "controller.quorum.voters": f"{self.controller_node}@127.0.0.1:{self.controller_port}",
-            "controller.listener.names": "CONTROLLER",
-            "inter.broker.listener.name": "INTERNAL",
-            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,INTERNAL:PLAINTEXT,CLIENTS:PLAINTEXT",
-            "listeners": ",".join(f"{name}://127.0.0.1:{port}" for name, port in listeners.items()),
-            "advertised.listeners": advertised,
-            "log.dirs": self.folder / "data",
-            "offsets.topic.replication.factor": 1,
-            "offsets.topic.num.partitions": 4,
-            "transaction.state.log.replication.factor": 1,
-            "transaction.state.log.min.isr": 1,
-            "group.initial.rebalance.delay.ms": 0,
-            "num.partitions": 2,
-            "num.network.threads": 2,
-            "num.io.threads": 4,
-            "log.cleaner.dedupe.buffer.size": 8388608,
-            "metric.reporters": self.reporter,
-            "client.telemetry.dump.spool.dir": self.spool,
-            "client.telemetry.dump.spool.min.free.bytes": 0,
-            "client.telemetry.dump.connections": "continuous",
-            "client.telemetry.dump.roll.ms": 3000,
-            **self.settings,
-        }
-        properties = self.folder / "server.properties"
-        properties.write_text("".join(f"{name}={value}\n" for name, value in settings.items()))
-        if self.kafka == "broker-4":
-            (self.folder / "log4j2.xml").write_text(
-                _LOG4J2.format(folder=self.folder, level=self.request_log_level)
-            )
-            logging = f"-Dlog4j2.configurationFile={self.folder}/log4j2.xml"
-        else:
-            (self.folder / "log4j.properties").write_text(
-                _RELOAD4J.format(folder=self.folder, level=self.request_log_level)
-            )
-            logging = f"-Dlog4j.configuration=file:{self.folder}/log4j.properties"
-        java = [
-            "java",
-            "-Xmx512m",
-            "-XX:+UseSerialGC",
-            *self.java_options,
-            "-Djava.net.preferIPv4Stack=true",
-            "-Duser.timezone=UTC",
-            logging,
-            "-cp",
-            f"{PLUGIN}:{JARS / self.kafka}/*",
-        ]
+        java = self._java()
         if not (self.folder / "data").exists():
-            formatted = [*java, "kafka.tools.StorageTool", "format", "-t", CLUSTER, "-c", properties]
+            formatted = [*java, "kafka.tools.StorageTool", "format", "-t", self.cluster]
             # A release that both brokers know.
-            subprocess.run([*formatted, "--release-version", "3.9"], check=True, capture_output=True)
+            release = ["-c", self.folder / "server.properties", "--release-version", "3.9"]
+            subprocess.run([*formatted, *release], check=True, capture_output=True)
         starts = self._starts()
+        jmx = f"-Dcom.sun.management.jmxremote.port={self.jmx_port}"
         with (self.folder / "output").open("a") as output:
             self.process = subprocess.Popen(
-                [*java, "kafka.Kafka", properties],
+                [*java, jmx, "kafka.Kafka", self.folder / "server.properties"],
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **self.environment},
@@ -166,6 +148,84 @@ class KafkaBroker:
     def _starts(self) -> int:
         log = self.folder / "server.log"
         return log.read_text().count("Kafka Server started") if log.exists() else 0
+
+    def _settings(self) -> dict[str, object]:
+        is_controller = self.node == self.controller_node
+        ports = dict(self.ports)
+        advertised = ",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items())
+        if is_controller:
+            ports["CONTROLLER"] = self.controller_port
+        protocols = {**self.listeners, "INTERNAL": "PLAINTEXT", "CONTROLLER": "PLAINTEXT"}
+        return {
+            "process.roles": "broker,controller" if is_controller else "broker",
+            "node.id": self.node,
+            "controller.quorum.voters": f"{self.controller_node}@127.0.0.1:{self.controller_port}",
+            "controller.listener.names": "CONTROLLER",
+            "inter.broker.listener.name": "INTERNAL",
+            "listener.security.protocol.map": ",".join(f"{n}:{p}" for n, p in protocols.items()),
+            "listeners": ",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items()),
+            "advertised.listeners": advertised,
+            "log.dirs": self.folder / "data",
+            "offsets.topic.replication.factor": 1,
+            "offsets.topic.num.partitions": 4,
+            "transaction.state.log.replication.factor": 1,
+            "transaction.state.log.min.isr": 1,
+            "group.initial.rebalance.delay.ms": 0,
+            "num.partitions": 2,
+            "num.network.threads": 2,
+            "num.io.threads": 4,
+            "log.cleaner.dedupe.buffer.size": 8388608,
+            # Kafka 4 shows nothing in JMX any more where other reporters are named without its own.
+            "metric.reporters": f"org.apache.kafka.common.metrics.JmxReporter,{self.reporter}",
+            "client.telemetry.dump.spool.dir": self.spool,
+            "client.telemetry.dump.spool.min.free.bytes": 0,
+            "client.telemetry.dump.connections": "continuous",
+            "client.telemetry.dump.roll.ms": 3000,
+            **self.settings,
+        }
+
+    def _java(self) -> list[str | Path]:
+        """How its programs are started; its configuration is written first."""
+        settings = "".join(f"{name}={value}\n" for name, value in self._settings().items())
+        (self.folder / "server.properties").write_text(settings)
+        if self.kafka == "broker-4":
+            (self.folder / "log4j2.xml").write_text(
+                _LOG4J2.format(folder=self.folder, level=self.request_log_level)
+            )
+            logging = f"-Dlog4j2.configurationFile={self.folder}/log4j2.xml"
+        else:
+            (self.folder / "log4j.properties").write_text(
+                _RELOAD4J.format(folder=self.folder, level=self.request_log_level)
+            )
+            logging = f"-Dlog4j.configuration=file:{self.folder}/log4j.properties"
+        return [
+            "java",
+            "-Xmx512m",
+            "-XX:+UseSerialGC",
+            *self.java_options,
+            "-Djava.net.preferIPv4Stack=true",
+            "-Djava.rmi.server.hostname=127.0.0.1",
+            "-Dcom.sun.management.jmxremote.host=127.0.0.1",
+            "-Dcom.sun.management.jmxremote.authenticate=false",
+            "-Dcom.sun.management.jmxremote.ssl=false",
+            "-Duser.timezone=UTC",
+            logging,
+            "-cp",
+            f"{PLUGIN}:{JARS / self.kafka}/*",
+        ]
+
+    def jmx(self, beans: str, attribute: str) -> list[dict]:
+        """What the broker shows in JMX: `value` and the keys of the bean's name, one for each bean of the pattern."""
+        reader = [Path(__file__).parent / "clients" / "JmxReader.java", str(self.jmx_port), beans, attribute]
+        told = subprocess.run(
+            ["java", "-XX:TieredStopAtLevel=1", *reader], check=True, capture_output=True, text=True
+        )
+        return [json.loads(line) for line in told.stdout.splitlines()]
+
+    def dump_figure(self, name: str) -> int:
+        """A figure of the plugin; its counts are since the broker's start."""
+        (told,) = self.jmx("client.telemetry.dump:type=status", name)
+        return int(float(told["value"]))
 
     def stop(self) -> None:
         """In order, as an operator does it."""

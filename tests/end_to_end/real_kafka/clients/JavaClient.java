@@ -1,11 +1,14 @@
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.Config;
 import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -15,39 +18,85 @@ import org.apache.kafka.common.serialization.StringDeserializer;
 import org.apache.kafka.common.serialization.StringSerializer;
 
 /**
- * A client for the end-to-end tests: {@code java -cp LIBS JavaClient.java subscribe|work|load BOOTSTRAP ...}. It prints one
- * JSON object a line about what it did, which the tests hold against the tables.
+ * A client for the end-to-end tests: {@code java -cp LIBS JavaClient.java COMMAND BOOTSTRAP ...}. Where it works on, it
+ * does so until its input ends. It prints one JSON object a line about what it did, which the tests hold against the
+ * tables.
  */
 public final class JavaClient {
     private static final int LOADERS = 4;
+    private static final int PAUSE_MILLIS = 100;
+    private static volatile boolean isOver;
 
     public static void main(String[] arguments) throws Exception {
-        if (arguments[0].equals("subscribe")) {
-            subscribe(arguments[1], arguments[2], arguments[3]);
-        } else if (arguments[0].equals("load")) {
-            load(arguments[1], Integer.parseInt(arguments[2]));
-        } else {
-            work(arguments[1], arguments[2], Double.parseDouble(arguments[3]));
+        String bootstrap = arguments[1];
+        String[] more = Arrays.copyOfRange(arguments, 2, arguments.length);
+        switch (arguments[0]) {
+            case "subscribe":
+                subscribe(bootstrap, more[0]);
+                break;
+            case "level":
+                level(bootstrap, more[0], more[1]);
+                break;
+            case "load":
+                load(bootstrap, Integer.parseInt(more[0]));
+                break;
+            case "push":
+                push(bootstrap, more[0], Integer.parseInt(more[1]));
+                break;
+            case "work":
+                work(bootstrap, more[0], Arrays.copyOfRange(more, 1, more.length));
+                break;
+            default:
+                throw new IllegalArgumentException(arguments[0]);
         }
     }
 
+    private static void untilTheInputEnds() {
+        Thread thread = new Thread(() -> {
+            try {
+                System.in.transferTo(java.io.OutputStream.nullOutputStream());
+            } catch (IOException e) {
+                // the same
+            }
+            isOver = true;
+        });
+        thread.setDaemon(true);
+        thread.start();
+    }
+
+    private static Properties settings(String bootstrap, String clientId) {
+        Properties settings = new Properties();
+        settings.put("bootstrap.servers", bootstrap);
+        settings.put("client.id", clientId);
+        settings.put("key.serializer", StringSerializer.class.getName());
+        settings.put("value.serializer", StringSerializer.class.getName());
+        settings.put("key.deserializer", StringDeserializer.class.getName());
+        settings.put("value.deserializer", StringDeserializer.class.getName());
+        return settings;
+    }
+
     /** Asks all clients for all metrics, each so many milliseconds. */
-    private static void subscribe(String bootstrap, String name, String intervalMs) throws Exception {
+    private static void subscribe(String bootstrap, String intervalMs) throws Exception {
         try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap, "client.id", "e2e-admin"))) {
-            ConfigResource resource = new ConfigResource(ConfigResource.Type.CLIENT_METRICS, name);
+            ConfigResource resource = new ConfigResource(ConfigResource.Type.CLIENT_METRICS, "all");
             admin.incrementalAlterConfigs(Map.of(resource, List.of(
                     new AlterConfigOp(new ConfigEntry("metrics", "*"), AlterConfigOp.OpType.SET),
                     new AlterConfigOp(new ConfigEntry("interval.ms", intervalMs), AlterConfigOp.OpType.SET)))).all().get();
         }
-        System.out.println("{\"event\": \"subscribed\"}");
+    }
+
+    /** Tells the level of a logger of a broker. */
+    private static void level(String bootstrap, String node, String logger) throws Exception {
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap, "client.id", "e2e-admin"))) {
+            ConfigResource resource = new ConfigResource(ConfigResource.Type.BROKER_LOGGER, node);
+            Config levels = admin.describeConfigs(List.of(resource)).all().get().get(resource);
+            tell("level", logger, levels.get(logger).value());
+        }
     }
 
     /** So many produce requests from a few producers, each of which waits for its answers. */
     private static void load(String bootstrap, int requests) throws Exception {
-        Properties settings = new Properties();
-        settings.put("bootstrap.servers", bootstrap);
-        settings.put("key.serializer", StringSerializer.class.getName());
-        settings.put("value.serializer", StringSerializer.class.getName());
+        Properties settings = settings(bootstrap, "load");
         settings.put("linger.ms", "0");
         List<Thread> threads = new ArrayList<>();
         for (int i = 0; i < LOADERS; i++) {
@@ -67,38 +116,50 @@ public final class JavaClient {
         }
     }
 
-    /** A producer and a consumer for some seconds, then both close. */
-    private static void work(String bootstrap, String name, double seconds) throws Exception {
-        Properties settings = new Properties();
-        settings.put("bootstrap.servers", bootstrap);
-        settings.put("key.serializer", StringSerializer.class.getName());
-        settings.put("value.serializer", StringSerializer.class.getName());
-        settings.put("key.deserializer", StringDeserializer.class.getName());
-        settings.put("value.deserializer", StringDeserializer.class.getName());
+    /** So many producers that do nothing but push their metrics. */
+    private static void push(String bootstrap, String name, int producers) throws Exception {
+        untilTheInputEnds();
+        List<KafkaProducer<String, String>> all = new ArrayList<>();
+        for (int i = 0; i < producers; i++) {
+            all.add(new KafkaProducer<>(settings(bootstrap, name + "-" + i)));
+        }
+        while (!isOver) {
+            Thread.sleep(50);
+        }
+        all.forEach(KafkaProducer::close);
+        tell("closed", name, "");
+    }
+
+    /** A producer and a consumer until the input ends; then both close. `more`: settings as name=value. */
+    private static void work(String bootstrap, String name, String[] more) throws Exception {
+        untilTheInputEnds();
+        Properties settings = settings(bootstrap, name + "-producer");
         settings.put("group.id", name + "-group");
         settings.put("auto.offset.reset", "earliest");
-        settings.put("client.id", name + "-producer");
+        for (String each : more) {
+            int equals = each.indexOf('=');
+            settings.put(each.substring(0, equals), each.substring(equals + 1));
+        }
         KafkaProducer<String, String> producer = new KafkaProducer<>(settings);
         settings.put("client.id", name + "-consumer");
         KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings);
         consumer.subscribe(List.of("e2e-" + name));
         boolean isTold = false;
-        long end = System.nanoTime() + (long) (seconds * 1e9);
-        while (System.nanoTime() < end) {
+        while (!isOver) {
             try {
                 producer.send(new ProducerRecord<>("e2e-" + name, "value")).get();
                 consumer.poll(Duration.ofMillis(200));
+                Thread.sleep(PAUSE_MILLIS);
+                if (!isTold) {
+                    tell("started", name, "");
+                    String ofProducer = producer.clientInstanceId(Duration.ofSeconds(20)).toString();
+                    String ofConsumer = consumer.clientInstanceId(Duration.ofSeconds(20)).toString();
+                    tell("instance", name + "-producer", ofProducer);
+                    tell("instance", name + "-consumer", ofConsumer);
+                    isTold = true;
+                }
             } catch (ExecutionException | RuntimeException e) { // a broker restarts meanwhile
                 tell("error", name, e.getClass().getName());
-            }
-            if (!isTold) {
-                try {
-                    tell("instance", name + "-producer", producer.clientInstanceId(Duration.ofSeconds(20)).toString());
-                    tell("instance", name + "-consumer", consumer.clientInstanceId(Duration.ofSeconds(20)).toString());
-                    isTold = true;
-                } catch (RuntimeException e) {
-                    tell("error", name, e.getClass().getName());
-                }
             }
         }
         producer.close();
