@@ -20,7 +20,10 @@ from client_telemetry.reports.model import (
 LISTED = 200
 """Longest list of clients with a row for each; a longer one is grouped. Clients that break have a row each always."""
 EXPLAINED = 80
-"""Clients whose findings the page holds; those of the others are in findings.csv and report.json."""
+"""Clients whose findings the page holds, the first ones on it; those of the others are in findings.csv and
+report.json."""
+LESSER = ("insufficient_evidence", "degrades", "unsupported")
+"""Outcomes between those that break and `safe`, whose findings the page holds if there is room."""
 OWNERS_FIRST = 6
 """Owners on the first screen."""
 DIFFERENCES_OPEN = 4
@@ -32,20 +35,21 @@ OBJECTS_SHOWN = 1
 def report_page(report: UpgradeReport) -> str:
     """The page. A few hundred kilobytes for thousands of clients: see LISTED and EXPLAINED."""
     by_outcome = {outcome: [c for c in report.clients if c.outcome == outcome] for outcome in OUTCOMES}
-    broken = by_outcome["breaks_at_once"] + by_outcome["breaks_latent"]
-    explained = [c for c in report.clients if c.outcome != "safe"]
-    if by_outcome["safe"] and len(report.clients) <= EXPLAINED:
-        explained = list(report.clients)
+    breaking = by_outcome["breaks_at_once"] + by_outcome["breaks_latent"]
+    broken = [(stake, group) for stake in report.owners if (group := _of_owner(breaking, stake.owner))]
+    groups = {outcome: _groups(clients) for outcome, clients in by_outcome.items() if len(clients) > LISTED}
+    explained = [client for _, group in broken for client in group]
+    explained += [c for c in report.clients if c.outcome in LESSER and c.outcome not in groups]
+    if len(report.clients) <= EXPLAINED:
+        explained += by_outcome["safe"]
     return _template().render(
         report=report,
         question=report.question,
         by_outcome=by_outcome,
-        broken=[(stake, group) for stake in report.owners if (group := _of_owner(broken, stake.owner))],
+        broken=broken,
         explained={id(client) for client in explained[:EXPLAINED]},
-        must_act=len(broken),
-        groups={
-            outcome: _groups(clients) for outcome, clients in by_outcome.items() if len(clients) > LISTED
-        },
+        must_act=len(breaking),
+        groups=groups,
         rare=[client for client in report.clients if client.seen_rarely],
         folders={stake.owner: stake.folder for stake in report.owners},
         rule_numbers=_rule_numbers(report),

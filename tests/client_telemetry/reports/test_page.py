@@ -299,3 +299,17 @@ def test_five_thousand_clients_fit_into_a_page(rows, breaking, lacking, degradin
     Page(html)
     assert len(html.encode()) < 1000 * kilobytes
     assert all(row["client_id"] in html for row in given)
+
+
+def test_the_clients_that_come_first_are_those_whose_findings_are_there(rows):
+    """Owners come by what is at stake for them, not by name."""
+    given = [
+        rows.verdict(f"a-{number}", "breaks", owner=f"a-{number}", principal=f"User:{number}")
+        for number in range(100)
+    ]
+    given += [rows.verdict(f"z-{number}", "breaks", owner="z") for number in range(90)]
+    found = [rows.finding(row) for row in given]
+    html = report_page(build_report(rows.question(len(given)), given, found, [], []))
+    first, second = html.index('id="owner-z"'), html.index('id="owner-a-0"')
+    assert first < second
+    assert html.count('<ul class="findings">', first, second) == html.count('<ul class="findings">') == 80
