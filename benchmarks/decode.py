@@ -45,9 +45,9 @@ OURS, SPARK_WRITER, SAME_SINK, SUM = "this project", "upb, Spark's writer", "upb
 _TEXT = f"""CPU from raw objects to stored points. *{SPARK_WRITER}*: protobuf's classes walked through in Python inside \
 mapInArrow, written by Spark as Parquet. *{SAME_SINK}*: the same, written in the worker as this project does. *{SUM}*: zstd, \
 `ParseFromString` and pyarrow's Parquet write with its defaults, alone and over data in memory. These write points only. \
-This project reads the objects so many times over in one job that they make {ENOUGH_BYTES >> 20} MiB, because each of \
-Spark's tasks costs a Python worker 0.1 to 0.2 s whatever it does; the peers read them once in four tasks, so up to a \
-tenth of their time is that. That all store equal points is checked first."""
+This project reads the objects so many times over in one job that they make {ENOUGH_BYTES >> 20} MiB, eight tasks as large \
+as a large day's; the peers read them once in four tasks: what a job costs whatever it does, some two tenths of a second, is \
+a small part of theirs. That all store equal points is checked first."""
 _GROWTH = """The same objects 32, 128 and 512 times over in one job, and one object of more than a million pushes, whose records have \
 more than 1 GiB. *Records* are the objects decompressed; *memory* is the largest resident size of a Python worker."""
 _STAGES = f"""CPU of one worker alone, without Spark, in ns a point: what each stage of this project takes, and what the three of \

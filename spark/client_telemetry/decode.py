@@ -4,7 +4,6 @@ Every record of an object becomes a row, a duplicate or an undecodable row. What
 in decode_worker.py.
 """
 
-import gc
 import heapq
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -48,12 +47,9 @@ def decode_objects(
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Loads compiled code, which the driver does not need.
-        from client_telemetry.decode_worker import Worker
+        from client_telemetry.decode_worker import Worker, leave_imports_alone
 
-        if not gc.get_freeze_count():
-            # Spark collects garbage after each task: without what was imported, which is most there is.
-            gc.collect()
-            gc.freeze()
+        leave_imports_alone()
         for batch in batches:
             done = [
                 Worker(read, locations).decode(pickle.loads(tasks[task]))

@@ -7,6 +7,7 @@ record by record (push_rows.py), as connection events do.
 import datetime as dt
 import gc
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 import numpy as np
 
@@ -28,6 +29,14 @@ from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.data_files import ROWS_IN_MEMORY, DataFile
 from client_telemetry.tables.table import Table
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
+
+
+@cache
+def leave_imports_alone() -> None:
+    """Keep the garbage collector, which Spark calls after each task, from what was imported, which is most there is. Once
+    for a process and those that it forks."""
+    gc.collect()
+    gc.freeze()
 
 
 class Worker:
