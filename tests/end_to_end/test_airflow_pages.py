@@ -169,7 +169,7 @@ def test_the_overview_leads_to_the_fleet_page(page, pages, airflow):
     assert "3 clients" in shown.get_by_role("heading", level=1).inner_text()
     page.screenshot(path=PICTURES / "fleet_page.png")
     shown.get_by_role("searchbox").fill("erp")
-    assert shown.locator("#matches").inner_text() == "1 matching clients"
+    assert shown.locator("#matches").inner_text() == "1 matching client"
     assert shown.get_by_text("document.title").count() >= 1  # the hostile client id, as text
     assert page.title() != "taken over"
 

@@ -11,6 +11,7 @@
     software: element.dataset.s,
     count: Number(element.dataset.n || 1),
     text: null,
+    ids: null,
   }));
   const textOf = (unit) => {
     if (unit.text === null) {
@@ -18,6 +19,25 @@
       unit.text = `${unit.element.textContent} ${hidden} ${unit.element.dataset.t || ""}`.toLowerCase();
     }
     return unit.text;
+  };
+  // The client ids of a grouped row, whole; what parts them cannot be in an id, where a line feed is shown as a sign.
+  const idsOf = (unit) => {
+    if (unit.ids === null) {
+      const list = unit.element.querySelector(".ids").cloneNode(true);
+      for (const cut of find("[title]", list)) cut.textContent = cut.title;
+      unit.ids = list.textContent.toLowerCase().split(",\n");
+    }
+    return unit.ids;
+  };
+  const matching = (unit, words) => {
+    if (!words.every((word) => textOf(unit).includes(word))) return 0;
+    if (unit.count === 1 || words.length === 0) return unit.count;
+    const ids = idsOf(unit);
+    const ofAll = unit.element.querySelector("tr").cloneNode(true);
+    ofAll.querySelector(".ids").remove();
+    const shared = ofAll.textContent.toLowerCase();
+    const own = words.filter((word) => !shared.includes(word));
+    return ids.filter((id) => own.every((word) => id.includes(word))).length;
   };
 
   const keepInAddress = () => {
@@ -40,15 +60,13 @@
     const shown = new Map();
     let total = 0;
     for (const unit of units) {
-      const matches =
-        (owner === "" || unit.owner === owner) &&
-        (software === "" || unit.software === software) &&
-        words.every((word) => textOf(unit).includes(word));
-      unit.element.hidden = !matches;
-      if (!matches) continue;
+      const chosen = (owner === "" || unit.owner === owner) && (software === "" || unit.software === software);
+      const count = chosen ? matching(unit, words) : 0;
+      unit.element.hidden = count === 0;
+      if (count === 0) continue;
       const section = unit.element.closest("section");
-      shown.set(section, (shown.get(section) || 0) + unit.count);
-      if (section.dataset.counted !== undefined) total += unit.count;
+      shown.set(section, (shown.get(section) || 0) + count);
+      if (section.dataset.counted !== undefined) total += count;
     }
     for (const group of find("[data-group]")) {
       group.hidden = !group.querySelector("[data-o]:not([hidden])");
@@ -58,7 +76,7 @@
       const folded = section.querySelector("details.list");
       if (folded && active) folded.open = shown.has(section);
     }
-    document.getElementById("matches").textContent = active ? `${total} matching clients` : "";
+    document.getElementById("matches").textContent = active ? `${total} matching ${total === 1 ? "client" : "clients"}` : "";
     document.getElementById("clear").hidden = !active;
   };
 

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from client_telemetry.reports.build import build_report
 from client_telemetry.reports.model import OUTCOMES
-from client_telemetry.reports.page import report_page
+from client_telemetry.reports.page import LISTED, report_page
 
 VOID = {"meta", "input", "br", "img", "link", "hr"}
 OPTIONAL_END = {"th"}
@@ -313,3 +313,13 @@ def test_the_clients_that_come_first_are_those_whose_findings_are_there(rows):
     first, second = html.index('id="owner-z"'), html.index('id="owner-a-0"')
     assert first < second
     assert html.count('<ul class="findings">', first, second) == html.count('<ul class="findings">') == 80
+
+
+def test_the_ids_of_grouped_clients_can_be_told_apart(rows):
+    """The script counts matches by them: an id may have a comma, and no line feed that is not shown as a sign."""
+    ids = [f"a,\n{number}" for number in range(LISTED + 1)]
+    html = report_page(
+        build_report(rows.question(len(ids)), [rows.verdict(each) for each in ids], [], [], [])
+    )
+    (listed,) = re.findall(r'<p class="ids">(.*?)</p>', html, re.DOTALL)
+    assert listed.count(",\n") == len(ids) - 1
