@@ -15,10 +15,10 @@ def answer(
     counts: Mapping[str, int],
     triggers: Iterable[str | None],
     is_rollback: bool = False,
-    watched_for: str | None = None,
+    seen_in: str | None = None,
 ) -> tuple[Phrase, ...]:
     """The answer in pieces. `counts`: clients per outcome. `triggers`: those of the clients that break later.
-    `is_rollback`: the release is older. `watched_for`: how long clients were watched, where that was not long.
+    `is_rollback`: the release is older. `seen_in`: what it rests on, where that is little.
 
     >>> counts = {"breaks_at_once": 1, "breaks_latent": 2, "safe": 39, "insufficient_evidence": 0}
     >>> text(answer("orders-eu", "3.9.1", "4.0.0", counts, ["offset reset: new group", "offset reset"]))
@@ -30,8 +30,8 @@ offset reset. 39 are safe, none lacks evidence.'
     opening = f"{'Going back' if is_rollback else f'Upgrading cluster {cluster}'} {change} "
     if is_rollback:
         opening += f"on cluster {cluster} "
-    if watched_for:
-        opening = f"As far as {watched_for} of requests show, {opening[0].lower()}{opening[1:]}"
+    if seen_in:
+        opening = f"As far as {seen_in} show, {opening[0].lower()}{opening[1:]}"
     if total == 0:
         return (Phrase(opening), Phrase("cannot be judged: no client was seen."))
     broken = _broken(counts, total, triggers)

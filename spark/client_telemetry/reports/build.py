@@ -10,7 +10,7 @@ from client_telemetry.registry.kip511 import told
 from client_telemetry.reports import cluster_notes, outlooks, targets
 from client_telemetry.reports.answer import answer, text
 from client_telemetry.reports.client_verdicts import client_verdicts
-from client_telemetry.reports.coverage import coverage, duration, watched_for, watched_sentences
+from client_telemetry.reports.coverage import coverage, seen_in, watched_sentences
 from client_telemetry.reports.model import (
     OUTCOMES,
     SCHEMA_VERSION,
@@ -75,10 +75,7 @@ def build_report(
     triggers = [client.trigger for client in clients if client.outcome == "breaks_latent"]
     releases = (asked.from_release, asked.to_release)
     back = is_rollback(*releases)
-    watched = watched_for(seen)
-    phrases = answer(
-        asked.cluster_name, *releases, counts, triggers, back, duration(watched) if watched else None
-    )
+    phrases = answer(asked.cluster_name, *releases, counts, triggers, back, seen_in(seen))
     compared = targets.compared_targets(question["targets"] or (), asked.to_release)
     return UpgradeReport(
         schema_version=SCHEMA_VERSION,

@@ -63,6 +63,7 @@ def coverage(
         brokers=_latest(brokers),
         cluster_states=cluster_states(_latest(brokers)),
         watched=_watched(rows, end),
+        deprecated_only=_deprecated_only(rows),
     )
 
 
@@ -87,9 +88,30 @@ def duration(time: timedelta) -> str:
     return f"{seconds} second{'' if seconds == 1 else 's'}"
 
 
+def seen_in(seen: Coverage) -> str | None:
+    """What the answer rests on, where that is little: `10 minutes of requests`."""
+    if seen.deprecated_only and seen.deprecated_only == seen.broker_ids:
+        return "requests of deprecated versions"
+    watched = watched_for(seen)
+    return f"{duration(watched)} of requests" if watched else None
+
+
 def watched_sentences(seen: Coverage) -> list[str]:
-    """What is to be said where connections were watched at times only."""
-    if seen.watched is None:
+    """What is to be said where connections were watched at times only, or not all requests of them."""
+    return [*_deprecated_only_sentences(seen), *_window_sentences(seen)]
+
+
+def _deprecated_only_sentences(seen: Coverage) -> list[str]:
+    if not seen.deprecated_only:
+        return []
+    return [
+        f"Of requests to {_brokers(seen.deprecated_only)}, only those of deprecated versions were watched: "
+        "a client that sent none is not in this report on their account."
+    ]
+
+
+def _window_sentences(seen: Coverage) -> list[str]:
+    if seen.watched is None or set(seen.deprecated_only) == set(seen.broker_ids):
         return []
     windows: dict[tuple[datetime, datetime], list[int]] = {}
     for window in seen.watched:
@@ -103,7 +125,8 @@ def watched_sentences(seen: Coverage) -> list[str]:
         )
     if len(windows) > MAX_WINDOWS:
         sentences.append(f"They were watched {len(windows) - MAX_WINDOWS} more times.")
-    unwatched = sorted(set(seen.broker_ids) - {window.broker_id for window in seen.watched})
+    watched = {window.broker_id for window in seen.watched}
+    unwatched = sorted(set(seen.broker_ids) - watched - set(seen.deprecated_only))
     if unwatched:
         sentences.append(f"Connections to {_brokers(unwatched)} were not watched at all.")
     return [*sentences, "A client that sent no request to a watched broker then is not in this report."]
@@ -133,6 +156,14 @@ def _watched(rows: Iterable[Mapping[str, Any]], end: datetime) -> tuple[Watched,
             else:
                 found.append(Watched(row["broker_id"], first, last))
     return tuple(found)
+
+
+def _deprecated_only(rows: Iterable[Mapping[str, Any]]) -> tuple[int, ...]:
+    modes: dict[int, set[str | None]] = {}
+    for row in rows:
+        if row["incarnations"]:
+            modes.setdefault(row["broker_id"], set()).add(row["registry_mode"])
+    return tuple(sorted(broker_id for broker_id, found in modes.items() if found == {"deprecated_only"}))
 
 
 def _hour_end(moment: datetime) -> datetime:

@@ -311,6 +311,8 @@ class Coverage:
     watched: tuple[Watched, ...] | None
     """One entry per broker and window in which connections were watched; null = they were watched all the time in
     some hour."""
+    deprecated_only: tuple[int, ...]
+    """Brokers of which, whenever they were watched, only requests of deprecated versions were."""
     cluster_states: tuple[ClusterState, ...]
     """Oldest first; more than one where a broker changed its release, as in a rolling upgrade."""
 

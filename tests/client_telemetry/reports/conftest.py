@@ -105,7 +105,9 @@ def finding(row: dict, number: int = 0, **changes) -> dict:
     }
 
 
-def broker_hour(broker_id: int, hour: int, *completeness: str, windows: list[str] | None = None) -> dict:
+def broker_hour(
+    broker_id: int, hour: int, *completeness: str, windows: list[str] | None = None, mode: str | None = None
+) -> dict:
     return {
         "cluster_id": CLUSTER_ID,
         "dt": DAY,
@@ -113,6 +115,7 @@ def broker_hour(broker_id: int, hour: int, *completeness: str, windows: list[str
         "hour": hour,
         "completeness": list(completeness) or ["complete"],
         "incarnations": ["00112233445566778899aabbccddeeff"],
+        "registry_mode": mode,
         "registry_windows": windows,
     }
 

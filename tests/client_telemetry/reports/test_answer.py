@@ -34,7 +34,7 @@ def test_going_back():
 
 def test_a_short_time_is_told_first():
     counts = {"safe": 24}
-    assert text(answer("c", "3.9.1", "4.0.0", counts, [], watched_for="10 minutes")) == (
+    assert text(answer("c", "3.9.1", "4.0.0", counts, [], seen_in="10 minutes of requests")) == (
         "As far as 10 minutes of requests show, upgrading cluster c from 3.9.1 to 4.0.0 breaks none of 24 clients. "
         "24 are safe, none lacks evidence."
     )

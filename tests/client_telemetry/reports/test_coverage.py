@@ -1,6 +1,13 @@
 from datetime import UTC, date, datetime, timedelta
 
-from client_telemetry.reports.coverage import COMPLETENESS, coverage, duration, watched_for, watched_sentences
+from client_telemetry.reports.coverage import (
+    COMPLETENESS,
+    coverage,
+    duration,
+    seen_in,
+    watched_for,
+    watched_sentences,
+)
 from client_telemetry.tables import broker_hours
 
 
@@ -75,6 +82,7 @@ def test_windows_that_touch_at_the_hour_are_one(rows):
         (2, _at(6, 0, 10), _at(6, 2, 9)),
     ]
     assert duration(watched_for(seen)) == "119 seconds"
+    assert seen_in(seen) == "119 seconds of requests"
     assert watched_sentences(seen) == [
         "Connections to broker 1 were watched from 2026-11-21 05:55 to 06:04.",
         "Connections to broker 2 were watched from 2026-11-21 06:00 to 06:02.",
@@ -89,3 +97,34 @@ def test_where_some_hour_was_watched_all_the_time_windows_are_no_matter(rows):
     assert seen.watched is None
     assert watched_for(seen) is None
     assert watched_sentences(seen) == []
+
+
+def test_where_deprecated_requests_only_were_watched_the_answer_says_so(rows):
+    part = "registry_not_watching"
+    hours = [rows.broker_hour(1, hour, part, windows=[], mode="deprecated_only") for hour in (5, 6)]
+    seen = coverage(rows.DAY, rows.DAY, None, hours, [])
+    assert seen.deprecated_only == (1,)
+    assert seen_in(seen) == "requests of deprecated versions"
+    assert watched_sentences(seen) == [
+        "Of requests to broker 1, only those of deprecated versions were watched: a client that sent none is not in "
+        "this report on their account."
+    ]
+
+
+def test_a_broker_that_watches_deprecated_requests_beside_one_that_watches_all(rows):
+    hours = [
+        rows.broker_hour(1, 5, "registry_not_watching", windows=[], mode="deprecated_only"),
+        rows.broker_hour(2, 5, mode="continuous"),
+    ]
+    seen = coverage(rows.DAY, rows.DAY, None, hours, [])
+    assert seen_in(seen) is None
+    (sentence,) = watched_sentences(seen)
+    assert sentence.startswith("Of requests to broker 1, only those of deprecated versions were watched")
+
+
+def test_a_broker_that_was_watched_in_full_for_an_hour_is_not_one_of_them(rows):
+    hours = [
+        rows.broker_hour(1, 5, "registry_not_watching", windows=[], mode="deprecated_only"),
+        rows.broker_hour(1, 6, mode="continuous"),
+    ]
+    assert coverage(rows.DAY, rows.DAY, None, hours, []).deprecated_only == ()
