@@ -83,6 +83,7 @@ def hour(hour: int, requests: list | None = None, broker_id: int = 1) -> dict:
         "hour": hour,
         "completeness": ["complete"],
         "incarnations": ["00112233445566778899aabbccddeeff"],
+        "registry_mode": "continuous",
         "registry_windows": None,
         "requests_counted": requests,
     }
