@@ -55,6 +55,7 @@ def _published(root: Path) -> tuple[str, str, str]:
         fleet_rows.DAY,
         clients,
         instances,
+        {},
         [fleet_rows.hour(hour) for hour in range(24)],
         [fleet_rows.broker()],
         (),
