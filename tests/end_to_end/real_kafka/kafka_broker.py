@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -41,11 +42,20 @@ _LOG4J2 = """\
 
 
 def free_ports(count: int) -> list[int]:
-    sockets = [socket.socket() for _ in range(count)]
+    """Ports of 127.0.0.1 that nobody listens on. They lie below those that Linux gives to outgoing connections (from
+    32768 on): one of these was taken by a client before the broker had started."""
+    sockets = []
     try:
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
+        for port in random.sample(range(15_000, 32_000), 200):
+            each = socket.socket()
+            sockets.append(each)
+            try:
+                each.bind(("127.0.0.1", port))
+            except OSError:
+                sockets.pop().close()
+            if len(sockets) == count:
+                return [each.getsockname()[1] for each in sockets]
+        raise RuntimeError(f"no {count} free ports between 15000 and 32000")
     finally:
         for each in sockets:
             each.close()
