@@ -86,11 +86,13 @@ def main(argv: list[str] | None = None) -> int:
 def _check(seen: Survey) -> None:
     for file in seen.files:
         if file.same_as:
-            _say(f"{file.log.path} has the same lines as {file.same_as}: it counts once")
+            _say(f"{file.log.file} has the same lines as {file.same_as}: it counts once")
         elif not file.entries:
-            _say(f"{file.log.path}: {file.lines} lines, none of the request logger at DEBUG: skipped")
+            _say(
+                f"{file.log.file}: {file.lines} lines, none of the request logger at DEBUG: how it begins is quarantined"
+            )
         if file.cut:
-            _say(f"{file.log.path}: {file.cut}; the {file.lines} lines before that count")
+            _say(f"{file.log.file}: {file.cut}; the {file.lines} lines before that count")
     if not seen.brokers:
         raise NothingInTheLogs(
             "there is no entry of kafka.request.logger at DEBUG in what was named: its lines have "

@@ -12,6 +12,7 @@ as too late. With `--again quarantined`, days of any age with undecodable record
 
 import datetime as dt
 import sys
+from collections import Counter
 
 from client_telemetry.coverage import broker_hours, brokers, ledger, unread
 from client_telemetry.expectations import broker_hours as broker_hours_suite
@@ -42,9 +43,26 @@ TABLES = (RAW_OBJECTS, BROKERS, BROKER_HOURS)
 SUITES = (raw_objects_suite.SUITE, brokers_suite.SUITE, broker_hours_suite.SUITE)
 
 
+class Collect:
+    """The stage's body. An attempt after the first converts what came meanwhile, and tells of all that was converted."""
+
+    def __init__(self) -> None:
+        self._converted: Counter[str] = Counter()
+        self._warnings: list[str] = []
+
+    def __call__(self, stage: Stage) -> Outcome:
+        if stage.arguments.source:
+            done = _convert(stage)
+            self._converted.update(done.counts)
+            self._warnings += [each for each in done.warnings if each not in self._warnings]
+        stage.warnings += [f"source: {warning}" for warning in self._warnings]
+        outcome = collect(stage)
+        outcome.counts |= self._converted
+        return outcome
+
+
 def collect(stage: Stage) -> Outcome:
     arguments, cluster = stage.arguments, stage.cluster
-    converted = _convert(stage) if arguments.source else {}
     raw = RawLocation(absolute_url(arguments.raw))
     known = raw.clusters()
     if cluster not in known and not arguments.source:
@@ -80,13 +98,11 @@ def collect(stage: Stage) -> Outcome:
         branch.replace_rows(table, rows, **where)
     slices = [Slice(suite, with_late if suite.table is RAW_OBJECTS else where) for suite in SUITES]
     stage.publish(branch, slices, [arguments.day])
-    outcome = _outcome(stage, decode_days, objects, hours, incarnations, late_rows, again)
-    outcome.counts |= converted
-    return outcome
+    return _outcome(stage, decode_days, objects, hours, incarnations, late_rows, again)
 
 
-def _convert(stage: Stage) -> dict[str, int]:
-    """What is new in the files of the source, as objects of the raw location; counts of it."""
+def _convert(stage: Stage) -> conversion.Conversion:
+    """What is new in the files of the source, as objects of the raw location."""
     root = local_folder(stage.arguments.raw, "what comes of a source can be written to")
     try:
         source = conversion.declared(stage.arguments.source)
@@ -94,8 +110,7 @@ def _convert(stage: Stage) -> dict[str, int]:
     except conversion.REFUSALS as error:
         raise BadArguments(f"source of cluster {stage.cluster}: {error}; see docs/sources.md") from None
     print(f"collect: {done.message}", flush=True)
-    stage.warnings += [f"source: {warning}" for warning in done.warnings]
-    return done.counts
+    return done
 
 
 def _quarantined_days(stage: Stage, raw: RawLocation) -> dict[dt.date, int]:
@@ -218,7 +233,7 @@ def main(argv: list[str] | None = None) -> int:
         "--source",
         help="JSON: format and files, maybe release and zone, of what the raw location is made from (sources/conversion.py)",
     )
-    return run(arguments, collect, argv)
+    return run(arguments, Collect(), argv)
 
 
 if __name__ == "__main__":

@@ -7,10 +7,15 @@ import shutil
 from pathlib import Path
 
 import pytest
+import zstandard
+from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.lake import Branch, MainMoved
+from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 CHECKOUT = Path(__file__).parents[2]
 LOG = CHECKOUT / "include" / "sample" / "request_logs" / "kafka-4.0.1-json.request.log.zst"
@@ -33,20 +38,60 @@ def run_day(pipeline, day: dt.date, **source: object) -> dict:
     return collected
 
 
-def test_request_logs_fill_the_same_tables_and_each_line_counts_once(pipeline):
-    put(LOG, pipeline.folder / "logs", "kafka-request.log.2026-11-21-05.zst")
+def test_request_logs_fill_the_same_tables_and_each_line_counts_once(pipeline, monkeypatch):
+    """A log that grew between two runs, and was compressed: no restart of the broker is seen in that."""
+    text = zstandard.decompress(LOG.read_bytes(), 2**28)
+    half = text.rindex(b"\n", 0, len(text) // 2) + 1
+    (pipeline.folder / "logs").mkdir()
+    (pipeline.folder / "logs" / "kafka-request.log").write_bytes(text[:half])
     source = {"format": "request_log", "files": [str(pipeline.folder / "logs")], "release": "4.0.1"}
-    counts = run_day(pipeline, DAY, **source)["counts"]
-    assert (counts["converted_files"], counts["converted_pushes"], counts["objects"]) == (1, 5, 2)
-    tables = (CLIENT_PUSHES, CLIENT_METRICS, CLIENT_SESSIONS, CLIENTS)
-    first = {table.name: pipeline.rows(table) for table in tables}
-    assert all(first.values()) and len(first["client_pushes"]) == 5
+    with monkeypatch.context() as patched:
+        patched.setattr(Branch, "publish", others_publish_first(Branch.publish))
+        first = pipeline.done("collect", CLUSTER, day=DAY, source=json.dumps(source))["counts"]
+    (pipeline.folder / "logs" / "kafka-request.log").unlink()
+    put(LOG, pipeline.folder / "logs", "kafka-request.log.2026-11-21-05.zst")
+    second = run_day(pipeline, DAY, **source)["counts"]
+    assert (first["converted_files"], second["converted_files"]) == (1, 1)
+    assert (first["converted_pushes"], second["converted_pushes"]) == (1, 4)
+    assert (
+        pipeline.done("collect", CLUSTER, day=DAY, source=json.dumps(source))["counts"]["converted_files"]
+        == 0
+    )
 
-    put(LOG, pipeline.folder / "logs", "kafka-request.log.zst")
-    counts = run_day(pipeline, DAY, **source)["counts"]
-    assert (counts["converted_files"], counts["objects"]) == (0, 2)
-    again = {table.name: pipeline.rows(table) for table in tables}
-    assert repr(again) == repr(first)  # NaN is not NaN
+    tables = (CLIENT_PUSHES, CLIENT_METRICS, CLIENT_SESSIONS, CLIENTS)
+    assert all(pipeline.rows(table) for table in tables)
+    assert len(pipeline.rows(CLIENT_PUSHES)) == 5
+    assert {row["releases_known_by"] for row in pipeline.rows(BROKERS) if row["broker_id"] == 2} == {
+        "declared"
+    }
+    connections = pipeline.rows(CLIENT_CONNECTIONS)
+    assert len({row["connection_id"] for row in connections}) == len(connections) == 24
+    assert {row["end_known_by"] for row in connections} == {"still_open"}
+
+
+def others_publish_first(publish):
+    """The first attempt finds that main moved."""
+    attempts = []
+
+    def tried(branch, *told):
+        attempts.append(branch)
+        if len(attempts) == 1:
+            raise MainMoved("another run published")
+        return publish(branch, *told)
+
+    return tried
+
+
+def test_a_file_without_an_entry_is_a_row_of_the_quarantine(pipeline):
+    put(COLLECTED, pipeline.folder / "logs", "kafka-request.log")
+    source = {"format": "request_log", "files": [str(pipeline.folder / "logs")]}
+    collected = pipeline.done("collect", CLUSTER, day=dt.date(1970, 1, 1), source=json.dumps(source))
+    assert any("1 files have no entry" in warning for warning in collected["warnings"])
+    pipeline.done("decode", CLUSTER, days=",".join(collected["decode_days"]))
+    (row,) = pipeline.rows(UNDECODABLE_RECORDS)
+    assert (row["error_class"], row["broker_id"]) == ("UnreadableSource", -1)
+    assert row["bytes"] == COLLECTED.read_bytes()[: 64 * 2**10]
+    assert row["message"].startswith("kafka-request.log, byte 0: none of its ")
 
 
 def test_files_of_a_collector_fill_the_tables_of_pushes_and_points(pipeline):

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Literal, Self
+from typing import Any, BinaryIO, Literal, NamedTuple, Self
 
 import google_crc32c
 import zstandard
@@ -27,6 +27,19 @@ MAX_UNREADABLE_BYTES = 2**20
 RecordDataset = Literal["client_pushes", "connections"]
 
 
+class Continued(NamedTuple):
+    """Where a dump of an incarnation ended that another writer goes on with, as JSON has it. `files`: entries of
+    manifests, which are written again with what is added to their hours."""
+
+    next_sequences: dict[str, int]
+    files: list[dict[str, Any]]
+
+    def since(self, nanos: int) -> Self:
+        """Without files of hours before."""
+        begin = _iso(datetime.fromtimestamp(nanos // 10**9, UTC))
+        return self._replace(files=[file for file in self.files if file["min_time"] >= begin])
+
+
 class DumpWriter:
     """The dump of one broker incarnation, under the folder `root`.
 
@@ -40,7 +53,8 @@ class DumpWriter:
     another writer for the same incarnation overwrites this one's objects.
 
     `incarnation`: 16 bytes, another for each life of the broker process. `broker_started_at`: aware.
-    `manifest_fields`: the contract's optional keys (or others), for every hour.
+    `manifest_fields`: the contract's optional keys (or others), for every hour. `continues`: what another writer of the
+    incarnation gave as `continued`; its manifests are replaced.
     """
 
     def __init__(
@@ -56,6 +70,7 @@ class DumpWriter:
         manifest_fields: Mapping[str, Any] | None = None,
         ending: Literal[".zst", ".gz", ".bin"] = ".zst",
         max_object_bytes: int = MAX_OBJECT_BYTES,
+        continues: Continued | None = None,
     ) -> None:
         if len(incarnation) != 16:
             raise ValueError(f"an incarnation has 16 bytes, not {len(incarnation)}")
@@ -75,6 +90,10 @@ class DumpWriter:
         self._next_sequence: dict[RecordDataset, int] = {"client_pushes": 0, "connections": 0}
         self._files: list[tuple[datetime, dict[str, Any]]] = []
         self._hours: dict[datetime, dict[str, Any]] = {}
+        if continues is not None:
+            self._next_sequence.update(continues.next_sequences)
+            hours = (_hour_of(datetime.fromisoformat(file["min_time"])) for file in continues.files)
+            self._files = list(zip(hours, continues.files, strict=True))
 
     def append_push(self, push: ClientPush) -> int:
         """Add a push at its `received_at_nanos`; gives its sequence."""
@@ -105,6 +124,10 @@ class DumpWriter:
             span = int((max(hours) - min(hours)) / timedelta(hours=1))
             hours = {min(hours) + timedelta(hours=i) for i in range(span + 1)}
         return [self._write_manifest(hour) for hour in sorted(hours | self._hours.keys())]
+
+    def continued(self) -> Continued:
+        """What a writer of later records of the incarnation goes on with; after `close`."""
+        return Continued(dict(self._next_sequence), [file for _, file in self._files])
 
     def __enter__(self) -> Self:
         return self

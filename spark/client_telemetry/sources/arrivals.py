@@ -1,97 +1,146 @@
 """Which bytes of a source's files are new, and a dump that gets all that came of them or nothing.
 
 A file is known by what is in it, decompressed: since it was converted it may have been renamed, compressed or copied, and
-what was written behind its end is new. What is converted goes to a folder beside the dump first, and from there into
+what was written behind its end is new. Of a file that is still written to, what stands up to the end of its last whole
+message is taken, and the rest is left. What is converted goes to a folder beside the dump first, and from there into
 it, the record of what was converted last: after a crash the next conversion ends the move or begins again.
 """
 
 import hashlib
 import json
 import shutil
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
-from client_telemetry.sources.log_files import CutOff, LogFile, open_decompressed
+from client_telemetry.sources.log_files import CutOff, LogFile, opened
+from client_telemetry.sources.message_ends import MessageEnds
+from client_telemetry.sources.stored_file import State, StoredFile
 
 SETTLED = timedelta(minutes=10)
-"""A file that was written to within that time is left for the next conversion: it may end within a line."""
+"""A file that was written to within that time is still written to: it may end within a message."""
 
 _RECORDS = "converted"
 _BLOCK_BYTES = 2**20
+_NOT_ALL = -1
+"""For the size of a file of which more is to be read, even if nothing comes to it."""
+
+_MAX_TAIL_BYTES = 64 * 2**20
 
 
 class StillWritten(ValueError):
     """A file changed while it was converted. Nothing was kept; another attempt leaves it out or takes all of it."""
 
 
+@dataclass(frozen=True)
+class Form:
+    """How the messages of a source's files follow each other. `ends`: a new reader of where they end. `is_whole`: whether
+    what stands behind the last end is a message all the same, when nothing more comes."""
+
+    ends: Callable[[], MessageEnds]
+    is_whole: Callable[[bytes], bool]
+
+
 class _Taken(NamedTuple):
     """A file as it was when it was converted: `stored_bytes` and `modified_ns` as it lay there, `bytes` and `sha256` of what
-    it decompresses to."""
+    was taken of it, decompressed. `whole`: how much of that were whole messages; None = all. What was behind, which is
+    in the quarantine, is read again if more came: it was the beginning of a message."""
 
     path: str
     stored_bytes: int
     modified_ns: int
     bytes: int
     sha256: str
+    whole: int | None = None
 
 
 class Arrivals:
     """New parts of files, and what was converted into the dump `root` before."""
 
     def __init__(self, root: Path) -> None:
-        self._root, self._staged = root, root / ".converting"
+        self.root, self._staged = root, root / ".converting"
         self._end_what_was_begun()
         records = sorted((root / _RECORDS).glob("*.json"))
         known = [_Taken(*each) for path in records for each in json.loads(path.read_text(encoding="utf-8"))]
         self.is_first = not known
         self._as_they_lay = {each[:3] for each in known}
-        self._digests: dict[int, set[str]] = {}
+        self._whole: dict[int, dict[str, int]] = {}
+        """Bytes of a known beginning of a file -> its digest -> how many of these were whole messages."""
         for each in known:
-            self._digests.setdefault(each.bytes, set()).add(each.sha256)
+            self._know(each)
         self._taken: list[_Taken] = []
+        self._files: list[tuple[StoredFile, State, bool]] = []
+
+    def _know(self, taken: _Taken) -> None:
+        whole = taken.bytes if taken.whole is None else taken.whole
+        self._whole.setdefault(taken.bytes, {})[taken.sha256] = whole
 
     def _end_what_was_begun(self) -> None:
         if (self._staged / _RECORDS).exists():
             self._move()
         shutil.rmtree(self._staged, ignore_errors=True)
 
-    def new_parts(self, files: Sequence[LogFile], settled: timedelta) -> tuple[list[LogFile], list[Path]]:
-        """Files with anything new, each with where that starts; and the files that are still written to."""
-        parts, waiting = [], []
-        before = (datetime.now(UTC) - settled).timestamp()
+    def new_parts(
+        self, files: Sequence[LogFile], form: Form, settled: timedelta
+    ) -> tuple[list[LogFile], list[StoredFile]]:
+        """The part of each file that is new, where there is any; and the files that are still written to and end within
+        a message."""
+        parts, unfinished = [], []
+        before = datetime.now(UTC) - settled
         for file in files:
-            stat = file.path.stat()
-            lay = (str(file.path.resolve()), stat.st_size, stat.st_mtime_ns)
-            if lay in self._as_they_lay or not stat.st_size:
+            state = file.file.state()
+            lay = (file.file.resolved(), state.bytes, state.modified_ns)
+            if lay in self._as_they_lay or not state.bytes:
                 continue
-            if stat.st_mtime > before:
-                waiting.append(file.path)
-                continue
-            start, taken = self._measure(file, lay)
+            is_growing = state.modified_ns / 10**9 > before.timestamp()
+            start, end, taken, is_cut = self._measure(file, form, lay, is_growing)
+            if is_growing and end is not None:
+                unfinished += [file.file] * (taken.bytes < end)
+                if taken.bytes <= start:
+                    continue
+                if taken.bytes < end:
+                    taken = taken._replace(stored_bytes=_NOT_ALL)
+                end = taken.bytes
             self._taken.append(taken)
-            self._digests.setdefault(taken.bytes, set()).add(taken.sha256)
-            if taken.bytes > start:
-                parts.append(replace(file, start=start))
-        return parts, waiting
+            self._files.append((file.file, state, end is not None))
+            self._know(taken)
+            if taken.bytes > start or (is_cut and not taken.bytes):
+                parts.append(replace(file, start=start, end=end))
+        return parts, unfinished
 
-    def _measure(self, file: LogFile, lay: tuple[str, int, int]) -> tuple[int, _Taken]:
-        """How many bytes of the file are known, and the file as it is."""
-        known = size = 0
+    def _measure(
+        self, file: LogFile, form: Form, lay: tuple[str, int, int], is_growing: bool
+    ) -> tuple[int, int | None, _Taken, bool]:
+        """Where the new part starts; where the file ends, None = no end of a message will be found in a growing one; what is
+        to be taken; whether the file is cut off."""
+        start = known_whole = known = size = whole = 0
         digest = hashlib.sha256()
-        with file.path.open("rb") as stored:
-            text = open_decompressed(stored, CutOff())
-            for length in [*sorted(self._digests), None]:
+        digest_of_whole = digest.copy()
+        ends, cut = form.ends(), CutOff()
+        with opened(file, cut) as text:
+            for length in [*sorted(self._whole), None]:
                 while (length is None or size < length) and (
                     block := text.read(_BLOCK_BYTES if length is None else min(_BLOCK_BYTES, length - size))
                 ):
-                    digest.update(block)
+                    if end := ends.last_end(block):
+                        digest.update(block[:end])
+                        digest_of_whole, whole = digest.copy(), size + end
+                    digest.update(block[end:])
                     size += len(block)
-                if size == length and digest.hexdigest() in self._digests[length]:
-                    known = size
-        return known, _Taken(*lay, size, digest.hexdigest())
+                if size == length and (found := self._whole[length].get(digest.hexdigest())) is not None:
+                    known, known_whole = size, found
+        start = size if known == size else known_whole
+        if is_growing and not ends.is_lost:
+            return start, size, _Taken(*lay, whole, digest_of_whole.hexdigest()), False
+        if whole < size and not ends.is_lost and form.is_whole(self._tail(file, whole)):
+            whole = size
+        return start, None, _Taken(*lay, size, digest.hexdigest(), whole), cut.reason is not None
+
+    def _tail(self, file: LogFile, start: int) -> bytes:
+        with opened(replace(file, start=start), CutOff()) as text:
+            return text.read(_MAX_TAIL_BYTES)
 
     def staged(self) -> Path:
         """An empty folder for what comes of the new parts; `keep` moves it into the dump."""
@@ -102,11 +151,10 @@ class Arrivals:
         """Move into the dump what was staged, with the record of what it came of. Raises StillWritten."""
         if not self._taken:
             return
-        for each in self._taken:
-            stat = Path(each.path).stat()
-            if (stat.st_size, stat.st_mtime_ns) != each[1:3]:
+        for file, state, may_grow in self._files:
+            if not _is_as_before(file, state, may_grow):
                 shutil.rmtree(self._staged, ignore_errors=True)
-                raise StillWritten(f"{each.path} was written to while it was converted: convert again")
+                raise StillWritten(f"{file} was written to while it was converted: convert again")
         text = json.dumps(self._taken, indent=1)
         record = self._staged / f"{hashlib.sha256(text.encode()).hexdigest()}.json"
         record.parent.mkdir(parents=True, exist_ok=True)
@@ -119,6 +167,17 @@ class Arrivals:
         """Objects first, the record last."""
         files = [path for path in self._staged.rglob("*") if path.is_file()]
         for path in sorted(files, key=lambda p: (p.parent.name == _RECORDS, p)):
-            to = self._root / path.relative_to(self._staged)
+            to = self.root / path.relative_to(self._staged)
             to.parent.mkdir(parents=True, exist_ok=True)
             path.replace(to)
+
+
+def _is_as_before(file: StoredFile, before: State, may_grow: bool) -> bool:
+    """Whether what was read is what was measured: the file is the same, or the same and longer."""
+    try:
+        now = file.state()
+    except FileNotFoundError:
+        return False
+    if may_grow and before.identity:
+        return now.identity == before.identity and now.bytes >= before.bytes
+    return now == before

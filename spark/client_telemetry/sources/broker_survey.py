@@ -8,10 +8,9 @@ somebody leads. What clients did is read later (request_log.py).
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
-from pathlib import Path
 from typing import NamedTuple
 
 from client_telemetry.compatibility import broker_guess
@@ -25,6 +24,7 @@ from client_telemetry.sources.request_entry import (
     RequestEntry,
     parse_entry,
 )
+from client_telemetry.sources.stored_file import StoredFile
 
 ApiRanges = tuple[tuple[int, int, int], ...]
 """(api key, min, max) as ApiVersions offers them, sorted."""
@@ -81,13 +81,16 @@ class _Seen:
 
 @dataclass
 class SurveyedFile:
+    """`marked`: lines that begin like an entry."""
+
     log: LogFile
     lines: int
+    marked: int
     entries: int
     first: int | None
     last: int | None
     cut: str | None
-    same_as: Path | None = None
+    same_as: StoredFile | None = None
 
 
 class BrokerLife(NamedTuple):
@@ -124,14 +127,24 @@ class Survey:
 
 
 def survey(
-    logs: Sequence[LogFile], zone: tzinfo = UTC, report: Callable[[int], None] = lambda n: None
+    logs: Sequence[LogFile],
+    zone: tzinfo = UTC,
+    report: Callable[[int], None] = lambda n: None,
+    known: Mapping[Endpoint, tuple[int, str]] | None = None,
 ) -> Survey:
-    """Read the logs once. `report` is called now and then with the lines read so far. Raises TwoClusters."""
-    return _Surveyor(zone, report).survey(logs)
+    """Read the logs once. `report` is called now and then with the lines read so far. `known`: broker id, and how it is
+    known, by endpoints of lines before these. Raises TwoClusters."""
+    return _Surveyor(zone, report, known or {}).survey(logs)
 
 
 class _Surveyor:
-    def __init__(self, zone: tzinfo, report: Callable[[int], None]) -> None:
+    def __init__(
+        self,
+        zone: tzinfo,
+        report: Callable[[int], None],
+        known: Mapping[Endpoint, tuple[int, str]],
+    ) -> None:
+        self._known = known
         self._reader = LineReader(zone)
         self._report = report
         self._seen: dict[Endpoint, _Seen] = {}
@@ -142,7 +155,7 @@ class _Surveyor:
 
     def survey(self, logs: Sequence[LogFile]) -> Survey:
         files: list[SurveyedFile] = []
-        digests: dict[bytes, Path] = {}
+        digests: dict[bytes, StoredFile] = {}
         for log in logs:
             files.append(self._file(log, digests))
         if len(self._cluster_ids) > 1:
@@ -159,22 +172,23 @@ class _Surveyor:
             without_log = []
         return Survey(cluster_id, brokers, files, without_log)
 
-    def _file(self, log: LogFile, digests: dict[bytes, Path]) -> SurveyedFile:
-        done = SurveyedFile(log, 0, 0, None, None, None)
+    def _file(self, log: LogFile, digests: dict[bytes, StoredFile]) -> SurveyedFile:
+        done = SurveyedFile(log, 0, 0, 0, None, None, None)
         cut = CutOff()
         digest = hashlib.blake2b(digest_size=16)
-        for _, line in lines(log.path, cut, log.start):
+        for _, line in lines(log, cut):
             done.lines += 1
             self._lines += 1
             if self._lines % 50_000 == 0:
                 self._report(self._lines)
             digest.update(line)
             if MARK in line:
+                done.marked += 1
                 self._line(log, line, done)
         done.cut = cut.reason
         if done.entries:
-            done.same_as = digests.setdefault(digest.digest(), log.path)
-            if done.same_as == log.path:
+            done.same_as = digests.setdefault(digest.digest(), log.file)
+            if done.same_as == log.file:
                 done.same_as = None
         return done
 
@@ -274,7 +288,7 @@ class _Surveyor:
         votes = Counter(self._leaders[p] for p in seen.accepted if p in self._leaders)
         if votes and votes.most_common(1)[0][1] * 2 > votes.total():
             return votes.most_common(1)[0][0], "leadership"
-        return None, ""
+        return self._known.get(endpoint, (None, ""))
 
     def _broker(self, broker_id: int, how: str, endpoints: list[Endpoint]) -> SurveyedBroker:
         seen = [self._seen[e] for e in endpoints]

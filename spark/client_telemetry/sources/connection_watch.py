@@ -7,6 +7,7 @@ seen to close.
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 from client_telemetry.compatibility import apis
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ConnectionEvent
@@ -93,6 +94,25 @@ class ConnectionWatch:
         """The log ends: a last snapshot of what was not told yet."""
         if self._next_snapshot is not None:
             self._snapshot(self._now)
+
+    def state(self) -> dict[str, Any]:
+        """What `go_on_with` takes, as JSON has it; after `end`."""
+        connections = {
+            connection_id: {name: getattr(each, name) for name in _Connection.__slots__ if name != "uses"}
+            | {"uses": [[*api, *use] for api, use in each.uses.items()]}
+            for connection_id, each in self._connections.items()
+        }
+        return {"next_snapshot": self._next_snapshot, "now": self._now, "connections": connections}
+
+    def go_on_with(self, state: dict[str, Any]) -> None:
+        """The connections that were open where the log ended, with what they had done by then."""
+        self._next_snapshot, self._now = state["next_snapshot"], state["now"]
+        for connection_id, fields in state["connections"].items():
+            connection = _Connection("", 0, 0, False)
+            for name, value in fields.items():
+                setattr(connection, name, tuple(value) if isinstance(value, list) else value)
+            connection.uses = {(key, version): use for key, version, *use in fields["uses"]}
+            self._connections[connection_id] = connection
 
     def _note(self, connection: _Connection, entry: RequestEntry, at: int) -> None:
         key, request = entry.api_key, entry.request

@@ -12,10 +12,13 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from client_telemetry.compatibility.releases import UnusableRelease
-from client_telemetry.sources import otlp_conversion, request_log
-from client_telemetry.sources.arrivals import SETTLED, Arrivals
+from client_telemetry.sources import otlp_conversion, otlp_files, request_log
+from client_telemetry.sources.arrivals import SETTLED, Arrivals, Form
 from client_telemetry.sources.broker_survey import TwoClusters, survey
 from client_telemetry.sources.log_files import LogFile, NoLogs, find_logs
+from client_telemetry.sources.log_line import LineReader
+from client_telemetry.sources.message_ends import LineEnds
+from client_telemetry.sources.open_life import read_open_lives, write_open_lives
 from client_telemetry.sources.otlp_files import FORMATS
 
 REQUEST_LOG = "request_log"
@@ -77,8 +80,8 @@ class Conversion:
 
 
 def convert_new(source: Source, cluster_id: str, root: Path, settled: timedelta = SETTLED) -> Conversion:
-    """Convert what is new in the source's files into the dump below `root`; all of it or nothing. Files that were written
-    to within `settled` wait. Raises one of REFUSALS, or StillWritten."""
+    """Convert what is new in the source's files into the dump below `root`; all of it or nothing. What was written
+    to within `settled` is taken up to its last whole message. Raises one of REFUSALS, or StillWritten."""
     arrivals = Arrivals(root)
     warnings = []
     try:
@@ -87,15 +90,15 @@ def convert_new(source: Source, cluster_id: str, root: Path, settled: timedelta 
         if arrivals.is_first:
             raise
         files, warnings = [], [f"{error}: the source gave nothing new"]
-    parts, waiting = arrivals.new_parts(files, settled)
-    if waiting:
+    parts, unfinished = arrivals.new_parts(files, _form(source), settled)
+    if unfinished:
         warnings.append(
-            f"{len(waiting)} files were written to in the last {settled.seconds // 60} minutes and wait for the next "
-            f"run, such as {waiting[0]}"
+            f"{len(unfinished)} files are still written to and end within a message, which waits for the next run, "
+            f"such as {unfinished[0]}"
         )
     if parts:
         convert = _request_log if source.format == REQUEST_LOG else _otlp
-        done = convert(source, parts, cluster_id, arrivals.staged())
+        done = convert(source, parts, cluster_id, arrivals)
     else:
         done = Conversion("no file has anything new", {})
     arrivals.keep()
@@ -104,33 +107,49 @@ def convert_new(source: Source, cluster_id: str, root: Path, settled: timedelta 
     return done
 
 
-def _request_log(source: Source, parts: Sequence[LogFile], cluster_id: str, root: Path) -> Conversion:
-    seen = survey(parts, source.zone)
+def _form(source: Source) -> Form:
+    if source.format != REQUEST_LOG:
+        return otlp_files.form(source.format)
+
+    def is_whole(tail: bytes) -> bool:
+        return request_log.is_entry(LineReader(source.zone), tail)
+
+    return Form(LineEnds, is_whole)
+
+
+def _request_log(source: Source, parts: Sequence[LogFile], cluster_id: str, arrivals: Arrivals) -> Conversion:
+    before = read_open_lives(arrivals.root)
+    known = {endpoint: broker for life in before for endpoint, broker in life.known().items()}
+    seen = survey(parts, source.zone, known=known)
     if seen.cluster_id not in (None, cluster_id):
         raise WrongCluster(f"the log is of cluster {seen.cluster_id}, not {cluster_id}: name that cluster")
-    if not seen.brokers:
-        return Conversion(
-            f"{len(parts)} files, none with an entry of kafka.request.logger at DEBUG",
-            {},
-            ["there is no entry of kafka.request.logger at DEBUG in the new files: is the logger on?"],
-        )
-    release = request_log.release_of_all(seen, source.release)
-    done = request_log.convert(seen, release, cluster_id, root, source.zone)
-    message = (
-        f"{done.entries} requests of {len(seen.brokers)} brokers on {release}: {done.connections} connections, "
-        f"{done.pushes} pushes, {done.unreadable.total()} unreadable lines"
-    )
+    release = request_log.release_of_all(seen, source.release) if seen.brokers else ""
+    staged = arrivals.staged()
+    done = request_log.convert(seen, release, cluster_id, staged, source.zone, before=before)
+    write_open_lives(staged, before, done.open_lives)
     counts = {
         "converted_requests": done.entries,
         "converted_pushes": done.pushes,
         "converted_unreadable": done.unreadable.total(),
     }
+    warnings = _cut(done.cut)
+    if done.without_entries:
+        warnings.append(
+            f"{len(done.without_entries)} files have no entry of kafka.request.logger at DEBUG, such as "
+            f"{done.without_entries[0]}: how they begin is in undecodable_records. Is the logger on?"
+        )
     numbered = [broker.broker_id for broker in seen.brokers if broker.id_known_by == "numbered"]
-    return Conversion(message, counts, [*_cut(done.cut), *([_numbers_of_ours(numbered)] if numbered else [])])
+    if numbered:
+        warnings.append(_numbers_of_ours(numbered))
+    message = (
+        f"{done.entries} requests of {len(seen.brokers)} brokers{f' on {release}' if release else ''}: "
+        f"{done.connections} connections, {done.pushes} pushes, {done.unreadable.total()} unreadable lines or files"
+    )
+    return Conversion(message, counts, warnings)
 
 
-def _otlp(source: Source, parts: Sequence[LogFile], cluster_id: str, root: Path) -> Conversion:
-    done = otlp_conversion.convert(parts, source.format, cluster_id, root)
+def _otlp(source: Source, parts: Sequence[LogFile], cluster_id: str, arrivals: Arrivals) -> Conversion:
+    done = otlp_conversion.convert(parts, source.format, cluster_id, arrivals.staged())
     message = (
         f"{done.messages} messages of {done.files} files: {done.pushes} pushes, {done.unreadable.total()} unreadable "
         f"messages, {done.other_signals} of logs or traces, {done.other_clusters} resources of other clusters"

@@ -7,11 +7,13 @@ import io
 import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import zstandard
+
+from client_telemetry.sources.stored_file import NoSuchLocation, StoredFile, find_files, without_secrets
 
 MAX_LINE_BYTES = 16 * 2**20
 """The longest line that is kept: telemetry.max.bytes is 1 MiB by default, a request at most 100 MiB and never logged
@@ -34,65 +36,57 @@ class NoLogs(ValueError):
 @dataclass(frozen=True, order=True)
 class LogFile:
     """`family`: what the rotated files of one log have in common, its folder and the name up to `.log`.
-    `broker_id`: as told by whoever named the file, None = the log itself has to tell. `start`: bytes of the decompressed
-    file that are not to be read: they were converted before."""
+    `broker_id`: as told by whoever named the file, None = the log itself has to tell. `start`, `end`: the bytes of the
+    decompressed file that are to be read; `end` is None = all. Those before were converted before, those behind may be half
+    a line of a log that is still written to."""
 
-    path: Path
+    file: StoredFile
     family: str
     broker_id: int | None = None
     start: int = 0
+    end: int | None = None
 
     @property
     def bytes(self) -> int:
-        return self.path.stat().st_size
+        return self.file.state().bytes
 
 
 def find_logs(named: Sequence[str]) -> list[LogFile]:
     """Files of `named`: files, folders (all files below that are not hidden) and patterns, each optionally after
-    `<node id>=`. Order of path; the same file counts once. Raises NoLogs."""
+    `<node id>=`. Order of location; the same file counts once. Raises NoLogs."""
     if not named:
         raise NoLogs("name at least one request log, or a folder of them")
-    found: dict[Path, LogFile] = {}
+    found: dict[str, LogFile] = {}
     for name in named:
         told = re.match(r"(\d{1,9})=(?=.)", name)
         location = name[told.end() :] if told else name
-        files = _files(location)
+        try:
+            files = find_files(location)
+        except NoSuchLocation as error:
+            raise NoLogs(str(error)) from None
         if not files:
-            raise NoLogs(f"{location}: there is no such file, and no folder or pattern with files in it")
-        for path in files:
-            found.setdefault(path.resolve(), LogFile(path, _family(path), int(told[1]) if told else None))
+            raise NoLogs(
+                f"{without_secrets(location)}: there is no such file, and no folder or pattern with files in it"
+            )
+        for file in files:
+            found.setdefault(file.resolved(), LogFile(file, _family(file), int(told[1]) if told else None))
     return sorted(found.values())
 
 
-def _files(location: str) -> list[Path]:
-    path = Path(location).expanduser()
-    if path.is_file():
-        return [path]
-    if path.is_dir():
-        inside = (p for p in path.rglob("*") if p.is_file())
-        return sorted(
-            p for p in inside if not any(part.startswith(".") for part in p.relative_to(path).parts)
-        )
-    if path.is_absolute():
-        base, pattern = Path(path.anchor), str(path.relative_to(path.anchor))
-    else:
-        base, pattern = Path(), str(path)
-    return sorted(p for p in base.glob(pattern) if p.is_file()) if pattern and pattern != "." else []
-
-
-def _family(path: Path) -> str:
-    name = path.name
+def _family(file: StoredFile) -> str:
+    name = file.name
     for ending in _COMPRESSED:
         name = name.removesuffix(ending)
     rotated = _ROTATED.match(name)
-    return str(path.parent / (rotated["stem"] if rotated else name))
+    return f"{file.folder}/{rotated['stem'] if rotated else name}"
 
 
 @dataclass
 class CutOff:
-    """Why a compressed log ended before its end, None = it did not."""
+    """Why a compressed log ended before its end, None = it did not; and where that was: the bytes as they are stored."""
 
     reason: str | None = None
+    stored: bytes = b""
 
 
 class _Decompressed(io.RawIOBase):
@@ -102,6 +96,7 @@ class _Decompressed(io.RawIOBase):
         self._stored, self._new, self._cut = stored, new, cut
         self._current: Any = None
         self._ready = memoryview(b"")
+        self._last = b""
 
     def readable(self) -> bool:
         return True
@@ -111,12 +106,13 @@ class _Decompressed(io.RawIOBase):
             block = self._stored.read(_BLOCK_BYTES)
             if not block:
                 if self._current is not None:
-                    self._cut.reason = "the compressed file ends early"
+                    self._cut.reason, self._cut.stored = "the compressed file ends early", self._last
                 return 0
+            self._last = block
             try:
                 self._ready = memoryview(self._decompress(block))
             except (zlib.error, zstandard.ZstdError) as error:
-                self._cut.reason = f"the compressed file is damaged ({error})"
+                self._cut.reason, self._cut.stored = f"the compressed file is damaged ({error})", block
                 return 0
         count = min(len(self._ready), len(buffer))
         buffer[:count] = self._ready[:count]
@@ -149,7 +145,32 @@ def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
     return stored
 
 
-def skip(file: BinaryIO, count: int) -> None:
+class _UpTo(io.RawIOBase):
+    """The next so many bytes of a file."""
+
+    def __init__(self, file: BinaryIO, count: int) -> None:
+        self._file, self._left = file, count
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._file.read(min(len(buffer), self._left))
+        buffer[: len(data)] = data
+        self._left -= len(data)
+        return len(data)
+
+
+@contextmanager
+def opened(log: LogFile, cut: CutOff) -> Iterator[BinaryIO]:
+    """What is to be read of a file, decompressed. Where it ends early or is damaged it ends, with the reason in `cut`."""
+    with log.file.open() as stored:
+        text = open_decompressed(stored, cut)
+        _skip(text, log.start)
+        yield text if log.end is None else io.BufferedReader(_UpTo(text, log.end - log.start), _BLOCK_BYTES)
+
+
+def _skip(file: BinaryIO, count: int) -> None:
     """Go on so many bytes, or to the end if that is nearer."""
     if file.seekable():
         file.seek(count, io.SEEK_CUR)
@@ -158,13 +179,11 @@ def skip(file: BinaryIO, count: int) -> None:
         count -= len(block)
 
 
-def lines(path: Path, cut: CutOff, start: int = 0) -> Iterator[tuple[int, bytes]]:
-    """(offset in the decompressed log, line) of each line from `start` on; the last one may lack its line feed. A
+def lines(log: LogFile, cut: CutOff) -> Iterator[tuple[int, bytes]]:
+    """(offset in the decompressed log, line) of each line that is to be read; the last one may lack its line feed. A
     compressed file that ends early or is damaged gives what comes before that, and the reason in `cut`."""
-    offset = start
-    with path.open("rb") as stored:
-        text = open_decompressed(stored, cut)
-        skip(text, start)
+    offset = log.start
+    with opened(log, cut) as text:
         while line := text.readline(MAX_LINE_BYTES):
             yield offset, line.rstrip(b"\r\n")
             offset += len(line)

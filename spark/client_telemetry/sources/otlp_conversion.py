@@ -21,10 +21,11 @@ from client_telemetry.otlp.attributes import attribute_map
 from client_telemetry.otlp.points import IDENTITY_LABELS
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
 from client_telemetry.raw.writer import DumpWriter
-from client_telemetry.sources.log_files import CutOff, LogFile
+from client_telemetry.sources.log_files import CutOff, LogFile, opened
 from client_telemetry.sources.otlp_files import Message, messages
 
 UNKNOWN_BROKER = -1
+_BLOCK_BYTES = 2**20
 _NAMESPACE = uuid.UUID("c1d8b0a4-52d3-5a3e-8f0e-0a2f4b8f1c77")
 
 
@@ -53,32 +54,37 @@ def convert(files: Sequence[LogFile], format_: str, cluster_id: str, root: Path)
 
 class _File:
     def __init__(self, file: LogFile, cluster_id: str, root: Path, done: Converted) -> None:
-        self._path, self._start = file.path, file.start
-        self._cluster_id, self._root, self._done = cluster_id, root, done
+        self._file, self._cluster_id, self._root, self._done = file, cluster_id, root, done
         # Files are renamed when they are rotated: what is in them tells them apart.
-        with self._path.open("rb") as stored:
-            self._digest = hashlib.file_digest(stored, "sha256").hexdigest()
+        digest, cut = hashlib.sha256(), CutOff()
+        with opened(file, cut) as text:
+            while block := text.read(_BLOCK_BYTES):
+                digest.update(block)
+        digest.update(cut.stored)
+        self._digest = digest.hexdigest()
         self._dumps: dict[int, DumpWriter] = {}
-        self._latest = int(self._path.stat().st_mtime) * 10**9
+        self._latest = int(file.file.modified_at().timestamp()) * 10**9
 
     def convert(self, format_: str) -> None:
         cut = CutOff()
         self._done.files += 1
-        for message in messages(self._path, format_, cut, self._start):
+        for message in messages(self._file, format_, cut):
             self._done.messages += 1
             self._message(message)
-        if cut.reason:
-            self._done.cut.append(f"{self._path}: {cut.reason}")
+        if cut.reason and self._file.end is None:
+            self._done.cut.append(f"{self._file.file}: {cut.reason}")
+            self._unreadable(cut.stored, cut.reason, cut.reason)
         for dump in self._dumps.values():
             dump.close()
 
+    def _unreadable(self, data: bytes, reason: str, where: str) -> None:
+        self._done.unreadable[reason.partition(":")[0]] += 1
+        dump = self._dump(UNKNOWN_BROKER, self._latest)
+        dump.append_unreadable("client_pushes", data, f"{self._file.file.name}, {where}", self._latest)
+
     def _message(self, message: Message) -> None:
         if message.error is not None:
-            self._done.unreadable[message.error.partition(":")[0]] += 1
-            where = f"{self._path.name}, byte {message.offset}: {message.error}"
-            self._dump(UNKNOWN_BROKER, self._latest).append_unreadable(
-                "client_pushes", message.data, where, self._latest
-            )
+            self._unreadable(message.data, message.error, f"byte {message.offset}: {message.error}")
         elif message.metrics is None:
             self._done.other_signals += 1
         else:
@@ -123,7 +129,7 @@ class _File:
 
     def _dump(self, broker_id: int, nanos: int) -> DumpWriter:
         if broker_id not in self._dumps:
-            name = f"otlp/{self._cluster_id}/{broker_id}/{self._digest}/{self._start}"
+            name = f"otlp/{self._cluster_id}/{broker_id}/{self._digest}/{self._file.start}"
             self._dumps[broker_id] = DumpWriter(
                 self._root,
                 self._cluster_id,

@@ -15,7 +15,6 @@ MetricsData and ExportMetricsServiceRequest are the same on the wire. What the m
 
 import json
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 import zstandard
@@ -23,10 +22,15 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
-from client_telemetry.sources.log_files import CutOff, open_decompressed, skip
+from client_telemetry.sources.arrivals import Form
+from client_telemetry.sources.log_files import CutOff, LogFile, opened
+from client_telemetry.sources.message_ends import FrameEnds, LineEnds, MessageEnds, OnlyEnd
 
 MAX_MESSAGE_BYTES = 64 * 2**20
 """Above the 4 MiB that OTLP receivers take by default; a larger length is damage."""
+
+_SHOWN_BYTES = 64 * 2**10
+"""Of damage: as much as the quarantine keeps."""
 
 
 class NotMetrics(ValueError):
@@ -43,22 +47,38 @@ class Message(NamedTuple):
     error: str | None = None
 
 
-def messages(path: Path, format_: str, cut: CutOff, start: int = 0) -> Iterator[Message]:
-    """The messages of a file from byte `start` of it on, decompressed. Where it is damaged or ends early the rest is one
-    message with an error."""
-    split, parse = FORMATS[format_]
-    with path.open("rb") as stored:
-        file = open_decompressed(stored, cut)
-        skip(file, start)
-        for at, data, error in split(file):
-            offset = start + at
+def messages(log: LogFile, format_: str, cut: CutOff) -> Iterator[Message]:
+    """The messages of what is to be read of a file. Where it is damaged or ends early the rest is one message with an
+    error."""
+    known = FORMATS[format_]
+    with opened(log, cut) as file:
+        for at, data, error in known.split(file):
+            offset = log.start + at
             if error is not None:
                 yield Message(offset, data, None, error)
                 continue
             try:
-                yield Message(offset, data, parse(data))
+                yield Message(offset, data, known.parse(data))
             except NotMetrics as reason:
                 yield Message(offset, data, None, str(reason))
+
+
+def form(format_: str) -> Form:
+    """How the messages of this format follow each other."""
+    known = FORMATS[format_]
+
+    def is_whole(tail: bytes) -> bool:
+        if known.ends is OnlyEnd:
+            return True
+        if known.ends is not LineEnds:
+            return False
+        try:
+            known.parse(tail)
+        except NotMetrics:
+            return False
+        return True
+
+    return Form(known.ends, is_whole)
 
 
 _Split = Callable[[BinaryIO], Iterator[tuple[int, bytes, str | None]]]
@@ -67,9 +87,8 @@ _Split = Callable[[BinaryIO], Iterator[tuple[int, bytes, str | None]]]
 def _framed(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
     offset = 0
     while head := file.read(4):
-        length = int.from_bytes(head, "big")
-        if len(head) < 4 or length > MAX_MESSAGE_BYTES:
-            yield offset, head + file.read(65_536), f"no length of a message: {head.hex(' ')}"
+        if (length := _fixed_length(head)) is None or length < 0:
+            yield offset, head + file.read(_SHOWN_BYTES), f"no length of a message: {head.hex(' ')}"
             return
         data = file.read(length)
         if len(data) < length:
@@ -81,21 +100,32 @@ def _framed(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
 
 def _varint_framed(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
     offset = 0
-    while True:
-        length = size = 0
-        while byte := file.read(1):
-            length |= (byte[0] & 0x7F) << (7 * size)
-            size += 1
-            if byte[0] < 0x80 or size == 10:
-                break
-        if not byte and not size:
+    while head := file.read(1):
+        while (length := _varint_length(head)) is None and (byte := file.read(1)):
+            head += byte
+        if length is None or length < 0:
+            yield offset, head + file.read(_SHOWN_BYTES), f"no length of a message: {head.hex(' ')}"
             return
-        data = file.read(length) if byte and length <= MAX_MESSAGE_BYTES else b""
-        if not byte or len(data) < length:
-            yield offset, data, f"the last message ends early, or {length} is no length"
+        data = file.read(length)
+        if len(data) < length:
+            yield offset, head + data, f"the last message ends early: {len(data)} of {length} bytes"
             return
-        yield offset + size, data, None
-        offset += size + length
+        yield offset + len(head), data, None
+        offset += len(head) + length
+
+
+def _fixed_length(head: bytes) -> int | None:
+    """Of 4 bytes, the first one first; None = there are less, -1 = longer than any message."""
+    length = int.from_bytes(head, "big")
+    return None if len(head) < 4 else length if length <= MAX_MESSAGE_BYTES else -1
+
+
+def _varint_length(head: bytes) -> int | None:
+    """Of protobuf's numbers; None = it goes on, -1 = longer than any message."""
+    length = sum((byte & 0x7F) << (7 * i) for i, byte in enumerate(head))
+    if length > MAX_MESSAGE_BYTES or len(head) > 10:
+        return -1
+    return None if head[-1] & 0x80 else length
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
@@ -146,19 +176,35 @@ def _without_exemplars(value: Any) -> Any:
 def _zstd_then(parse: Callable[[bytes], MetricsData | None]) -> Callable[[bytes], MetricsData | None]:
     def read(data: bytes) -> MetricsData | None:
         try:
-            decompressor = zstandard.ZstdDecompressor().decompressobj()
-            return parse(decompressor.decompress(data))
+            message = zstandard.ZstdDecompressor().stream_reader(data).read(MAX_MESSAGE_BYTES + 1)
         except zstandard.ZstdError as error:
             raise NotMetrics(f"not zstd: {error}") from None
+        if len(message) > MAX_MESSAGE_BYTES:
+            raise NotMetrics(f"decompresses to more than {MAX_MESSAGE_BYTES} bytes")
+        return parse(message)
 
     return read
 
 
-FORMATS: dict[str, tuple[_Split, Callable[[bytes], MetricsData | None]]] = {
-    "collector_proto": (_framed, _proto),
-    "collector_proto_zstd": (_framed, _zstd_then(_proto)),
-    "collector_json": (_lines, _json),
-    "collector_json_zstd": (_framed, _zstd_then(_json)),
-    "otlp_proto": (_whole, _proto),
-    "metric_stream": (_varint_framed, _proto),
+class _Format(NamedTuple):
+    split: _Split
+    parse: Callable[[bytes], MetricsData | None]
+    ends: Callable[[], MessageEnds]
+
+
+def _frame_ends() -> FrameEnds:
+    return FrameEnds(_fixed_length)
+
+
+def _varint_frame_ends() -> FrameEnds:
+    return FrameEnds(_varint_length)
+
+
+FORMATS = {
+    "collector_proto": _Format(_framed, _proto, _frame_ends),
+    "collector_proto_zstd": _Format(_framed, _zstd_then(_proto), _frame_ends),
+    "collector_json": _Format(_lines, _json, LineEnds),
+    "collector_json_zstd": _Format(_framed, _zstd_then(_json), _frame_ends),
+    "otlp_proto": _Format(_whole, _proto, OnlyEnd),
+    "metric_stream": _Format(_varint_framed, _proto, _varint_frame_ends),
 }

@@ -2,26 +2,35 @@
 
 The same logs give the same dump, byte for byte: incarnations are made from what the logs say, so that converting again
 replaces. A life of a broker begins with the log or where its ApiVersions answers change; a restart on the same release
-does not show.
+does not show. Later lines of the log go on with the life with which the lines before ended (open_life.py).
 """
 
 import base64
 import binascii
+import hashlib
 import uuid
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 from client_telemetry.compatibility import releases
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
 from client_telemetry.raw.writer import DumpWriter
-from client_telemetry.sources.broker_survey import BrokerLife, Endpoint, Survey, SurveyedBroker, addresses
+from client_telemetry.sources.broker_survey import (
+    BrokerLife,
+    Endpoint,
+    Survey,
+    SurveyedBroker,
+    SurveyedFile,
+    addresses,
+)
 from client_telemetry.sources.connection_watch import ConnectionWatch
-from client_telemetry.sources.log_files import CutOff, LogFile, lines
-from client_telemetry.sources.log_line import LineReader
+from client_telemetry.sources.log_files import CutOff, LogFile, lines, opened
+from client_telemetry.sources.log_line import MARK, LineReader
+from client_telemetry.sources.open_life import OpenLife
 from client_telemetry.sources.request_entry import (
     PUSH_TELEMETRY,
     BadEntry,
@@ -34,6 +43,10 @@ SILENCE_NANOS = 300 * 10**9
 """Without a line for longer than that, a broker was not watched: its log was off, is not among the files, or it was down.
 A connected client asks for Metadata every five minutes if for nothing else (metadata.max.age.ms)."""
 
+UNKNOWN_BROKER = -1
+MAX_PIECE_BYTES = 64 * 2**10
+"""Of a file without entries: as much as the quarantine keeps."""
+
 _NAMESPACE = uuid.UUID("6d2f3c2e-8a55-5d0c-9a43-6c1f4f0f5b11")
 
 
@@ -44,7 +57,7 @@ class ReleaseNotTold(ValueError):
 @dataclass
 class Converted:
     """What came of the lines. `connections` are those of clients. `unreadable`: entries that could not be read, by
-    reason. `cut`: files that ended early, with the reason."""
+    reason. `cut`: files that ended early, with the reason. `without_entries`: files of which no line is an entry."""
 
     lines: int = 0
     entries: int = 0
@@ -55,6 +68,8 @@ class Converted:
     between_brokers: int = 0
     unreadable: Counter = field(default_factory=Counter)
     cut: list[str] = field(default_factory=list)
+    without_entries: list[str] = field(default_factory=list)
+    open_lives: list[OpenLife] = field(default_factory=list)
 
 
 def release_of_all(survey: Survey, told: str | None) -> str:
@@ -103,6 +118,15 @@ def _answers(survey: Survey) -> str:
     )
 
 
+def is_entry(reader: LineReader, line: bytes) -> bool:
+    """Whether a line is whole and of the request logger."""
+    read = reader.read(line)
+    try:
+        return read is not None and read.nanos is not None and parse_entry(read.message) is not None
+    except BadEntry:
+        return False
+
+
 def convert(
     survey: Survey,
     release: str,
@@ -110,10 +134,12 @@ def convert(
     root: Path,
     zone: tzinfo = UTC,
     report: Callable[[int], None] = lambda n: None,
+    before: Sequence[OpenLife] = (),
 ) -> Converted:
     """Write the dump below `root`. `release`: what the brokers run that may run it by their answers; another broker's
-    release stays open unless its answers prove one (`is_proven`)."""
-    return _Conversion(survey, release, cluster_id, root, zone, report).run()
+    release stays open unless its answers prove one (`is_proven`). `before`: lives that may go on; `Converted.open_lives`
+    are those that may go on from here."""
+    return _Conversion(survey, release, cluster_id, root, zone, report, before).run()
 
 
 class _Conversion:
@@ -125,6 +151,7 @@ class _Conversion:
         root: Path,
         zone: tzinfo,
         report: Callable[[int], None],
+        before: Sequence[OpenLife],
     ) -> None:
         self._survey = survey
         self._cluster_id, self._root = cluster_id, root
@@ -133,26 +160,38 @@ class _Conversion:
         self.done = Converted()
         self._lives: dict[Endpoint, list[_Life]] = {}
         for broker in survey.brokers:
-            lives = [_Life(broker, i, release, cluster_id, root, self.done) for i in range(len(broker.lives))]
+            open_ = next((each for each in before if each.is_of(broker)), None)
+            lives = [
+                _Life(broker, i, release, cluster_id, root, self.done, open_ if i == 0 else None)
+                for i in range(len(broker.lives))
+            ]
             for endpoint in broker.endpoints:
                 self._lives[endpoint] = lives
+        self._of_no_broker: dict[int, DumpWriter] = {}
 
     def run(self) -> Converted:
         if self._survey.without_log:
             self._tell_of_brokers_without_log()
-        files = [f for f in self._survey.files if f.same_as is None and f.entries]
-        for file in sorted(files, key=lambda f: (f.first, str(f.log.path))):
+        files = [f for f in self._survey.files if f.same_as is None]
+        for file in sorted((f for f in files if f.entries), key=lambda f: (f.first, f.log.file)):
             self._file(file.log)
+        for file in files:
+            if not file.entries and (file.lines or file.cut):
+                self._without_entries(file)
         for lives in {id(lives): lives for lives in self._lives.values()}.values():
             for life in lives:
                 life.close()
+            if lives[-1].is_latest:
+                self.done.open_lives.append(lives[-1].open_life())
+        for dump in self._of_no_broker.values():
+            dump.close()
         return self.done
 
     def _file(self, log: LogFile) -> None:
         done = self.done
         cut = CutOff()
         life: _Life | None = None
-        for offset, line in lines(log.path, cut, log.start):
+        for offset, line in lines(log, cut):
             done.lines += 1
             if done.lines % 20_000 == 0:
                 self._report(done.lines)
@@ -168,7 +207,7 @@ class _Conversion:
             except BadEntry as error:
                 done.unreadable[str(error).partition(":")[0]] += 1
                 life = life or self._any_life(log)
-                life.add_unreadable(line, f"{log.path.name}, byte {offset}: {error}", read.nanos)
+                life.add_unreadable(line, f"{log.file.name}, byte {offset}: {error}", read.nanos)
                 continue
             done.entries += 1
             if (
@@ -178,28 +217,76 @@ class _Conversion:
                 continue
             life = lives[bisect_right([each.since for each in lives], read.nanos, lo=1) - 1]
             life.add(entry, read.nanos)
-        if cut.reason:
+        if cut.reason and log.end is None:
             done.cut.append(cut.reason)
+            self._pass_on(log, cut.stored, f"{log.file.name}: {cut.reason}", "the compressed file is cut off")
+
+    def _without_entries(self, file: SurveyedFile) -> None:
+        """A file that none of the lines tells the broker of: one piece of it, from the first line on that may have been
+        meant as an entry, stands for all."""
+        log, at = file.log, file.log.start
+        if file.marked:
+            at = next(offset for offset, line in lines(log, CutOff()) if MARK in line)
+        with opened(replace(log, start=at), CutOff()) as text:
+            piece = text.read(MAX_PIECE_BYTES)
+        where = (
+            f"{log.file.name}, byte {at}: none of its {file.lines} lines is an entry of kafka.request.logger at DEBUG, "
+            f"{file.marked} begin like one"
+        )
+        self.done.without_entries.append(str(log.file))
+        if piece:
+            self._pass_on(log, piece, where, "a file without an entry")
+        if file.cut and log.end is None:
+            cut = CutOff()
+            for _ in lines(log, cut):
+                pass
+            self._pass_on(log, cut.stored, f"{log.file.name}: {file.cut}", "the compressed file is cut off")
+
+    def _pass_on(self, log: LogFile, piece: bytes, where: str, reason: str) -> None:
+        """A piece of a file that tells of no broker, to the one whose log it seems to be."""
+        self.done.unreadable[reason] += 1
+        life = self._any_life(log)
+        if life is not None:
+            life.add_unreadable(piece, where, None)
+            return
+        broker_id = UNKNOWN_BROKER if log.broker_id is None else log.broker_id
+        at = int(log.file.modified_at().timestamp()) * 10**9
+        if self._survey.brokers:
+            first, last = (
+                min(b.first for b in self._survey.brokers),
+                max(b.last for b in self._survey.brokers),
+            )
+            at = min(max(at, first), last)
+        if broker_id not in self._of_no_broker:
+            digest = hashlib.sha256(where.encode() + piece).hexdigest()
+            name = f"request-log/{self._cluster_id}/{broker_id}/{digest}"
+            self._of_no_broker[broker_id] = _unwatched(
+                self._root, self._cluster_id, broker_id, name, _time(at)
+            )
+        self._of_no_broker[broker_id].append_unreadable("connections", piece, where, at)
 
     def _tell_of_brokers_without_log(self) -> None:
         """A manifest that says that nothing was watched: otherwise nobody would know that the broker is there."""
         first = _time(min(broker.first for broker in self._survey.brokers))
         for broker_id in self._survey.without_log:
             name = f"request-log/{self._cluster_id}/{broker_id}/none"
-            dump = DumpWriter(
-                self._root,
-                self._cluster_id,
-                broker_id,
-                uuid.uuid5(_NAMESPACE, name).bytes,
-                broker_started_at=first,
-                broker_software_version="",
-            )
-            dump.describe_hour(first, {"registry": {"mode": "sampled", "windows": []}})
+            dump = _unwatched(self._root, self._cluster_id, broker_id, name, first)
+            dump.describe_hour(first)
             dump.close()
 
-    def _any_life(self, log: LogFile) -> "_Life":
-        """Of the broker whose log it is, for a line that does not tell."""
-        return next(lives[0] for at, lives in self._lives.items() if at.stream[0] == log.family)
+    def _any_life(self, log: LogFile) -> "_Life | None":
+        """Of the broker whose log it is, or of the only one whose log lies beside it, for what does not tell."""
+        by_broker = {id(lives): lives for at, lives in self._lives.items() if at.stream[0] == log.family}
+        if not by_broker and log.broker_id is None:
+            folder = log.file.folder
+            by_broker = {
+                id(lives): lives
+                for at, lives in self._lives.items()
+                if at.stream[0].rpartition("/")[0] == folder
+            }
+            if len(by_broker) > 1:
+                return None
+        return next((lives[0] for lives in by_broker.values()), None)
 
     def _lives_of(self, stream: tuple[str, str], entry: RequestEntry) -> list["_Life"]:
         ends = addresses(entry.connection_id)
@@ -211,8 +298,21 @@ class _Conversion:
         return lives
 
 
+def _unwatched(root: Path, cluster_id: str, broker_id: int, name: str, started_at: datetime) -> DumpWriter:
+    """Of a broker that nothing was seen of."""
+    return DumpWriter(
+        root,
+        cluster_id,
+        broker_id,
+        uuid.uuid5(_NAMESPACE, name).bytes,
+        broker_started_at=started_at,
+        broker_software_version="",
+        manifest_fields={"registry": {"mode": "sampled", "windows": []}},
+    )
+
+
 class _Life:
-    """A broker's life and its part of the dump, which begins with the first entry."""
+    """A broker's life and its part of the dump, which begins with the first entry, or goes on where `open_` ended."""
 
     def __init__(
         self,
@@ -222,14 +322,24 @@ class _Life:
         cluster_id: str,
         root: Path,
         done: Converted,
+        open_: OpenLife | None,
     ) -> None:
         life: BrokerLife = broker.lives[index]
         self.since = life.since
         until = broker.lives[index + 1].since if index + 1 < len(broker.lives) else broker.last
-        self._done = done
+        self._done, self._broker = done, broker
         self._first, self._last, self._last_logged = life.since, until, life.since
-        self._windows: list[list[int]] = []
-        name = f"request-log/{cluster_id}/{broker.broker_id}/{life.since}"
+        started, name = life.since, f"request-log/{cluster_id}/{broker.broker_id}/{life.since}"
+        self.is_latest = open_ is None or broker.last >= open_.last
+        goes_on = open_ is not None and open_.goes_on_with(life)
+        if goes_on:
+            life = open_.told_by(life)
+            started, name = open_.since, open_.name
+        elif open_ is not None and open_.since <= life.since and open_.answers_as(life):
+            # Lines that come late: of that life, which no restart is known to have ended. Its sequences are taken.
+            started, name = open_.since, f"{name}/{open_.last}"
+        self._life, self._name, self._started = life, name, started
+        self._windows = open_.windows if goes_on else []
         fields: dict[str, object] = {"registry": {"mode": "sampled", "windows": []}}
         if life.api_versions:
             fields["api_versions"] = life.api_versions
@@ -240,11 +350,14 @@ class _Life:
             cluster_id,
             broker.broker_id,
             uuid.uuid5(_NAMESPACE, name).bytes,
-            broker_started_at=_time(life.since),
+            broker_started_at=_time(started),
             broker_software_version=_release(life, release),
             manifest_fields=fields,
+            continues=open_.continued() if goes_on else None,
         )
         self._watch = ConnectionWatch(self._dump.append_connection_event)
+        if goes_on:
+            self._watch.go_on_with(open_.watch)
 
     def add(self, entry: RequestEntry, logged: int) -> None:
         self._last_logged = logged
@@ -272,6 +385,18 @@ class _Life:
         for hour, windows in hours.items():
             self._dump.describe_hour(hour, {"registry": {"mode": "sampled", "windows": windows}})
         self._dump.close()
+
+    def open_life(self) -> OpenLife:
+        """What later lines go on with; after `close`."""
+        return OpenLife.of(
+            self._broker,
+            self._life,
+            name=self._name,
+            since=self._started,
+            windows=self._windows,
+            dump=self._dump.continued(),
+            watch=self._watch.state(),
+        )
 
 
 def _release(life: BrokerLife, release: str) -> str:

@@ -3,11 +3,13 @@
 import gzip
 import json
 import os
+from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from client_telemetry.raw.envelopes import parse_connection_event
+from client_telemetry.raw.errors import UnreadableSource
 from client_telemetry.raw.object_key import parse_object_key
 from client_telemetry.raw.reader import RecordReader
 from client_telemetry.sources.arrivals import SETTLED, Arrivals, StillWritten
@@ -44,13 +46,17 @@ def convert(logs: Path, settled: timedelta = SETTLED):
 
 
 def requests(logs: Path) -> int:
-    """Requests of all connection events of the dump, each record once."""
-    counted = {}
+    """Requests of all connections of the dump: an event tells what there was since its connection opened."""
+    counted = Counter()
     for path in (logs.parent / "raw").glob("v1/dataset=connections/**/*.zst"):
         with path.open("rb") as source:
             for record in RecordReader(source, path.name):
-                event = parse_connection_event(record.data, parse_object_key(str(path)))
-                counted[event.incarnation, event.sequence] = sum(use.requests for use in event.api_uses)
+                try:
+                    event = parse_connection_event(record.data, parse_object_key(str(path)))
+                except UnreadableSource:
+                    continue
+                connection = event.incarnation, event.client.connection_id, event.opened_at_nanos
+                counted[connection] = max(counted[connection], sum(use.requests for use in event.api_uses))
     return sum(counted.values())
 
 
@@ -83,14 +89,83 @@ def test_of_a_file_that_grew_the_new_lines_count(logs, name):
     assert requests(logs) == 13
 
 
-def test_a_file_that_is_still_written_to_waits(logs):
-    write(logs / "kafka-request.log.1", range(10))
-    write(logs / "kafka-request.log", range(10, 20), minutes_ago=1)
-    done = convert(logs)
-    assert done.counts["converted_requests"] == 10
-    assert "1 files were written to in the last 10 minutes" in done.warnings[0]
-    aged(logs / "kafka-request.log")
+def test_of_a_file_that_is_still_written_to_whole_lines_count(logs):
+    path = write(logs / "kafka-request.log", range(10), minutes_ago=1)
     assert convert(logs).counts["converted_requests"] == 10
+    line = json_line(10, FETCH)
+    append(path, line[:100])
+    done = convert(logs)
+    assert done.counts == {"converted_files": 0}
+    assert "1 files are still written to and end within a message" in done.warnings[0]
+    append(path, line[100:] + b"\n" + json_line(11, FETCH)[:50])
+    assert convert(logs).counts["converted_requests"] == 1
+    path.rename(logs / "kafka-request.log.1")
+    append(logs / "kafka-request.log.1", json_line(11, FETCH)[50:] + b"\n")
+    write(logs / "kafka-request.log", range(12, 15), minutes_ago=0)
+    done = convert(logs)
+    assert (done.counts["converted_requests"], done.counts["converted_unreadable"]) == (4, 0)
+    assert requests(logs) == 15
+
+
+def append(path: Path, data: bytes) -> None:
+    """As a logger does."""
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def test_of_a_log_that_is_copied_and_truncated_each_line_counts_once(logs):
+    path = write(logs / "kafka-request.log", range(10), minutes_ago=1)
+    assert convert(logs).counts["converted_requests"] == 10
+    append(path, json_line(10, FETCH) + b"\n")
+    (logs / "kafka-request.log.1").write_bytes(path.read_bytes())
+    write(path, range(11, 13), minutes_ago=1)
+    assert convert(logs).counts["converted_requests"] == 3
+    assert requests(logs) == 13
+
+
+def test_half_a_line_of_a_file_at_rest_is_quarantined_and_read_when_the_rest_comes(logs):
+    line = json_line(2, FETCH)
+    path = write(logs / "kafka-request.log", range(2), minutes_ago=0)
+    append(path, line[:200])
+    done = convert(logs, timedelta(0))
+    assert (done.counts["converted_requests"], done.counts["converted_unreadable"]) == (2, 1)
+    append(path, line[200:] + b"\n")
+    done = convert(logs, timedelta(0))
+    assert (done.counts["converted_requests"], done.counts["converted_unreadable"]) == (1, 0)
+    assert requests(logs) == 3
+
+
+def test_a_last_line_without_its_line_feed_counts_once(logs):
+    path = write(logs / "kafka-request.log", range(2))
+    path.write_bytes(path.read_bytes().rstrip())
+    assert convert(logs, timedelta(0)).counts["converted_requests"] == 2
+    append(path, b"\n" + json_line(2, FETCH) + b"\n")
+    assert convert(logs, timedelta(0)).counts["converted_requests"] == 1
+    assert requests(logs) == 3
+
+
+@pytest.mark.parametrize("into", ["a growing file", "another file"])
+def test_a_file_that_is_rotated_while_it_is_converted_leaves_nothing_behind(logs, monkeypatch, into):
+    path = write(logs / "kafka-request.log", range(10), minutes_ago=1)
+    keep = Arrivals.keep
+
+    def rotate_and_keep(self):
+        if into == "a growing file":
+            append(path, json_line(10, FETCH) + b"\n")
+        else:
+            path.rename(logs / "kafka-request.log.1")
+            write(path, range(10, 30), minutes_ago=0)
+        keep(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Arrivals, "keep", rotate_and_keep)
+        if into == "a growing file":
+            assert convert(logs).counts["converted_requests"] == 10
+        else:
+            with pytest.raises(StillWritten):
+                convert(logs)
+    convert(logs)
+    assert requests(logs) == (11 if into == "a growing file" else 30)
 
 
 def test_a_file_that_changes_while_it_is_converted_leaves_nothing_behind(logs, monkeypatch):
@@ -109,7 +184,7 @@ def test_a_file_that_changes_while_it_is_converted_leaves_nothing_behind(logs, m
     assert convert(logs).counts["converted_requests"] == 12
 
 
-@pytest.mark.parametrize("moved", range(4))
+@pytest.mark.parametrize("moved", range(5))
 def test_after_a_crash_nothing_is_missing_and_nothing_is_there_twice(logs, monkeypatch, moved):
     """The move into the dump breaks off after so many files; before the next run the log grows."""
     write(logs / "kafka-request.log", (0, 1, 3700, 3701))

@@ -8,6 +8,11 @@ from client_telemetry.sources.log_files import CutOff, NoLogs, find_logs, lines
 TEXT = b"".join(b"line %d %d\n" % (i, i * 7919 % 65_537) for i in range(20_000))
 
 
+def _log(path, data):
+    (log,) = find_logs([str(_write(path, data))])
+    return log
+
+
 def _write(path, data):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
@@ -26,7 +31,7 @@ def _write(path, data):
 )
 def test_lines_of_a_log_whatever_its_compression(tmp_path, pack):
     cut = CutOff()
-    found = list(lines(_write(tmp_path / "kafka-request.log", pack(TEXT)), cut))
+    found = list(lines(_log(tmp_path / "kafka-request.log", pack(TEXT)), cut))
     assert [line for _, line in found] == TEXT.splitlines()
     assert all(TEXT[at : at + len(line)] == line for at, line in found[:100])
     assert cut.reason is None
@@ -36,7 +41,7 @@ def test_lines_of_a_log_whatever_its_compression(tmp_path, pack):
 def test_a_log_that_ends_early_gives_what_is_there_and_says_so(tmp_path, pack):
     packed = pack(TEXT)
     cut = CutOff()
-    found = list(lines(_write(tmp_path / "kafka-request.log.gz", packed[: len(packed) // 2]), cut))
+    found = list(lines(_log(tmp_path / "kafka-request.log.gz", packed[: len(packed) // 2]), cut))
     assert cut.reason == "the compressed file ends early"
     assert [line for _, line in found[:-1]] == TEXT.splitlines()[: len(found) - 1]
     assert len(found) < 20_000
@@ -46,7 +51,7 @@ def test_a_damaged_log_gives_what_comes_before_the_damage(tmp_path):
     packed = bytearray(zstandard.compress(random.Random(1).randbytes(1_200_000).hex("\n").encode()))
     packed[len(packed) * 3 // 4 :] = b"\xff" * 400_000
     cut = CutOff()
-    found = list(lines(_write(tmp_path / "kafka-request.log", bytes(packed)), cut))
+    found = list(lines(_log(tmp_path / "kafka-request.log", bytes(packed)), cut))
     assert "damaged" in cut.reason
     assert len(found) > 100_000
 
@@ -70,7 +75,7 @@ def test_node_ids_and_patterns(tmp_path):
     _write(tmp_path / "one.log", TEXT)
     _write(tmp_path / "two.log", TEXT)
     found = find_logs([f"7={tmp_path}/o*.log", f"{tmp_path}/*.log"])
-    assert [(log.path.name, log.broker_id) for log in found] == [("one.log", 7), ("two.log", None)]
+    assert [(log.file.name, log.broker_id) for log in found] == [("one.log", 7), ("two.log", None)]
 
 
 def test_what_is_not_there_is_named(tmp_path):

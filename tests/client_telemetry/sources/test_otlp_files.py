@@ -2,17 +2,21 @@
 
 import gzip
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import zstandard
 from client_telemetry.otlp.reference import decode
 from client_telemetry.raw.envelopes import parse_client_push
 from client_telemetry.raw.errors import UnreadableSource
 from client_telemetry.raw.object_key import parse_object_key
 from client_telemetry.raw.reader import RecordReader
 from client_telemetry.sources import __main__ as sources
-from client_telemetry.sources.log_files import CutOff
-from client_telemetry.sources.otlp_files import messages
+from client_telemetry.sources.arrivals import SETTLED
+from client_telemetry.sources.conversion import Conversion, Source, convert_new
+from client_telemetry.sources.log_files import CutOff, LogFile, find_logs
+from client_telemetry.sources.otlp_files import MAX_MESSAGE_BYTES, messages
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
 GOLDEN = Path(__file__).parents[2] / "data" / "sources" / "collector"
@@ -33,6 +37,11 @@ def _inputs() -> list[bytes]:
     return [(GOLDEN / name).read_bytes() for name in ("first.bin", "second.bin")]
 
 
+def _log(path: Path) -> LogFile:
+    (log,) = find_logs([str(path)])
+    return log
+
+
 def _varint(number: int) -> bytes:
     low, rest = number & 0x7F, number >> 7
     return bytes([low | 0x80]) + _varint(rest) if rest else bytes([low])
@@ -41,7 +50,7 @@ def _varint(number: int) -> bytes:
 @pytest.mark.parametrize(("name", "format_"), WRITTEN.items(), ids=WRITTEN)
 def test_what_the_file_exporter_writes(name, format_):
     cut = CutOff()
-    found = list(messages(GOLDEN / name, format_, cut))
+    found = list(messages(_log(GOLDEN / name), format_, cut))
     assert [message.error for message in found] == [None, None]
     # The Collector writes fields that the client left out, so points are compared, not bytes; repr, for NaN is not NaN.
     decoded = [repr(decode(message.metrics.SerializeToString())) for message in found]
@@ -53,10 +62,10 @@ def test_metric_streams_and_one_message_per_object(tmp_path):
     stream, whole = tmp_path / "stream", tmp_path / "object.binpb.gz"
     stream.write_bytes(b"".join(_varint(len(data)) + data for data in _inputs()))
     whole.write_bytes(gzip.compress(_inputs()[0]))
-    assert [m.metrics for m in messages(stream, "metric_stream", CutOff())] == [
+    assert [m.metrics for m in messages(_log(stream), "metric_stream", CutOff())] == [
         MetricsData.FromString(data) for data in _inputs()
     ]
-    (message,) = messages(whole, "otlp_proto", CutOff())
+    (message,) = messages(_log(whole), "otlp_proto", CutOff())
     assert message.metrics == MetricsData.FromString(_inputs()[0])
 
 
@@ -64,6 +73,10 @@ def _convert(folder: Path, format_: str, *files: Path) -> tuple[list, list[Unrea
     raw = folder / "raw"
     told = [format_, f"--cluster={CLUSTER}", f"--raw={raw}", *map(str, files)]
     assert sources.main(told) == 0
+    return _dumped(raw)
+
+
+def _dumped(raw: Path) -> tuple[list, list[UnreadableSource]]:
     pushes, unreadable = [], []
     for path in sorted(raw.glob("v1/dataset=client_pushes/**/*.zst")):
         with path.open("rb") as source:
@@ -133,3 +146,78 @@ def test_of_a_file_that_grew_and_was_renamed_the_new_messages_are_converted(tmp_
     assert "1 messages of 1 files: 1 pushes" in capsys.readouterr().out.splitlines()[-1]
     assert sorted(push.client_instance_id for push in pushes) == [FIRST, SECOND]
     assert len({(push.broker_id, push.incarnation, push.sequence) for push in pushes}) == 2
+
+
+def _collected(folder: Path, settled: timedelta = SETTLED, format_: str = "collector_proto") -> Conversion:
+    return convert_new(Source(format_, (str(folder / "in"),)), CLUSTER, folder / "raw", settled)
+
+
+@pytest.mark.parametrize(
+    "name", ["proto.bin", "proto-zstd-each-message.bin", "json.jsonl", "json-zstd-each-message.bin"]
+)
+@pytest.mark.parametrize("rotated", [False, True], ids=["in place", "renamed meanwhile"])
+def test_of_a_file_that_is_still_written_to_whole_messages_are_taken(tmp_path, name, rotated):
+    """However much of it is there when a run comes: each message once, nothing in the quarantine."""
+    data, path = (GOLDEN / name).read_bytes(), tmp_path / "in" / "metrics"
+    path.parent.mkdir()
+    pushes = 0
+    for part in range(5):
+        if rotated and part == 3:
+            path = path.rename(tmp_path / "in" / "metrics-2026-11-21")
+        with path.open("ab") as file:
+            file.write(data[len(data) * part // 5 : len(data) * (part + 1) // 5])
+        done = _collected(tmp_path, format_=WRITTEN[name])
+        pushes += done.counts.get("converted_pushes", 0)
+        assert done.counts.get("converted_unreadable", 0) == 0
+        assert bool(done.warnings) == (part < 4)
+    assert pushes == 2
+    assert sorted(push.client_instance_id for push in _dumped(tmp_path / "raw")[0]) == [FIRST, SECOND]
+
+
+def test_a_tail_that_stays_partial_is_quarantined_and_read_when_the_rest_comes_after_all(tmp_path):
+    data, path = (GOLDEN / "proto.bin").read_bytes(), tmp_path / "in" / "metrics"
+    path.parent.mkdir()
+    path.write_bytes(data[:-10])
+    assert _collected(tmp_path).counts["converted_pushes"] == 1
+    done = _collected(tmp_path, timedelta(0))
+    assert (done.counts["converted_pushes"], done.counts["converted_unreadable"]) == (0, 1)
+    (error,) = _dumped(tmp_path / "raw")[1]
+    assert "the last message ends early" in error.message and data[:-10].endswith(error.data[4:])
+    assert _collected(tmp_path, timedelta(0)).counts == {"converted_files": 0}
+    path.write_bytes(data)
+    assert _collected(tmp_path, timedelta(0)).counts["converted_pushes"] == 1
+    pushes, unreadable = _dumped(tmp_path / "raw")
+    assert (len(pushes), len(unreadable)) == (2, 1)
+
+
+def test_damage_within_a_file_that_is_still_written_to_does_not_wait(tmp_path):
+    path = tmp_path / "in" / "metrics"
+    path.parent.mkdir()
+    path.write_bytes((GOLDEN / "proto.bin").read_bytes() + b"\xff" * 20)
+    done = _collected(tmp_path)
+    assert (done.counts["converted_pushes"], done.counts["converted_unreadable"]) == (2, 1)
+    with path.open("ab") as file:
+        file.write(b"\0\0\0\1 what comes behind it is no message")
+    done = _collected(tmp_path)
+    assert (done.counts["converted_pushes"], done.counts["converted_unreadable"]) == (0, 1)
+
+
+def test_a_message_that_decompresses_without_end_is_unreadable(tmp_path):
+    bomb = zstandard.compress(bytes(MAX_MESSAGE_BYTES + 1))
+    path = tmp_path / "metrics.bin"
+    path.write_bytes(len(bomb).to_bytes(4, "big") + bomb)
+    _, (error,) = _convert(tmp_path, "collector_proto_zstd", path)
+    assert "decompresses to more than 67108864 bytes" in error.message
+
+
+def test_a_compressed_file_that_is_cut_off_is_told_with_bytes_and_reason(tmp_path):
+    whole = (GOLDEN / "json-zstd-stream.zst").read_bytes()
+    for name, data in (
+        ("early.zst", whole[: len(whole) // 2]),
+        ("nothing.gz", b"\x1f\x8b\x08" + b"\xff" * 50),
+    ):
+        path = tmp_path / name
+        path.write_bytes(data)
+        _, unreadable = _convert(tmp_path / path.stem, "collector_json", path)
+        assert unreadable[-1].message.startswith(f"{name}, the compressed file ")
+        assert data.endswith(unreadable[-1].data) and unreadable[-1].data

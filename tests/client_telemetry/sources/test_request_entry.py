@@ -1,5 +1,5 @@
 import pytest
-from client_telemetry.sources.log_files import CutOff, lines
+from client_telemetry.sources.log_files import CutOff, find_logs, lines
 from client_telemetry.sources.log_line import LineReader
 from client_telemetry.sources.request_entry import BadEntry, parse_entry, received_nanos
 
@@ -91,7 +91,8 @@ def test_what_only_begins_like_an_entry(line):
 def test_real_logs(sample_logs, name, entries, halves):
     """All that cannot be read are the halves of the two entries whose client id has a line feed."""
     read, bad = 0, []
-    for _, line in lines(sample_logs / f"{name}.request.log.zst", CutOff()):
+    (log,) = find_logs([str(sample_logs / f"{name}.request.log.zst")])
+    for _, line in lines(log, CutOff()):
         try:
             parse_entry(_message(line))
             read += 1

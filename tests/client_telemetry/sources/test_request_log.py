@@ -1,9 +1,11 @@
 import base64
 import gzip
 import json
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+import zstandard
 from client_telemetry.compatibility import served
 from client_telemetry.compatibility.broker_guess import GUESSED, known
 from client_telemetry.otlp.codecs import decompress
@@ -12,6 +14,7 @@ from client_telemetry.raw.errors import UnreadableSource
 from client_telemetry.raw.object_key import parse_object_key
 from client_telemetry.raw.reader import RecordReader
 from client_telemetry.sources.broker_survey import survey
+from client_telemetry.sources.conversion import Source, convert_new
 from client_telemetry.sources.log_files import find_logs
 from client_telemetry.sources.request_log import ReleaseNotTold, convert, release_of_all, surveyed_days
 
@@ -116,6 +119,7 @@ def test_text_logs_tell_clients_and_versions(sample_logs, tmp_path, name, releas
 
 
 def _log(folder: Path, *lines: bytes, name: str = "kafka-request.log") -> list[str]:
+    folder.mkdir(exist_ok=True)
     (folder / name).write_bytes(b"\n".join(lines) + b"\n")
     return [str(folder / name)]
 
@@ -240,4 +244,150 @@ def test_when_the_log_was_off_nothing_was_watched(tmp_path):
     assert windows == {
         "2026-11-21T12": [["12:00:00", "12:00:59"]],
         "2026-11-21T13": [["13:01:40", "13:01:50"]],
+    }
+
+
+def _connections(raw: Path) -> dict:
+    """The fullest event of each connection."""
+    fullest = {}
+    for event in _records(raw, "connections"):
+        key = event.incarnation, event.client.connection_id, event.opened_at_nanos
+        uses = sorted(
+            (u.api_key, u.version, u.requests, u.rejected, u.first_request_at_nanos) for u in event.api_uses
+        )
+        total = sum(use.requests + use.rejected for use in event.api_uses)
+        fullest[key] = max(fullest.get(key, (-1,)), (total, sorted(uses), event.client.client_software_name))
+    return fullest
+
+
+@pytest.mark.parametrize("chunks", [2, 5])
+def test_a_log_that_is_converted_in_chunks_gives_what_it_gives_at_once(sample_logs, tmp_path, chunks):
+    """One life of the broker, each connection once, sequences without holes, manifests that list all objects."""
+    text = zstandard.decompress((sample_logs / "kafka-4.0.1-json.request.log.zst").read_bytes(), 2**28)
+    lines = text.splitlines(keepends=True)
+    log = Path(*_log(tmp_path / "logs"))
+    source = Source("request_log", (str(log),), release="4.0.1")
+    for chunk in range(chunks):
+        with log.open("ab") as file:
+            file.writelines(lines[len(lines) * chunk // chunks : len(lines) * (chunk + 1) // chunks])
+        convert_new(source, "kQ7x0RvXTs-Y2r0m3Jw0zA", tmp_path / "chunks")
+    convert_new(source, "kQ7x0RvXTs-Y2r0m3Jw0zA", tmp_path / "once")
+
+    at_once, in_chunks = tmp_path / "once", tmp_path / "chunks"
+    assert _connections(in_chunks) == _connections(at_once)
+    pushes = [
+        sorted(p.SerializeToString() for p in _records(raw, "client_pushes")) for raw in (at_once, in_chunks)
+    ]
+    assert pushes[0] == pushes[1] and pushes[0]
+    sequences = [event.sequence for event in _records(in_chunks, "connections")]
+    assert sorted(sequences) == list(range(len(sequences)))
+    of_once, of_chunks = (
+        next(m for m in _manifests(raw) if m["broker_id"] == 2) for raw in (at_once, in_chunks)
+    )
+    told = {file["key"] for file in of_chunks.pop("files")}
+    assert told == {str(path.relative_to(in_chunks)) for path in in_chunks.glob("v1/**/*.zst")}
+    del of_once["files"]
+    assert of_chunks == of_once
+
+
+def _at(*seconds: int) -> list[bytes]:
+    return [json_line(second, FETCH) for second in seconds]
+
+
+def _lives(raw: Path) -> set[tuple[str, str]]:
+    return {(m["incarnation"], m["broker_started_at"]) for m in _manifests(raw)}
+
+
+def test_windows_and_hours_go_on_too(tmp_path):
+    source = Source("request_log", (str(tmp_path / "logs"),), release="3.9.1")
+    for name, lines in (
+        ("1", _at(0, 60)),
+        ("2", _at(120, 180)),
+        ("3", _at(900, 1000)),
+        ("4", _at(9000)),
+    ):
+        _log(tmp_path / "logs", *lines, name=f"kafka-request.log.{name}")
+        convert_new(source, "c1uSter", tmp_path / "raw", timedelta(0))
+    noon, one, two = _manifests(tmp_path / "raw")
+    assert noon["registry"]["windows"] == [["12:00:00", "12:03:00"], ["12:15:00", "12:16:40"]]
+    assert (one["registry"]["windows"], two["registry"]["windows"]) == ([], [["14:30:00", "14:30:00"]])
+    assert [len(m["files"]) for m in (noon, one, two)] == [3, 0, 1]
+    assert len(_lives(tmp_path / "raw")) == 1
+
+
+def test_lines_that_come_late_are_no_restart(tmp_path):
+    """They get an incarnation of their own, whose sequences are free, and which began when the broker's life did."""
+    source = Source("request_log", (str(tmp_path / "logs"),), release="3.9.1")
+    for name, lines in (
+        ("1", _at(0, 60)),
+        ("3", _at(300)),
+        ("2", _at(120, 180)),
+        ("4", _at(400)),
+    ):
+        _log(tmp_path / "logs", *lines, name=f"kafka-request.log.{name}")
+        convert_new(source, "c1uSter", tmp_path / "raw", timedelta(0))
+    (_, started), (_, other) = _lives(tmp_path / "raw")
+    assert started == other == "2026-11-21T12:00:00.000Z"
+    events = _records(tmp_path / "raw", "connections")
+    assert len({(event.incarnation, event.sequence) for event in events}) == len(events)
+
+
+def test_a_broker_whose_answers_changed_between_two_runs_has_two_lives(tmp_path):
+    for second, release in ((0, "3.9.1"), (60, "3.9.1"), (120, "4.0.0")):
+        source = Source("request_log", (str(tmp_path / "logs"),), release)
+        lines = [json_line(second, API_VERSIONS, {}, _answer(release)), json_line(second + 1, FETCH)]
+        _log(tmp_path / "logs", *lines, name=f"kafka-request.log.{second}")
+        convert_new(source, "c1uSter", tmp_path / "raw", timedelta(0))
+    assert sorted(started for _, started in _lives(tmp_path / "raw")) == [
+        "2026-11-21T12:00:00.000Z",
+        "2026-11-21T12:02:00.000Z",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "says", "kept"),
+    [
+        (
+            b"[2026-11-21 12:00:00,000] INFO started (kafka.server)\n" * 3,
+            "none of its 3 lines",
+            b"[2026-11-21",
+        ),
+        (
+            b"other\n" + json_line(0, FETCH)[:300],
+            "1 begin like one",
+            b"[2026-11-21 12:00:00,000] DEBUG Completed",
+        ),
+        (b"x" * 300_000, "none of its 1 lines", b"x" * 65_536),
+        (b"\x1f\x8b\x08" + b"\xff" * 70, "the compressed file is damaged", b"\x1f\x8b\x08"),
+        (gzip.compress(b"nothing of it\n" * 99)[:-12], "none of its", b"nothing of it"),
+    ],
+    ids=["another log", "half an entry", "one long line", "no gzip", "gzip that ends early"],
+)
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside a log"])
+def test_a_file_without_an_entry_is_quarantined_once_and_in_part(tmp_path, content, says, kept, beside):
+    _log(tmp_path / "logs", content, name="other.log")
+    (tmp_path / "logs" / "other.log").write_bytes(content)
+    if beside:
+        _log(tmp_path / "logs", *_at(0, 60))
+    source = Source("request_log", (str(tmp_path / "logs"),), release="3.9.1")
+    done = convert_new(source, "c1uSter", tmp_path / "raw", timedelta(0))
+    unreadable = []
+    events = _records(tmp_path / "raw", "connections", unreadable)
+    assert done.counts["converted_unreadable"] == len(unreadable) in (1, 2)
+    assert any(says in error.message and error.message.startswith("other.log") for error in unreadable)
+    assert unreadable[0].data.startswith(kept) and all(len(error.data) <= 2**18 for error in unreadable)
+    assert any("1 files have no entry" in warning for warning in done.warnings)
+    assert bool(events) == beside
+    assert {m["broker_id"] for m in _manifests(tmp_path / "raw")} == ({0} if beside else {-1})
+    assert convert_new(source, "c1uSter", tmp_path / "raw", timedelta(0)).counts == {"converted_files": 0}
+
+
+def test_a_file_of_a_broker_that_was_told_is_quarantined_as_its(tmp_path):
+    _log(tmp_path / "a", *_at(0, 60))
+    _log(tmp_path / "b", b"[2026-11-21 12:00:00,000] INFO started (kafka.server)")
+    named = (f"1={tmp_path}/a", f"2={tmp_path}/b")
+    convert_new(Source("request_log", named, release="3.9.1"), "c1uSter", tmp_path / "raw", timedelta(0))
+    assert {(m["broker_id"], m["hour"]) for m in _manifests(tmp_path / "raw")} == {
+        (1, "2026-11-21T12"),
+        (2, "2026-11-21T12"),
     }

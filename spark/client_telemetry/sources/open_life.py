@@ -1,0 +1,119 @@
+"""The life of a broker with which its log ended, as far as it was converted: what later lines go on with.
+
+A log says nothing of a restart on the same release, so later lines are of the same life unless the broker's ApiVersions
+answers changed: what comes of a log must not depend on how often somebody converted it. It lies beside the dump.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import zstandard
+
+from client_telemetry.raw.writer import Continued
+from client_telemetry.sources.broker_survey import BrokerLife, Endpoint, SurveyedBroker
+
+_FILE = "open_lives.json.zst"
+_HOUR_NANOS = 3600 * 10**9
+_OUT_OF_ORDER_NANOS = 10**9
+"""Lines of threads that log at the same time may change places."""
+
+
+@dataclass(frozen=True)
+class OpenLife:
+    """`name`: what the incarnation is made from. `since`, `last`: nanos of its first and latest line. `windows`: when there
+    were lines, in the last hours. `dump`: a Continued. `watch`: connections that are open (connection_watch.py). The
+    others as in SurveyedBroker and BrokerLife."""
+
+    broker_id: int
+    id_known_by: str
+    endpoints: list[list[Any]]
+    name: str
+    since: int
+    last: int
+    api_versions: list[list[int]] | None
+    features: dict[str, int]
+    candidates: list[str] | None
+    windows: list[list[int]]
+    dump: dict[str, Any]
+    watch: dict[str, Any]
+
+    @staticmethod
+    def of(
+        broker: SurveyedBroker,
+        life: BrokerLife,
+        *,
+        name: str,
+        since: int,
+        windows: Sequence[Sequence[int]],
+        dump: Continued,
+        watch: dict[str, Any],
+    ) -> "OpenLife":
+        """With those windows and manifests only that lines to come may still belong to: of this hour and the one before,
+        in which a request may have come that is answered now."""
+        begin = (broker.last // _HOUR_NANOS - 1) * _HOUR_NANOS
+        return OpenLife(
+            broker.broker_id,
+            broker.id_known_by,
+            [[list(each.stream), *each[1:]] for each in broker.endpoints],
+            name,
+            since,
+            broker.last,
+            None if life.api_versions is None else [list(each) for each in life.api_versions],
+            life.features,
+            None if life.candidates is None else list(life.candidates),
+            [[max(first, begin), last] for first, last in windows if last >= begin],
+            dump.since(begin)._asdict(),
+            watch,
+        )
+
+    def known(self) -> dict[Endpoint, tuple[int, str]]:
+        """Whose its endpoints are."""
+        return {
+            Endpoint(tuple(stream), *rest): (self.broker_id, self.id_known_by)
+            for stream, *rest in self.endpoints
+        }
+
+    def is_of(self, broker: SurveyedBroker) -> bool:
+        """Numbers of ours say little: then an endpoint has to be the same."""
+        is_numbered = "numbered" in (self.id_known_by, broker.id_known_by)
+        same = not self.known().keys().isdisjoint(broker.endpoints)
+        return self.broker_id == broker.broker_id and (same or not is_numbered)
+
+    def answers_as(self, life: BrokerLife) -> bool:
+        """Whether no ApiVersions answer tells the two apart."""
+        return None in (self.api_versions, life.api_versions) or self._answers() == life.api_versions
+
+    def goes_on_with(self, life: BrokerLife) -> bool:
+        return self.answers_as(life) and life.since >= self.last - _OUT_OF_ORDER_NANOS
+
+    def told_by(self, life: BrokerLife) -> BrokerLife:
+        """The life, with the answers that were seen before where it has none."""
+        if life.api_versions is not None:
+            return life._replace(features=life.features or self.features)
+        candidates = None if self.candidates is None else tuple(self.candidates)
+        return life._replace(api_versions=self._answers(), features=self.features, candidates=candidates)
+
+    def continued(self) -> Continued:
+        return Continued(**self.dump)
+
+    def _answers(self) -> tuple[tuple[int, ...], ...] | None:
+        return None if self.api_versions is None else tuple(tuple(each) for each in self.api_versions)
+
+
+def read_open_lives(root: Path) -> list[OpenLife]:
+    """Of the dump below `root`."""
+    try:
+        text = zstandard.decompress((root / _FILE).read_bytes())
+    except FileNotFoundError:
+        return []
+    return [OpenLife(**each) for each in json.loads(text)]
+
+
+def write_open_lives(root: Path, before: Iterable[OpenLife], now: Iterable[OpenLife]) -> None:
+    """Those of now, and those of before whose brokers have none now."""
+    lives = {life.broker_id: life for life in [*before, *now]}
+    text = json.dumps([asdict(life) for _, life in sorted(lives.items())])
+    (root / _FILE).write_bytes(zstandard.compress(text.encode()))
