@@ -152,12 +152,17 @@ def broker_hours(objects: Sequence[dict], manifests: Sequence[ManifestRead], day
     brokers = sorted({row["broker_id"] for row in objects})
     gaps = _gap_hours(objects)
     there = {_from_v1(row["object_key"]) for row in objects}
+    objects_of: dict[tuple[int, int], list[dict]] = {}
+    for row in objects:
+        objects_of.setdefault((row["broker_id"], row["hour"]), []).append(row)
+    reads_of: dict[tuple[int, int], list[ManifestRead]] = {}
+    for read in manifests:
+        reads_of.setdefault((read.key.broker_id, read.key.hour), []).append(read)
     rows = []
     for broker_id in brokers:
         for hour in HOURS:
-            own = [r for r in objects if r["broker_id"] == broker_id and r["hour"] == hour]
-            data = [r for r in own if r["dataset"] != "manifests"]
-            reads = [m for m in manifests if m.key.broker_id == broker_id and m.key.hour == hour]
+            data = [r for r in objects_of.get((broker_id, hour), ()) if r["dataset"] != "manifests"]
+            reads = reads_of.get((broker_id, hour), [])
             good = [m.manifest for m in reads if m.manifest is not None]
             row = {
                 "cluster_id": min(cluster_ids),

@@ -22,6 +22,9 @@ from client_telemetry.sources.open_life import read_open_lives, write_open_lives
 from client_telemetry.sources.otlp_files import FORMATS
 
 REQUEST_LOG = "request_log"
+_BEGAN = "began.json"
+"""Of OpenTelemetry files: with which day the metrics of each broker began."""
+
 _KEYS = {"format", "files", "release", "zone"}
 
 
@@ -149,7 +152,11 @@ def _request_log(source: Source, parts: Sequence[LogFile], cluster_id: str, arri
 
 
 def _otlp(source: Source, parts: Sequence[LogFile], cluster_id: str, arrivals: Arrivals) -> Conversion:
-    done = otlp_conversion.convert(parts, source.format, cluster_id, arrivals.staged())
+    path, staged = arrivals.root / _BEGAN, arrivals.staged()
+    told = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    began = {int(broker_id): nanos for broker_id, nanos in told.items()}
+    done = otlp_conversion.convert(parts, source.format, cluster_id, staged, began)
+    (staged / _BEGAN).write_text(json.dumps(began), encoding="utf-8")
     message = (
         f"{done.messages} messages of {done.files} files: {done.pushes} pushes, {done.unreadable.total()} unreadable "
         f"messages, {done.other_signals} of logs or traces, {done.other_clusters} resources of other clusters"

@@ -10,7 +10,7 @@ import binascii
 import hashlib
 import uuid
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import MutableMapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +26,7 @@ from client_telemetry.sources.otlp_files import Message, messages
 
 UNKNOWN_BROKER = -1
 _BLOCK_BYTES = 2**20
+_DAY_NANOS = 24 * 3600 * 10**9
 _NAMESPACE = uuid.UUID("c1d8b0a4-52d3-5a3e-8f0e-0a2f4b8f1c77")
 
 
@@ -43,17 +44,23 @@ class Converted:
     cut: list[str] = field(default_factory=list)
 
 
-def convert(files: Sequence[LogFile], format_: str, cluster_id: str, root: Path) -> Converted:
+def convert(
+    files: Sequence[LogFile], format_: str, cluster_id: str, root: Path, began: MutableMapping[int, int]
+) -> Converted:
     """Write the dump of the files below `root`. `cluster_id`: whose metrics are meant; resources that name no cluster
-    count as of this one."""
+    count as of this one. `began`: when the first day of each broker began, nanos; what is new is added. Nothing tells of a
+    broker's start: with the same one in all files, a new file does not look like a restart."""
     done = Converted()
     for file in files:
-        _File(file, cluster_id, root, done).convert(format_)
+        _File(file, cluster_id, root, done, began).convert(format_)
     return done
 
 
 class _File:
-    def __init__(self, file: LogFile, cluster_id: str, root: Path, done: Converted) -> None:
+    def __init__(
+        self, file: LogFile, cluster_id: str, root: Path, done: Converted, began: MutableMapping[int, int]
+    ) -> None:
+        self._began = began
         self._file, self._cluster_id, self._root, self._done = file, cluster_id, root, done
         # Files are renamed when they are rotated: what is in them tells them apart.
         digest, cut = hashlib.sha256(), CutOff()
@@ -129,13 +136,14 @@ class _File:
 
     def _dump(self, broker_id: int, nanos: int) -> DumpWriter:
         if broker_id not in self._dumps:
+            began = self._began.setdefault(broker_id, nanos // _DAY_NANOS * _DAY_NANOS)
             name = f"otlp/{self._cluster_id}/{broker_id}/{self._digest}/{self._file.start}"
             self._dumps[broker_id] = DumpWriter(
                 self._root,
                 self._cluster_id,
                 broker_id,
                 uuid.uuid5(_NAMESPACE, name).bytes,
-                broker_started_at=datetime.fromtimestamp(nanos // 10**9, UTC),
+                broker_started_at=datetime.fromtimestamp(began // 10**9, UTC),
                 broker_software_version="",
                 manifest_fields={"registry": {"mode": "sampled", "windows": []}},
             )

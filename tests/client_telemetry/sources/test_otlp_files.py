@@ -221,3 +221,22 @@ def test_a_compressed_file_that_is_cut_off_is_told_with_bytes_and_reason(tmp_pat
         _, unreadable = _convert(tmp_path / path.stem, "collector_json", path)
         assert unreadable[-1].message.startswith(f"{name}, the compressed file ")
         assert data.endswith(unreadable[-1].data) and unreadable[-1].data
+
+
+def test_a_new_file_is_no_restart_of_the_broker(tmp_path):
+    """Each file is an incarnation of its own, of a broker of which nobody knows when it started."""
+    lines = (GOLDEN / "json.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "in").mkdir()
+    for name, line in (
+        ("1", lines[0]),
+        ("2", lines[0].replace(b"orders", b"others")),
+        ("3", lines[0][:-1] + b" \n"),
+    ):
+        (tmp_path / "in" / name).write_bytes(line)
+        _collected(tmp_path, timedelta(0), "collector_json")
+    told = [
+        json.loads(path.read_text()) for path in (tmp_path / "raw").glob("v1/dataset=manifests/**/*.json")
+    ]
+    assert len({manifest["incarnation"] for manifest in told}) == 3
+    (began,) = {manifest["broker_started_at"] for manifest in told}
+    assert began.endswith("T00:00:00.000Z")
