@@ -3,7 +3,7 @@
     python -m benchmarks.bench [NAME ...]
 
 Each name is a module of this folder with a function `run()` that gives its Sections, as a list or one by one as they
-are ready; without names, all of BENCHMARKS run.
+are ready; without names, all of BENCHMARKS run, and those of BY_NAME_ONLY do not.
 Results go to benchmarks/results/<date>.json, and the latest of each benchmark to docs/performance.md. Nothing here
 passes or fails: on a busy machine only the ratios mean something, and they are what the tables show.
 """
@@ -19,6 +19,7 @@ from pathlib import Path
 from benchmarks.measure import machine
 
 BENCHMARKS: tuple[str, ...] = ("decode", "sessions", "profile", "impact")
+BY_NAME_ONLY = ("scale",)
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 
@@ -34,9 +35,10 @@ class Section:
 
 
 def main(names: Sequence[str]) -> int:
-    unknown = [name for name in names if name not in BENCHMARKS]
+    known = (*BENCHMARKS, *BY_NAME_ONLY)
+    unknown = [name for name in names if name not in known]
     if unknown:
-        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(BENCHMARKS)}", file=sys.stderr)
+        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(known)}", file=sys.stderr)
         return 2
     today = dt.datetime.now(dt.UTC).date()
     for name in names or BENCHMARKS:

@@ -10,7 +10,7 @@ import datetime as dt
 import math
 import random
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import zstandard
@@ -189,6 +189,33 @@ def large_object(folder: Path, pushes: int) -> None:
             push = made[number % len(made)]
             push.received_at_nanos = _nanos(DAY + dt.timedelta(microseconds=10 * number))
             dump.append_push(push)
+
+
+def day_of_brokers(folder: Path, pushes: Sequence[int], **options: int) -> None:
+    """A dump of a whole day: so many small pushes of each broker, evenly over the day, five thousand different ones over
+    and over."""
+    made = list(made_pushes("small", 5_000, seed=2))
+    begin = DAY.replace(hour=0)
+    for broker, count in enumerate(pushes):
+        with _dump(folder, broker, **options) as dump:
+            for number in range(count):
+                push = made[(number * len(pushes) + broker) % len(made)]
+                push.received_at_nanos = _nanos(begin) + 86_399 * 10**9 * number // count
+                dump.append_push(push)
+
+
+def object_of(folder: Path, stored_bytes: int) -> None:
+    """One object of some so many compressed bytes: of twenty thousand small pushes, as new records over and over."""
+    made = list(made_pushes("small", 20_000, seed=3))
+    with _dump(folder, 1, max_object_bytes=2**40) as dump:
+        number = stored = 0
+        while stored < stored_bytes:
+            push = made[number % len(made)]
+            push.received_at_nanos = _nanos(DAY + dt.timedelta(microseconds=10 * number))
+            dump.append_push(push)
+            number += 1
+            # What zstd makes of a record whose payload is compressed already.
+            stored += len(push.payload) + 60
 
 
 def _dump(folder: Path, broker: int, **options: int) -> DumpWriter:
