@@ -7,24 +7,15 @@ decides what is wrong with them, if anything.
 import datetime as dt
 from collections.abc import Iterator
 
-import google_crc32c
 import numpy as np
 import pyarrow as pa
-import zstandard
 
-from client_telemetry.otlp.codecs import DEFAULT_LIMITS, decompress
 from client_telemetry.otlp.columns import PayloadColumns, decode_columns
-from client_telemetry.otlp.parts import CROWDED_BYTES, check_parts, checked
-from client_telemetry.otlp.zstd_frames import room_for
+from client_telemetry.otlp.stored_payloads import StoredPayloads
 from client_telemetry.raw import push_scan as scan
-from client_telemetry.raw.errors import UndecodableRecord
 from client_telemetry.raw.object_key import ObjectKey
 from client_telemetry.raw.reader import RecordBlock
-from client_telemetry.raw.wire import PADDING, DistinctRanges
-
-_memory = bytearray(8 * 2**20 + PADDING)
-"""Payloads to decode together, decompressed one after another; used again and again. Larger ones go alone."""
-_zstd = zstandard.ZstdDecompressor()
+from client_telemetry.raw.wire import DistinctRanges
 
 _TIMESTAMP = pa.timestamp("us", "UTC")
 _DAY_NANOS = 86_400 * 10**9
@@ -53,13 +44,11 @@ class PushBlock:
 
     def __init__(self, block: RecordBlock, key: ObjectKey):
         n = len(block)
-        self._data = block.data
         self.source_object, self.broker_id = str(key), key.broker_id
         self.day = (key.dt - dt.date(1970, 1, 1)).days
         bounds = np.array(block.bounds, np.int64)
         self.offsets = block.offset + bounds
-        self._padded = np.frombuffer(block.data + bytes(PADDING), np.uint8)
-        self._base = self._padded.ctypes.data
+        self._base = np.frombuffer(block.data, np.uint8).ctypes.data
         self.pushes = np.zeros((n, scan.COLUMNS), np.int64)
         self.given_up = np.zeros(n, np.bool_)
         self._ranges = DistinctRanges(scan.COLUMNS, 4 * n)
@@ -112,66 +101,17 @@ class PushBlock:
     def portions(self) -> Iterator["PushPortion"]:
         """The pushes that were not given up, some at a time; more are given up on the way."""
         kept = np.flatnonzero(~self.given_up)
-        at, sizes, codecs, checksums = (
-            np.ascontiguousarray(self.pushes[kept, column])
-            for column in (scan.PAYLOAD_AT, scan.PAYLOAD_BYTES, scan.CODEC, scan.CHECKSUM)
+        stored = StoredPayloads(
+            self.pushes[kept][:, (scan.PAYLOAD_AT, scan.PAYLOAD_BYTES, scan.CODEC, scan.CHECKSUM)]
         )
-        columns = (
-            kept,
-            at - self._base,
-            sizes,
-            codecs,
-            checksums,
-            room_for(at, sizes, codecs, DEFAULT_LIMITS),
-        )
-        rows, bounds, used = [], [0], 0
-        memory, capacity, open_frame = memoryview(_memory), len(_memory) - PADDING, _zstd.stream_reader
-        places = np.frombuffer(_memory, np.uint8)
-        for row, start, size, codec, checksum, room in zip(*(c.tolist() for c in columns), strict=True):
-            payload = self._data[start : start + size] if size else b""
-            if checksum and google_crc32c.value(payload) != checksum:
-                self.given_up[row] = True
-                continue
-            try:
-                if not room or room > capacity:
-                    decompressed = checked(decompress(payload, codec))
-                    room = len(decompressed)
-                    if room > capacity:
-                        yield from self._decoded(decompressed + bytes(PADDING), [row], [0, room])
-                        continue
-                else:
-                    decompressed = None
-                if used + room > capacity:
-                    yield from self._decoded(_memory, rows, bounds)
-                    rows, bounds, used = [], [0], 0
-                if decompressed is None:
-                    written = open_frame(payload).readinto(memory[used : used + room])
-                    if written == room:  # there may be more
-                        self.given_up[row] = True
-                        continue
-                    if written >= CROWDED_BYTES:
-                        check_parts(places, used, used + written)
-                    used += written
-                else:
-                    memory[used : used + room] = decompressed
-                    used += room
-            except (UndecodableRecord, zstandard.ZstdError):
-                self.given_up[row] = True
-                continue
-            rows.append(row)
-            bounds.append(used)
-        if rows:
-            yield from self._decoded(_memory, rows, bounds)
-
-    def _decoded(
-        self, memory: bytes | bytearray, rows: list[int], bounds: list[int]
-    ) -> Iterator["PushPortion"]:
-        first, places, at = 0, np.frombuffer(memory, np.uint8), np.array(bounds)
-        while first < len(rows):
-            payloads = decode_columns(places, at[first:])
-            after = first + len(payloads.given_up)
-            yield PushPortion(self, np.array(rows[first:after]), payloads)
-            first = after
+        for numbers, ranges in stored.portions():
+            rows = kept[numbers]
+            while len(rows):
+                payloads = decode_columns(ranges)
+                done = len(payloads.given_up)
+                yield PushPortion(self, rows[:done], payloads)
+                rows, ranges = rows[done:], ranges[done:]
+        self.given_up[kept[stored.given_up]] = True
 
     def strings(self, kind: int, numbers: np.ndarray, absent: np.ndarray | None = None) -> pa.DictionaryArray:
         """The texts of a kind by number; null where `absent`."""

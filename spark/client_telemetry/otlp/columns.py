@@ -109,20 +109,20 @@ def _split(points, first, has_identity, out_int, out_long, valid, latest, identi
             identity[payload] = True
 
 
-def decode_columns(memory: np.ndarray, bounds: np.ndarray) -> PayloadColumns:
-    """Decode decompressed payloads together: all, or as many as have some `_MOST_POINTS` points, one at least. `memory`:
-    uint8, `bounds`: int64, payload i lies from bounds[i] to bounds[i + 1]; PADDING bytes of any value follow the last
-    one. None may have more than MAX_POINTS. Nothing of `memory` is kept.
+def decode_columns(ranges: np.ndarray) -> PayloadColumns:
+    """Decode decompressed payloads together: all, or as many as have some `_MOST_POINTS` points, one at least. `ranges`:
+    int64[n, 2], from what address to what a payload lies; PADDING bytes of any value follow it. None may have more than
+    MAX_POINTS. Nothing of that memory is kept.
     """
-    bounds = memory.ctypes.data + bounds
-    n = len(bounds) - 1
+    n = len(ranges)
     table = DistinctRanges(KINDS)
     per_payload = np.empty((n, PAYLOAD_COLUMNS), np.int64)
     given_up = np.zeros(n, np.bool_)
-    points = np.empty((int(bounds[-1] - bounds[0]) // _SMALLEST_POINT + 64, POINT_COLUMNS), np.int64)
+    room = int((ranges[:, 1] - ranges[:, 0]).sum()) // _SMALLEST_POINT + 64
+    points = np.empty((room, POINT_COLUMNS), np.int64)
     at = used = 0
     while True:
-        at, used = scan(bounds, at, per_payload, points, used, given_up, table.address)
+        at, used = scan(ranges, at, per_payload, points, used, given_up, table.address)
         if at == n:
             break
         if table.is_full:

@@ -94,14 +94,12 @@ def _count(at, end, holds, is_point, stack, max_points, max_parts):
     return points, parts
 
 
-def check_parts(memory: np.ndarray, start: int, end: int) -> None:
-    """Raises PayloadTooLarge for a payload of more than MAX_POINTS or MAX_PARTS. `memory`: uint8; the payload lies in it
-    from `start` to `end`."""
+def check_parts(start: int, end: int) -> None:
+    """Raises PayloadTooLarge for a payload of more than MAX_POINTS or MAX_PARTS, which lies from address `start` to `end`."""
     if end - start < CROWDED_BYTES:
         return
     stack = np.empty((_DEPTH, 2), np.int64)
-    at = memory.ctypes.data
-    points, parts = _count(at + start, at + end, _HOLDS, _IS_POINT, stack, MAX_POINTS, MAX_PARTS)
+    points, parts = _count(start, end, _HOLDS, _IS_POINT, stack, MAX_POINTS, MAX_PARTS)
     if points > MAX_POINTS:
         raise PayloadTooLarge(f"more than {MAX_POINTS} data points in {end - start} bytes")
     if parts > MAX_PARTS:
@@ -110,5 +108,6 @@ def check_parts(memory: np.ndarray, start: int, end: int) -> None:
 
 def checked(payload: bytes) -> bytes:
     """The payload, if `check_parts` lets it pass."""
-    check_parts(np.frombuffer(payload, np.uint8), 0, len(payload))
+    start = np.frombuffer(payload, np.uint8).ctypes.data
+    check_parts(start, start + len(payload))
     return payload

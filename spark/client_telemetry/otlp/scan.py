@@ -246,19 +246,21 @@ def _payload(at, end, payload, its, points, room, used, table):
     return DONE, used
 
 
-@compiled("UniTuple(int64, 2)(int64[::1], int64, int64[:, ::1], int64[:, ::1], int64, boolean[::1], int64)")
-def scan(bounds, payload, payloads, points, used, given_up, table):
+@compiled(
+    "UniTuple(int64, 2)(int64[:, ::1], int64, int64[:, ::1], int64[:, ::1], int64, boolean[::1], int64)"
+)
+def scan(ranges, payload, payloads, points, used, given_up, table):
     """Go on with payload number `payload`; returns (next payload, points used).
 
-    `bounds`: addresses, payload i lies from bounds[i] to bounds[i + 1]. `table`: of distinct ranges, its address. If
+    `ranges`: addresses, payload i lies from ranges[i, 0] to ranges[i, 1]. `table`: of distinct ranges, its address. If
     the next payload is not the last one plus one, `points` or the table is full: make room and call again.
     """
     # Addresses from here on: an array costs as much to pass as a point costs to read.
     points_at, payloads_at, room = points.ctypes.data, payloads.ctypes.data, len(points)
-    while payload < len(bounds) - 1:
+    while payload < len(ranges):
         its = payloads_at + PAYLOAD_BYTES * payload
         status, after = _payload(
-            bounds[payload], bounds[payload + 1], payload, its, points_at, room, used, table
+            ranges[payload, 0], ranges[payload, 1], payload, its, points_at, room, used, table
         )
         if status == FULL:
             return payload, used

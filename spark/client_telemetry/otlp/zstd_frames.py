@@ -7,6 +7,8 @@ from client_telemetry.otlp.codecs import ZSTD, ZSTD_BLOCK_BYTES, Limits
 from client_telemetry.raw.wire import byte_at, compiled, uint32_at
 
 _MAGIC = 0xFD2FB528
+_WIDEST_WINDOW = 17 << 3
+"""The window descriptor of 128 MiB: libzstd's streams, which `decompress` uses, refuse what needs more."""
 
 
 @njit
@@ -17,6 +19,8 @@ def _blocks(at, end):
         return 0
     descriptor = byte_at(at + 4)
     single_segment = descriptor >> 5 & 1
+    if single_segment == 0 and byte_at(at + 5) > _WIDEST_WINDOW:
+        return 0
     dictionary, content = descriptor & 3, descriptor >> 6
     at += 6 - single_segment + (4 if dictionary == 3 else dictionary)
     at += 1 << content if content else single_segment

@@ -26,6 +26,11 @@ from client_telemetry.raw.stored_object import MAX_TAIL_BYTES, StoredObject
 
 MAX_RECORD_BYTES = 16 * 2**20
 BLOCK_BYTES = 4 * 2**20
+BYTES_BEHIND = 8
+"""Bytes of any value that follow a block's data in memory, for readers that take eight bytes at a time."""
+_MEMORY_BYTES = BLOCK_BYTES + 2**20
+_spare_memory: list[bytearray] = []
+"""What readers that came to their end leave to the next: new memory costs as much as decompressing into it."""
 _LENGTH = struct.Struct(">I")
 
 Status = Literal["complete", "torn", "damaged", "unreadable", "empty"]
@@ -54,10 +59,10 @@ class RawRecord(NamedTuple):
 @dataclass(frozen=True)
 class RecordBlock:
     """Whole records, one after another: `data` begins at `offset` in the decompressed stream; record i lies from
-    bounds[i] to bounds[i + 1], its message begins 4 bytes later."""
+    bounds[i] to bounds[i + 1], its message begins 4 bytes later. `data` is released before the next block is read."""
 
     offset: int
-    data: bytes
+    data: memoryview
     bounds: list[int]
 
     def __len__(self) -> int:
@@ -65,7 +70,7 @@ class RecordBlock:
 
     def record(self, i: int) -> RawRecord:
         at = self.bounds[i]
-        return RawRecord(self.offset + at, self.data[at + 4 : self.bounds[i + 1]])
+        return RawRecord(self.offset + at, bytes(self.data[at + 4 : self.bounds[i + 1]]))
 
     def __iter__(self) -> Iterator[RawRecord]:
         return map(self.record, range(len(self)))
@@ -113,8 +118,8 @@ class RecordReader:
     """Iterate once for the records; then `result` says how the object ended.
 
     `source` is a binary file object at its start, seekable if damage should cost nothing (see `StoredObject`).
-    `name` is the object's key or file name. Memory: two times at most a block (4 MiB) with one record (16 MiB) and what
-    one piece decompresses to (16 MiB), and zstd's window (libzstd refuses more than 128 MiB; real writers use 2 to 8), whatever the object says of itself.
+    `name` is the object's key or file name. Memory: at most a block (4 MiB) with one record (16 MiB) and two times what
+    one piece decompresses to (1 to 16 MiB), and zstd's window (libzstd refuses more than 128 MiB; real writers use 2 to 8), whatever the object says of itself.
     Errors of `source` itself pass through: they are not the object's fault.
 
     A length of 0 is damage (`EmptyRecord`): no message of the contract is empty, and zeros are what a crash leaves.
@@ -122,8 +127,9 @@ class RecordReader:
 
     def __init__(self, source: BinaryIO, name: str) -> None:
         self._object = StoredObject(source, name)
-        self._buffer = bytearray()
-        self._offset = 0  # of the buffer's begin in the decompressed stream
+        self._memory = _spare_memory.pop() if _spare_memory else bytearray(_MEMORY_BYTES)
+        self._filled = 0
+        self._offset = 0  # of the memory's begin in the decompressed stream
         self._records = 0
         self._error: UndecodableRecord | None = None
         self._result: ReadResult | None = None
@@ -141,8 +147,8 @@ class RecordReader:
     def blocks(self) -> Iterator["RecordBlock"]:
         """The records in portions of some 4 MiB, for readers that take many at once."""
         for piece in self._object.pieces():
-            self._buffer += piece
-            if len(self._buffer) >= BLOCK_BYTES:
+            self._append(piece)
+            if self._filled >= BLOCK_BYTES:
                 yield from self._whole_records()
                 if self._error:
                     break
@@ -150,35 +156,44 @@ class RecordReader:
             yield from self._whole_records()
         self._finish()
 
+    def _append(self, piece: bytes) -> None:
+        end = self._filled + len(piece)
+        missing = end + BYTES_BEHIND - len(self._memory)
+        if missing > 0:
+            self._memory += bytes(missing)
+        self._memory[self._filled : end] = piece
+        self._filled = end
+
     def _whole_records(self) -> Iterator["RecordBlock"]:
-        buffer, at, bounds = self._buffer, 0, [0]
-        while len(buffer) - at >= 4:
-            (length,) = _LENGTH.unpack_from(buffer, at)
-            if length == 0:
-                self._error = EmptyRecord(f"a record of 0 bytes at offset {self._offset + at}")
+        memory, filled, unpack = self._memory, self._filled, _LENGTH.unpack_from
+        at, bounds = 0, [0]
+        while at + 4 <= filled:
+            (length,) = unpack(memory, at)
+            if not 0 < length <= MAX_RECORD_BYTES:
+                where = f"a record of {length} bytes at offset {self._offset + at}"
+                limit = f"{where}; the limit is {MAX_RECORD_BYTES}"
+                self._error = AbsurdLength(limit) if length else EmptyRecord(where)
                 break
-            if length > MAX_RECORD_BYTES:
-                self._error = AbsurdLength(
-                    f"a record of {length} bytes at offset {self._offset + at}; the limit is {MAX_RECORD_BYTES}"
-                )
+            end = at + 4 + length
+            if end > filled:
                 break
-            if at + 4 + length > len(buffer):
-                break
-            at += 4 + length
+            at = end
             bounds.append(at)
         if at:
             self._records += len(bounds) - 1
-            yield RecordBlock(self._offset, bytes(buffer[:at]), bounds)
-            del buffer[:at]
+            with memoryview(memory)[:at] as data:
+                yield RecordBlock(self._offset, data, bounds)
+            memory[: filled - at] = memory[at:filled]
+            self._filled -= at
             self._offset += at
 
     def _finish(self) -> None:
         stored = self._object
         stored.drain()
         error = self._error or stored.error
-        if error is None and self._buffer:
+        if error is None and self._filled:
             error = TruncatedRecord(
-                f"the last record ends early: {len(self._buffer)} bytes from {self._offset} on"
+                f"the last record ends early: {self._filled} bytes from {self._offset} on"
             )
         elif error is None and self._records == 0:
             error = EmptyObject("the object has no records")
@@ -189,9 +204,11 @@ class RecordReader:
             stored_bytes=stored.stored_bytes,
             sha256=stored.sha256,
             tail_offset=self._offset,
-            tail=bytes(self._buffer[:MAX_TAIL_BYTES]),
-            tail_bytes=len(self._buffer),
+            tail=bytes(self._memory[: min(self._filled, MAX_TAIL_BYTES)]),
+            tail_bytes=self._filled,
             stored_tail_offset=stored.silent_from if at_fault else None,
             stored_tail=stored.silent_tail if at_fault else b"",
             error=error,
         )
+        if len(self._memory) == _MEMORY_BYTES:
+            _spare_memory.append(self._memory)

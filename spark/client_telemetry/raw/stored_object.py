@@ -28,7 +28,6 @@ _READ_BYTES = 64 * 2**10
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # These bound the memory, to what 16 MiB of output take: 4 stored bytes of zstd can stand for a block of 128 KiB
 # (RFC 8878, RLE_Block), 1 byte of deflate for 1032.
-_ZSTD_BLOCKS = 128
 _ZSTD_PIECE_BYTES = 512
 _GZIP_PIECE_BYTES = 16 * 2**10
 
@@ -83,8 +82,8 @@ class _EqualPieces:
 
 
 class _ZstdPieces:
-    """Cuts stored bytes into pieces of at most 128 zstd blocks, so that real objects are fed 64 KiB at a time; where
-    it does not know its way (a skippable frame, damage), into pieces so small that they cannot hold more.
+    """Cuts stored bytes into zstd blocks: 128 KiB of output is memory that is used again and again, much more is new
+    memory each time. Where it does not know its way (a skippable frame, damage), into small pieces of equal size.
 
     RFC 8878: a frame is its header, blocks and maybe 4 bytes of checksum; a block begins with 3 bytes that tell
     whether it is the last one, its type and its size.
@@ -103,7 +102,7 @@ class _ZstdPieces:
         it."""
         if self._lost:
             return _EqualPieces(_ZSTD_PIECE_BYTES).ends(data)
-        ends, blocks, at = [], 0, self._to_header
+        ends, at = [], self._to_header
         while at + self._LONGEST_HEADER <= len(data):
             if self._in_frame:
                 header = int.from_bytes(data[at : at + 3], "little")
@@ -111,8 +110,7 @@ class _ZstdPieces:
                 if header & 1:
                     at += self._checksum_bytes
                     self._in_frame = False
-                blocks += 1
-                if blocks % _ZSTD_BLOCKS == 0 and at < len(data):
+                if at < len(data):
                     ends.append(at)
             elif data.startswith(_ZSTD_MAGIC, at):
                 self._in_frame = True

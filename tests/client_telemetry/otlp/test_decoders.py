@@ -34,7 +34,8 @@ from opentelemetry.proto.metrics.v1.metrics_pb2 import (
 
 def decode_by_columns(payload: bytes) -> DecodedPayload:
     """The fast decoder and what it leaves to the reference, in the reference's terms."""
-    columns = decode_columns(np.frombuffer(payload + bytes(PADDING), np.uint8), np.array([0, len(payload)]))
+    memory = np.frombuffer(payload + bytes(PADDING), np.uint8)
+    columns = decode_columns(memory.ctypes.data + np.array([[0, len(payload)]]))
     if columns.given_up[0]:
         return reference.decode(payload)
     decoded = DecodedPayload([dict(resource) for resource in columns.resources.to_pylist()[0]])

@@ -101,6 +101,23 @@ def test_a_record_of_just_16_mib_is_read():
     assert result.status == "complete"
 
 
+def test_a_block_cannot_be_read_when_the_next_one_was_taken():
+    """They lie in the same memory."""
+    data = framed(*[bytes([i]) * 2**20 for i in range(1, 10)])
+    blocks = []
+    for block in RecordReader(io.BytesIO(data), "x.bin").blocks():
+        blocks.append(block)
+    assert len(blocks) > 1
+    with pytest.raises(ValueError):
+        blocks[0].record(0)
+
+
+def test_readers_that_take_turns_do_not_share_memory():
+    each = [framed(*[bytes([i]) * 2**20] * 9) for i in (1, 2)]
+    both = zip(*(RecordReader(io.BytesIO(data), "x.bin") for data in each), strict=True)
+    assert all((set(a.data), set(b.data)) == ({1}, {2}) for a, b in both)
+
+
 def test_memory_stays_bounded_on_a_decompression_bomb():
     record = framed(bytes(2**20)) * 63 + framed(bytes(16 * 2**20)) * 4
     bomb = zstandard.ZstdCompressor().compress(record)
