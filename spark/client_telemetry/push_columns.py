@@ -5,7 +5,7 @@ decides what is wrong with them, if anything.
 """
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pyarrow as pa
@@ -115,16 +115,25 @@ class PushBlock:
 
     def strings(self, kind: int, numbers: np.ndarray, absent: np.ndarray | None = None) -> pa.DictionaryArray:
         """The texts of a kind by number; null where `absent`."""
-        return pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32(), mask=absent), self._texts[kind])
+        return _dictionary(numbers, self._texts[kind], absent)
 
     def incarnations(self, numbers: np.ndarray) -> pa.DictionaryArray:
-        names = pa.array([id_.hex() for id_ in self._incarnations])
-        return pa.DictionaryArray.from_arrays(pa.array(numbers, pa.int32()), names)
+        return _dictionary(numbers, pa.array([id_.hex() for id_ in self._incarnations]))
 
     def instances(self, numbers: np.ndarray) -> pa.DictionaryArray:
-        return pa.DictionaryArray.from_arrays(
-            pa.array(numbers, pa.int32(), mask=numbers == 0), self._instances
-        )
+        return _dictionary(numbers, self._instances, numbers == 0)
+
+
+def _integers(values: np.ndarray, absent: np.ndarray | None = None) -> pa.Array:
+    """int32; null where `absent`."""
+    values = values.astype(np.int32)
+    return pa.array(values) if absent is None or not absent.any() else pa.array(values, mask=absent)
+
+
+def _dictionary(
+    numbers: np.ndarray, values: pa.Array, absent: np.ndarray | None = None
+) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(_integers(numbers, absent), values, safe=False)
 
 
 def _utf8(text: bytes) -> str | None:
@@ -144,12 +153,12 @@ class PushPortion:
         self._block, self._payloads = block, payloads
         self.rows = rows[kept]
         self.points = int(payloads.points.sum())
-        self._pushes = block.pushes[self.rows]
+        self._pushes = np.ascontiguousarray(block.pushes[self.rows].T)
         self._its_points = payloads.points[kept]
         self._latest_ns = payloads.latest_ns[kept]
         self._has_identity = payloads.has_identity[kept]
         self._kept = None if kept.all() else pa.array(kept)
-        self.is_other_day = self._pushes[:, scan.RECEIVED_AT] // _DAY_NANOS != block.day
+        self.is_other_day = self._pushes[scan.RECEIVED_AT] // _DAY_NANOS != block.day
 
     def _of_payloads(self, values: pa.Array) -> pa.Array:
         return values if self._kept is None else values.filter(self._kept)
@@ -157,19 +166,19 @@ class PushPortion:
     def push_columns(self) -> dict[str, pa.Array]:
         """Columns of client_pushes but cluster_id and dt."""
         pushes, block = self._pushes, self._block
-        skew = (pushes[:, scan.RECEIVED_AT] - self._latest_ns) // 1_000_000
+        skew = (pushes[scan.RECEIVED_AT] - self._latest_ns) // 1_000_000
         source = pa.array([block.source_object])
         return {
-            **self._key_columns(np.arange(len(pushes))),
+            **self._key_columns(len(self.rows), lambda values: values),
             **{name: self._connection_column(column, bit) for name, column, bit in _CONNECTION},
-            "terminating": pa.array(pushes[:, scan.TERMINATING].astype(np.bool_)),
+            "terminating": pa.array(pushes[scan.TERMINATING].astype(np.bool_)),
             "content_type": block.strings(
-                scan.CONTENT_TYPE, pushes[:, scan.CONTENT_TYPE], pushes[:, scan.CONTENT_TYPE] == 0
+                scan.CONTENT_TYPE, pushes[scan.CONTENT_TYPE], pushes[scan.CONTENT_TYPE] == 0
             ),
-            "compression_type": pa.array(pushes[:, scan.CODEC], pa.int32()),
-            "payload_bytes": pa.array(pushes[:, scan.PAYLOAD_BYTES]),
-            "points": pa.array(self._its_points, pa.int32()),
-            "histogram_points": pa.repeat(pa.scalar(0, pa.int32()), len(pushes)),
+            "compression_type": _integers(pushes[scan.CODEC]),
+            "payload_bytes": pa.array(pushes[scan.PAYLOAD_BYTES]),
+            "points": _integers(self._its_points),
+            "histogram_points": pa.repeat(pa.scalar(0, pa.int32()), len(self.rows)),
             "resources": self._of_payloads(self._payloads.resources),
             "scope_name": self._of_payloads(self._payloads.scope_names),
             "scope_version": self._of_payloads(self._payloads.scope_versions),
@@ -178,12 +187,12 @@ class PushPortion:
             "error_code": self._optional(scan.ERROR, scan.HAS_ERROR),
             "clock_skew_ms": pa.array(skew, mask=self._latest_ns == 0),
             "flags": pa.array(_FLAG_SETS).take(pa.array(self._flags())),
-            "source_object": pa.DictionaryArray.from_arrays(np.zeros(len(pushes), np.int32), source),
+            "source_object": _dictionary(np.zeros(len(self.rows)), source),
             "source_offset": pa.array(block.offsets[self.rows]),
         }
 
     def _flags(self) -> np.ndarray:
-        instance = self._pushes[:, scan.INSTANCE]
+        instance = self._pushes[scan.INSTANCE]
         present = {
             "identity_in_payload": self._has_identity,
             "no_instance_id": instance == 0,
@@ -195,32 +204,30 @@ class PushPortion:
 
     def number_columns(self) -> dict[str, pa.Array]:
         """Columns of client_metrics but cluster_id and dt."""
-        push = np.repeat(np.arange(len(self.rows)), self._its_points)
         return {
-            **self._key_columns(push),
+            **self._key_columns(self.points, lambda values: np.repeat(values, self._its_points)),
             **self._payloads.numbers,
             # The fast decoder leaves payloads with several resources to the slow one.
-            "resource_index": pa.repeat(pa.scalar(0, pa.int32()), len(push)),
+            "resource_index": pa.repeat(pa.scalar(0, pa.int32()), self.points),
         }
 
-    def _key_columns(self, push: np.ndarray) -> dict[str, pa.Array]:
-        """What a push and its points share, for each element of `push`, the place of the push in this portion."""
+    def _key_columns(self, rows: int, repeated: Callable[[np.ndarray], np.ndarray]) -> dict[str, pa.Array]:
+        """What a push and its points share, each push's as often as it has rows."""
         pushes, block = self._pushes, self._block
-        received_at = (pushes[:, scan.RECEIVED_AT] // 1000)[push]
         return {
-            "broker_id": pa.repeat(pa.scalar(block.broker_id, pa.int32()), len(push)),
-            "broker_incarnation": block.incarnations(pushes[push, scan.INCARNATION]),
-            "sequence": pa.array(pushes[push, scan.SEQUENCE]),
-            "client_instance_id": block.instances(pushes[push, scan.INSTANCE]),
-            "received_at": pa.array(received_at).view(_TIMESTAMP),
+            "broker_id": pa.repeat(pa.scalar(block.broker_id, pa.int32()), rows),
+            "broker_incarnation": block.incarnations(repeated(pushes[scan.INCARNATION])),
+            "sequence": pa.array(repeated(pushes[scan.SEQUENCE])),
+            "client_instance_id": block.instances(repeated(pushes[scan.INSTANCE])),
+            "received_at": pa.array(repeated(pushes[scan.RECEIVED_AT] // 1000)).view(_TIMESTAMP),
         }
 
     def _connection_column(self, column: int, bit: int) -> pa.Array:
         if column < scan.CLUSTER:
             return self._optional(column, bit)
-        absent = self._pushes[:, scan.PRESENT] & bit == 0 if bit else None
-        return self._block.strings(column, self._pushes[:, column], absent)
+        absent = self._pushes[scan.PRESENT] & bit == 0 if bit else None
+        return self._block.strings(column, self._pushes[column], absent)
 
     def _optional(self, column: int, bit: int) -> pa.Array:
-        absent = self._pushes[:, scan.PRESENT] & bit == 0
-        return pa.array(self._pushes[:, column], pa.int32(), mask=absent)
+        absent = self._pushes[scan.PRESENT] & bit == 0
+        return _integers(self._pushes[column], absent)

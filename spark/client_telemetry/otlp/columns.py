@@ -55,7 +55,7 @@ class PayloadColumns:
 
     `points`: int64[n]; `latest_ns`: int64[n], 0 where no point has a time; `has_identity`: bool[n], the payload has
     labels of IDENTITY_LABELS. `resources`: list<map<string, string>>[n], of one element or none; `scope_names` and
-    `scope_versions`: string[n].
+    `scope_versions`: string[n], as dictionaries.
 
     `payload`: int64[m], to which payload a point belongs, ascending; `numbers`: its columns by their names in the
     table client_metrics, strings as dictionaries.
@@ -156,12 +156,7 @@ def decode_columns(ranges: np.ndarray) -> PayloadColumns:
     its_resource = per_payload[:, ITS_RESOURCE]
     has_resource = its_resource >= 0
     identity |= np.append(resources.has_identity, False)[its_resource]
-    names, versions = (
-        pa.array([scope[i] for scope in scopes] + [None], pa.string()).take(
-            pa.array(per_payload[:, ITS_SCOPE] % (len(scopes) + 1))
-        )
-        for i in range(2)
-    )
+    names, versions = (_texts([scope[i] for scope in scopes], per_payload[:, ITS_SCOPE]) for i in range(2))
     return PayloadColumns(
         given_up=given_up,
         points=its_points,
@@ -176,9 +171,9 @@ def decode_columns(ranges: np.ndarray) -> PayloadColumns:
         payload=longs[4],
         numbers={
             "point_index": pa.array(ints[0]),
-            "metric": pa.DictionaryArray.from_arrays(ints[1], table.strings(METRIC)),
-            "kind": pa.DictionaryArray.from_arrays(ints[2], pa.array(["gauge", "sum"])),
-            "temporality": pa.DictionaryArray.from_arrays(
+            "metric": _dictionary(ints[1], table.strings(METRIC)),
+            "kind": _dictionary(ints[2], pa.array(["gauge", "sum"])),
+            "temporality": _dictionary(
                 _array(pa.int32(), ints[3], valid[0]), pa.array(["delta", "cumulative"])
             ),
             "is_monotonic": pa.Array.from_buffers(
@@ -205,6 +200,17 @@ def _scopes(ranges: np.ndarray) -> tuple[list[tuple[str | None, str | None]], np
             scope = InstrumentationScope()
         scopes.append((scope.name, scope.version or None) if scope.name else (None, None))
     return scopes, is_bad
+
+
+def _texts(texts: list[str | None], numbers: np.ndarray) -> pa.DictionaryArray:
+    """The texts of these numbers; null for -1."""
+    absent = np.array([text is None for text in texts] + [True])[numbers]
+    values = pa.array([text or "" for text in texts] + [""], pa.string())
+    return _dictionary(pa.array(numbers.astype(np.int32), mask=absent), values)
+
+
+def _dictionary(indices: np.ndarray | pa.Array, values: pa.Array) -> pa.DictionaryArray:
+    return pa.DictionaryArray.from_arrays(indices, values, safe=False)
 
 
 def _array(kind: pa.DataType, values: np.ndarray, valid: np.ndarray) -> pa.Array:

@@ -152,8 +152,8 @@ class LabelSets:
         _expand(self._offsets, self._pairs, chosen, offsets, keys, texts)
         return pa.MapArray.from_arrays(
             pa.array(offsets),
-            pa.DictionaryArray.from_arrays(keys, self._keys),
-            pa.DictionaryArray.from_arrays(texts, self._texts),
+            pa.DictionaryArray.from_arrays(keys, self._keys, safe=False),
+            pa.DictionaryArray.from_arrays(texts, self._texts, safe=False),
         )
 
 

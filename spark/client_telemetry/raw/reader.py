@@ -25,7 +25,7 @@ from client_telemetry.raw.errors import (
 from client_telemetry.raw.stored_object import MAX_TAIL_BYTES, StoredObject
 
 MAX_RECORD_BYTES = 16 * 2**20
-BLOCK_BYTES = 4 * 2**20
+BLOCK_BYTES = 8 * 2**20
 BYTES_BEHIND = 8
 """Bytes of any value that follow a block's data in memory, for readers that take eight bytes at a time."""
 _MEMORY_BYTES = BLOCK_BYTES + 2**20
@@ -118,7 +118,7 @@ class RecordReader:
     """Iterate once for the records; then `result` says how the object ended.
 
     `source` is a binary file object at its start, seekable if damage should cost nothing (see `StoredObject`).
-    `name` is the object's key or file name. Memory: at most a block (4 MiB) with one record (16 MiB) and two times what
+    `name` is the object's key or file name. Memory: at most a block (8 MiB) with one record (16 MiB) and two times what
     one piece decompresses to (1 to 16 MiB), and zstd's window (libzstd refuses more than 128 MiB; real writers use 2 to 8), whatever the object says of itself.
     Errors of `source` itself pass through: they are not the object's fault.
 
@@ -145,7 +145,7 @@ class RecordReader:
             yield from block
 
     def blocks(self) -> Iterator["RecordBlock"]:
-        """The records in portions of some 4 MiB, for readers that take many at once."""
+        """The records in portions of some 8 MiB, for readers that take many at once."""
         for piece in self._object.pieces():
             self._append(piece)
             if self._filled >= BLOCK_BYTES:

@@ -233,6 +233,15 @@ def _fill(slots, entries, used):
         slots[place] = (entry + 1) | ((value >> 31) << 32)
 
 
+@compiled("int64(int64[:, ::1], int64, int64)")
+def _bytes_of(entries, used, kind):
+    size = np.int64(0)
+    for entry in range(used):
+        if entries[entry, 2] == kind:
+            size += entries[entry, 1]
+    return size
+
+
 @compiled("void(int64[:, ::1], int64, int64, int32[::1], uint8[::1])")
 def _copy(entries, used, kind, offsets, into):
     at, number = np.int64(0), 0
@@ -301,8 +310,7 @@ class DistinctRanges:
         return pa.Array.from_buffers(pa.binary(), n, [None, offsets, data])
 
     def _arrow(self, kind: int) -> tuple[int, pa.Buffer, pa.Buffer]:
-        entries = self._entries[: self._used]
         offsets = np.zeros(self.count(kind) + 1, np.int32)
-        into = np.empty(int(entries[entries[:, 2] == kind, 1].sum()), np.uint8)
+        into = np.empty(_bytes_of(self._entries, self._used, kind), np.uint8)
         _copy(self._entries, self._used, kind, offsets, into)
         return len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(into)
