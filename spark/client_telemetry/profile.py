@@ -127,20 +127,26 @@ def _distinct_of_arrays(name: str) -> Column:
 
 def _api_uses(connections: DataFrame) -> DataFrame:
     """`api_uses`, and `answered`: the pairs that a broker answered, with the releases of these brokers."""
+    # First numbers alone: a set among the values would have Spark sort a row for each connection and pair.
     each = connections.select(*_KEY, "broker_software_version", F.inline("api_uses"))
-    summed = each.groupBy(*_KEY, "api_key", "version").agg(
-        F.sum("requests").alias("requests"),
-        F.sum("rejected").alias("rejected"),
-        F.min("first_request_at").alias("first_request_at"),
-        F.max("last_request_at").alias("last_request_at"),
-        F.array_sort(F.collect_set(F.when(F.col("requests") > 0, F.col("broker_software_version")))).alias(
-            "releases"
-        ),
+    by_release = each.groupBy(*_KEY, "api_key", "version", "broker_software_version").agg(*_use_sums())
+    answering = F.when(F.col("requests") > 0, F.col("broker_software_version"))
+    summed = by_release.groupBy(*_KEY, "api_key", "version").agg(
+        *_use_sums(), F.array_sort(F.collect_set(answering)).alias("releases")
     )
     use = F.struct("api_key", "version", "requests", "rejected", "first_request_at", "last_request_at")
     answered = F.when(F.col("requests") > 0, F.struct("api_key", "version", "releases"))
     return summed.groupBy(*_KEY).agg(
         F.array_sort(F.collect_list(use)).alias("api_uses"), F.collect_list(answered).alias("answered")
+    )
+
+
+def _use_sums() -> tuple[Column, ...]:
+    return (
+        F.sum("requests").alias("requests"),
+        F.sum("rejected").alias("rejected"),
+        F.min("first_request_at").alias("first_request_at"),
+        F.max("last_request_at").alias("last_request_at"),
     )
 
 
