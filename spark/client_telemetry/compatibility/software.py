@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 
-from client_telemetry.compatibility import client_versions
+from client_telemetry.compatibility import client_versions, releases
 from client_telemetry.compatibility.evidence import ClientEvidence
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
 
@@ -29,8 +29,9 @@ PLATFORM_COLUMNS = ("confluent_platform", "apache_kafka", "confidence", "source"
 BINDINGS_FILE = "binding_librdkafka_versions.csv"
 BINDINGS_COLUMNS = ("binding", "binding_version", "librdkafka_version", "note", "source")
 
-_CONFLUENT_PLATFORM = re.compile(r"(\d+\.\d+)(?:\.\d+)*-c(?:cs|e)\b")
-"""7.6.1-ccs and 7.6.1-ce: a Confluent Platform release, not a Kafka one."""
+_CONFLUENT_PLATFORM = re.compile(r"(\d+\.\d+)(?:\.\d+)*(?:-[a-zA-Z0-9.]+)*?-c(?:cs|e)\b")
+"""7.6.1-ccs and 7.6.1-ce, also 7.6.1-14-ccs of a hotfix: a Confluent Platform release, not a Kafka one."""
+_JAVA = "apache-kafka-java"
 
 
 @dataclass(frozen=True)
@@ -145,13 +146,15 @@ def identify_name(name: str, version: str) -> Identity | None:
     software = known().get(name)
     if software is None:
         return None
-    if name == "apache-kafka-java" and (match := _CONFLUENT_PLATFORM.match(version)):
+    if name == _JAVA and (match := _CONFLUENT_PLATFORM.match(version)):
         kafka = _platforms().get(match[1])
         what = f"{software.library} {kafka or ''}".strip() + f" of Confluent Platform {version}"
         return _identity(software, kafka, what)
     match = software.version_pattern.fullmatch(_aliases().get((name, version), version))
     found = match.groupdict() if match else {}
     library_version, binding_version = found.get("library"), found.get("binding")
+    if name == _JAVA and library_version and _is_beyond_kafka(library_version):
+        return _identity(software, None, f"{software.library}, version {version} is none of Apache Kafka")
     if library_version is None and binding_version:
         library_version = bindings().get(software.binding, {}).get(binding_version)
     what = (
@@ -162,6 +165,12 @@ def identify_name(name: str, version: str) -> Identity | None:
     if software.binding:
         what += f" in {software.binding}" + (f" {binding_version}" if binding_version else "")
     return _identity(software, library_version, what)
+
+
+def _is_beyond_kafka(version: str) -> bool:
+    """Whether not even the next major release of Kafka can have it: a build that has another product's number
+    (Confluent's own without their mark). A newer Kafka is judged by the newest that is known; this would be too."""
+    return client_versions.parse(version)[0] > releases.parse(releases.known()[-1])[0] + 1
 
 
 def _identity(software: Software, version_text: str | None, what: str) -> Identity:
