@@ -150,7 +150,11 @@ def _of(
 def libraries_that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> frozenset[str]:
     """Every library that, in some version, can have sent these requests without telling its name."""
     seen = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
-    names_are_kept = releases.parse(release) >= NAMES_KEPT_SINCE
+    return _libraries(seen, releases.parse(release) >= NAMES_KEPT_SINCE)
+
+
+@lru_cache(maxsize=65536)
+def _libraries(seen: tuple[tuple[int, tuple[int, ...]], ...], names_are_kept: bool) -> frozenset[str]:
     return frozenset(each.library for each in _profiles(names_are_kept) if _explains(each, seen))
 
 

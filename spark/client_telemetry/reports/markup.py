@@ -71,6 +71,7 @@ def template(name: str, package: str, filters: dict[str, object], values: dict[s
         "minute": wording.minute,
         "marked": marked,
         "counted": wording.counted,
+        "found": wording.found,
         "brokers": wording.brokers,
         "release": release,
         "id": id,

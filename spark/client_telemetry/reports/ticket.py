@@ -104,7 +104,7 @@ def _quality(report: UpgradeReport) -> list[str]:
     lines = ["Checks of the data that did not hold:", ""]
     for w in report.quality_warnings:
         lines += [
-            f"- {prose(w.table_name)}, {w.dt}: {prose(w.description)} (found: {prose(w.observed_value)})"
+            f"- {prose(w.table_name)}, {w.dt}: {prose(w.description)} (found: {prose(wording.found(w))})"
         ]
     return [*lines, ""]
 

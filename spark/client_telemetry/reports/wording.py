@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from client_telemetry.registry.kip511 import told
 from client_telemetry.reports.answer import trigger_head
-from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding, outcome
+from client_telemetry.reports.model import OUTCOMES, ClientVerdict, Finding, QualityWarning, outcome
 
 NOT_TOLD = "not told"
 
@@ -21,6 +21,17 @@ def counted(count: int, noun: str) -> str:
     ('1 client', '2,048 clients')
     """
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def found(check: QualityWarning) -> str:
+    """What a check found (anything with these columns of `quality_results`): the rows that break it, or its number. An
+    expectation about a share says so in its description."""
+    if check.unexpected_count is not None:
+        return f"{check.unexpected_count:,} of {counted(check.rows, 'row')}"
+    if "share" not in check.description:
+        return check.observed_value
+    percent = 100 * float(check.observed_value)
+    return f"{percent:.2g} %" if 0 < percent < 1 else f"{percent:.0f} %"
 
 
 def minute(moment: datetime | None) -> str:

@@ -63,6 +63,8 @@ class FleetClient:
     looks_like: str | None
     """For a client that tells no software: what it probably is, and `looks_like_reasons` why."""
     looks_like_reasons: tuple[str, ...]
+    could_be: tuple[str, ...]
+    """For one that looks like nothing in particular: libraries that can have sent all of its requests."""
     related: tuple[RelatedClient, ...]
     owner: str | None
     instances: int
@@ -82,6 +84,9 @@ class FleetVersion:
     """Clients that tell one version of a software. `version` null = told a name and no version."""
 
     version: str | None
+    stands_for: str | None
+    """The library and its version, in words, where the text of the version does not show it: a release of Confluent
+    Platform, a binding of librdkafka."""
     clients: int
     clients_up_to_here: int
     """Clients of this version or one that is listed before it: who would feel it if it were no longer allowed."""
@@ -108,9 +113,11 @@ class FleetSoftware:
 
 @dataclass(frozen=True)
 class Unnamed:
-    """Clients that tell no software and look alike. `looks_like` null = like nothing that is known."""
+    """Clients that tell no software and look alike. `looks_like` null = not told apart: their requests can be of any
+    library in `could_be`, which is empty where no known one explains them or none was answered."""
 
     looks_like: str | None
+    could_be: tuple[str, ...]
     clients: int
     connections: int
     client_ids: tuple[str | None, ...]
@@ -122,6 +129,15 @@ class VersionSeen:
     name: str
     version: str | None
     clients: int
+
+
+@dataclass(frozen=True)
+class Family:
+    """Clients of one principal and software whose ids differ only in changing parts."""
+
+    principal: str | None
+    client_family: str | None
+    client_software_name: str | None
 
 
 @dataclass(frozen=True)
@@ -140,6 +156,9 @@ class Changes:
     gone_versions: tuple[VersionSeen, ...]
     deprecated_clients: int
     """Clients of that day that used request versions which this page calls deprecated."""
+    new_clients: tuple[Family, ...] = ()
+    """The first FAMILIES_LISTED (software.py) of `new_families`."""
+    gone_clients: tuple[Family, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -152,6 +171,8 @@ class DeprecatedVersion:
     refused_by: str
     clients: int
     requests: int
+    client_ids: tuple[str | None, ...] = ()
+    """The first few."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ SOFTWARE_SHOWN = 60
 VERSIONS_SHOWN = 60
 OWNERS_SHOWN = 6
 RELATED_SHOWN = 3
+FAMILIES_SHOWN = 10
 
 RELATIONS = {
     "one_application": "one application with",
@@ -111,6 +112,7 @@ def _template() -> Template:
         "VERSIONS_SHOWN": VERSIONS_SHOWN,
         "OWNERS_SHOWN": OWNERS_SHOWN,
         "RELATED_SHOWN": RELATED_SHOWN,
+        "FAMILIES_SHOWN": FAMILIES_SHOWN,
         "RELATIONS": RELATIONS,
         "count_bar": charts.count_bar,
     }

@@ -14,6 +14,7 @@ from client_telemetry.reports.fleet.model import (
     UnexplainedRequests,
 )
 
+SHOWN_IDS = 12
 SENT_BY_BROKERS = {1, 2, 18, 23, 24}
 """Fetch, ListOffsets and OffsetForLeaderEpoch (replication), ApiVersions, AddPartitionsToTxn (verification, KIP-890):
 what brokers send each other beside the APIs that only they use. Not in versions that newer releases refuse: brokers take
@@ -63,8 +64,16 @@ def deprecated_versions(clients: Iterable[FleetClient]) -> tuple[DeprecatedVersi
     uses = defaultdict(list)
     for client in clients:
         for use in client.deprecated:
-            uses[use.api_key, use.api_name, use.version, use.refused_by].append(use.requests)
-    return tuple(DeprecatedVersion(*key, len(found), sum(found)) for key, found in sorted(uses.items()))
+            uses[use.api_key, use.api_name, use.version, use.refused_by].append((client.client_id, use.requests))
+    return tuple(
+        DeprecatedVersion(*key, len(found), sum(n for _, n in found), first_ids(each for each, _ in found))
+        for key, found in sorted(uses.items())
+    )
+
+
+def first_ids(client_ids: Iterable[str | None]) -> tuple[str | None, ...]:
+    """The first few of several clients' ids, each once."""
+    return tuple(sorted(set(client_ids), key=lambda each: each or "")[:SHOWN_IDS])
 
 
 def request_counts(

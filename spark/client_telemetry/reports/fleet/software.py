@@ -2,13 +2,18 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import astuple
 from datetime import date
 from typing import Any
 
+from client_telemetry.compatibility import client_versions, fingerprints, releases
+from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.compatibility.software import identify_name
 from client_telemetry.registry.kip511 import told
 from client_telemetry.reports.client_key import CLIENT_KEY, client_key
 from client_telemetry.reports.fleet.model import (
     Changes,
+    Family,
     FleetClient,
     FleetSoftware,
     FleetVersion,
@@ -16,10 +21,10 @@ from client_telemetry.reports.fleet.model import (
     Unnamed,
     VersionSeen,
 )
-from client_telemetry.reports.fleet.request_versions import deprecated_uses
+from client_telemetry.reports.fleet.request_versions import deprecated_uses, first_ids
 from client_telemetry.reports.versions import version_order
 
-SHOWN_IDS = 12
+FAMILIES_LISTED = 1000
 
 
 def is_client(row: Mapping[str, Any]) -> bool:
@@ -39,8 +44,37 @@ def fleet_clients(
 
 def _order(client: FleetClient) -> tuple:
     name = told(client.client_software_name)
-    version = version_order(told(client.client_software_version))
+    version = _age(name, told(client.client_software_version))
     return name is None, name or "", version, client.client_id or "", client.principal or ""
+
+
+def _age(name: str | None, version: str | None) -> tuple:
+    """Sort key of a software's versions: by the library's version that they stand for, those that stand for none that
+    is known last."""
+    identity = identify_name(name or "", version or "")
+    stands_for = identity.version if identity else ()
+    return version is None, stands_for is None, stands_for or (), version_order(version)
+
+
+def _stands_for(name: str, version: str | None) -> str | None:
+    identity = identify_name(name, version or "")
+    if identity is None or version is None:
+        return None
+    shows = identity.version is not None and client_versions.text(identity.version) in version
+    return None if shows else identity.text
+
+
+def _could_be(row: Mapping[str, Any], release: str | None) -> tuple[str, ...]:
+    """By what brokers answered, on the oldest release of those that this client talked to."""
+    answered = [ApiUse(use["api_key"], use["version"]) for use in row["api_uses"] if use["requests"]]
+    of_brokers = [each for each in row.get("broker_software_versions") or () if each in releases.known()]
+    oldest = min(of_brokers, key=releases.parse, default=release)
+    if not answered or oldest is None or told(row["client_software_name"]):
+        return ()
+    uses: dict[int, list[ApiUse]] = defaultdict(list)
+    for use in answered:
+        uses[use.api_key].append(use)
+    return tuple(sorted(fingerprints.libraries_that_explain(uses, oldest)))
 
 
 def _client(
@@ -56,6 +90,7 @@ def _client(
         **{column: row[column] for column in CLIENT_KEY},
         looks_like=looks_like,
         looks_like_reasons=reasons,
+        could_be=() if looks_like else _could_be(row, release),
         related=related,
         owner=row["owner"],
         instances=row["instances"],
@@ -83,12 +118,13 @@ def software_of_the_day(
         for client in theirs:
             by_version[told(client.client_software_version)].append(client)
         versions, up_to_here = [], 0
-        for version in sorted(by_version, key=version_order) if name else []:
+        for version in sorted(by_version, key=lambda each: _age(name, each)) if name else []:
             same = by_version[version]
             up_to_here += len(same)
             versions.append(
                 FleetVersion(
                     version=version,
+                    stands_for=_stands_for(name, version),
                     clients=len(same),
                     clients_up_to_here=up_to_here,
                     **_sums(same),
@@ -110,22 +146,33 @@ def _sums(clients: Iterable[FleetClient]) -> dict[str, int]:
 
 
 def unnamed(clients: Iterable[FleetClient]) -> tuple[Unnamed, ...]:
-    """Clients that tell no software, by what they look like; most first, those that look like nothing last."""
-    groups: dict[str | None, list[FleetClient]] = defaultdict(list)
+    """Clients that tell no software, by what they look like, most first; then those that are not told apart, by what
+    they can be, the fewer the earlier; last those that nothing known explains."""
+    groups: dict[tuple, list[FleetClient]] = defaultdict(list)
     for client in clients:
         if told(client.client_software_name) is None:
-            groups[client.looks_like].append(client)
+            groups[client.looks_like, client.could_be].append(client)
     found = [
         Unnamed(
-            looks_like,
+            *key,
             len(group),
             sum(client.connections for client in group),
-            tuple(client.client_id for client in group[:SHOWN_IDS]),
+            first_ids(client.client_id for client in group),
         )
-        for looks_like, group in groups.items()
+        for key, group in groups.items()
     ]
-    return tuple(
-        sorted(found, key=lambda each: (each.looks_like is None, -each.clients, each.looks_like or ""))
+    return tuple(sorted(found, key=_how_well_known))
+
+
+def _how_well_known(group: Unnamed) -> tuple:
+    told_apart = group.looks_like is not None
+    return (
+        not told_apart,
+        not told_apart and not group.could_be,
+        0 if told_apart else len(group.could_be),
+        -group.clients,
+        group.looks_like or "",
+        group.could_be,
     )
 
 
@@ -153,12 +200,19 @@ def changes(
         new_versions=_seen(versions_now, versions_then),
         gone_versions=_seen(versions_then, versions_now),
         deprecated_clients=sum(bool(deprecated_uses(row["api_uses"], release)) for row in others),
+        new_clients=_listed(now - then),
+        gone_clients=_listed(then - now),
     )
 
 
-def _family(row: Mapping[str, Any]) -> tuple:
+def _family(row: Mapping[str, Any]) -> Family:
     """What survives a restart with a generated client id and an upgrade of the library."""
-    return row["principal"], row["client_family"] or row["client_id"], row["client_software_name"]
+    return Family(row["principal"], row["client_family"] or row["client_id"], row["client_software_name"])
+
+
+def _listed(families: Iterable[Family]) -> tuple[Family, ...]:
+    by_name = sorted(families, key=lambda each: [value or "" for value in astuple(each)])
+    return tuple(by_name[:FAMILIES_LISTED])
 
 
 def _versions(rows: Iterable[Mapping[str, Any]]) -> Counter[tuple[str, str | None]]:
@@ -172,4 +226,4 @@ def _versions(rows: Iterable[Mapping[str, Any]]) -> Counter[tuple[str, str | Non
 
 def _seen(here: Mapping[tuple[str, str | None], int], there: Iterable) -> tuple[VersionSeen, ...]:
     found = [VersionSeen(*key, count) for key, count in here.items() if key not in there]
-    return tuple(sorted(found, key=lambda each: (each.name, version_order(each.version))))
+    return tuple(sorted(found, key=lambda each: (each.name, _age(each.name, each.version))))

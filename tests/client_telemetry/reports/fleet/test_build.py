@@ -43,12 +43,42 @@ def test_a_version_names_who_would_feel_it_if_it_and_older_ones_were_refused(bui
     ]
 
 
+def test_a_platform_release_stands_where_its_kafka_belongs(build, day_rows):
+    versions = ["3.9.1", "5.5.3-ccs", "4.3.1", "7.6.1-14-ccs", "99.0.0-ccs", "2.8.1.amzn-0"]
+    fleet = build([day_rows.client(f"c{i}", version=version) for i, version in enumerate(versions)])
+    assert [(v.version, v.stands_for) for v in fleet.software[0].versions] == [
+        ("5.5.3-ccs", "kafka-clients 2.5 of Confluent Platform 5.5.3-ccs"),
+        ("2.8.1.amzn-0", None),
+        ("7.6.1-14-ccs", "kafka-clients 3.6 of Confluent Platform 7.6.1-14-ccs"),
+        ("3.9.1", None),
+        ("4.3.1", None),
+        ("99.0.0-ccs", "kafka-clients of Confluent Platform 99.0.0-ccs"),
+    ]
+    assert [client.client_software_version for client in fleet.clients][:3] == versions[1:2] + [
+        "2.8.1.amzn-0",
+        "7.6.1-14-ccs",
+    ]
+
+
+def test_a_binding_stands_where_its_librdkafka_belongs(build, day_rows):
+    names = [("confluent-kafka-python", version) for version in ("2.9.0", "2.8.2-rdkafka-2.10.0", "own")]
+    (python,) = build([day_rows.client(v, name, v) for name, v in names]).software
+    assert [v.version for v in python.versions] == ["2.9.0", "2.8.2-rdkafka-2.10.0", "own"]
+    assert python.versions[0].stands_for == "librdkafka 2.8.0 in confluent-kafka-python 2.9.0"
+
+
+def test_versions_of_software_that_nobody_knows_are_in_their_own_order(build, day_rows):
+    (own,) = build([day_rows.client(v, "own-proxy", v) for v in ("1.10.0", "1.9.0")]).software
+    assert [(v.version, v.stands_for) for v in own.versions] == [("1.9.0", None), ("1.10.0", None)]
+
+
 def test_new_and_gone_against_the_day_and_the_week_before(build, day_rows):
     before, week = day_rows.DAY - timedelta(days=1), day_rows.DAY - timedelta(days=7)
     old = day_rows.client("old", version="2.0.0", api_uses=[day_rows.use(0, 2)])
     fleet = build([day_rows.client()], earlier={before: [day_rows.client(), old], week: None})
     yesterday, last_week = fleet.changes
     assert (yesterday.is_known, yesterday.new_families, yesterday.gone_families) == (True, 0, 1)
+    assert (yesterday.new_clients, [each.client_family for each in yesterday.gone_clients]) == ((), ["old"])
     assert [(v.name, v.version) for v in yesterday.gone_versions] == [("apache-kafka-java", "2.0.0")]
     assert (yesterday.deprecated_clients, last_week.is_known) == (1, False)
     assert fleet.software[0].versions[0].is_new is False
@@ -80,6 +110,35 @@ def test_clients_without_a_name_are_grouped_by_what_they_look_like(build, day_ro
         ("probably sarama 1.28.0", 2),
         (None, 1),
     ]
+
+
+def test_what_no_fingerprint_tells_apart_is_listed_with_all_that_it_can_be(build, day_rows):
+    unnamed = {"name": "unknown", "version": "unknown"}
+    old = [day_rows.use(0, 3), day_rows.use(1, 10), day_rows.use(3, 5), day_rows.use(8, 1), day_rows.use(9, 1)]
+    clients = [
+        day_rows.client("sync", **unnamed, api_uses=old),
+        day_rows.client("alien", **unnamed, api_uses=[day_rows.use(3, 99)]),
+        day_rows.client("silent", **unnamed, api_uses=[day_rows.use(0, 99, 0, 3)]),
+    ]
+    fleet = build(clients)
+    assert [(group.looks_like, group.client_ids) for group in fleet.unnamed] == [
+        (None, ("sync",)),
+        (None, ("alien", "silent")),
+    ]
+    assert "sarama" in fleet.unnamed[0].could_be
+    assert len(fleet.unnamed[0].could_be) > 2
+    assert fleet.unnamed[1].could_be == ()
+    assert {client.client_id: bool(client.could_be) for client in fleet.clients} == {
+        "alien": False,
+        "silent": False,
+        "sync": True,
+    }
+
+
+def test_an_old_request_version_names_who_uses_it(build, day_rows):
+    clients = [day_rows.client(name, api_uses=[day_rows.use(0, 2)]) for name in ("b", "a")]
+    (produce,) = build([*clients, day_rows.client("c")]).deprecated
+    assert (produce.clients, produce.client_ids) == (2, ("a", "b"))
 
 
 def test_a_client_without_a_name_is_what_other_connections_of_it_tell(build, day_rows):

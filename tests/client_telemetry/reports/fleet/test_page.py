@@ -1,6 +1,7 @@
 """The fleet page as a reader gets it."""
 
 import re
+from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
@@ -86,3 +87,40 @@ def test_a_large_fleet_stays_a_page(build, day_rows):
     assert len(text) < 1_000_000
     assert text.count("<tbody data-o=") == CLIENTS_SHOWN
     assert "zzz" in text  # what is in danger comes before the cut
+
+
+def _check(**changes):
+    return {
+        "dt": None,
+        "stage": "profile",
+        "table_name": "client_connections",
+        "expectation": "few_unnamed",
+        "severity": "warning",
+        "success": False,
+        "observed_value": "0.529412",
+        "rows": 50,
+        "unexpected_count": None,
+        "description": "clients without a software name, as a share",
+        **changes,
+    }
+
+
+def test_what_a_check_found_reads_as_words(build):
+    rows = [_check(), _check(expectation="b", observed_value="257", rows=75416, unexpected_count=257)]
+    rows.append(_check(expectation="c", observed_value="1", description="as many rows as the ledger counts"))
+    words = "".join(Parts(fleet_page(build(quality=rows))).texts)
+    assert "53 %" in words
+    assert "0.529412" not in words
+    assert "257 of 75,416 rows" in words
+    assert "257; 257" not in words
+    assert "found: 1)" in words
+
+
+def test_new_and_gone_clients_are_named(build, day_rows):
+    before = day_rows.DAY - timedelta(days=1)
+    gone = [day_rows.client(f"old-{n:03}", client_family=f"old-{n:03}") for n in range(300)]
+    text = fleet_page(build([day_rows.client("fresh")], earlier={before: gone}))
+    words = " ".join("".join(Parts(text).texts).split())
+    assert "fresh" in words
+    assert "old-000" in words
+    assert "290 more" in words
