@@ -18,6 +18,18 @@ _POD = "bcdfghjklmnpqrstvwxz2456789"
 """The alphabet of generated Kubernetes names: k8s.io/apimachinery pkg/util/rand, no vowels and no 0, 1, 3."""
 
 
+_HEX = "[0-9A-Fa-f]{1,4}"
+_NO_REGION = "".join(
+    rf"(?<!(?<![a-z])[a-z][a-z]-{point}-)"
+    for point in (
+        *("east", "west", "north", "south", "central"),
+        *("northeast", "northwest", "southeast", "southwest"),
+        *("gov-east", "gov-west"),
+    )
+)
+"""Not after the name of a region as Amazon writes it: us-east-1, ap-southeast-2."""
+
+
 def _alone(pattern: str) -> re.Pattern[str]:
     return re.compile(f"{_ALONE[0]}(?:{pattern}){_ALONE[1]}")
 
@@ -60,6 +72,12 @@ MASKS = (
         "a UUID as Kafka writes it: 22 characters of URL-safe base64, the last of which can only be A, Q, g or w",
     ),
     Mask(
+        "ulid",
+        _alone(r"(?=[A-Z]*[0-9])[0-7][0-9A-HJKMNP-TV-Z]{25}"),
+        "{uuid}",
+        "a ULID: a time and 80 random bits as 26 characters",
+    ),
+    Mask(
         "pod",
         _alone(rf"(?<=-)[{_POD}]{{6,10}}-[{_POD}]{{5}}"),
         "{pod}",
@@ -87,6 +105,15 @@ MASKS = (
         "an IPv4 address, also as in ip-10-0-3-7: another host, another address",
     ),
     Mask(
+        "address",
+        re.compile(
+            rf"(?<![\w:])(?=[0-9A-Fa-f:]{{2,39}}(?![\w:]))(?=[A-Fa-f:]*[0-9])"
+            rf"(?:(?:{_HEX}:){{7}}{_HEX}|(?:{_HEX}(?::{_HEX}){{0,6}})?::(?:{_HEX}(?::{_HEX}){{0,6}})?)(?![\w:])"
+        ),
+        "{address}",
+        "an IPv6 address: another host, another address",
+    ),
+    Mask(
         "version",
         re.compile(r"(?<![^\W_])(v?)[0-9]+(?:\.[0-9]+)+(?![^\W_])"),
         r"\1{version}",
@@ -111,18 +138,18 @@ MASKS = (
         re.compile(
             r"(?<=thread|worker)[0-9]+(?![^\W_])|(?<=instance|consumer|producer)[0-9]+(?![^\W_])"
             r"|(?<=replica)[0-9]+(?![^\W_])|(?<=client)[0-9]+(?![^\W_])"
-            r"|(?<=host|node|task)[0-9]+(?![^\W_])|(?<=pod)[0-9]+(?![^\W_])",
+            r"|(?<=host|node|task)[0-9]+(?![^\W_])|(?<=pod|pid)[0-9]+(?![^\W_])",
             re.IGNORECASE,
         ),
         "{n}",
-        "a number right after thread, worker, instance, replica, consumer, producer, client, host, node, task or pod",
+        "a number right after thread, worker, instance, replica, consumer, producer, client, host, node, task, pod or pid",
     ),
     Mask(
         "counter",
-        _alone(r"[0-9]+"),
+        _alone(rf"{_NO_REGION}[0-9]+"),
         "{n}",
         "a number that stands alone: one of several instances, or how often it was started. Numbers that belong to a "
-        "word (s3, oauth2, v2) stay",
+        "word (s3, oauth2, v2) or to a region of a cloud (us-east-1) stay",
     ),
 )
 """In the order in which they are applied: what one mask has replaced, a later one does not see again."""
