@@ -2,9 +2,10 @@
 
 import datetime as dt
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.compatibility.broker_guess import APACHE_KAFKA
 from client_telemetry.history import midnight, with_history
 
 INCARNATION = ["cluster_id", "broker_id", "broker_incarnation"]
@@ -12,7 +13,8 @@ INCARNATION = ["cluster_id", "broker_id", "broker_incarnation"]
 
 
 def incarnations(brokers: DataFrame, day: dt.date) -> DataFrame:
-    """One row per incarnation: its release, and, if the next incarnation of its broker started before the end of the
+    """One row per incarnation: its release (with the name of the software before it where that is not Apache Kafka, as
+    broker_guess.declared writes it), and, if the next incarnation of its broker started before the end of the
     day, when that was (`replaced_at`) and when the incarnation itself was last seen (`stopped_at`).
 
     From rows of `brokers`; those of the day and of its history are used.
@@ -21,7 +23,7 @@ def incarnations(brokers: DataFrame, day: dt.date) -> DataFrame:
         with_history(brokers, day)
         .groupBy(*INCARNATION)
         .agg(
-            F.max_by("software_version", F.when(F.col("software_version").isNotNull(), F.col("dt"))).alias(
+            F.max_by(_declared(), F.when(F.col("software_version").isNotNull(), F.col("dt"))).alias(
                 "broker_software_version"
             ),
             F.min("started_at").alias("started_at"),
@@ -41,3 +43,9 @@ def incarnations(brokers: DataFrame, day: dt.date) -> DataFrame:
         )
         .drop("last_evidence_at")
     )
+
+
+def _declared() -> Column:
+    is_kafka = F.coalesce("software_name", F.lit("")).isin("", APACHE_KAFKA)
+    named = F.concat_ws(" ", "software_name", "software_version")
+    return F.when(is_kafka | (F.col("software_version") == ""), F.col("software_version")).otherwise(named)

@@ -73,7 +73,8 @@ def keyed_by_client(rows: DataFrame) -> DataFrame:
 
 def _counts(asked: Question) -> Column:
     """Whether a connection is to a broker of the from-release and was opened before the cut."""
-    counts = F.col("broker_software_version").eqNullSafe(asked.from_release)
+    declared = asked.brokers_declare or (asked.from_release,)
+    counts = F.coalesce(F.col("broker_software_version").isin(*declared), F.lit(False))
     return counts if asked.until is None else counts & (F.col("opened_at") < F.lit(asked.until))
 
 

@@ -9,7 +9,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import ArrayType, StringType, StructField, StructType
 
-from client_telemetry.compatibility import client_versions, fingerprints, releases, roles, software
+from client_telemetry.compatibility import (
+    broker_guess,
+    client_versions,
+    fingerprints,
+    releases,
+    roles,
+    software,
+)
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.registry import kip511
 from client_telemetry.registry.client_families import family
@@ -117,8 +124,8 @@ def _uses_on_one_release(answered: Sequence[Mapping]) -> tuple[str | None, dict[
     several), and the uses there: what a library chooses depends on the release."""
     on: dict[str, dict[int, list[ApiUse]]] = {}
     for use in answered:
-        for release in use["releases"]:
-            if release in releases.known():
+        for release in filter(None, map(broker_guess.oldest_release, use["releases"])):
+            if use["version"] not in (each.version for each in on.get(release, {}).get(use["api_key"], ())):
                 found = on.setdefault(release, {}).setdefault(use["api_key"], [])
                 found.append(ApiUse(use["api_key"], use["version"]))
     if not on:

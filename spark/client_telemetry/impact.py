@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from client_telemetry.compatibility import UnusableRelease
+from client_telemetry.compatibility.broker_guess import declared
 from client_telemetry.compatibility.releases import upgrade
 
 
@@ -18,7 +19,8 @@ class NoSuchQuestion(Exception):
 class Question:
     """An upgrade question with everything that was left open filled in.
 
-    `until`: evidence from this time on does not count, null = all counts."""
+    `until`: evidence from this time on does not count, null = all counts. `brokers_declare`: what brokers of the
+    from-release declare, if not just its number: a platform's or vendor's version."""
 
     cluster_id: str
     from_release: str
@@ -26,6 +28,7 @@ class Question:
     days: tuple[dt.date, ...]
     until: dt.datetime | None
     until_reason: str | None
+    brokers_declare: tuple[str, ...] = ()
 
 
 def question(
@@ -47,11 +50,12 @@ def question(
         source, target = upgrade(source, to_release)
     except UnusableRelease as error:
         raise NoSuchQuestion(str(error)) from error
-    if not any(row["software_version"] == source for row in released):
-        seen = ", ".join(sorted({row["software_version"] for row in released}))
+    told = sorted({_declared(row) for row in released if source in _can_be(row)})
+    if not told:
+        seen = ", ".join(sorted({_declared(row) for row in released}))
         raise NoSuchQuestion(f"no broker ran {source} on {_days(days)}; brokers ran {seen}")
     until, reason = _until(source, brokers)
-    return Question(cluster_id, source, target, tuple(days), until, reason)
+    return Question(cluster_id, source, target, tuple(days), until, reason, tuple(told))
 
 
 def _days(days: Sequence[dt.date]) -> str:
@@ -62,13 +66,20 @@ def _current_release(brokers: Sequence[dict]) -> str:
     latest: dict[int, dict] = {}
     for row in sorted(brokers, key=lambda row: (row["started_at"], row["broker_incarnation"])):
         latest[row["broker_id"]] = row
-    releases = {broker_id: row["software_version"] for broker_id, row in sorted(latest.items())}
+    releases = {broker_id: tuple(_can_be(row)) for broker_id, row in latest.items()}
     if len(set(releases.values())) > 1:
-        each = ", ".join(f"broker {broker_id}: {release}" for broker_id, release in releases.items())
+        each = ", ".join(f"broker {broker_id}: {_declared(row)}" for broker_id, row in sorted(latest.items()))
         raise NoSuchQuestion(
             f"the brokers run different releases ({each}): say which one to upgrade from (--from)"
         )
-    return next(iter(releases.values()))
+    (possible,) = set(releases.values())
+    if len(possible) > 1:
+        run = ", ".join(sorted({_declared(row) for row in latest.values()}))
+        raise NoSuchQuestion(
+            f"the brokers run {run}, which can be {', '.join(possible[:-1])} or {possible[-1]}: "
+            "say which one to upgrade from (--from)"
+        )
+    return possible[0]
 
 
 def _until(source: str, brokers: Sequence[dict]) -> tuple[dt.datetime | None, str | None]:
@@ -81,7 +92,7 @@ def _until(source: str, brokers: Sequence[dict]) -> tuple[dt.datetime | None, st
             key=lambda row: (row["started_at"], row["broker_incarnation"]),
         )
         for before, after in pairwise(lives):
-            if before["software_version"] == source and source not in _can_be(after):
+            if before["software_version"] and source in _can_be(before) and source not in _can_be(after):
                 moves.append((after["started_at"], broker_id, " or ".join(_can_be(after))))
     if not moves:
         return None, None
@@ -90,8 +101,12 @@ def _until(source: str, brokers: Sequence[dict]) -> tuple[dt.datetime | None, st
 
 
 def _can_be(broker: dict) -> list[str]:
-    """The release that it declares, otherwise those that its answers fit."""
-    return [broker["software_version"]] if broker["software_version"] else broker["releases"] or []
+    """The releases that it can be; for other software than Apache Kafka what it declares, which is none of them."""
+    return broker["releases"] or list(filter(None, [_declared(broker)]))
+
+
+def _declared(broker: dict) -> str | None:
+    return declared(broker.get("software_name"), broker["software_version"])
 
 
 def sasl_mechanisms(brokers: Sequence[dict]) -> dict[str, str | None]:

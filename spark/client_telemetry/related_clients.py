@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.compatibility.applications import Connections, relation
+from client_telemetry.compatibility.broker_guess import oldest_release
 from client_telemetry.registry import kip511
 from client_telemetry.tables.clients import CLIENT_KEY, MAX_RELATED
 
@@ -81,7 +82,7 @@ def _connections(part: Mapping) -> Connections:
         part["client_software_name"] or "",
         part["client_software_version"] or "",
         {key: frozenset(of_api) for key, of_api in versions.items()},
-        tuple(part["broker_software_versions"]),
+        tuple(oldest_release(each) or each for each in part["broker_software_versions"]),
         part["first_seen_at"],
         part["last_seen_at"],
     )

@@ -54,6 +54,16 @@ def connection(number: int, *uses: dict, opened: int = 0, **told) -> dict:
     }
 
 
+def test_connections_count_by_what_their_broker_declares(spark: SparkSession):
+    declared = ("3.9.1", "3.9.1.redhat-1", "automq 3.9.1", None)
+    rows = frame(
+        spark, *(connection(n, use(0, 9), broker_software_version=each) for n, each in enumerate(declared))
+    )
+    assert connection_counts(rows, asked())[0] == 1
+    question = Question("c", "3.9.1", "4.0.0", (DAY,), None, None, ("3.9.1", "3.9.1.redhat-1"))
+    assert connection_counts(rows, question) == (2, 0, 2)
+
+
 def frame(spark: SparkSession, *rows: dict) -> DataFrame:
     names = [column.name for column in CLIENT_CONNECTIONS.columns]
     return spark.createDataFrame(

@@ -252,6 +252,41 @@ def test_other_days_are_ignored(profiled):
 REFUSED_NAME = case([connection(1, flags=["name_refused"]), connection(2)])
 
 
+OLD_SARAMA = [
+    use(key, version, 9) for key, version in ((0, 3), (1, 4), (2, 1), (3, 4), (8, 1), (9, 1), (10, 0))
+]
+ON_A_PLATFORM = case(
+    [
+        connection(
+            1,
+            client_id="sarama",
+            client_software_name="unknown",
+            broker_software_version=release,
+            api_uses=OLD_SARAMA,
+        )
+        for release in ("7.6.1-ccs", "7.6.2-ccs")
+    ]
+)
+ELSEWHERE = case(
+    [
+        connection(
+            1,
+            client_id="sarama",
+            client_software_name="unknown",
+            broker_software_version="automq 3.6.1",
+            api_uses=OLD_SARAMA,
+        )
+    ]
+)
+
+
+def test_brokers_of_a_platform_answer_as_their_kafka_does(profiled):
+    (client,) = profiled[ON_A_PLATFORM]
+    assert client["looks_like"] and "sarama" in client["looks_like"]
+    (client,) = profiled[ELSEWHERE]
+    assert client["looks_like"] is None
+
+
 def test_names_that_the_broker_refused(profiled):
     (client,) = profiled[REFUSED_NAME]
     assert client["flags"] == ["name_refused"]

@@ -6,8 +6,9 @@ offered only where a telemetry receiver is configured. A finalized feature level
 supports: it excludes releases that do not.
 """
 
+import re
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility import apis, releases, served, software
@@ -19,12 +20,21 @@ FEATURES_COLUMNS = ("release_from", "release_to", "feature", "min_level", "max_l
 APACHE_KAFKA = "apache-kafka"
 """The software name that a broker of Apache Kafka declares (KIP-885)."""
 
-DECLARED, CONFLUENT_PLATFORM, GUESSED = "declared", "confluent_platform", "guessed"
+DECLARED, CONFLUENT_PLATFORM, VENDOR_BUILD, GUESSED = (
+    "declared",
+    "confluent_platform",
+    "vendor_build",
+    "guessed",
+)
+NONE_EXPLAINS = "none_explains"
+"""What the broker offers is told, and no known release of Apache Kafka offers it."""
+_NUMBERS_AND_MORE = re.compile(r"(0(?:\.\d{1,9}){3}|[1-9]\d{0,8}(?:\.\d{1,9}){2})[.-](.+)", re.DOTALL)
+_BEFORE_RELEASE = re.compile(r"snapshot|rc|alpha|beta|dev|nightly|trunk", re.IGNORECASE)
 
 
 class Known(NamedTuple):
-    """Releases of Apache Kafka that a broker may run, oldest first, and how they are known; none and None for a
-    broker that none of them explains."""
+    """Releases of Apache Kafka that a broker may run, oldest first, and how they are known; none, and NONE_EXPLAINS or
+    None, for a broker that none of them explains."""
 
     releases: tuple[str, ...]
     known_by: str | None
@@ -37,21 +47,54 @@ def known(
     features: Mapping[str, int] | None = None,
 ) -> Known:
     """What the declared name and version say, otherwise `candidates`. A broker that declares another name than Apache
-    Kafka's is that other software, whatever it offers.
+    Kafka's is that other software, whatever it offers and whatever its number; only Confluent's mark counts under any
+    name. A vendor's build (`3.9.0.redhat-00001`) is the release that it is built on, unless what it offers is another's.
 
     >>> known("apache-kafka", "4.0.1"), known("redpanda", "25.1.1")
     (Known(releases=('4.0.1',), known_by='declared'), Known(releases=(), known_by=None))
     """
-    if name and name != APACHE_KAFKA:
-        return Known((), None)
-    if version in releases.known():
-        return Known((version,), DECLARED)
     line = software.kafka_of_confluent_platform(version or "")
     of_line = tuple(r for r in releases.known() if line and releases.line(r) == releases.parse(line))
     if of_line:
         return Known(of_line, CONFLUENT_PLATFORM)
+    if name and name != APACHE_KAFKA:
+        return Known((), None)
+    if version in releases.known():
+        return Known((version,), DECLARED)
+    advertised = tuple(advertised)
     guessed = candidates(advertised, features)
-    return Known(guessed, GUESSED if guessed else None)
+    base = _built_on(version or "")
+    if base and (not guessed or base in guessed):
+        return Known((base,), VENDOR_BUILD)
+    if not guessed:
+        return Known((), NONE_EXPLAINS if advertised else None)
+    return Known(guessed, GUESSED)
+
+
+def declared(name: str | None, version: str | None) -> str | None:
+    """Name and version as one text; without the name for Apache Kafka. None where no version is declared."""
+    if not version:
+        return None
+    return version if name in (None, "", APACHE_KAFKA) else f"{name} {version}"
+
+
+@lru_cache(maxsize=4096)
+def oldest_release(text: str | None) -> str | None:
+    """The oldest release that a broker can be which declares this (see `declared`); None where it is none that is known.
+
+    >>> oldest_release("7.6.1-ccs"), oldest_release("automq 1.1.0")
+    ('3.6.0', None)
+    """
+    name, _, version = (text or "").rpartition(" ")
+    return next(iter(known(name, version).releases), None)
+
+
+def _built_on(version: str) -> str | None:
+    """The release whose number a vendor has added to; not of a build from before that release."""
+    match = _NUMBERS_AND_MORE.fullmatch(version)
+    if match is None or _BEFORE_RELEASE.match(match[2]):
+        return None
+    return match[1] if match[1] in releases.known() else None
 
 
 def candidates(

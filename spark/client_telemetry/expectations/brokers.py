@@ -20,8 +20,8 @@ SUITE = Suite(
         ),
         RowRule(
             "releases_have_a_reason",
-            "(releases_known_by is null) = (coalesce(size(releases), 0) = 0) and "
-            "coalesce(releases_known_by in ('declared', 'confluent_platform', 'guessed'), true)",
+            "if(coalesce(size(releases), 0) = 0, coalesce(releases_known_by = 'none_explains', true), "
+            "coalesce(releases_known_by in ('declared', 'confluent_platform', 'vendor_build', 'guessed'), false))",
             "critical",
             "releases that a broker can be are named together with how they are known",
         ),

@@ -35,9 +35,13 @@ def _state(since: datetime, running: Mapping[int, str]) -> ClusterState:
 def release(broker: BrokerIncarnation) -> str:
     """What a broker runs, in words: as declared, under its own name if that is not Apache Kafka's; otherwise what it
     can be. A guess never reads as one release for certain: a newer patch may offer the same."""
-    declared = " ".join(filter(None, (broker.software_name, broker.software_version)))
+    named = " ".join(filter(None, (broker.software_name, broker.software_version)))
+    declared = named.removeprefix("apache-kafka").strip() or "not told"
+    if broker.releases_known_by == "none_explains":
+        return f"{declared} (offers the request versions of no known release of Apache Kafka)"
+    if broker.releases_known_by == "confluent_platform":
+        return f"{declared} (built on {broker.releases[0]} to {broker.releases[-1]})"
     if broker.releases_known_by == "guessed":
         at_least = " or a later patch" if len(broker.releases) == 1 else ""
-        guess = f"offers the request versions of {' or '.join(broker.releases)}{at_least}"
-        return f"{broker.software_version or 'not told'} ({guess})"
-    return declared.removeprefix("apache-kafka").strip() or "not told"
+        return f"{declared} (offers the request versions of {' or '.join(broker.releases)}{at_least})"
+    return declared

@@ -29,15 +29,16 @@ BROKERS = Table(
         Column(
             "releases",
             STRINGS,
-            "Releases of Apache Kafka that it can be, oldest first: the declared one; of a Confluent Platform version the "
-            "patches of its line; otherwise all known ones whose ApiVersions answer is this one and that support the "
+            "Releases of Apache Kafka that it can be, oldest first: the declared one, or the one that a "
+            "vendor's build adds to (3.9.0.redhat-00001); of a Confluent Platform version the patches of its line; otherwise all known ones whose ApiVersions answer is this one and that support the "
             "finalized features. Empty for other software and where no release explains it. Newer patches than the "
             "known ones may answer alike, so a guess of one release is no proof",
         ),
         Column(
             "releases_known_by",
             STRING,
-            "declared, confluent_platform or guessed; null where releases is empty",
+            "declared, confluent_platform, vendor_build, guessed; where releases is empty none_explains (what it offers is "
+            "told, and no known release offers it: other software, a proxy, a newer release) or null",
         ),
         Column("started_at", TIMESTAMP, "Start of the broker process, as it declares it"),
         Column(

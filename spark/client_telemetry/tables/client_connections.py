@@ -94,7 +94,12 @@ CLIENT_CONNECTIONS = Table(
             "end_known_by", STRING, "; ".join(f"`{k}`: {v}" for k, v in CLOSED_BY.items()), nullable=False
         ),
         *CLIENT_CONNECTION,
-        Column("broker_software_version", STRING, "Release of the broker incarnation; null = not known"),
+        Column(
+            "broker_software_version",
+            STRING,
+            "What the broker incarnation declares to run: a release of Apache Kafka, or with its name before it other "
+            "software; null = not known",
+        ),
         Column(
             "api_uses",
             API_USES,

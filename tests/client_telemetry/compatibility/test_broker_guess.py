@@ -1,6 +1,6 @@
 import pytest
 from client_telemetry.compatibility import apis, releases, served
-from client_telemetry.compatibility.broker_guess import candidates, known
+from client_telemetry.compatibility.broker_guess import candidates, known, oldest_release
 
 
 def _advertised(release: str) -> list[tuple[int, int, int]]:
@@ -57,7 +57,19 @@ def test_finalized_levels_exclude_releases(case, release, features, expected):
     [
         ("apache-kafka", "3.9.1", "4.0.0", (("3.9.1",), "declared")),
         ("apache-kafka", "7.9.1-ccs", None, (("3.9.0", "3.9.1", "3.9.2"), "confluent_platform")),
-        ("apache-kafka", "3.9.1.vendor-7", "3.9.1", (("3.9.0", "3.9.1", "3.9.2"), "guessed")),
+        ("apache-kafka", "7.6.1-14-ce", None, (("3.6.0", "3.6.1", "3.6.2"), "confluent_platform")),
+        ("confluent-server", "7.6.1-ce", None, (("3.6.0", "3.6.1", "3.6.2"), "confluent_platform")),
+        ("apache-kafka", "3.9.1.vendor-7", "3.9.1", (("3.9.1",), "vendor_build")),
+        ("apache-kafka", "3.9.0.redhat-00001", None, (("3.9.0",), "vendor_build")),
+        ("apache-kafka", "2.8.1.amzn-0", None, (("2.8.1",), "vendor_build")),
+        ("apache-kafka", "3.4.1.7.2.18.0-641", None, (("3.4.1",), "vendor_build")),
+        ("apache-kafka", "0.10.2.1-cp1", None, (("0.10.2.1",), "vendor_build")),
+        ("apache-kafka", "3.9.1.vendor-7", "4.0.0", (("4.0.0",), "guessed")),
+        ("apache-kafka", "4.0.0-rc1", "4.0.0", (("4.0.0",), "guessed")),
+        ("apache-kafka", "3.9.1-SNAPSHOT", None, ((), None)),
+        ("apache-kafka", "3.9.77.vendor-7", None, ((), None)),
+        ("automq", "1.1.0", None, ((), None)),
+        ("automq", "3.9.1", "3.9.1", ((), None)),
         (None, None, "4.0.0", (("4.0.0",), "guessed")),
         ("apache-kafka", "", None, ((), None)),
         ("redpanda", "v25.1.1", "3.9.1", ((), None)),
@@ -65,6 +77,31 @@ def test_finalized_levels_exclude_releases(case, release, features, expected):
 )
 def test_what_is_declared_comes_first(name, version, offers, expected):
     assert known(name, version, _advertised(offers) if offers else ()) == expected
+
+
+def test_offers_of_no_known_release_are_told_from_none():
+    other = [(0, 0, 7), (1, 0, 11), (18, 0, 2)]
+    assert known(None, None, other) == ((), "none_explains")
+    assert known("apache-kafka", "5.0.0", other) == ((), "none_explains")
+    assert known(None, None) == ((), None)
+    assert known("redpanda", "v25.1.1", other) == ((), None)
+
+
+@pytest.mark.parametrize(
+    ("declared", "release"),
+    [
+        ("3.9.1", "3.9.1"),
+        ("7.6.1-ccs", "3.6.0"),
+        ("confluent-server 7.6.1-ce", "3.6.0"),
+        ("3.9.0.redhat-00001", "3.9.0"),
+        ("automq 1.1.0", None),
+        ("Azure Event Hubs 1.0.0", None),
+        ("", None),
+        (None, None),
+    ],
+)
+def test_what_requests_to_a_broker_are_held_against(declared, release):
+    assert oldest_release(declared) == release
 
 
 def test_what_no_release_of_kafka_offers_has_no_candidates():

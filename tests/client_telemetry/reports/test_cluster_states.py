@@ -20,10 +20,14 @@ def test_a_rolling_upgrade_is_a_sequence_of_states(rows):
 def test_a_guess_reads_as_a_guess(rows):
     def told(*releases, **changes):
         known_by = "guessed" if releases else None
-        row = rows.broker(1, "", releases=list(releases), releases_known_by=known_by, **changes)
+        row = rows.broker(1, "", releases=list(releases), **{"releases_known_by": known_by, **changes})
         return release(coverage(rows.DAY, rows.DAY, None, [], [row]).brokers[0])
 
     assert told("3.9.0", "3.9.1") == "not told (offers the request versions of 3.9.0 or 3.9.1)"
     assert told("4.4.0") == "not told (offers the request versions of 4.4.0 or a later patch)"
     assert told(software_name="redpanda", software_version="v25.1") == "redpanda v25.1"
     assert told() == "not told"
+    strange = "not told (offers the request versions of no known release of Apache Kafka)"
+    assert told(releases_known_by="none_explains") == strange
+    platform = {"software_version": "7.6.1-ccs", "releases_known_by": "confluent_platform"}
+    assert told("3.6.0", "3.6.1", "3.6.2", **platform) == "7.6.1-ccs (built on 3.6.0 to 3.6.2)"

@@ -25,6 +25,6 @@ GOOD = {
 BAD = {
     "incarnation_is_hex": {"broker_incarnation": "first"},
     "release_is_declared": {"software_version": None},
-    "releases_have_a_reason": {"releases_known_by": None},
+    "releases_have_a_reason": {"releases_known_by": "none_explains"},
     "evidence_follows_the_start": {"started_at": _NOON + dt.timedelta(hours=1)},
 }

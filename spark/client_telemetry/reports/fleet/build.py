@@ -104,7 +104,12 @@ def build_fleet_day(
 
 def _oldest_release(brokers: Iterable[Mapping[str, Any]]) -> str | None:
     """Of the releases of Apache Kafka that the day's brokers can be, declared or guessed; None where none is known."""
-    can_be = {each for row in brokers for each in (row["software_version"], *(row["releases"] or ()))}
+    can_be = {
+        each
+        for row in brokers
+        # Rows that were written before there was a guess have none.
+        for each in ([row["software_version"]] if row["releases"] is None else row["releases"])
+    }
     known = can_be & set(releases.known())
     return min(known, key=releases.parse, default=None)
 

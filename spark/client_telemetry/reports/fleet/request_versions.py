@@ -64,7 +64,9 @@ def deprecated_versions(clients: Iterable[FleetClient]) -> tuple[DeprecatedVersi
     uses = defaultdict(list)
     for client in clients:
         for use in client.deprecated:
-            uses[use.api_key, use.api_name, use.version, use.refused_by].append((client.client_id, use.requests))
+            uses[use.api_key, use.api_name, use.version, use.refused_by].append(
+                (client.client_id, use.requests)
+            )
     return tuple(
         DeprecatedVersion(*key, len(found), sum(n for _, n in found), first_ids(each for each, _ in found))
         for key, found in sorted(uses.items())

@@ -7,6 +7,7 @@ from datetime import date
 from typing import Any
 
 from client_telemetry.compatibility import client_versions, fingerprints, releases
+from client_telemetry.compatibility.broker_guess import oldest_release
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.compatibility.software import identify_name
 from client_telemetry.registry.kip511 import told
@@ -67,8 +68,8 @@ def _stands_for(name: str, version: str | None) -> str | None:
 def _could_be(row: Mapping[str, Any], release: str | None) -> tuple[str, ...]:
     """By what brokers answered, on the oldest release of those that this client talked to."""
     answered = [ApiUse(use["api_key"], use["version"]) for use in row["api_uses"] if use["requests"]]
-    of_brokers = [each for each in row.get("broker_software_versions") or () if each in releases.known()]
-    oldest = min(of_brokers, key=releases.parse, default=release)
+    of_brokers = map(oldest_release, row.get("broker_software_versions") or ())
+    oldest = min(filter(None, of_brokers), key=releases.parse, default=release)
     if not answered or oldest is None or told(row["client_software_name"]):
         return ()
     uses: dict[int, list[ApiUse]] = defaultdict(list)

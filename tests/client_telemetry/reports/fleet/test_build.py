@@ -54,10 +54,8 @@ def test_a_platform_release_stands_where_its_kafka_belongs(build, day_rows):
         ("4.3.1", None),
         ("99.0.0-ccs", "kafka-clients of Confluent Platform 99.0.0-ccs"),
     ]
-    assert [client.client_software_version for client in fleet.clients][:3] == versions[1:2] + [
-        "2.8.1.amzn-0",
-        "7.6.1-14-ccs",
-    ]
+    first = [client.client_software_version for client in fleet.clients[:3]]
+    assert first == ["5.5.3-ccs", "2.8.1.amzn-0", "7.6.1-14-ccs"]
 
 
 def test_a_binding_stands_where_its_librdkafka_belongs(build, day_rows):
@@ -114,7 +112,13 @@ def test_clients_without_a_name_are_grouped_by_what_they_look_like(build, day_ro
 
 def test_what_no_fingerprint_tells_apart_is_listed_with_all_that_it_can_be(build, day_rows):
     unnamed = {"name": "unknown", "version": "unknown"}
-    old = [day_rows.use(0, 3), day_rows.use(1, 10), day_rows.use(3, 5), day_rows.use(8, 1), day_rows.use(9, 1)]
+    old = [
+        day_rows.use(0, 3),
+        day_rows.use(1, 10),
+        day_rows.use(3, 5),
+        day_rows.use(8, 1),
+        day_rows.use(9, 1),
+    ]
     clients = [
         day_rows.client("sync", **unnamed, api_uses=old),
         day_rows.client("alien", **unnamed, api_uses=[day_rows.use(3, 99)]),
@@ -169,6 +173,13 @@ def test_brokers_of_no_known_release_are_compared_with_the_newest_one(build, day
         fleet = build(clients, brokers=[day_rows.broker(version=version)])
         assert fleet.compared_with_release is None
         assert fleet.counts["clients_with_deprecated_versions"] == 1
+
+
+def test_other_software_with_a_number_of_kafkas_is_compared_with_nothing_older(build, day_rows):
+    automq = {**day_rows.broker(version="1.1.0"), "software_name": "automq", "releases": []}
+    assert build(brokers=[automq]).compared_with_release is None
+    platform = {**day_rows.broker(version="7.6.1-ccs"), "releases": ["3.6.0", "3.6.1"]}
+    assert build(brokers=[platform]).compared_with_release == "3.6.0"
 
 
 def test_a_day_with_nothing_has_a_page(build):
