@@ -67,7 +67,7 @@ def overview(request: Request, files: Files) -> Response:
     clusters = []
     for name in files.clusters():
         days = files.days(name)
-        summaries = [files.day(name, day) for day in days[:LISTED_DAYS]]
+        summaries = files.summaries(name, days[:LISTED_DAYS])
         reports = files.reports(name)
         clusters.append(
             {"name": name, "days": summaries, "more_days": len(days) - len(summaries), "reports": reports}
@@ -81,7 +81,7 @@ def overview(request: Request, files: Files) -> Response:
 def days(request: Request, files: Files, cluster: str) -> Response:
     """All pages and reports of a cluster."""
     _known(files, cluster)
-    summaries = [files.day(cluster, day) for day in files.days(cluster)]
+    summaries = files.summaries(cluster, files.days(cluster))
     reports = files.reports(cluster)
     return _html(request, "cluster.html", title=cluster, cluster=cluster, days=summaries, reports=reports)
 
@@ -114,7 +114,7 @@ def coverage(request: Request, files: Files, cluster: str, until: str | None = N
     """A calendar: a row for each day and broker, a cell for each hour."""
     _known(files, cluster)
     listed = [day for day in files.days(cluster) if until is None or day <= until]
-    summaries = [files.day(cluster, day) for day in listed[:CALENDAR_DAYS]]
+    summaries = files.summaries(cluster, listed[:CALENDAR_DAYS])
     earlier = listed[CALENDAR_DAYS] if len(listed) > CALENDAR_DAYS else None
     title = f"Coverage of {cluster}"
     return _html(request, "coverage.html", title=title, cluster=cluster, days=summaries, earlier=earlier)

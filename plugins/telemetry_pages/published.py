@@ -22,6 +22,8 @@ MEDIA_TYPES = {
 }
 """Only these are handed out, in UTF-8."""
 
+_SUMMARY = {"sentence", "counts", "coverage", "quality"}
+
 LARGEST_KEPT = 256 * 1024
 """Bytes. A summary is kept in memory; the search index of a large fleet is read when it is asked."""
 
@@ -51,6 +53,19 @@ class Published:
     def day(self, cluster: str, day: str) -> dict[str, Any]:
         """The summary of a day. Raises NotPublished."""
         return self.document(FLEET, cluster, day, "day.json")
+
+    def summaries(self, cluster: str, days: list[str]) -> list[dict[str, Any]]:
+        """Summaries of days; one that cannot be read has only its `day` and what is wrong as `damaged`."""
+        found = []
+        for day in days:
+            try:
+                summary = self.day(cluster, day)
+                if not (isinstance(summary, dict) and summary.keys() >= _SUMMARY):
+                    raise NotPublished(f"{FLEET}/{cluster}/{day}/day.json is no summary of a day")
+            except NotPublished as error:
+                summary = {"damaged": str(error)}
+            found.append({**summary, "day": day})
+        return found
 
     def reports(self, cluster: str) -> list[dict[str, Any]]:
         """Summaries of upgrade reports, latest first; a report without one has only its `folder`."""

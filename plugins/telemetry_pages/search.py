@@ -15,6 +15,9 @@ SHOWN = 200
 LONGEST_QUERY = 1024
 
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{22}(==)?")
+_LABEL = re.compile(r"(?:client)?[ ._]?(?:instance)?[ ._]?id\s*[=:]\s*", re.IGNORECASE)
+_AROUND = " \t\r\n\"'`,;"
+"""What stands around a value in a log line or in JSON."""
 _PORT = re.compile(r"(.+?):\d{1,5}")
 
 
@@ -32,12 +35,14 @@ class Hits:
 def instance_id(text: str) -> str | None:
     """A client instance id as 32 hex digits, from any form in which people meet it; None for what is none.
 
-    Kafka prints URL-safe base64 (org.apache.kafka.common.Uuid), librdkafka standard base64, other tools a UUID or hex.
+    Kafka prints URL-safe base64 (org.apache.kafka.common.Uuid), librdkafka standard base64, other tools a UUID or hex,
+    plain, with 0x before it or colons in it. With its quotes and its name (`clientInstanceId=`) as copied from a log.
 
     >>> instance_id("AAECAwQFBgcICQoLDA0ODw"), instance_id("00010203-0405-0607-0809-0a0b0c0d0e0f")
     ('000102030405060708090a0b0c0d0e0f', '000102030405060708090a0b0c0d0e0f')
     """
-    text = text.strip()
+    text = text.strip(_AROUND)
+    text = _LABEL.sub("", text, count=1).strip(_AROUND) if _LABEL.match(text) else text
     if _BASE64.fullmatch(text):
         try:
             standard = text.rstrip("=").replace("-", "+").replace("_", "/")
@@ -45,18 +50,19 @@ def instance_id(text: str) -> str | None:
         except binascii.Error:
             return None
     try:
-        return uuid.UUID(text).hex
+        return uuid.UUID(text.removeprefix("0x").replace(":", "") if "urn" not in text else text).hex
     except ValueError:
         return None
 
 
 def address(text: str) -> str | None:
-    """An address in its shortest form, from what logs print: `10.0.0.1`, `/10.0.0.1:9092`, `[::1]:9092`."""
-    text = text.strip().removeprefix("/")
+    """An address in its shortest form, from what logs print: `10.0.0.1`, `host/10.0.0.1:9092`, `[::1]:9092`."""
+    text = text.strip(_AROUND).rpartition("/")[2]
     with_port = _PORT.fullmatch(text)
     for candidate in (text, with_port[1] if with_port else text):
         try:
-            return str(ipaddress.ip_address(candidate.strip("[]")))
+            found = ipaddress.ip_address(candidate.strip("[]"))
+            return str(getattr(found, "ipv4_mapped", None) or found)
         except ValueError:
             continue
     return None

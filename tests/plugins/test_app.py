@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from html.parser import HTMLParser
 
 import pytest
@@ -148,6 +149,23 @@ def test_reports_are_listed_with_their_answer_and_older_ones_too(web):
 def test_numbers_and_hours_of_a_day(web):
     assert "2,048" in web().get("/").text
     assert "6 of 24 hours seen completely" in web().get("/coverage/east").text
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"day": "2026-11-19"}', None])
+def test_a_day_that_cannot_be_read_hides_no_other(web, published, content):
+    damaged = published / "fleet" / "east" / "2026-11-19"
+    damaged.mkdir()
+    (damaged / "index.html").write_text("<p>page</p>")
+    if content is not None:
+        (damaged / "day.json").write_text(content)
+    try:
+        for path in ("/", "/clusters/east", "/coverage/east"):
+            answer = web().get(path)
+            assert answer.status_code == 200, path
+            assert "2026-11-19/day.json" in answer.text
+            assert DAY in answer.text
+    finally:
+        shutil.rmtree(damaged)
 
 
 def test_the_form_offers_the_releases_and_clusters_and_asks_airflow(web):

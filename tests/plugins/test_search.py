@@ -28,6 +28,11 @@ def found(published):
         INSTANCE.hex(),
         f"  {INSTANCE.hex()}  ",
         f"{{{uuid.UUID(bytes=INSTANCE)}}}",
+        f"0x{INSTANCE.hex()}",
+        INSTANCE.hex(":"),
+        f'"{base64.b64encode(INSTANCE).decode()}",',
+        f"clientInstanceId={base64.urlsafe_b64encode(INSTANCE).decode().rstrip('=')},",
+        f"client_instance_id: {uuid.UUID(bytes=INSTANCE)}",
     ],
 )
 def test_any_form_of_an_instance_id(found, form):
@@ -41,6 +46,8 @@ def test_any_form_of_an_instance_id(found, form):
         ("a part of a client id", "ORD", 1, 1),
         ("an address", "10.0.0.1", 0, 1),
         ("as a log prints it", "/10.0.0.1:9092", 0, 1),
+        ("as Java prints it with a host name", "web-7/10.0.0.1:9092", 0, 1),
+        ("IPv4 within IPv6", "::ffff:10.0.0.1", 0, 1),
         ("IPv6 in another spelling", "2001:0db8:0::0001", 1, 0),
         ("IPv6 with a port", "[2001:db8::1]:9092", 1, 0),
         ("a part of an address is none", "10.0.0", 0, 0),

@@ -21,6 +21,7 @@ from client_telemetry.reports.fleet.search import SearchIndex
 from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.spreadsheet import table_csv
+from client_telemetry.reports.wording import found
 
 PAGE = "index.html"
 
@@ -43,7 +44,7 @@ def files(fleet: FleetDay, index: SearchIndex) -> dict[str, str]:
         PAGE: fleet_page(fleet),
         "fleet.json": _json(plain(fleet)),
         "day.json": _json(_summary(fleet)),
-        "quality.json": _json({"schema_version": fleet.schema_version, "checks": plain(fleet.quality)}),
+        "quality.json": _json({"schema_version": fleet.schema_version, "checks": _checks(fleet)}),
         "search.json": index.document(),
         "software.csv": _software_csv(fleet),
         "clients.csv": _csv(fleet, FleetClient, fleet.clients),
@@ -78,6 +79,11 @@ def _summary(fleet: FleetDay) -> dict[str, Any]:
             },
         }
     )
+
+
+def _checks(fleet: FleetDay) -> list[dict[str, Any]]:
+    """With `found`: what the check found, in words."""
+    return [{**plain(check), "found": found(check)} for check in fleet.quality]
 
 
 def _json(document: Any) -> str:
