@@ -5,6 +5,7 @@ the fullest event of the day less the fullest one before it.
 """
 
 import datetime as dt
+from collections.abc import Collection
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -13,7 +14,7 @@ from client_telemetry.broker_incarnations import INCARNATION, incarnations
 from client_telemetry.flags import flags
 from client_telemetry.history import midnight, with_history
 from client_telemetry.links import LINK_COLUMNS, with_links
-from client_telemetry.registry.broker_clients import CLIENT_IDS, api_keys
+from client_telemetry.registry.broker_clients import CLIENT_IDS, CLIENTS_ONLY, api_keys
 from client_telemetry.registry.kip511 import PATTERN, UNKNOWN
 from client_telemetry.tables.client_connections import (
     CLIENT_CONNECTIONS,
@@ -28,6 +29,7 @@ _MAX_IDS = 16
 _KEY = [*INCARNATION, "connection_key", "refused_address", "opened_at"]
 _TEXTS = ("principal", "client_address", "listener_name", "security_protocol")
 """Empty where the source cannot tell."""
+_UUID_OR_NUMBER = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9]+"
 _INVALID_REQUEST = 42
 """What a broker answers to an ApiVersions request with an invalid software name or version (KIP-511)."""
 
@@ -54,7 +56,10 @@ def client_connections(events: DataFrame, brokers: DataFrame, pushes: DataFrame,
 def events_of_brokers(events: DataFrame, day: dt.date) -> int:
     """How many events of the day are of connections that `client_connections` leaves out as the brokers' own."""
     keyed = _keyed(with_history(events, day), day)
-    own = keyed.where("of_a_broker").select(*(F.col(name).alias(f"own_{name}") for name in _KEY)).distinct()
+    names = [F.col(name).alias(f"own_{name}") for name in _KEY]
+    as_a_broker, as_a_client = _how_it_acts()
+    acts = keyed.groupBy(*names).agg(as_a_broker.alias("as_a_broker"), as_a_client.alias("as_a_client"))
+    own = acts.where("as_a_broker and not as_a_client")
     same = [F.col(name).eqNullSafe(F.col(f"own_{name}")) for name in _KEY]
     return keyed.where("of_the_day").join(own, same, "left_semi").count()
 
@@ -62,15 +67,17 @@ def events_of_brokers(events: DataFrame, day: dt.date) -> int:
 def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
     """Events with what tells connections apart, and what each says by itself."""
     connection_id = F.coalesce("connection_id", F.lit(""))
-    of_brokers = F.exists("api_uses", lambda use: use.api_key.isin(*api_keys()) & (use.requests > 0))
     return events.withColumns(
         {
             "connection_key": connection_id,
             # A refusal that is tied to no connection has nothing but its address to be told apart by.
             "refused_address": F.when(connection_id == "", F.coalesce("client_address", F.lit(""))),
             "of_the_day": F.col("dt") == F.lit(day),
-            "of_a_broker": F.coalesce(F.col("client_id").rlike(rf"\A(?:{CLIENT_IDS})\z"), F.lit(False))
-            | F.coalesce(of_brokers, F.lit(False)),
+            "called_as_a_broker": F.coalesce(
+                F.col("client_id").rlike(rf"\A(?:{CLIENT_IDS})\z"), F.lit(False)
+            ),
+            "asks_as_a_broker": _answered(api_keys()),
+            "asks_as_a_client": _answered(CLIENTS_ONLY),
             "total": F.aggregate(
                 "api_uses",
                 F.lit(0).cast("long"),
@@ -82,6 +89,17 @@ def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
     )
 
 
+def _answered(keys: Collection[int]) -> Column:
+    """Whether any of these APIs was answered."""
+    answered = F.exists("api_uses", lambda use: use.api_key.isin(*keys) & (use.requests > 0))
+    return F.coalesce(answered, F.lit(False))
+
+
+def _how_it_acts() -> tuple[Column, Column]:
+    """Over all events of a connection: as a broker, as a client; the latter decides (registry/broker_clients.py)."""
+    return F.max(F.col("called_as_a_broker") | F.col("asks_as_a_broker")), F.max("asks_as_a_client")
+
+
 def _connections(events: DataFrame, day: dt.date) -> DataFrame:
     """One row per connection with an event of the day: its last known identity, the times and sources of the day,
     and the fullest counts of the day and of before.
@@ -91,11 +109,13 @@ def _connections(events: DataFrame, day: dt.date) -> DataFrame:
     in_order = Window.partitionBy(*_KEY).orderBy("sequence")
     whole = in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     found = {**_identity(), **_of_the_day(midnight(day)), **_counts()}
+    as_a_broker, as_a_client = (each.over(whole) for each in _how_it_acts())
     return (
         _keyed(events, day)
         .select(
             *_KEY,
             *(column.over(whole).alias(name) for name, column in found.items()),
+            (as_a_broker & ~as_a_client).alias("of_a_broker"),
             F.row_number().over(in_order).alias("event"),
         )
         .where((F.col("event") == 1) & (F.col("events") > 0) & ~F.col("of_a_broker"))
@@ -142,7 +162,6 @@ def _of_the_day(midnight: Column) -> dict[str, Column]:
         "last_seen_at": F.max(F.greatest(*times)),
         "closed_event_at": F.max(F.when(F.col("kind") == "closed", F.col("observed_at"))),
         "opened_today": F.max(F.col("of_the_day") & (F.col("kind") == "opened")),
-        "of_a_broker": F.max("of_a_broker"),
         "events": F.count_if("of_the_day"),
         "source_objects": F.collect_set(_today("source_object")),
         "first_sequence": F.min(_today("sequence")),
@@ -176,12 +195,19 @@ def _told_until(events: DataFrame) -> DataFrame:
 
 
 def _crowded_addresses(events: DataFrame) -> DataFrame:
-    """Addresses from which more clients came than one host is expected to have."""
+    """Addresses from which more clients came than one host is expected to have. Client ids that differ in a number or
+    UUID only are threads of one application: a host of Kafka Streams has dozens."""
+    same_id = F.regexp_replace("client_id", _UUID_OR_NUMBER, "#")
     software = F.struct("client_software_name", "client_software_version")
     named = ~F.coalesce("client_software_name", F.lit("")).isin("", UNKNOWN)
     return (
         events.where(F.coalesce("client_address", F.lit("")) != "")
-        .select("cluster_id", "client_address", "client_id", F.when(named, software).alias("software"))
+        .select(
+            "cluster_id",
+            "client_address",
+            same_id.alias("client_id"),
+            F.when(named, software).alias("software"),
+        )
         .distinct()
         .groupBy("cluster_id", "client_address")
         .agg(

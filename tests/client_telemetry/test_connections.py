@@ -112,7 +112,8 @@ def events_of(case: dict) -> list[tuple]:
         several = [int(word.removeprefix("x")) for word in words if word[0] == "x" and word[1:].isdecimal()]
         for number in range(100, 100 + several[0]) if several else (None,):
             more = [] if number is None else [f"id={number}"]
-            own = [*(word.replace("#", str(number)) for word in words), *more]
+            letter = "" if number is None else chr(ord("a") + number - 100)
+            own = [*(word.replace("#", str(number)).replace("@", letter) for word in words), *more]
             rows.append(event(case["case"], moment(case["opened"]), sequence, kind, moment(at), own))
             sequence += 1000
     return rows
@@ -241,8 +242,9 @@ def test_events_of_brokers_are_counted(spark: SparkSession):
     events = spark.createDataFrame(
         [row for case in CASES for row in events_of(case)], CONNECTION_EVENTS.schema
     )
-    cases = [case for case in CASES if case["case"].startswith("a broker ") and case["first"] == "none"]
-    assert len(cases) == 3
+    names = ("a broker ", "a refused request of clients ")
+    cases = [case for case in CASES if case["case"].startswith(names) and case["first"] == "none"]
+    assert len(cases) == 4
     assert events_of_brokers(events, DAY) == sum(len(case["events"].split("|")) for case in cases) - 1
 
 

@@ -75,7 +75,7 @@ CLIENT_CONNECTIONS = Table(
         "a name that came late holds for all of it, and a name that an old ApiVersions request reset to `unknown` "
         "(KIP-511, versions 0 to 2) stays, flagged `name_reset`. Connections of the brokers themselves are left out: "
         "those with a client id of Kafka's own (registry/broker_clients.py), or an answered request that only "
-        "brokers send. connection_events has them."
+        "brokers send, unless one was answered that brokers never send. connection_events has them."
     ),
     columns=(
         CLUSTER_ID,
@@ -163,7 +163,7 @@ CLIENT_CONNECTIONS = Table(
         "name_invalid": "the software name or version as sent is not what KIP-511 allows: a broker refuses it",
         "name_refused": "the broker refused the software name or version (ApiVersions error 42)",
         "never_named": "requests beyond ApiVersions and SASL were seen, and the broker registered no software name",
-        "crowded_address": f"more than {MANY_CLIENT_IDS} client ids, or more than {MANY_SOFTWARES} software names and "
+        "crowded_address": f"more than {MANY_CLIENT_IDS} client ids (that differ in more than numbers and UUIDs), or more than {MANY_SOFTWARES} software names and "
         "versions, came from this address within the day: a proxy, NAT or a shared host; it tells no hosts apart",
         "counts_reset": "request counts of the registry went down; the event with the most requests was used",
         "counts_from_before": "opened before the day and no earlier event is known: counts may be older than the day",
