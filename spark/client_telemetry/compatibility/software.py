@@ -31,6 +31,7 @@ BINDINGS_COLUMNS = ("binding", "binding_version", "librdkafka_version", "note", 
 
 _CONFLUENT_PLATFORM = re.compile(r"(\d+\.\d+)(?:\.\d+)*(?:-[a-zA-Z0-9.]+)*?-c(?:cs|e)\b")
 """7.6.1-ccs and 7.6.1-ce, also 7.6.1-14-ccs of a hotfix: a Confluent Platform release, not a Kafka one."""
+_LINE = re.compile(r"(\d{1,3}\.\d{1,3})(?!\d)")
 _JAVA = "apache-kafka-java"
 
 
@@ -100,6 +101,16 @@ def kafka_of_confluent_platform(version: str) -> str | None:
     return _platforms().get(match[1]) if match else None
 
 
+def _platform_line(version: str) -> str | None:
+    """The line of Confluent Platform: of a version with its mark, and of one without whose number Kafka has not reached
+    (a build of one's own, `7.6.1-SNAPSHOT`). A Kafka that does reach it some day would be held for an older one."""
+    if match := _CONFLUENT_PLATFORM.match(version):
+        return match[1]
+    match = _LINE.match(version)
+    beyond = match and int(match[1].partition(".")[0]) > releases.parse(releases.known()[-1])[0]
+    return match[1] if match and beyond and match[1] in _platforms() else None
+
+
 @cache
 def _aliases() -> dict[tuple[str, str], str]:
     return {
@@ -146,15 +157,13 @@ def identify_name(name: str, version: str) -> Identity | None:
     software = known().get(name)
     if software is None:
         return None
-    if name == _JAVA and (match := _CONFLUENT_PLATFORM.match(version)):
-        kafka = _platforms().get(match[1])
+    if name == _JAVA and (line := _platform_line(version)):
+        kafka = _platforms().get(line)
         what = f"{software.library} {kafka or ''}".strip() + f" of Confluent Platform {version}"
         return _identity(software, kafka, what)
     match = software.version_pattern.fullmatch(_aliases().get((name, version), version))
     found = match.groupdict() if match else {}
     library_version, binding_version = found.get("library"), found.get("binding")
-    if name == _JAVA and library_version and _is_beyond_kafka(library_version):
-        return _identity(software, None, f"{software.library}, version {version} is none of Apache Kafka")
     if library_version is None and binding_version:
         library_version = bindings().get(software.binding, {}).get(binding_version)
     what = (
@@ -165,12 +174,6 @@ def identify_name(name: str, version: str) -> Identity | None:
     if software.binding:
         what += f" in {software.binding}" + (f" {binding_version}" if binding_version else "")
     return _identity(software, library_version, what)
-
-
-def _is_beyond_kafka(version: str) -> bool:
-    """Whether not even the next major release of Kafka can have it: a build that has another product's number
-    (Confluent's own without their mark). A newer Kafka is judged by the newest that is known; this would be too."""
-    return client_versions.parse(version)[0] > releases.parse(releases.known()[-1])[0] + 1
 
 
 def _identity(software: Software, version_text: str | None, what: str) -> Identity:

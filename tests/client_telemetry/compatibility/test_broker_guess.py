@@ -69,6 +69,7 @@ def test_finalized_levels_exclude_releases(case, release, features, expected):
         ("apache-kafka", "3.9.1-SNAPSHOT", None, ((), None)),
         ("apache-kafka", "3.9.77.vendor-7", None, ((), None)),
         ("automq", "1.1.0", None, ((), None)),
+        ("redpanda", "7.6.1", None, ((), None)),
         ("automq", "3.9.1", "3.9.1", ((), None)),
         (None, None, "4.0.0", (("4.0.0",), "guessed")),
         ("apache-kafka", "", None, ((), None)),
