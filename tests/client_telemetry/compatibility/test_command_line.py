@@ -1,4 +1,5 @@
 import csv
+import os
 import time
 from pathlib import Path
 
@@ -60,3 +61,28 @@ def test_ten_thousand_rows_in_seconds(tmp_path):
     assert main(["--from", "3.6.2", "--to", "4.0.0", "--input", str(many), "--output", str(output)]) == 0
     assert time.process_time() - start < 20  # seconds; 4 on an idle core
     assert len(verdicts(output)) == 10_000
+
+
+def test_a_pipe_is_written_to_and_stays_one(tmp_path):
+    """--output /dev/stdout, or a named pipe, must not be replaced by a file."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        given = ["--from", "3.6.2", "--to", "4.0.0", "--input", str(EXAMPLE), "--output", str(pipe)]
+        assert main(given) == 0
+        assert os.read(reader, 100_000).startswith(b"client,verdict,")
+        assert pipe.is_fifo()
+        assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+    finally:
+        os.close(reader)
+
+
+def test_a_link_stays_a_link(tmp_path):
+    """/dev/stdout is one, and what it leads to may be a file."""
+    (tmp_path / "there").write_text("before")
+    link = tmp_path / "link"
+    link.symlink_to("there")
+    assert main(["--from", "3.6.2", "--to", "4.0.0", "--input", str(EXAMPLE), "--output", str(link)]) == 0
+    assert link.is_symlink()
+    assert (tmp_path / "there").read_text().startswith("client,verdict,")
