@@ -20,7 +20,7 @@ SOFTWARE_SHOWN = 60
 VERSIONS_SHOWN = 60
 OWNERS_SHOWN = 6
 RELATED_SHOWN = 3
-FAMILIES_SHOWN = 10
+CHANGES_SHOWN = 12
 
 RELATIONS = {
     "one_application": "one application with",
@@ -71,6 +71,7 @@ class _MetricGroup:
     required: list[MetricOfLibrary]
     partly: list[MetricOfLibrary]
     missing: list[MetricOfLibrary]
+    not_known: list[MetricOfLibrary]
     not_subscribed: list[MetricOfLibrary]
 
 
@@ -86,7 +87,8 @@ def _metric_groups(metrics: Iterable[MetricOfLibrary]) -> list[_MetricGroup]:
             delivered=[each for each in group if each.state == model.DELIVERED],
             required=[each for each in group if each.required],
             partly=[each for each in group if each.state == model.PARTLY],
-            missing=[each for each in group if each.state in (model.MISSING, model.NOT_KNOWN)],
+            missing=[each for each in group if each.state == model.MISSING],
+            not_known=[each for each in group if each.state == model.NOT_KNOWN],
             not_subscribed=[each for each in group if each.state == model.NOT_SUBSCRIBED],
         )
         for key, group in groups.items()
@@ -112,7 +114,7 @@ def _template() -> Template:
         "VERSIONS_SHOWN": VERSIONS_SHOWN,
         "OWNERS_SHOWN": OWNERS_SHOWN,
         "RELATED_SHOWN": RELATED_SHOWN,
-        "FAMILIES_SHOWN": FAMILIES_SHOWN,
+        "CHANGES_SHOWN": CHANGES_SHOWN,
         "RELATIONS": RELATIONS,
         "count_bar": charts.count_bar,
     }

@@ -73,6 +73,16 @@ def test_required_metrics_are_told_from_standard_ones(build, day_rows):
     assert "record.queue.time.avg," in words
 
 
+def test_what_was_not_subscribed_as_far_as_is_known_is_not_called_missing(build, day_rows):
+    def words(subscriptions):
+        brokers = [day_rows.broker(subscriptions=subscriptions), day_rows.broker(2, subscriptions=None)]
+        return " ".join("".join(Parts(fleet_page(build(brokers=brokers))).texts).split())
+
+    for subscriptions in (None, [day_rows.subscription("*")]):
+        assert "Not delivered, and not known whether it was asked for: all" in words(subscriptions)
+        assert "Missing: all" not in words(subscriptions)
+
+
 def test_lives_that_ended_before_a_push_are_told(build):
     words = "a subscription was asked for and nothing was pushed"
     key = ("User:orders", "orders", "apache-kafka-java", "3.9.1")
@@ -123,4 +133,4 @@ def test_new_and_gone_clients_are_named(build, day_rows):
     words = " ".join("".join(Parts(text).texts).split())
     assert "fresh" in words
     assert "old-000" in words
-    assert "290 more" in words
+    assert "288 more" in words
