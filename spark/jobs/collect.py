@@ -28,7 +28,6 @@ from client_telemetry.stage import (
     Stage,
     absolute_url,
     day,
-    local_folder,
     parser,
     run,
 )
@@ -103,10 +102,9 @@ def collect(stage: Stage) -> Outcome:
 
 def _convert(stage: Stage) -> conversion.Conversion:
     """What is new in the files of the source, as objects of the raw location."""
-    root = local_folder(stage.arguments.raw, "what comes of a source can be written to")
     try:
         source = conversion.declared(stage.arguments.source)
-        done = conversion.convert_new(source, stage.cluster, root)
+        done = conversion.convert_new(source, stage.cluster, absolute_url(stage.arguments.raw))
     except conversion.REFUSALS as error:
         raise BadArguments(f"source of cluster {stage.cluster}: {error}; see docs/sources.md") from None
     print(f"collect: {done.message}", flush=True)

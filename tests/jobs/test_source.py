@@ -108,32 +108,26 @@ def test_files_of_a_collector_fill_the_tables_of_pushes_and_points(pipeline):
 
 
 @pytest.mark.parametrize(
-    ("source", "raw", "said"),
+    ("source", "said"),
     [
         (
             {"format": "request_log", "files": ["/nowhere/*.log"]},
-            None,
             "/nowhere/*.log: there is no such file",
         ),
         (
             {"format": "kafka", "files": ["/nowhere"]},
-            None,
             "there is no format 'kafka'; there are request_log",
         ),
         (
             {"format": "request_log", "files": ["logs"], "release": "2.8.2"},
-            None,
             "no broker in the logs answers as 2.8.2 does",
         ),
-        ({"format": "request_log", "files": ["logs"]}, "s3://dumps/east", "can be written to a folder"),
     ],
-    ids=["no files", "no format", "another release", "no folder for the dump"],
+    ids=["no files", "no format", "another release"],
 )
-def test_a_source_that_cannot_be_used_is_refused_with_what_to_say(pipeline, monkeypatch, source, raw, said):
+def test_a_source_that_cannot_be_used_is_refused_with_what_to_say(pipeline, monkeypatch, source, said):
     put(LOG, pipeline.folder / "logs", LOG.name)
     monkeypatch.chdir(pipeline.folder)
-    code, result = pipeline.run(
-        "collect", CLUSTER, day=DAY, source=json.dumps(source), **({"raw": raw} if raw else {})
-    )
+    code, result = pipeline.run("collect", CLUSTER, day=DAY, source=json.dumps(source))
     assert (code, result["status"]) == (2, "bad_arguments")
     assert said in result["message"]

@@ -4,7 +4,7 @@
 
 The daily run does the same for a cluster with a `source` in the clusters file. FORMAT: request_log (then --release is what
 the brokers run, where the log does not prove it), or one of the formats of otlp_files.py. FILE: files, folders or
-patterns. FOLDER: the `raw` of the cluster in the clusters file. What was converted before is not converted again. Exit code
+patterns. FOLDER: a folder or URL, the `raw` of the cluster in the clusters file. What was converted before is not converted again. Exit code
 2: one line tells what to say instead.
 """
 
@@ -12,7 +12,6 @@ import argparse
 import json
 import sys
 from datetime import timedelta
-from pathlib import Path
 
 from client_telemetry.sources.arrivals import StillWritten
 from client_telemetry.sources.conversion import REFUSALS, REQUEST_LOG, convert_new, declared
@@ -26,7 +25,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("format", choices=[REQUEST_LOG, *FORMATS])
     parser.add_argument("files", nargs="+", metavar="FILE")
     parser.add_argument("--cluster", required=True, help="Kafka's id of the cluster")
-    parser.add_argument("--raw", type=Path, required=True, help="folder for the dump")
+    parser.add_argument("--raw", required=True, help="folder or URL for the dump")
     parser.add_argument("--release", help="release that the brokers run (request_log)")
     parser.add_argument("--zone", help="of times without one (request_log); default: UTC")
     told = parser.parse_args(argv)

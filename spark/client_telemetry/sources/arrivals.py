@@ -2,19 +2,19 @@
 
 A file is known by what is in it, decompressed: since it was converted it may have been renamed, compressed or copied, and
 what was written behind its end is new. Of a file that is still written to, what stands up to the end of its last whole
-message is taken, and the rest is left. What is converted goes to a folder beside the dump first, and from there into
-it, the record of what was converted last: after a crash the next conversion ends the move or begins again.
+message is taken, and the rest is left. The record of what was converted gets into the dump with what came of it, and
+last (dump_root.py): after a crash the next conversion ends the move or begins again.
 """
 
 import hashlib
 import json
-import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple
 
+from client_telemetry.sources.dump_root import DumpRoot
 from client_telemetry.sources.log_files import CutOff, LogFile, opened
 from client_telemetry.sources.message_ends import MessageEnds
 from client_telemetry.sources.stored_file import State, StoredFile
@@ -59,11 +59,10 @@ class _Taken(NamedTuple):
 class Arrivals:
     """New parts of files, and what was converted into the dump `root` before."""
 
-    def __init__(self, root: Path) -> None:
-        self.root, self._staged = root, root / ".converting"
-        self._end_what_was_begun()
-        records = sorted((root / _RECORDS).glob("*.json"))
-        known = [_Taken(*each) for path in records for each in json.loads(path.read_text(encoding="utf-8"))]
+    def __init__(self, root: str | Path) -> None:
+        self.root = DumpRoot(root, _RECORDS)
+        records = (json.loads(self.root.read(name)) for name in self.root.names(_RECORDS))
+        known = [_Taken(*each) for record in records for each in record]
         self.is_first = not known
         self._as_they_lay = {each[:3] for each in known}
         self._whole: dict[int, dict[str, int]] = {}
@@ -76,11 +75,6 @@ class Arrivals:
     def _know(self, taken: _Taken) -> None:
         whole = taken.bytes if taken.whole is None else taken.whole
         self._whole.setdefault(taken.bytes, {})[taken.sha256] = whole
-
-    def _end_what_was_begun(self) -> None:
-        if (self._staged / _RECORDS).exists():
-            self._move()
-        shutil.rmtree(self._staged, ignore_errors=True)
 
     def new_parts(
         self, files: Sequence[LogFile], form: Form, settled: timedelta
@@ -142,34 +136,16 @@ class Arrivals:
         with opened(replace(file, start=start), CutOff()) as text:
             return text.read(_MAX_TAIL_BYTES)
 
-    def staged(self) -> Path:
-        """An empty folder for what comes of the new parts; `keep` moves it into the dump."""
-        self._staged.mkdir(parents=True)
-        return self._staged
-
     def keep(self) -> None:
         """Move into the dump what was staged, with the record of what it came of. Raises StillWritten."""
         if not self._taken:
             return
         for file, state, may_grow in self._files:
             if not _is_as_before(file, state, may_grow):
-                shutil.rmtree(self._staged, ignore_errors=True)
+                self.root.discard()
                 raise StillWritten(f"{file} was written to while it was converted: convert again")
-        text = json.dumps(self._taken, indent=1)
-        record = self._staged / f"{hashlib.sha256(text.encode()).hexdigest()}.json"
-        record.parent.mkdir(parents=True, exist_ok=True)
-        record.write_text(text, encoding="utf-8")
-        (self._staged / _RECORDS).mkdir()
-        record.rename(self._staged / _RECORDS / record.name)
-        self._end_what_was_begun()
-
-    def _move(self) -> None:
-        """Objects first, the record last."""
-        files = [path for path in self._staged.rglob("*") if path.is_file()]
-        for path in sorted(files, key=lambda p: (p.parent.name == _RECORDS, p)):
-            to = self.root / path.relative_to(self._staged)
-            to.parent.mkdir(parents=True, exist_ok=True)
-            path.replace(to)
+        record = json.dumps(self._taken, indent=1).encode()
+        self.root.move(f"{hashlib.sha256(record).hexdigest()}.json", record)
 
 
 def _is_as_before(file: StoredFile, before: State, may_grow: bool) -> bool:

@@ -82,10 +82,19 @@ class Conversion:
     warnings: list[str] = field(default_factory=list)
 
 
-def convert_new(source: Source, cluster_id: str, root: Path, settled: timedelta = SETTLED) -> Conversion:
-    """Convert what is new in the source's files into the dump below `root`; all of it or nothing. What was written
+def convert_new(
+    source: Source, cluster_id: str, root: str | Path, settled: timedelta = SETTLED
+) -> Conversion:
+    """Convert what is new in the source's files into the dump below `root`, a folder or URL; all of it or nothing. What was written
     to within `settled` is taken up to its last whole message. Raises one of REFUSALS, or StillWritten."""
     arrivals = Arrivals(root)
+    try:
+        return _convert_new(source, cluster_id, arrivals, settled)
+    finally:
+        arrivals.root.discard()
+
+
+def _convert_new(source: Source, cluster_id: str, arrivals: Arrivals, settled: timedelta) -> Conversion:
     warnings = []
     try:
         files = find_logs(source.files)
@@ -127,7 +136,7 @@ def _request_log(source: Source, parts: Sequence[LogFile], cluster_id: str, arri
     if seen.cluster_id not in (None, cluster_id):
         raise WrongCluster(f"the log is of cluster {seen.cluster_id}, not {cluster_id}: name that cluster")
     release = request_log.release_of_all(seen, source.release) if seen.brokers else ""
-    staged = arrivals.staged()
+    staged = arrivals.root.staged()
     done = request_log.convert(seen, release, cluster_id, staged, source.zone, before=before)
     write_open_lives(staged, before, done.open_lives)
     counts = {
@@ -152,8 +161,7 @@ def _request_log(source: Source, parts: Sequence[LogFile], cluster_id: str, arri
 
 
 def _otlp(source: Source, parts: Sequence[LogFile], cluster_id: str, arrivals: Arrivals) -> Conversion:
-    path, staged = arrivals.root / _BEGAN, arrivals.staged()
-    told = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    staged, told = arrivals.root.staged(), json.loads(arrivals.root.read(_BEGAN) or b"{}")
     began = {int(broker_id): nanos for broker_id, nanos in told.items()}
     done = otlp_conversion.convert(parts, source.format, cluster_id, staged, began)
     (staged / _BEGAN).write_text(json.dumps(began), encoding="utf-8")

@@ -14,6 +14,7 @@ import zstandard
 
 from client_telemetry.raw.writer import Continued
 from client_telemetry.sources.broker_survey import BrokerLife, Endpoint, SurveyedBroker
+from client_telemetry.sources.dump_root import DumpRoot
 
 _FILE = "open_lives.json.zst"
 _HOUR_NANOS = 3600 * 10**9
@@ -103,17 +104,14 @@ class OpenLife:
         return None if self.api_versions is None else tuple(tuple(each) for each in self.api_versions)
 
 
-def read_open_lives(root: Path) -> list[OpenLife]:
+def read_open_lives(root: DumpRoot) -> list[OpenLife]:
     """Of the dump below `root`."""
-    try:
-        text = zstandard.decompress((root / _FILE).read_bytes())
-    except FileNotFoundError:
-        return []
-    return [OpenLife(**each) for each in json.loads(text)]
+    data = root.read(_FILE)
+    return [OpenLife(**each) for each in json.loads(zstandard.decompress(data))] if data else []
 
 
-def write_open_lives(root: Path, before: Iterable[OpenLife], now: Iterable[OpenLife]) -> None:
+def write_open_lives(folder: Path, before: Iterable[OpenLife], now: Iterable[OpenLife]) -> None:
     """Those of now, and those of before whose brokers have none now."""
     lives = {life.broker_id: life for life in [*before, *now]}
     text = json.dumps([asdict(life) for _, life in sorted(lives.items())])
-    (root / _FILE).write_bytes(zstandard.compress(text.encode()))
+    (folder / _FILE).write_bytes(zstandard.compress(text.encode()))

@@ -114,12 +114,8 @@ def _objects(url: str) -> list[StoredFile]:
     else:
         fixed = re.match(r"(?:[^*\[]*/)?(?=[^/]*[*\[])", path)  # up to the folder of the first wildcard
         folder = path if fixed is None else fixed[0].strip("/")
-        selector = fs.FileSelector(f"{bucket}/{folder}".rstrip("/"), recursive=True, allow_not_found=True)
-        listed = files.get_file_info(selector)
-        # Some tools put an object for a folder.
-        folders = {each.path for each in listed if each.type == fs.FileType.Directory}
-        below = [each for each in listed if each.path not in folders]
-        keys = [each.path.removeprefix(f"{bucket}/") for each in below]
+        below = paths_below(files, f"{bucket}/{folder}".rstrip("/"))
+        keys = [each.removeprefix(f"{bucket}/") for each in below]
         if fixed is None:
             keys = [key for key in keys if not _is_hidden(key.removeprefix(folder))]
         else:
@@ -127,6 +123,13 @@ def _objects(url: str) -> list[StoredFile]:
             keys = [key for key in keys if pattern.fullmatch(key)]
     shown = f"{scheme}://{authority.rpartition('@')[2]}"
     return sorted(StoredFile(f"{shown}/{key}", files, f"{bucket}/{key}") for key in keys)
+
+
+def paths_below(files: fs.FileSystem, folder: str) -> list[str]:
+    """All files anywhere below, without those that some tools put for a folder."""
+    listed = files.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
+    folders = {each.path for each in listed if each.type == fs.FileType.Directory}
+    return [each.path for each in listed if each.path not in folders]
 
 
 def _is_hidden(path: str) -> bool:

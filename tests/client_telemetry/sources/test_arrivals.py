@@ -12,8 +12,10 @@ from client_telemetry.raw.envelopes import parse_connection_event
 from client_telemetry.raw.errors import UnreadableSource
 from client_telemetry.raw.object_key import parse_object_key
 from client_telemetry.raw.reader import RecordReader
+from client_telemetry.sources import dump_root
 from client_telemetry.sources.arrivals import SETTLED, Arrivals, StillWritten
 from client_telemetry.sources.conversion import Source, UnusableSource, WrongCluster, convert_new, declared
+from client_telemetry.sources.dump_root import put
 from client_telemetry.sources.log_files import NoLogs
 
 from .conftest import FETCH, METADATA, json_line, metadata
@@ -189,18 +191,16 @@ def test_after_a_crash_nothing_is_missing_and_nothing_is_there_twice(logs, monke
     """The move into the dump breaks off after so many files; before the next run the log grows."""
     write(logs / "kafka-request.log", (0, 1, 3700, 3701))
     left = moved
-    replace = Path.replace
 
-    def break_off(path, to):
+    def break_off(*told):
         nonlocal left
-        if ".converting" in path.parts and not path.name.startswith("."):
-            if not left:
-                raise OSError("the machine is gone")
-            left -= 1
-        return replace(path, to)
+        if not left:
+            raise OSError("the machine is gone")
+        left -= 1
+        put(*told)
 
     with monkeypatch.context() as patched:
-        patched.setattr(Path, "replace", break_off)
+        patched.setattr(dump_root, "put", break_off)
         with pytest.raises(OSError, match="the machine is gone"):
             convert(logs)
     write(logs / "kafka-request.log", (0, 1, 3700, 3701, 3702), minutes_ago=50)

@@ -1,12 +1,14 @@
 """A declared source whose files are objects: found, read and recognised over S3, as they are in folders."""
 
+import datetime as dt
 import gzip
 import shutil
 from collections.abc import Iterator
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from client_telemetry.raw_location import RawLocation
+from client_telemetry.sources import dump_root
 from client_telemetry.sources.arrivals import Arrivals, StillWritten
 from client_telemetry.sources.conversion import Conversion, Source, convert_new
 from client_telemetry.sources.log_files import NoLogs, find_logs
@@ -51,7 +53,7 @@ def dump(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.glob("v1/**/*.zst")}
 
 
-def convert(format_: str, raw: Path, *files: str) -> Conversion:
+def convert(format_: str, raw: Path | str, *files: str) -> Conversion:
     release = "4.0.1" if format_ == "request_log" else None
     return convert_new(Source(format_, files, release), CLUSTER, raw)
 
@@ -72,6 +74,31 @@ def test_request_logs_of_a_store_give_the_dump_that_those_of_a_folder_give(store
     assert f"s3://{BUCKET}/logs/east/broker-2/" in record and SECRET_KEY not in record
 
 
+def test_the_dump_itself_can_be_in_a_store(store, tmp_path, monkeypatch):
+    """And a crash while it gets there costs nothing."""
+    # The store does not know checksums that follow the data.
+    monkeypatch.setenv("AWS_REQUEST_CHECKSUM_CALCULATION", "when_required")
+    put(store, "logs/kafka-request.log.zst", LOG.read_bytes())
+    logs, raw = url(store, "logs"), url(store, "raw")
+    with monkeypatch.context() as patched:
+        patched.setattr(dump_root, "put", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            convert("request_log", raw, logs)
+    assert dump(store.raw) == {}
+    assert convert("request_log", raw, logs).counts == {"converted_files": 0}
+    convert("request_log", tmp_path / "raw", logs)
+    assert dump(store.raw) == dump(tmp_path / "raw") != {}
+    assert not [path for path in (store.raw / ".converting").rglob("*") if path.is_file()]
+    location = RawLocation(raw)
+    days = [
+        each for each in location.objects(CLUSTER, dt.date(2026, 11, 21)) if each.key.dataset != "manifests"
+    ]
+    assert {f"{each.key}" for each in days} == dump(tmp_path / "raw").keys()
+
+    put(store, "logs/kafka-request.log.1", b"no entry of a log\n")
+    assert convert("request_log", raw, logs).counts["converted_unreadable"] == 1
+
+
 def test_what_the_s3_exporter_of_a_collector_writes(store, tmp_path):
     """One object for each export, in a folder for each minute."""
     for minute, name in ((3, "first.bin"), (4, "second.bin")):
@@ -82,7 +109,7 @@ def test_what_the_s3_exporter_of_a_collector_writes(store, tmp_path):
     done = convert("otlp_proto", tmp_path / "raw", told)
     assert (done.counts["converted_files"], len(done.warnings)) == (0, 1), "an object may still be replaced"
     done = convert_new(
-        Source("otlp_proto", (told,)), CLUSTER, tmp_path / "raw", settled=-timedelta(minutes=1)
+        Source("otlp_proto", (told,)), CLUSTER, tmp_path / "raw", settled=-dt.timedelta(minutes=1)
     )
     assert (done.counts["converted_files"], done.counts["converted_pushes"]) == (2, 2)
     assert convert("collector_json", tmp_path / "json", url(store, "json")).counts["converted_pushes"] == 2

@@ -1,0 +1,109 @@
+"""Where the dump of a source grows: a folder, or a place in an object store. What comes of one conversion gets into it whole,
+or not at all."""
+
+import contextlib
+import re
+import shutil
+import tempfile
+import uuid
+from pathlib import Path
+
+from pyarrow import fs
+
+from client_telemetry.sources.stored_file import paths_below
+
+_STAGING = ".converting"
+
+
+class DumpRoot:
+    """`location`: what holds `v1/`, as a path or URL. Making one ends the move that a crash interrupted.
+
+    What is to be moved into the dump is written to a local folder (`staged`), and with `move` goes to a folder within the
+    root, from there into the dump, and its last file last: that file is the sign that all of it was there.
+    """
+
+    def __init__(self, location: str | Path, last_folder: str) -> None:
+        text = str(location)
+        self._files, path = fs.FileSystem.from_uri(text if "://" in text else Path(text).absolute().as_uri())
+        self._path = path.rstrip("/")
+        self._is_local = isinstance(self._files, fs.LocalFileSystem)
+        self._last_folder = last_folder
+        self._staged: Path | None = None
+        self._batch = f"{_STAGING}/{uuid.uuid4().hex}"
+        self._end_what_was_begun()
+
+    def read(self, name: str) -> bytes | None:
+        """A file below the root; None = it is not there."""
+        if self._files.get_file_info(f"{self._path}/{name}").type != fs.FileType.File:
+            return None
+        with self._files.open_input_file(f"{self._path}/{name}") as file:
+            return file.read()
+
+    def names(self, folder: str) -> list[str]:
+        """Files anywhere below a folder of the root, from the root on, sorted."""
+        below = paths_below(self._files, f"{self._path}/{folder}")
+        return sorted(path[len(self._path) + 1 :] for path in below)
+
+    def staged(self) -> Path:
+        """The local folder for what is to be moved, empty at first."""
+        if self._staged is None:
+            if self._is_local:
+                self._staged = Path(self._path) / self._batch
+                self._staged.mkdir(parents=True)
+            else:
+                self._staged = Path(tempfile.mkdtemp(prefix="converting_"))
+        return self._staged
+
+    def discard(self) -> None:
+        """Leave nothing of what was staged."""
+        if self._staged is not None:
+            shutil.rmtree(self._staged, ignore_errors=True)
+        self._staged = None
+
+    def move(self, last: str, data: bytes) -> None:
+        """All that was staged, and then a file `last` (.json) in the last folder."""
+        staged = self.staged()
+        if not self._is_local:
+            for path in sorted(path for path in staged.rglob("*") if path.is_file()):
+                self._write(f"{self._batch}/{path.relative_to(staged)}", path.read_bytes())
+        self._write(f"{self._batch}/{self._last_folder}/{last}", data)
+        if self._is_local:
+            self._staged = None  # from here on it is part of the dump
+        self._end_what_was_begun()
+        self.discard()
+
+    def _end_what_was_begun(self) -> None:
+        batches: dict[str, list[str]] = {}
+        for name in self.names(_STAGING):
+            batch, _, rest = name.removeprefix(f"{_STAGING}/").partition("/")
+            batches.setdefault(f"{_STAGING}/{batch}", []).append(rest)
+        for batch, names in batches.items():
+            last = [name for name in names if re.fullmatch(rf"{self._last_folder}/[^/]+\.json", name)]
+            if last:
+                for name in [*(name for name in names if name not in last), *last]:
+                    put(self._files, f"{self._path}/{batch}/{name}", f"{self._path}/{name}")
+            if not self._is_local:
+                for name in [*last, *names]:  # without the last one, the others are leftovers
+                    with contextlib.suppress(FileNotFoundError):
+                        self._files.delete_file(f"{self._path}/{batch}/{name}")
+        if self._is_local:
+            shutil.rmtree(Path(self._path) / _STAGING, ignore_errors=True)
+
+    def _write(self, name: str, data: bytes) -> None:
+        path = f"{self._path}/{name}"
+        if self._is_local:
+            Path(path).parent.mkdir(parents=True, exist_ok=True)
+            Path(f"{path}.part").write_bytes(data)
+            Path(f"{path}.part").replace(path)
+            return
+        with self._files.open_output_stream(path, compression=None) as file:
+            file.write(data)
+
+
+def put(files: fs.FileSystem, source: str, to: str) -> None:
+    """A store cannot rename: there it is a copy, whose source is deleted with the others."""
+    if isinstance(files, fs.LocalFileSystem):
+        files.create_dir(to.rpartition("/")[0], recursive=True)
+        files.move(source, to)
+    else:
+        files.copy_file(source, to)
