@@ -199,7 +199,7 @@ def day_of_brokers(folder: Path, pushes: Sequence[int], **options: int) -> None:
     for broker, count in enumerate(pushes):
         with _dump(folder, broker, **options) as dump:
             for number in range(count):
-                push = made[(number * len(pushes) + broker) % len(made)]
+                push = made[(number + 997 * broker) % len(made)]
                 push.received_at_nanos = _nanos(begin) + 86_399 * 10**9 * number // count
                 dump.append_push(push)
 

@@ -23,7 +23,7 @@ from benchmarks.bench import Section
 from benchmarks.corpus import CLUSTER, DAY, day_of_brokers, object_of
 from benchmarks.measure import Cost, cost_of, peak_memory_mb
 
-BROKERS, PUSHES, TIMES_THE_REST = 20, 600_000, 50
+BROKERS, PUSHES, TIMES_THE_REST = 20, 200_000, 50
 OBJECTS = 50_000
 LARGE_BYTES = 2**30
 
