@@ -130,11 +130,11 @@ var/knowledge/kafka-clients-%.jar: spark/resolve_jars.py | $(STAMPS)/venv
 	@rm -rf var/knowledge/$*
 
 # numba keeps machine code beside a module and does not see changes of the modules that it imports.
-COMPILED := $(addprefix spark/client_telemetry/,raw/wire.py raw/push_scan.py otlp/scan.py otlp/label_sets.py otlp/parts.py otlp/columns.py otlp/zstd_frames.py otlp/stored_payloads.py)
+COMPILED := $(addprefix spark/client_telemetry/,raw/wire.py raw/push_scan.py otlp/scan.py otlp/label_sets.py otlp/parts.py otlp/columns.py otlp/zstd_frames.py otlp/stored_payloads.py lives/distinct.py lives/stretches.py lives/rhythm.py)
 $(STAMPS)/compiled: $(COMPILED) | $(STAMPS)/venv
-	@echo "compiling the decoder ..."
+	@echo "compiling what workers do with pushes ..."
 	@rm -f spark/client_telemetry/*/__pycache__/*.nb[ic]
-	@$(BIN)/python -c "import client_telemetry.push_columns"
+	@$(BIN)/python -c "import client_telemetry.push_columns, client_telemetry.lives.lives"
 	@touch $@
 
 $(STAMPS)/spark: spark/conf/spark-defaults.conf.in spark/conf/log4j2.properties

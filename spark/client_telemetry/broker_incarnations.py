@@ -1,51 +1,72 @@
 """One broker process from its start to its end: an incarnation."""
 
 import datetime as dt
+from collections import defaultdict
+from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.compatibility.broker_guess import APACHE_KAFKA
-from client_telemetry.history import midnight, with_history
+from client_telemetry.compatibility.broker_guess import declared
+from client_telemetry.history import with_history
 
 INCARNATION = ["cluster_id", "broker_id", "broker_incarnation"]
 """Columns that tell incarnations apart."""
 
+_DAY_US = 86_400 * 10**6
 
-def incarnations(brokers: DataFrame, day: dt.date) -> DataFrame:
-    """One row per incarnation: its release (with the name of the software before it where that is not Apache Kafka, as
-    broker_guess.declared writes it), and, if the next incarnation of its broker started before the end of the
-    day, when that was (`replaced_at`) and when the incarnation itself was last seen (`stopped_at`).
 
-    From rows of `brokers`; those of the day and of its history are used.
-    """
-    each = (
+@dataclass
+class Incarnation:
+    """`broker_software_version`: as broker_guess.declared writes it. If the next incarnation of its broker started before
+    the end of the day: when that was (`replaced_at`), and when the incarnation itself was last seen (`stopped_at`). Times
+    are microseconds since 1970."""
+
+    cluster_id: str
+    broker_id: int
+    broker_incarnation: str
+    broker_software_version: str | None = None
+    started_at: int | None = None
+    last_evidence_at: int | None = None
+    replaced_at: int | None = None
+
+    @property
+    def stopped_at(self) -> int | None:
+        if self.replaced_at is None or self.last_evidence_at is None:
+            return self.replaced_at
+        return self.last_evidence_at
+
+
+def incarnations(brokers: DataFrame, day: dt.date) -> list[Incarnation]:
+    """Those in rows of `brokers` of the day and of its history. A cluster has some rows a day."""
+    rows = (
         with_history(brokers, day)
-        .groupBy(*INCARNATION)
-        .agg(
-            F.max_by(_declared(), F.when(F.col("software_version").isNotNull(), F.col("dt"))).alias(
-                "broker_software_version"
-            ),
-            F.min("started_at").alias("started_at"),
-            F.max("last_evidence_at").alias("last_evidence_at"),
+        .select(
+            *INCARNATION,
+            "dt",
+            "software_name",
+            "software_version",
+            F.unix_micros("started_at").alias("started_at"),
+            F.unix_micros("last_evidence_at").alias("last_evidence_at"),
         )
+        .collect()
     )
-    later = each.where(F.col("started_at") < midnight(day + dt.timedelta(days=1))).select(
-        "cluster_id", "broker_id", F.col("started_at").alias("later_at")
-    )
-    return (
-        each.join(later, ["cluster_id", "broker_id"], "left")
-        .groupBy(*INCARNATION, "broker_software_version", "last_evidence_at")
-        .agg(F.min(F.when(F.col("later_at") > F.col("started_at"), F.col("later_at"))).alias("replaced_at"))
-        .withColumn(
-            "stopped_at",
-            F.when(F.col("replaced_at").isNotNull(), F.coalesce("last_evidence_at", "replaced_at")),
+    found: dict[tuple, Incarnation] = {}
+    for row in sorted(rows, key=lambda row: row["dt"]):
+        its = found.setdefault(tuple(row[:3]), Incarnation(*row[:3]))
+        if row["software_version"]:
+            its.broker_software_version = declared(row["software_name"], row["software_version"])
+        its.started_at = min(filter(None, (its.started_at, row["started_at"])), default=None)
+        its.last_evidence_at = max(
+            filter(None, (its.last_evidence_at, row["last_evidence_at"])), default=None
         )
-        .drop("last_evidence_at")
-    )
-
-
-def _declared() -> Column:
-    is_kafka = F.coalesce("software_name", F.lit("")).isin("", APACHE_KAFKA)
-    named = F.concat_ws(" ", "software_name", "software_version")
-    return F.when(is_kafka | (F.col("software_version") == ""), F.col("software_version")).otherwise(named)
+    end_of_day = ((day - dt.date(1970, 1, 1)).days + 1) * _DAY_US
+    starts: dict[tuple, list[int]] = defaultdict(list)
+    for its in found.values():
+        if its.started_at is not None and its.started_at < end_of_day:
+            starts[its.cluster_id, its.broker_id].append(its.started_at)
+    for its in found.values():
+        if its.started_at is not None:
+            later = [at for at in starts[its.cluster_id, its.broker_id] if at > its.started_at]
+            its.replaced_at = min(later, default=None)
+    return list(found.values())

@@ -40,16 +40,29 @@ def client_connections(events: DataFrame, brokers: DataFrame, pushes: DataFrame,
     Of all, rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others are ignored.
     """
     of_the_day = events.where(F.col("dt") == F.lit(day))
-    releases = incarnations(brokers, day).drop("stopped_at")
     connections = (
         _connections(with_history(events, day), day)
-        .join(F.broadcast(releases), INCARNATION, "left")
+        .join(F.broadcast(_releases(brokers, day)), INCARNATION, "left")
         .join(F.broadcast(_told_until(of_the_day)), INCARNATION, "left")
         .join(_crowded_addresses(of_the_day), ["cluster_id", "client_address"], "left")
         .withColumn("port_reused_at", _port_reused_at())
     )
     return with_links(_slice(connections, day), pushes, day).select(
         *(F.col(column.name).cast(column.kind) for column in CLIENT_CONNECTIONS.columns)
+    )
+
+
+def _releases(brokers: DataFrame, day: dt.date) -> DataFrame:
+    """The release of each incarnation, and when the next one of its broker started."""
+    rows = [
+        (*(getattr(its, name) for name in INCARNATION), its.broker_software_version, its.replaced_at)
+        for its in incarnations(brokers, day)
+    ]
+    kinds = "cluster_id string, broker_id int, broker_incarnation string, broker_software_version string, replaced_us long"
+    return (
+        brokers.sparkSession.createDataFrame(rows, kinds)
+        .withColumn("replaced_at", F.timestamp_micros("replaced_us"))
+        .drop("replaced_us")
     )
 
 

@@ -21,6 +21,8 @@ if all(PathFinder.find_spec(name, _FOLDERS) for name in ("pyspark", "py4j")):
 
 from pyspark.daemon import manager  # noqa: E402
 
+import client_telemetry.lives.ends  # noqa: E402
+import client_telemetry.lives.lives  # noqa: E402
 import client_telemetry.verdict_rows  # noqa: E402, F401
 from client_telemetry.decode_worker import leave_imports_alone  # noqa: E402
 

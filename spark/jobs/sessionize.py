@@ -37,8 +37,11 @@ def sessionize(stage: Stage) -> Outcome:
     branch.replace(
         CLIENT_CONNECTIONS, [client_connections(events, brokers, pushes, day) for day in told], **where
     )
-    connections = branch.read(CLIENT_CONNECTIONS).where(needed)
-    sessions = [client_sessions(pushes, connections, brokers, day) for day in told]
+    files = lake.files(
+        CLIENT_PUSHES, published[CLIENT_PUSHES.name], cluster_id=cluster, dt=sorted(set(history))
+    )
+    connections = branch.files(CLIENT_CONNECTIONS, **where)
+    sessions = [client_sessions(files, connections, brokers, day) for day in told]
     branch.replace(CLIENT_SESSIONS, sessions, **where)
 
     of_the_days = stage.condition(where)

@@ -3,18 +3,24 @@ import datetime as dt
 import random
 import re
 from collections import defaultdict
-from functools import reduce
+from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from client_telemetry import sessionize
+from client_telemetry.lives.lives import lives_of
+from client_telemetry.lives.stretches import read
 from client_telemetry.sessionize import client_sessions
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
+from client_telemetry.tables import stored_files
+from client_telemetry.tables.stored_files import StoredFile
 from client_telemetry.tables.table import Table
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F  # noqa: N812
 
 DAY = dt.date(2026, 11, 21)
 with (Path(__file__).parents[1] / "data/sessionize/sessions.csv").open(newline="") as table:
@@ -143,27 +149,33 @@ def brokers_of(case: str, text: str) -> list[dict]:
     ]
 
 
-def frame(spark: SparkSession, rows: list[dict], table: Table = CLIENT_PUSHES) -> DataFrame:
+def frame(spark: SparkSession, rows: list[dict], table: Table) -> DataFrame:
     return spark.createDataFrame(
         [tuple(row.get(c.name) for c in table.columns) for row in rows], table.schema
     )
 
 
-def copied(pushes: DataFrame) -> DataFrame:
+def copied(case: dict, rows: list[dict]) -> list[dict]:
     """Each push of a case with `copies=n` in n copies, each of an instance of its own."""
-    counts = {case["case"]: re.search(r"copies=(\d+)", case["pushes"]) for case in CASES}
-    once, copies = pushes, []
-    for case, count in counts.items():
-        if count:
-            each = pushes.where(F.col("cluster_id") == case)
-            once = once.where(F.col("cluster_id") != case)
-            numbers = F.explode(F.sequence(F.lit(1), F.lit(int(count[1]))))
-            copies.append(
-                each.withColumn("copy", numbers)
-                .withColumn("client_instance_id", F.unhex(F.md5(F.col("copy").cast("string"))))
-                .drop("copy")
-            )
-    return reduce(DataFrame.unionByName, [once, *copies])
+    count = re.search(r"copies=(\d+)", case["pushes"])
+    if not count:
+        return rows
+    ids = [copy.to_bytes(16) for copy in range(1, int(count[1]) + 1)]
+    return [row | {"client_instance_id": copy} for row in rows for copy in ids]
+
+
+def stored(folder: Path, rows: list[dict], table: Table, seed: int) -> list[StoredFile]:
+    """Data files of the rows in any order, up to three of each slice."""
+    chance = random.Random(seed)
+    by_file: dict[tuple, list[dict]] = defaultdict(list)
+    for row in chance.sample(rows, len(rows)):
+        by_file[row["cluster_id"], row["dt"], chance.randrange(3)].append(row)
+    files = []
+    for number, ((cluster, day, _), its) in enumerate(by_file.items()):
+        path = folder / f"{table.name}_{number}.parquet"
+        pq.write_table(pa.Table.from_pylist(its, schema=table.arrow_schema), path)
+        files.append(StoredFile(path.as_uri(), cluster, day, len(its)))
+    return files
 
 
 def random_pushes(seed: int) -> list[dict]:
@@ -210,15 +222,24 @@ def variants() -> list[dict]:
 
 
 @pytest.fixture(scope="module")
-def sessions(spark: SparkSession) -> dict[str, list[dict]]:
+def several_tasks() -> Iterator[None]:
+    """Instances are shared out among tasks, as those of a million pushes are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sessionize, "_PUSHES_AT_ONCE", 5000)
+        yield
+
+
+@pytest.fixture(scope="module")
+def sessions(spark: SparkSession, several_tasks, tmp_path_factory) -> dict[str, list[dict]]:
     """The sessions of each case, all in one go: a case is a cluster of its own."""
-    pushes = [row for case in CASES for row in pushes_of(case["case"], case["pushes"])]
+    folder = tmp_path_factory.mktemp("pushes")
+    pushes = [row for case in CASES for row in copied(case, pushes_of(case["case"], case["pushes"]))]
     pushes += pushes_of(OTHER_CLIENT_ID, "D-1 10:00:00 c=old | 12:00:00 b2 | 12:01:00 R | 12:02:00 c=-")
     connections = [row for case in CASES for row in connections_of(case["case"], case["connections"])]
     brokers = [row for case in CASES for row in brokers_of(case["case"], case["stopped"])]
     found = client_sessions(
-        copied(frame(spark, pushes + variants()).repartition(3)),
-        frame(spark, connections, CLIENT_CONNECTIONS),
+        stored(folder, pushes + variants(), CLIENT_PUSHES, seed=1),
+        stored(folder, connections, CLIENT_CONNECTIONS, seed=2),
         frame(spark, brokers, BROKERS),
         DAY,
     )
@@ -303,3 +324,32 @@ def test_order_of_rows_and_days_does_not_matter(seed: int, sessions: dict[str, l
         assert in_order == shuffled
         of_the_day = sum(push["dt"] == DAY for push in pushes)
         assert sum(row["pushes"] for row in sessions[variant("in order", seed, before)]) == of_the_day > 20
+
+
+def lives(today: list[StoredFile], before: list[StoredFile], buckets: int) -> list[str]:
+    told: dict[int, list] = defaultdict(list)
+    for files, of_the_day in ((today, True), (before, False)):
+        for bucket, pushes in read(files, of_the_day, buckets):
+            told[bucket].append(pushes)
+    return sorted(str(row) for pushes in told.values() for row in lives_of(pushes).to_pylist())
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_portions_and_tasks_do_not_matter(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    rows = random_pushes(seed)
+    files = stored(tmp_path, rows, CLIENT_PUSHES, seed)
+    today, before = ([f for f in files if (f.dt == DAY) is of_the_day] for of_the_day in (True, False))
+    at_once = lives(today, before, 1)
+    assert len(at_once) == len({row["client_instance_id"] for row in rows if row["dt"] == DAY}) > 10
+    monkeypatch.setattr(stored_files, "_PORTION", 7)
+    assert lives(today, before, 5) == at_once
+
+
+def test_columns_younger_than_a_file(tmp_path: Path):
+    """Files of before a column was added to the table do not have it."""
+    (file,) = stored(tmp_path, [push("c", n, moment(f"12:0{n}:00"), []) for n in range(3)], CLIENT_PUSHES, 3)[:1]
+    path = Path(file.url.removeprefix("file://"))
+    young = ["subscription_id", "clock_skew_ms", "principal"]
+    pq.write_table(pq.read_table(path).drop_columns(young), path)
+    (row,) = [row for _, pushes in read([file], True, 1) for row in lives_of([pushes]).to_pylist()]
+    assert (row["pushes"], row["principal"], row["clock_skew_ms"]) == (file.rows, None, None)

@@ -21,11 +21,13 @@ from pyiceberg.exceptions import CommitFailedException, NamespaceAlreadyExistsEr
 from pyiceberg.expressions import And, BooleanExpression, EqualTo, In
 from pyiceberg.io.pyarrow import PYARROW_FIELD_DOC_KEY
 from pyiceberg.table import Table as IcebergTable
+from pyiceberg.utils.datetime import days_to_date
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.tables.null_lists import keep_null_lists
 from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.stored_files import StoredFile
 from client_telemetry.tables.table import Table
 
 keep_null_lists()
@@ -178,6 +180,23 @@ class Lake:
             reader = reader.option("branch", branch)
         return reader.table(f"{CATALOG}.{NAMESPACE}.{table.name}")
 
+    def files(
+        self, table: Table, snapshot: int | None = None, branch: str | None = None, **slice_: object
+    ) -> list[StoredFile]:
+        """The data files of the slice whose partition columns equal `slice_` (a list means any of them), in what readers
+        see, or in one snapshot, or in what a stage has written on its branch."""
+        iceberg = self.table(table)
+        if branch is not None:
+            snapshot = iceberg.metadata.refs[branch].snapshot_id
+        places = {field.name: place for place, field in enumerate(iceberg.spec().fields)}
+        files = []
+        for task in iceberg.scan(_slice(slice_), snapshot_id=snapshot).plan_files():
+            cluster_id, day = (task.file.partition[places[name]] for name in ("cluster_id", "dt"))
+            files.append(
+                StoredFile(task.file.file_path, cluster_id, days_to_date(day), task.file.record_count)
+            )
+        return files
+
     def append(self, table: Table, rows: Sequence[dict]) -> None:
         """Add rows to a table that is not audited itself (quality_results, publications)."""
         self.table(table).append(pa.Table.from_pylist(list(rows), schema=table.arrow_schema))
@@ -252,6 +271,10 @@ class Branch:
     def read(self, table: Table) -> DataFrame:
         """What the table would be after publishing."""
         return self.lake.read(table, branch=self.name) if table in self._base else self.lake.read(table)
+
+    def files(self, table: Table, **slice_: object) -> list[StoredFile]:
+        """Data files of what this attempt has written."""
+        return self.lake.files(table, branch=self.name, **slice_)
 
     def publish(self, cluster_id: str, run_id: str, stage: str, days: Sequence[dt.date]) -> dict[str, int]:
         """Move main to what was written, table by table in the order of writing; then say so in `publications`.

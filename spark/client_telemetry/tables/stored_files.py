@@ -1,0 +1,75 @@
+"""Data files of a table read by Python workers, column by column. Which files there are, the lake tells
+(`Lake.files`); what workers write is in data_files.py."""
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyarrow import fs
+
+_PORTION = 1_000_000
+
+
+@dataclass(frozen=True)
+class StoredFile:
+    """One Parquet file of one slice of a table."""
+
+    url: str
+    cluster_id: str
+    dt: dt.date
+    rows: int
+
+
+def share_out(files: Sequence[StoredFile]) -> list[list[StoredFile]]:
+    """The files in tasks of about a million rows each."""
+    tasks: list[list[StoredFile]] = []
+    rows = _PORTION
+    for file in sorted(files, key=lambda file: file.url):
+        if rows + file.rows > _PORTION:
+            tasks.append([])
+            rows = 0
+        tasks[-1].append(file)
+        rows += file.rows
+    return tasks
+
+
+def portions(files: Sequence[StoredFile], schema: pa.Schema) -> Iterator[pa.Table]:
+    """The columns of `schema`, and `cluster_id`, of about a million rows at a time. Strings and binaries are dictionaries.
+    A column that is younger than a file is null."""
+    tables, rows = [], 0
+    for file in files:
+        for table in _row_groups(file, schema):
+            tables.append(table)
+            rows += len(table)
+            if rows >= _PORTION:
+                yield pa.concat_tables(tables)
+                tables, rows = [], 0
+    if rows:
+        yield pa.concat_tables(tables)
+
+
+def _row_groups(file: StoredFile, schema: pa.Schema) -> Iterator[pa.Table]:
+    texts = [field.name for field in schema if _is_text(field.type)]
+    files, path = fs.FileSystem.from_uri(file.url)
+    with pq.ParquetFile(path, filesystem=files, read_dictionary=texts, pre_buffer=True) as parquet:
+        known = [name for name in schema.names if name in parquet.schema_arrow.names]
+        for group in range(parquet.num_row_groups):
+            read = parquet.read_row_group(group, columns=known, use_threads=False)
+            columns = [_as_declared(read, field) for field in schema]
+            cluster = pa.DictionaryArray.from_arrays(
+                pa.repeat(pa.scalar(0, pa.int32()), len(read)), [file.cluster_id]
+            )
+            yield pa.table([*columns, cluster], names=[*schema.names, "cluster_id"])
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return pa.types.is_string(kind) or pa.types.is_binary(kind)
+
+
+def _as_declared(table: pa.Table, field: pa.Field) -> pa.ChunkedArray:
+    kind = pa.dictionary(pa.int32(), field.type) if _is_text(field.type) else field.type
+    if field.name not in table.column_names:
+        return pa.chunked_array([pa.nulls(len(table), kind)])
+    return table[field.name].cast(kind)
