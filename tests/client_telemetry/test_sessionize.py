@@ -13,11 +13,11 @@ from client_telemetry import sessionize
 from client_telemetry.lives.lives import lives_of
 from client_telemetry.lives.stretches import read
 from client_telemetry.sessionize import client_sessions
+from client_telemetry.tables import stored_files
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
-from client_telemetry.tables import stored_files
 from client_telemetry.tables.stored_files import StoredFile
 from client_telemetry.tables.table import Table
 from pyspark.sql import DataFrame, SparkSession
@@ -340,14 +340,16 @@ def test_portions_and_tasks_do_not_matter(seed: int, tmp_path: Path, monkeypatch
     files = stored(tmp_path, rows, CLIENT_PUSHES, seed)
     today, before = ([f for f in files if (f.dt == DAY) is of_the_day] for of_the_day in (True, False))
     at_once = lives(today, before, 1)
-    assert len(at_once) == len({row["client_instance_id"] for row in rows if row["dt"] == DAY}) > 10
+    assert len(at_once) == len({row["client_instance_id"] for row in rows if row["dt"] == DAY}) > 5
     monkeypatch.setattr(stored_files, "_PORTION", 7)
     assert lives(today, before, 5) == at_once
 
 
 def test_columns_younger_than_a_file(tmp_path: Path):
     """Files of before a column was added to the table do not have it."""
-    (file,) = stored(tmp_path, [push("c", n, moment(f"12:0{n}:00"), []) for n in range(3)], CLIENT_PUSHES, 3)[:1]
+    (file,) = stored(tmp_path, [push("c", n, moment(f"12:0{n}:00"), []) for n in range(3)], CLIENT_PUSHES, 3)[
+        :1
+    ]
     path = Path(file.url.removeprefix("file://"))
     young = ["subscription_id", "clock_skew_ms", "principal"]
     pq.write_table(pq.read_table(path).drop_columns(young), path)

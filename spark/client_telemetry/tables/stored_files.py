@@ -51,17 +51,21 @@ def portions(files: Sequence[StoredFile], schema: pa.Schema) -> Iterator[pa.Tabl
 
 
 def _row_groups(file: StoredFile, schema: pa.Schema) -> Iterator[pa.Table]:
-    texts = [field.name for field in schema if _is_text(field.type)]
     files, path = fs.FileSystem.from_uri(file.url)
-    with pq.ParquetFile(path, filesystem=files, read_dictionary=texts, pre_buffer=True) as parquet:
-        known = [name for name in schema.names if name in parquet.schema_arrow.names]
+    with files.open_input_file(path) as source:
+        metadata = pq.read_metadata(source)
+        in_file = set(metadata.schema.to_arrow_schema().names)
+        known = [field for field in schema if field.name in in_file]
+        texts = [field.name for field in known if _is_text(field.type)]
+        parquet = pq.ParquetFile(source, metadata=metadata, read_dictionary=texts, pre_buffer=True)
         for group in range(parquet.num_row_groups):
-            read = parquet.read_row_group(group, columns=known, use_threads=False)
-            columns = [_as_declared(read, field) for field in schema]
-            cluster = pa.DictionaryArray.from_arrays(
-                pa.repeat(pa.scalar(0, pa.int32()), len(read)), [file.cluster_id]
+            read = parquet.read_row_group(group, [field.name for field in known], use_threads=False)
+            zeros = pa.repeat(pa.scalar(0, pa.int32()), len(read))
+            cluster = pa.DictionaryArray.from_arrays(zeros, [file.cluster_id])
+            yield pa.table(
+                [*(_as_declared(read, field) for field in schema), cluster],
+                names=[*schema.names, "cluster_id"],
             )
-            yield pa.table([*columns, cluster], names=[*schema.names, "cluster_id"])
 
 
 def _is_text(kind: pa.DataType) -> bool:
