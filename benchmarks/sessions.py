@@ -3,7 +3,8 @@
     make bench ARGS=sessions
 
 Pushes are made up by Spark in the shape of client_pushes: names, addresses and connection ids as long as real ones,
-fifty pushes for each instance, most on one connection. The connections and brokers of the day are there too.
+fifty pushes for each instance, all on one connection. The connections of the day and brokers that were restarted are
+there too.
 """
 
 import datetime as dt
@@ -11,28 +12,31 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.parquet as pq
 from client_telemetry.sessionize import client_sessions
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.stored_files import StoredFile
 from client_telemetry.tables.table import Table
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from benchmarks.bench import Section
-from benchmarks.measure import take_turns
+from benchmarks.measure import Cost, peak_memory_mb, take_turns
 
 DAY = dt.date(2026, 11, 21)
 MIDNIGHT_US = int(dt.datetime.combine(DAY, dt.time(), dt.UTC).timestamp()) * 1_000_000
+CLUSTER = "kQ7x0RvXTs-Y2r0m3Jw0zA"
 PUSHES_EACH = 50
 ONE_INSTANCE = 5_000_000
 SIZES = {"1 M pushes": 1_000_000, "10 M pushes": 10_000_000}
 _TEXT = (
-    "`peer` is a window per instance with the time of the push before, a running count of silences, and one "
-    "aggregation: the least that any sessions cost. `sessions` is the whole transformation of the stage. Both read "
-    "Parquet and write nothing. `ratio` is the cost per push against the peer on 1 M pushes. The smaller cases carry "
-    "what a job costs whatever its pushes (its plan, its code, its tasks); `each push beyond 1 M` is without that. "
-    "In one row half of the pushes are those of one instance."
+    "`peer` is a window of Spark per instance with the time of the push before, a running count of silences, and one "
+    "aggregation: what telling silences costs at least in rows of Spark. `sessions` is the whole transformation of the "
+    "stage. Both read the same Parquet files and write nothing. `ratio` is the cost per push against the peer on 1 M "
+    "pushes. The smaller cases carry what a job costs whatever its pushes; `each push beyond 1 M` is without that. In one "
+    "row half of the pushes are those of one instance. `memory` is the largest resident size of a Python worker."
 )
 
 
@@ -60,17 +64,22 @@ def _spark() -> SparkSession:
 
 
 def _measure(spark: SparkSession, folder: Path) -> Section:
-    connections = spark.createDataFrame([], CLIENT_CONNECTIONS.schema)
-    brokers = spark.createDataFrame([], BROKERS.schema)
     cases: dict[str, tuple[int, Callable[[], None]]] = {}
 
     def add(name: str, pushes: DataFrame, count: int, with_peer: bool) -> None:
-        path = str(folder / name)
-        pushes.write.parquet(path)
-        stored = spark.read.parquet(path)
+        paths = {
+            table.name: str(folder / name / table.name)
+            for table in (CLIENT_PUSHES, CLIENT_CONNECTIONS, BROKERS)
+        }
+        pushes.write.parquet(paths["client_pushes"])
+        stored = spark.read.parquet(paths["client_pushes"])
+        _connections(stored).write.parquet(paths["client_connections"])
+        _brokers(stored).write.parquet(paths["brokers"])
+        files = [_files(paths[name]) for name in ("client_pushes", "client_connections")]
+        brokers = spark.read.parquet(paths["brokers"])
         if with_peer:
             cases[f"peer, {name}"] = count, lambda: _run(_peer(stored))
-        cases[f"sessions, {name}"] = count, lambda: _run(client_sessions(stored, connections, brokers, DAY))
+        cases[f"sessions, {name}"] = count, lambda: _run(client_sessions(*files, brokers, DAY))
 
     for name, count in SIZES.items():
         add(name, _pushes(spark, count, _even(count)), count, with_peer=True)
@@ -78,11 +87,21 @@ def _measure(spark: SparkSession, folder: Path) -> Section:
     add("10 M pushes, half of them of one instance", _pushes(spark, count, _skewed()), count, with_peer=False)
 
     costs = take_turns({name: work for name, (_, work) in cases.items()})
+    memory = {name: peak_memory_mb(work) for name, (_, work) in cases.items() if name.startswith("sessions")}
     per_push = {name: costs[name].cpu / count * 1e6 for name, (count, _) in cases.items()}
-    return Section("CPU time per push", _TEXT, _results(per_push, {name: costs[name].wall for name in cases}))
+    return Section("CPU time per push", _TEXT, _results(per_push, costs, memory))
 
 
-def _results(per_push: dict[str, float], wall: dict[str, float]) -> list[dict[str, str | float | None]]:
+def _files(folder: str) -> list[StoredFile]:
+    return [
+        StoredFile(path.as_uri(), CLUSTER, DAY, pq.read_metadata(path).num_rows)
+        for path in sorted(Path(folder).glob("*.parquet"))
+    ]
+
+
+def _results(
+    per_push: dict[str, float], costs: dict[str, Cost], memory: dict[str, float]
+) -> list[dict[str, str | float | None]]:
     (small, few), (large, many) = SIZES.items()
     beyond = {
         f"{what}, each push beyond {small.removesuffix(' pushes')}": (
@@ -93,7 +112,13 @@ def _results(per_push: dict[str, float], wall: dict[str, float]) -> list[dict[st
     }
     peer = per_push[f"peer, {small}"]
     return [
-        {"case": name, "CPU µs per push": cost, "ratio": cost / peer, "wall s": wall.get(name)}
+        {
+            "case": name,
+            "CPU µs per push": cost,
+            "ratio": cost / peer,
+            "wall s": costs[name].wall if name in costs else None,
+            "memory, MB": memory.get(name),
+        }
         for name, cost in (per_push | beyond).items()
     ]
 
@@ -138,7 +163,7 @@ def _pushes(spark: SparkSession, count: int, instance: Column) -> DataFrame:
         return F.format_string(pattern, *numbers)
 
     values = {
-        "cluster_id": F.lit("kQ7x0RvXTs-Y2r0m3Jw0zA"),
+        "cluster_id": F.lit(CLUSTER),
         "dt": F.lit(DAY),
         "broker_id": i % 3 + 1,
         "broker_incarnation": F.md5((i % 3).cast("string")),
@@ -160,6 +185,42 @@ def _pushes(spark: SparkSession, count: int, instance: Column) -> DataFrame:
         "flags": F.array(),
     }
     return _rows(spark.range(0, count, 1, 8).withColumn("instance", instance), CLIENT_PUSHES, values)
+
+
+def _connections(pushes: DataFrame) -> DataFrame:
+    """The connection of each instance: one of three was closed after its last push."""
+    endpoints = ["cluster_id", "dt", "broker_id", "broker_incarnation", "connection_id", "listener_name"]
+    endpoints += ["client_address", "client_port"]
+    each = pushes.groupBy(*endpoints).agg(
+        F.min("received_at").alias("first"), F.max("received_at").alias("last")
+    )
+    is_closed = F.col("client_port") % 3 == 0
+    closed_at = F.col("last") + F.expr("interval 2 seconds")
+    values = {
+        **{name: F.col(name) for name in endpoints},
+        "opened_at": F.col("first"),
+        "last_seen_at": F.when(is_closed, closed_at).otherwise(
+            F.lit(dt.datetime.combine(DAY, dt.time(23, 59), dt.UTC))
+        ),
+        "closed_at": F.when(is_closed, closed_at),
+        "end_known_by": F.when(is_closed, "closed_event").otherwise("still_open"),
+    }
+    return _rows(each, CLIENT_CONNECTIONS, values)
+
+
+def _brokers(pushes: DataFrame) -> DataFrame:
+    """Each broker once before the day and once, restarted, on it."""
+    each = pushes.select("broker_id", "broker_incarnation").distinct()
+    values = {name: F.col(name) for name in ("broker_id", "broker_incarnation")}
+    values |= {"cluster_id": F.lit(CLUSTER), "dt": F.lit(DAY)}
+    begin, end = (dt.datetime.combine(DAY, time, dt.UTC) for time in (dt.time(), dt.time(23, 59)))
+    running = {"started_at": F.lit(begin), "last_evidence_at": F.lit(end)}
+    before = {
+        "broker_incarnation": F.reverse("broker_incarnation"),
+        "started_at": F.lit(begin - dt.timedelta(days=9)),
+        "last_evidence_at": F.lit(begin - dt.timedelta(seconds=40)),
+    }
+    return _rows(each, BROKERS, values | running).unionByName(_rows(each, BROKERS, values | before))
 
 
 def _rows(frame: DataFrame, table: Table, values: dict[str, Column]) -> DataFrame:
