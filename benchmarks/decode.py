@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from statistics import mean
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -49,7 +50,8 @@ This project reads the objects so many times over in one job that they make {ENO
 as a large day's; the peers read them once in four tasks: what a job costs whatever it does, some two tenths of a second, is \
 a small part of theirs. That all store equal points is checked first."""
 _GROWTH = """The same objects 32, 128 and 512 times over in one job, and one object of more than a million pushes, whose records have \
-more than 1 GiB. *Records* are the objects decompressed; *memory* is the largest resident size of a Python worker."""
+more than 1 GiB. Each was measured twice, the second time in the opposite order, so that what changes on the machine in \
+between does not look like growth; CPU is the mean, memory the larger one. *Records* are the objects decompressed; *memory* is the largest resident size of a Python worker."""
 _STAGES = f"""CPU of one worker alone, without Spark, in ns a point: what each stage of this project takes, and what the three of \
 *{SUM}* do. In the captures brokers had decompressed the payloads, so their zstd is that of whole objects, which *{SUM}* does not \
 read. Beyond the three are: objects, records, pushes; and, above, what Spark and its tasks cost."""
@@ -66,11 +68,10 @@ def run() -> Iterator[Section]:
             dumps[name] = Dump(spark, folder / name)
             yield Section(f"Decoding {what}", _TEXT, _ratios(name, dumps[name]))
         yield Section("Where the time goes", _STAGES, _stage_table(dumps))
-        growth = [_growth("small pushes", Dump(spark, folder / "small"), times) for times in (32, 128, 512)]
+        growth = _growth("small pushes", Dump(spark, folder / "small"), (32, 128, 512))
         large_object(folder / "large", LARGE_OBJECT_PUSHES)
-        growth.append(
-            _growth(f"one object of {LARGE_OBJECT_PUSHES:,} small pushes", Dump(spark, folder / "large"), 1)
-        )
+        one = f"one object of {LARGE_OBJECT_PUSHES:,} small pushes"
+        growth += _growth(one, Dump(spark, folder / "large"), (1,))
         yield Section("Growth and memory", _GROWTH, growth)
     finally:
         shutil.rmtree(folder)
@@ -240,19 +241,31 @@ def _least(runs: list[dict[str, float]]) -> dict[str, float]:
     return {stage: min(run[stage] for run in runs) for stage in runs[0]}
 
 
-def _growth(name: str, dump: Dump, times: int) -> dict[str, str | int | float]:
-    written: list[str] = []
-    cost: list[Cost] = []
-    memory = peak_memory_mb(lambda: cost.append(cost_of(lambda: written.extend(dump.ours(times)))))
-    points = sum(pq.read_metadata(_path(url)).num_rows for url in written)
-    return {
-        "objects": name if times == 1 else f"{name}, {times} times",
-        "stored, MB": round(dump.bytes * times / 2**20),
-        "records, MB": round(dump.record_bytes * times / 2**20),
-        "points": points,
-        "CPU, ns a point": round(cost[0].cpu / points * 1e9),
-        "memory of a worker, MB": round(memory),
-    }
+def _growth(name: str, dump: Dump, all_times: tuple[int, ...]) -> list[dict[str, str | int | float]]:
+    spent: dict[int, list[float]] = {times: [] for times in all_times}
+    memory: dict[int, list[float]] = {times: [] for times in all_times}
+    points: dict[int, int] = {}
+    for times in (*all_times, *all_times[::-1]):
+        written: list[str] = []
+        cost: list[Cost] = []
+
+        def work(times: int = times, written: list = written, cost: list = cost) -> None:
+            cost.append(cost_of(lambda: written.extend(dump.ours(times))))
+
+        memory[times].append(peak_memory_mb(work))
+        points[times] = sum(pq.read_metadata(_path(url)).num_rows for url in written)
+        spent[times].append(cost[0].cpu)
+    return [
+        {
+            "objects": name if times == 1 else f"{name}, {times} times",
+            "stored, MB": round(dump.bytes * times / 2**20),
+            "records, MB": round(dump.record_bytes * times / 2**20),
+            "points": points[times],
+            "CPU, ns a point": round(mean(spent[times]) / points[times] * 1e9),
+            "memory of a worker, MB": round(max(memory[times])),
+        }
+        for times in all_times
+    ]
 
 
 def _path(url: str) -> str:

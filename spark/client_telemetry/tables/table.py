@@ -50,8 +50,9 @@ tables are compared for equality."""
 
 @dataclass(frozen=True)
 class Column:
-    """`nullable=False` is checked by the gate: the stored columns are all optional, so that a missing value is
-    reported like any other fault instead of stopping the write."""
+    """`nullable=False` is checked by the gate: the table's columns are all optional, so that a missing value is
+    reported like any other fault instead of stopping the write. Files of compiled code, which leaves no value out, have
+    it in their own schema (data_files.py)."""
 
     name: str
     kind: DataType
