@@ -2,10 +2,12 @@
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+from client_telemetry.registry.kip511 import told
+from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.document import plain
 from client_telemetry.reports.fleet.model import (
     DeprecatedVersion,
@@ -14,14 +16,15 @@ from client_telemetry.reports.fleet.model import (
     FleetVersion,
     MetricOfLibrary,
     QualityCheck,
+    RelatedClient,
     UnexplainedRequests,
 )
-from client_telemetry.reports.fleet.page import fleet_page
+from client_telemetry.reports.fleet.page import RELATIONS, fleet_page
 from client_telemetry.reports.fleet.search import SearchIndex
 from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.spreadsheet import table_csv
-from client_telemetry.reports.wording import found
+from client_telemetry.reports.wording import NOT_TOLD, counted, found
 
 PAGE = "index.html"
 
@@ -47,7 +50,7 @@ def files(fleet: FleetDay, index: SearchIndex) -> dict[str, str]:
         "quality.json": _json({"schema_version": fleet.schema_version, "checks": _checks(fleet)}),
         "search.json": index.document(),
         "software.csv": _software_csv(fleet),
-        "clients.csv": _csv(fleet, FleetClient, fleet.clients),
+        "clients.csv": _csv(fleet, FleetClient, map(_in_words, fleet.clients)),
         "deprecated.csv": _csv(fleet, DeprecatedVersion, fleet.deprecated),
         "metrics.csv": _csv(fleet, MetricOfLibrary, fleet.metrics),
         "requests.csv": _csv(fleet, UnexplainedRequests, fleet.request_counts.versions),
@@ -93,6 +96,26 @@ def _json(document: Any) -> str:
 def _csv(fleet: FleetDay, kind: type, rows: Iterable[Any]) -> str:
     names = tuple(field.name for field in fields(kind))
     return _table(fleet, names, [[getattr(row, name) for name in names] for row in rows])
+
+
+def _in_words(client: FleetClient) -> FleetClient:
+    """With text for what a table has no columns for."""
+    return replace(
+        client,
+        related=tuple(map(_relation, client.related)),
+        deprecated=tuple(
+            f"{use.api_name} {use.version} ({counted(use.requests, 'request')}; refused by {use.refused_by})"
+            for use in client.deprecated
+        ),
+    )
+
+
+def _relation(other: RelatedClient) -> str:
+    told_software = " ".join(
+        filter(None, map(told, (other.client_software_name, other.client_software_version)))
+    )
+    words = RELATIONS.get(other.relation, other.relation)
+    return f"{words} {client_label(other.client_id)} ({told_software or NOT_TOLD}): {other.because}"
 
 
 def _software_csv(fleet: FleetDay) -> str:

@@ -49,6 +49,17 @@ def test_a_spreadsheet_sees_no_formula(fleet, index):
     assert "'=1+1" in {row["client_id"] for row in table(files(fleet, index)["clients.csv"])}
 
 
+def test_a_table_tells_what_is_within_a_client_in_words(build, day_rows, index):
+    other = {"client_id": "b", "client_software_name": "kgo", "client_software_version": "v1.15.4"}
+    related = [{"relation": "one_application", **other, "because": "names some connections only"}]
+    clients = [day_rows.client("a", "unknown", "unknown", related=related, api_uses=[day_rows.use(0, 2)])]
+    made = files(build(clients), index)
+    (row,) = table(made["clients.csv"])
+    assert row["related"] == "one application with b (kgo v1.15.4): names some connections only"
+    assert row["deprecated"] == "Produce 2 (10 requests; refused by 4.0.0 and later)"
+    assert not [name for name, text in made.items() if name.endswith(".csv") and "(relation=" in text]
+
+
 def test_the_index_has_strings_as_they_came_and_as_they_are_shown(index):
     document = json.loads(index.document())
     (client,), (instance,) = document["clients"], document["instances"]
