@@ -89,7 +89,8 @@ def _from_sessions(sessions: DataFrame) -> DataFrame:
 def _clients(evidence: DataFrame) -> DataFrame:
     """One row per client. Grouping takes nulls for equal, as the key does."""
     return evidence.groupBy(*_KEY).agg(
-        F.count_distinct("instance").alias("instances"),
+        # A session is one instance and day: none occurs twice.
+        F.count("instance").alias("instances"),
         *_lives(F.col("instance").isNotNull(), "instance"),
         F.count_if("is_connection").alias("connections"),
         *_lives(F.col("is_connection"), "connection"),
