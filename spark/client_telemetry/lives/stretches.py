@@ -67,25 +67,20 @@ def read(files: Sequence[StoredFile], today: bool, buckets: int) -> Iterator[tup
         numbers, firsts = distinct_rows(portion.select(alike))
         stretches = without_dictionaries(portion.select(alike).take(firsts))
         sums = _sums(portion, numbers, len(firsts))
-        bucket_of = np.array(
-            [zlib.crc32(instance) % buckets for instance in stretches["client_instance_id"].to_pylist()],
-            np.uint16,
-        )
-        order, bounds = _by_bucket(bucket_of, buckets)
+        instances = stretches["client_instance_id"].to_pylist()
+        bucket_of = np.array([zlib.crc32(instance) % buckets for instance in instances], np.int32)
+        order = np.argsort(bucket_of, kind="stable")
+        bounds = _bounds(bucket_of, np.ones(len(order)), buckets)
         if today:
             place = np.empty(len(order), np.int32)
             place[order] = np.arange(len(order)) - bounds[bucket_of[order]]
-            bucket_of = bucket_of[numbers]
-            in_order, cuts = _by_bucket(bucket_of, buckets)
-            each = _each(portion, place[numbers])[in_order]
+            each, cuts = _each(portion, numbers, bucket_of, place, sums["pushes"], buckets)
         else:
             each, cuts = np.empty(0, PUSH), np.zeros(buckets + 1, np.int64)
         for bucket in np.flatnonzero(np.diff(bounds)).tolist():
             its = order[bounds[bucket] : bounds[bucket + 1]]
-            yield (
-                bucket,
-                Pushes(today, stretches.take(its), sums[its], each[cuts[bucket] : cuts[bucket + 1]]),
-            )
+            pushes = each[cuts[bucket] : cuts[bucket + 1]]
+            yield bucket, Pushes(today, stretches.take(its), sums[its], pushes)
 
 
 def no_pushes(today: bool) -> Pushes:
@@ -118,23 +113,31 @@ def _sums(pushes: pa.Table, numbers: np.ndarray, count: int) -> np.ndarray:
     return sums
 
 
-def _each(pushes: pa.Table, stretch: np.ndarray) -> np.ndarray:
+def _each(
+    pushes: pa.Table,
+    numbers: np.ndarray,
+    bucket_of: np.ndarray,
+    place: np.ndarray,
+    counts: np.ndarray,
+    buckets: int,
+) -> tuple[np.ndarray, np.ndarray]:
+    """PUSH of all pushes by bucket, and where each bucket begins. `numbers`: stretch of each push; `bucket_of`, `place`
+    (row within the bucket), `counts` (of pushes): of each stretch."""
     each = np.empty(len(pushes), PUSH)
-    each["at_us"] = _integers(pushes["received_at"], pa.int64())
-    each["sequence"] = _integers(pushes["sequence"], pa.int64())
-    each["stretch"] = stretch
-    return each
+    cuts = _bounds(bucket_of, counts, buckets)
+    at_us, sequence = (_integers(pushes[name], pa.int64()) for name in ("received_at", "sequence"))
+    _put_in_place(numbers, at_us, sequence, bucket_of, place, cuts.copy(), each)
+    return each, cuts
 
 
 def _integers(column: pa.ChunkedArray, kind: pa.DataType, instead_of_null: int = 0) -> np.ndarray:
     return np.ascontiguousarray(pc.fill_null(column.cast(kind), instead_of_null).to_numpy())
 
 
-def _by_bucket(bucket_of: np.ndarray, buckets: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows in order of bucket, and where each bucket begins, int64[buckets + 1]."""
-    bounds = np.zeros(buckets + 1, np.int64)
-    np.cumsum(np.bincount(bucket_of, minlength=buckets), out=bounds[1:])
-    return np.argsort(bucket_of, kind="stable"), bounds
+def _bounds(bucket_of: np.ndarray, counts: np.ndarray, buckets: int) -> np.ndarray:
+    """int64[buckets + 1]: where each bucket begins, if each of its members takes so many places."""
+    members = np.bincount(bucket_of, counts, minlength=buckets)
+    return np.concatenate([[0], np.cumsum(members)]).astype(np.int64)
 
 
 def read_only(kind: types.Type) -> types.Array:
@@ -154,6 +157,15 @@ def _add_pushes(numbers, at_us, points, skew_ms, sums):
         its.clock_skew_ms = min(its.clock_skew_ms, skew_ms[push])
         its.pushes += 1
         its.points += points[push]
+
+
+@compiled(types.void(_INT32S, _INT64S, _INT64S, _INT32S, _INT32S, types.int64[::1], from_dtype(PUSH)[::1]))
+def _put_in_place(numbers, at_us, sequence, bucket_of, place, free, each):
+    for push in range(len(numbers)):
+        bucket = bucket_of[numbers[push]]
+        its = each[free[bucket]]
+        its.at_us, its.sequence, its.stretch = at_us[push], sequence[push], place[numbers[push]]
+        free[bucket] += 1
 
 
 @compiled(types.void(_INT32S, _SUMS, _SUMS))
