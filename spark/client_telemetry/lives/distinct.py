@@ -1,5 +1,7 @@
 """Distinct rows of a few columns, numbered by compiled code; values as their places in sorted order; lists of these."""
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,7 +18,8 @@ def distinct_rows(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     row of each kind. Rows are alike if all columns are, nulls counted as equal. Columns are strings, binaries,
     booleans, integers of at most 32 bits, or dictionaries of these.
     """
-    differing = [each for each in map(codes, table.columns) if (each != each[:1]).any()]
+    columns = [each for column in table.columns for each in _codes(column)]
+    differing = [each for each in columns if (each != each[:1]).any()]
     keys = np.empty((len(table), len(differing)), np.int32)
     for place, column in enumerate(differing):
         keys[:, place] = column
@@ -45,26 +48,60 @@ def distinct_lists(owners: np.ndarray, places: np.ndarray, values: pa.Array, cou
     return pa.ListArray.from_arrays(offsets, values.take(pa.array(pairs & 0xFFFFFFFF)))
 
 
-def codes(column: pa.ChunkedArray) -> np.ndarray:
-    """int32[n]: equal values have equal numbers, and null has one of its own."""
+def _codes(column: pa.ChunkedArray) -> list[np.ndarray]:
+    """Some int32[n] that are equal where values are; null is equal to null only."""
+    if pa.types.is_binary(column.type):
+        words = _words(column.combine_chunks())
+        if words is not None:
+            return list(words.T)
     if pa.types.is_string(column.type) or pa.types.is_binary(column.type):
         column = column.dictionary_encode()
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
-        parts = [chunk.indices for chunk in column.chunks]
-        column = pa.chunked_array(parts, pa.int32())
+        column = pa.chunked_array([chunk.indices for chunk in column.chunks], pa.int32())
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
-    return pc.fill_null(column.cast(pa.int32()), _NULL).to_numpy()
+    return [pc.fill_null(column.cast(pa.int32()), _NULL).to_numpy()]
 
 
-def without_dictionaries(table: pa.Table) -> pa.Table:
-    """A dictionary holds the values of all rows, not only of those that are left."""
-    fields = [
-        pa.field(f.name, f.type.value_type if pa.types.is_dictionary(f.type) else f.type)
-        for f in table.schema
+def _words(column: pa.BinaryArray) -> np.ndarray | None:
+    """int32[n, 4] of values that are 16 bytes each; None if one is not. Numbering them by a dictionary takes longer than
+    reading them."""
+    _, offsets, data = column.buffers()
+    if column.null_count or not len(column):
+        return None
+    ends = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
+    if (np.diff(ends) != 16).any():
+        return None
+    return np.frombuffer(data, np.uint8)[ends[0] : ends[-1]].view(np.int32).reshape(-1, 4)
+
+
+def without_dictionaries(table: pa.Table, larger_than: int = 0) -> pa.Table:
+    """With values instead of dictionaries, which hold the values of all rows, not only of those that are left."""
+    columns = [
+        column.cast(column.type.value_type) if _has_dictionary(column, larger_than) else column
+        for column in (column.unify_dictionaries() for column in table.columns)
     ]
-    return table.cast(pa.schema(fields))
+    return pa.table(columns, table.column_names)
+
+
+def _has_dictionary(column: pa.ChunkedArray, larger_than: int) -> bool:
+    return pa.types.is_dictionary(column.type) and any(
+        len(chunk.dictionary) > larger_than for chunk in column.chunks
+    )
+
+
+def together(tables: Sequence[pa.Table]) -> pa.Table:
+    """The rows of all. A column that is a dictionary in some is one of all."""
+    columns = {}
+    for name in tables[0].column_names:
+        chunks = [chunk for table in tables for chunk in table[name].chunks]
+        if any(pa.types.is_dictionary(chunk.type) for chunk in chunks):
+            chunks = [chunk.dictionary_encode() for chunk in chunks]
+        columns[name] = pa.chunked_array(
+            chunks, None if chunks else tables[0][name].type
+        ).unify_dictionaries()
+    return pa.table(columns)
 
 
 @njit

@@ -7,7 +7,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from client_telemetry.lives.distinct import distinct_lists, distinct_rows, ranks
+from client_telemetry.lives.distinct import (
+    distinct_lists,
+    distinct_rows,
+    ranks,
+    together,
+    without_dictionaries,
+)
 from client_telemetry.lives.rhythm import TRAITS, in_order, rhythms
 from client_telemetry.lives.stretches import (
     FIRST,
@@ -35,7 +41,7 @@ class _Stretches:
 
     @classmethod
     def of(cls, told: Sequence[Pushes]) -> "_Stretches":
-        who = pa.concat_tables([part.stretches for part in told])
+        who = together([part.stretches for part in told])
         row_of, firsts = distinct_rows(who)
         sums = added_up(row_of, np.concatenate([part.sums for part in told]), len(firsts))
         return cls(who.take(firsts), sums, row_of)
@@ -63,7 +69,7 @@ def lives_of(told: Iterable[Pushes]) -> pa.Table:
         (today if part.today else before).append(part)
     day, past = _Stretches.of(today), _Stretches.of(before)
     until = len(day.who)
-    instance_of, _ = distinct_rows(pa.concat_tables([each.who.select(INSTANCE) for each in (day, past)]))
+    instance_of, _ = distinct_rows(together([each.who.select(INSTANCE) for each in (day, past)]))
     software_of, softwares = _known_softwares(day.who, past.who)
     instances, software = instance_of[:until], software_of[:until]
     count = int(instances.max(initial=-1)) + 1
@@ -76,7 +82,7 @@ def lives_of(told: Iterable[Pushes]) -> pa.Table:
     sums = added_up(instances, day.sums, count)
     terminating, rejected = (_of_some(day, instances, name, count) for name in ("terminating", "rejected"))
 
-    last = day.who.take(rhythm["last_stretch"])
+    last = without_dictionaries(day.who.take(rhythm["last_stretch"]))
     interval_ms = np.where(rhythm["last_told_ms"] > 0, rhythm["last_told_ms"], rhythm["last_observed_ms"])
     between_us = _silence_between_days_us(sums["first_at"], rhythm, interval_ms, earlier)
     brokers = distinct_lists(instances, *ranks(day.who["broker_id"]), count)
@@ -154,9 +160,9 @@ def _together(parts: list[Pushes], row_of: np.ndarray) -> np.ndarray:
 
 def _known_softwares(*who: pa.Table) -> tuple[np.ndarray, list[tuple[str, str | None]]]:
     """(int32[rows of all], (name, version) each): numbers in order of name and version; -1 where the broker knew none."""
-    kind_of, firsts = distinct_rows(pa.concat_tables([table.select(SOFTWARE) for table in who]))
-    every = pa.concat_tables([table.select(SOFTWARE) for table in who]).take(firsts)
-    names, versions = (every[name].to_pylist() for name in SOFTWARE)
+    every = together([table.select(SOFTWARE) for table in who])
+    kind_of, firsts = distinct_rows(every)
+    names, versions = (every[name].take(firsts).to_pylist() for name in SOFTWARE)
     softwares = list(zip(names, versions, strict=True))
     known = sorted(
         (s for s in softwares if s[0] not in (None, "", "unknown")), key=lambda s: (s[0], s[1] or "")
@@ -237,7 +243,8 @@ def _clocks_apart(day: _Stretches, instances: np.ndarray, count: int) -> np.ndar
 
 
 def _not_empty(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.if_else(pc.equal(column, ""), None, column)
+    texts = column.cast(pa.string())
+    return pc.if_else(pc.equal(texts, ""), None, texts)
 
 
 def _sizes(lists: pa.ListArray) -> np.ndarray:

@@ -37,6 +37,7 @@ TCP = ("broker_incarnation", "listener_name", "client_address", "client_port")
 OF_DAYS_BEFORE = (*INSTANCE, *SOFTWARE, "push_interval_ms", "terminating")
 OF_THE_DAY = (*OF_DAYS_BEFORE, "client_id", "principal", "broker_id", *TCP, "subscription_id", "rejected")
 """What the pushes of a stretch agree in. Columns of client_pushes, and whether the broker rejected them."""
+_FEW_TEXTS = 256
 _ADDED_UP = ("received_at", "points", "clock_skew_ms")
 
 
@@ -65,7 +66,7 @@ def read(files: Sequence[StoredFile], today: bool, buckets: int) -> Iterator[tup
             rejected = pc.fill_null(pc.not_equal(portion["error_code"], 0), False)
             portion = portion.append_column("rejected", rejected)
         numbers, firsts = distinct_rows(portion.select(alike))
-        stretches = without_dictionaries(portion.select(alike).take(firsts))
+        stretches = without_dictionaries(portion.select(alike).take(firsts), larger_than=_FEW_TEXTS)
         sums = _sums(portion, numbers, len(firsts))
         instances = stretches["client_instance_id"].to_pylist()
         bucket_of = np.array([zlib.crc32(instance) % buckets for instance in instances], np.int32)

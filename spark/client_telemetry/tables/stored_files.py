@@ -36,8 +36,7 @@ def share_out(files: Sequence[StoredFile]) -> list[list[StoredFile]]:
 
 
 def portions(files: Sequence[StoredFile], schema: pa.Schema) -> Iterator[pa.Table]:
-    """The columns of `schema`, and `cluster_id`, of about a million rows at a time. Strings and binaries are dictionaries.
-    A column that is younger than a file is null."""
+    """The columns of `schema`, and `cluster_id`, of about a million rows at a time. Strings are dictionaries. A column that is younger than a file is null."""
     tables, rows = [], 0
     for file in files:
         for table in _row_groups(file, schema):
@@ -56,7 +55,7 @@ def _row_groups(file: StoredFile, schema: pa.Schema) -> Iterator[pa.Table]:
         metadata = pq.read_metadata(source)
         in_file = set(metadata.schema.to_arrow_schema().names)
         known = [field for field in schema if field.name in in_file]
-        texts = [field.name for field in known if _is_text(field.type)]
+        texts = [field.name for field in known if pa.types.is_string(field.type)]
         parquet = pq.ParquetFile(source, metadata=metadata, read_dictionary=texts, pre_buffer=True)
         for group in range(parquet.num_row_groups):
             read = parquet.read_row_group(group, [field.name for field in known], use_threads=False)
@@ -68,12 +67,8 @@ def _row_groups(file: StoredFile, schema: pa.Schema) -> Iterator[pa.Table]:
             )
 
 
-def _is_text(kind: pa.DataType) -> bool:
-    return pa.types.is_string(kind) or pa.types.is_binary(kind)
-
-
 def _as_declared(table: pa.Table, field: pa.Field) -> pa.ChunkedArray:
-    kind = pa.dictionary(pa.int32(), field.type) if _is_text(field.type) else field.type
+    kind = pa.dictionary(pa.int32(), field.type) if pa.types.is_string(field.type) else field.type
     if field.name not in table.column_names:
         return pa.chunked_array([pa.nulls(len(table), kind)])
     return table[field.name].cast(kind)
