@@ -17,6 +17,7 @@ from client_telemetry.sessionize import client_sessions
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.data_files import ROWS_IN_MEMORY
 from client_telemetry.tables.stored_files import StoredFile
 from client_telemetry.tables.table import Table
 from pyspark.sql import Column, DataFrame, SparkSession, Window
@@ -71,7 +72,9 @@ def _measure(spark: SparkSession, folder: Path) -> Section:
             table.name: str(folder / name / table.name)
             for table in (CLIENT_PUSHES, CLIENT_CONNECTIONS, BROKERS)
         }
-        pushes.write.parquet(paths["client_pushes"])
+        # As the decode job writes them (tables/data_files.py).
+        like_ours = {"compression": "zstd", "parquet.block.row.count.limit": ROWS_IN_MEMORY}
+        pushes.write.options(**like_ours).parquet(paths["client_pushes"])
         stored = spark.read.parquet(paths["client_pushes"])
         _connections(stored).write.parquet(paths["client_connections"])
         _brokers(stored).write.parquet(paths["brokers"])

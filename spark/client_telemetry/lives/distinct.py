@@ -18,11 +18,11 @@ def distinct_rows(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     row of each kind. Rows are alike if all columns are, nulls counted as equal. Columns are strings, binaries,
     booleans, integers of at most 32 bits, or dictionaries of these.
     """
-    columns = [each for column in table.columns for each in _codes(column)]
+    columns = (each for column in table.columns for each in _codes(column))
     differing = [each for each in columns if (each != each[:1]).any()]
     keys = np.empty((len(table), len(differing)), np.int32)
-    for place, column in enumerate(differing):
-        keys[:, place] = column
+    for place in range(len(differing)):
+        keys[:, place], differing[place] = differing[place], None
     numbers, firsts = np.empty(len(table), np.int32), np.empty(len(table), np.int64)
     slots = np.full(1 << max(4, (2 * len(table)).bit_length()), -1, np.int32)
     count = _number(keys, slots, numbers, firsts)

@@ -67,6 +67,7 @@ def read(files: Sequence[StoredFile], today: bool, buckets: int) -> Iterator[tup
             portion = portion.append_column("rejected", rejected)
         numbers, firsts = distinct_rows(portion.select(alike))
         stretches = without_dictionaries(portion.select(alike).take(firsts), larger_than=_FEW_TEXTS)
+        portion = portion.select([name for name in (*_ADDED_UP, "sequence") if name in portion.column_names])
         sums = _sums(portion, numbers, len(firsts))
         instances = stretches["client_instance_id"].to_pylist()
         bucket_of = np.array([zlib.crc32(instance) % buckets for instance in instances], np.int32)

@@ -37,12 +37,15 @@ def share_out(files: Sequence[StoredFile]) -> list[list[StoredFile]]:
 
 def portions(files: Sequence[StoredFile], schema: pa.Schema) -> Iterator[pa.Table]:
     """The columns of `schema`, and `cluster_id`, of about a million rows at a time. Strings are dictionaries. A column that is younger than a file is null."""
+    every = sum(file.rows for file in files)
+    # Equal ones: a small rest would cost as much as a whole one where each row is of somebody else.
+    portion = every / max(1, round(every / _PORTION))
     tables, rows = [], 0
     for file in files:
         for table in _row_groups(file, schema):
             tables.append(table)
             rows += len(table)
-            if rows >= _PORTION:
+            if rows >= portion:
                 yield pa.concat_tables(tables)
                 tables, rows = [], 0
     if rows:
