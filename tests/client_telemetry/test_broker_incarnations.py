@@ -32,7 +32,7 @@ def test_other_software_is_told_by_its_name(spark: SparkSession):
         for number, (name, version) in enumerate(told)
     ]
     frame = spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows], BROKERS.schema)
-    found = {row.broker_id: row.broker_software_version for row in incarnations(frame, DAY).collect()}
+    found = {row.broker_id: row.broker_software_version for row in incarnations(frame, DAY)}
     expected = ["3.9.1", "3.9.1", "7.6.1-ccs", "automq 1.1.0", None, None, None]
     assert [found[number] or None for number in range(len(told))] == expected
     assert [declared(*each) for each in told] == expected
