@@ -18,7 +18,7 @@ from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.data_files import ROWS_IN_MEMORY
-from client_telemetry.tables.stored_files import StoredFile
+from client_telemetry.tables.slice_files import SliceFile
 from client_telemetry.tables.table import Table
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -95,9 +95,9 @@ def _measure(spark: SparkSession, folder: Path) -> Section:
     return Section("CPU time per push", _TEXT, _results(per_push, costs, memory))
 
 
-def _files(folder: str) -> list[StoredFile]:
+def _files(folder: str) -> list[SliceFile]:
     return [
-        StoredFile(path.as_uri(), CLUSTER, DAY, pq.read_metadata(path).num_rows)
+        SliceFile(path.as_uri(), CLUSTER, DAY, pq.read_metadata(path).num_rows)
         for path in sorted(Path(folder).glob("*.parquet"))
     ]
 

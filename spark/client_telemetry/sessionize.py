@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from client_telemetry.broker_incarnations import incarnations
 from client_telemetry.history import first_day
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
-from client_telemetry.tables.stored_files import StoredFile, share_out
+from client_telemetry.tables.slice_files import SliceFile, share_out
 
 _PUSHES_AT_ONCE = 1_000_000
 _PIECES = "bucket int, piece binary"
@@ -27,7 +27,7 @@ Pieces = Iterator[tuple[int, object]]
 
 
 def client_sessions(
-    pushes: Sequence[StoredFile], connections: Sequence[StoredFile], brokers: DataFrame, day: dt.date
+    pushes: Sequence[SliceFile], connections: Sequence[SliceFile], brokers: DataFrame, day: dt.date
 ) -> DataFrame:
     """The slice of `day` of `client_sessions`, from data files of `client_pushes` and `client_connections`, and rows of
     `brokers`.

@@ -13,12 +13,12 @@ from client_telemetry import sessionize
 from client_telemetry.lives.lives import lives_of
 from client_telemetry.lives.stretches import read
 from client_telemetry.sessionize import client_sessions
-from client_telemetry.tables import stored_files
+from client_telemetry.tables import slice_files
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
-from client_telemetry.tables.stored_files import StoredFile
+from client_telemetry.tables.slice_files import SliceFile
 from client_telemetry.tables.table import Table
 from pyspark.sql import DataFrame, SparkSession
 
@@ -164,7 +164,7 @@ def copied(case: dict, rows: list[dict]) -> list[dict]:
     return [row | {"client_instance_id": copy} for row in rows for copy in ids]
 
 
-def stored(folder: Path, rows: list[dict], table: Table, seed: int) -> list[StoredFile]:
+def stored(folder: Path, rows: list[dict], table: Table, seed: int) -> list[SliceFile]:
     """Data files of the rows in any order, up to three of each slice."""
     chance = random.Random(seed)
     by_file: dict[tuple, list[dict]] = defaultdict(list)
@@ -174,7 +174,7 @@ def stored(folder: Path, rows: list[dict], table: Table, seed: int) -> list[Stor
     for number, ((cluster, day, _), its) in enumerate(by_file.items()):
         path = folder / f"{table.name}_{number}.parquet"
         pq.write_table(pa.Table.from_pylist(its, schema=table.arrow_schema), path)
-        files.append(StoredFile(path.as_uri(), cluster, day, len(its)))
+        files.append(SliceFile(path.as_uri(), cluster, day, len(its)))
     return files
 
 
@@ -326,7 +326,7 @@ def test_order_of_rows_and_days_does_not_matter(seed: int, sessions: dict[str, l
         assert sum(row["pushes"] for row in sessions[variant("in order", seed, before)]) == of_the_day > 20
 
 
-def lives(today: list[StoredFile], before: list[StoredFile], buckets: int) -> list[str]:
+def lives(today: list[SliceFile], before: list[SliceFile], buckets: int) -> list[str]:
     told: dict[int, list] = defaultdict(list)
     for files, of_the_day in ((today, True), (before, False)):
         for bucket, pushes in read(files, of_the_day, buckets):
@@ -341,7 +341,7 @@ def test_portions_and_tasks_do_not_matter(seed: int, tmp_path: Path, monkeypatch
     today, before = ([f for f in files if (f.dt == DAY) is of_the_day] for of_the_day in (True, False))
     at_once = lives(today, before, 1)
     assert len(at_once) == len({row["client_instance_id"] for row in rows if row["dt"] == DAY}) > 5
-    monkeypatch.setattr(stored_files, "_PORTION", 7)
+    monkeypatch.setattr(slice_files, "_PORTION", 7)
     assert lives(today, before, 5) == at_once
 
 

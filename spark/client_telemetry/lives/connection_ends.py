@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from client_telemetry.lives.distinct import distinct_rows, without_dictionaries
 from client_telemetry.lives.stretches import LAST, TCP
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
-from client_telemetry.tables.stored_files import StoredFile, portions
+from client_telemetry.tables.slice_files import SliceFile, portions
 
 _CONNECTION = ("cluster_id", *TCP)
 
@@ -23,7 +23,7 @@ class Connections:
     table: pa.Table
 
 
-def read(files: Sequence[StoredFile], buckets: int) -> Iterator[tuple[int, Connections]]:
+def read(files: Sequence[SliceFile], buckets: int) -> Iterator[tuple[int, Connections]]:
     """(bucket, connections) from data files of client_connections: those whose TCP endpoints are known."""
     names = {*TCP, "connection_id", "opened_at", "last_seen_at", "closed_at", "end_known_by"}
     schema = pa.schema([field for field in CLIENT_CONNECTIONS.arrow_schema if field.name in names])

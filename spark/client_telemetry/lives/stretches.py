@@ -16,7 +16,7 @@ from numba import from_dtype, types
 from client_telemetry.lives.distinct import distinct_rows, without_dictionaries
 from client_telemetry.raw.wire import compiled
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
-from client_telemetry.tables.stored_files import StoredFile, portions
+from client_telemetry.tables.slice_files import SliceFile, portions
 
 FIRST, LAST = np.iinfo(np.int64).max, np.iinfo(np.int64).min
 """The earliest and the latest time, or the smallest number, of none."""
@@ -52,7 +52,7 @@ class Pushes:
     each: np.ndarray
 
 
-def read(files: Sequence[StoredFile], today: bool, buckets: int) -> Iterator[tuple[int, Pushes]]:
+def read(files: Sequence[SliceFile], today: bool, buckets: int) -> Iterator[tuple[int, Pushes]]:
     """(bucket, pushes) from data files of client_pushes. All that tells of one instance has the same bucket."""
     alike = OF_THE_DAY if today else OF_DAYS_BEFORE
     needed = {*alike, *_ADDED_UP, *(("sequence", "error_code") if today else ())}

@@ -27,7 +27,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.tables.null_lists import keep_null_lists
 from client_telemetry.tables.publications import PUBLICATIONS
-from client_telemetry.tables.stored_files import StoredFile
+from client_telemetry.tables.slice_files import SliceFile
 from client_telemetry.tables.table import Table
 
 keep_null_lists()
@@ -182,7 +182,7 @@ class Lake:
 
     def files(
         self, table: Table, snapshot: int | None = None, branch: str | None = None, **slice_: object
-    ) -> list[StoredFile]:
+    ) -> list[SliceFile]:
         """The data files of the slice whose partition columns equal `slice_` (a list means any of them), in what readers
         see, or in one snapshot, or in what a stage has written on its branch."""
         iceberg = self.table(table)
@@ -193,7 +193,7 @@ class Lake:
         for task in iceberg.scan(_slice(slice_), snapshot_id=snapshot).plan_files():
             cluster_id, day = (task.file.partition[places[name]] for name in ("cluster_id", "dt"))
             files.append(
-                StoredFile(task.file.file_path, cluster_id, days_to_date(day), task.file.record_count)
+                SliceFile(task.file.file_path, cluster_id, days_to_date(day), task.file.record_count)
             )
         return files
 
@@ -272,7 +272,7 @@ class Branch:
         """What the table would be after publishing."""
         return self.lake.read(table, branch=self.name) if table in self._base else self.lake.read(table)
 
-    def files(self, table: Table, **slice_: object) -> list[StoredFile]:
+    def files(self, table: Table, **slice_: object) -> list[SliceFile]:
         """Data files of what this attempt has written."""
         return self.lake.files(table, branch=self.name, **slice_)
 

@@ -27,7 +27,7 @@ def test_every_table_has_a_module_and_a_suite_of_its_name():
         "lake",
         "null_lists",
         "data_files",
-        "stored_files",
+        "slice_files",
         "documentation",
     }
     assert modules(expectations) == (names - NOT_AUDITED) | {"suite"}

@@ -296,9 +296,16 @@ def test_ends_of_clients_are_known(play):
         name = (row["client_id"] or "").rpartition("-")[0]
         ends.setdefault(name, set()).add(row["end_known_by"])
     assert ends["short"] == ends["victim"] == {"closed_event"}
-    reasons = {row["client_id"]: row["end_reason"] for row in play.rows(CLIENT_SESSIONS)}
-    assert reasons["short-consumer"] == "terminating_push"
-    assert reasons["victim-consumer"] != "terminating_push"
+    said_so = {row["client_instance_id"] for row in play.rows(CLIENT_PUSHES) if row["terminating"]}
+    reasons = {row["client_instance_id"]: row["end_reason"] for row in play.rows(CLIENT_SESSIONS)}
+    assert said_so and {reasons[instance] for instance in said_so} == {"terminating_push"}
+    silent = {instance: reason for instance, reason in reasons.items() if instance not in said_so}
+    assert "terminating_push" not in silent.values()
+    names = {row["client_instance_id"]: row["client_id"] for row in play.rows(CLIENT_SESSIONS)}
+    assert "victim-consumer" in {names[instance] for instance in silent}
+    # A Java client does not always get its last push out before it closes the connection.
+    closed = {reason for instance, reason in silent.items() if names[instance].startswith("short-")}
+    assert closed <= {"connection_closed"}
 
 
 def test_the_store_was_down_for_a_minute(play):

@@ -13,7 +13,7 @@ _PORTION = 1_000_000
 
 
 @dataclass(frozen=True)
-class StoredFile:
+class SliceFile:
     """One Parquet file of one slice of a table."""
 
     url: str
@@ -22,9 +22,9 @@ class StoredFile:
     rows: int
 
 
-def share_out(files: Sequence[StoredFile]) -> list[list[StoredFile]]:
+def share_out(files: Sequence[SliceFile]) -> list[list[SliceFile]]:
     """The files in tasks of about a million rows each."""
-    tasks: list[list[StoredFile]] = []
+    tasks: list[list[SliceFile]] = []
     rows = _PORTION
     for file in sorted(files, key=lambda file: file.url):
         if rows + file.rows > _PORTION:
@@ -35,7 +35,7 @@ def share_out(files: Sequence[StoredFile]) -> list[list[StoredFile]]:
     return tasks
 
 
-def portions(files: Sequence[StoredFile], schema: pa.Schema) -> Iterator[pa.Table]:
+def portions(files: Sequence[SliceFile], schema: pa.Schema) -> Iterator[pa.Table]:
     """The columns of `schema`, and `cluster_id`, of about a million rows at a time. Strings are dictionaries. A column that is younger than a file is null."""
     every = sum(file.rows for file in files)
     # Equal ones: a small rest would cost as much as a whole one where each row is of somebody else.
@@ -52,7 +52,7 @@ def portions(files: Sequence[StoredFile], schema: pa.Schema) -> Iterator[pa.Tabl
         yield pa.concat_tables(tables)
 
 
-def _row_groups(file: StoredFile, schema: pa.Schema) -> Iterator[pa.Table]:
+def _row_groups(file: SliceFile, schema: pa.Schema) -> Iterator[pa.Table]:
     files, path = fs.FileSystem.from_uri(file.url)
     with files.open_input_file(path) as source:
         metadata = pq.read_metadata(source)
