@@ -21,6 +21,7 @@ from client_telemetry.expectations import raw_objects as raw_objects_suite
 from client_telemetry.manifests import read_manifest
 from client_telemetry.raw_location import RawLocation
 from client_telemetry.sources import conversion
+from client_telemetry.sources.stored_file import without_secrets
 from client_telemetry.stage import (
     BadArguments,
     Outcome,
@@ -66,7 +67,7 @@ def collect(stage: Stage) -> Outcome:
     known = raw.clusters()
     if cluster not in known and not arguments.source:
         raise BadArguments(
-            f"no cluster {cluster!r} in {arguments.raw}; it holds "
+            f"no cluster {cluster!r} in {without_secrets(arguments.raw)}; it holds "
             + (f"{', '.join(known)}" if known else "no cluster at all: is it the folder above `v1/`?")
         )
     window = [arguments.day - dt.timedelta(days=n) for n in range(arguments.late_days, -1, -1)]
