@@ -12,7 +12,7 @@ _UNESCAPED = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _JMX_PLAIN = re.compile(r"[a-zA-Z0-9_\-%. \t]*")
 _JMX_ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "*": "\\*", "?": "\\?", "\n": "\\n"})
-_SURROGATE_IN_UTF8 = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
+_SURROGATE_IN_UTF8 = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 _REPLACEMENT = "\ufffd".encode()
 
 
@@ -96,5 +96,5 @@ def _digit(character: str) -> int | None:
 
 
 def _decode(escaped: bytes) -> str:
-    # Java makes one U+FFFD of a surrogate that was written in UTF-8; Python would make three.
+    # Java makes one U+FFFD of a surrogate that was written in UTF-8, or of its first two bytes; Python makes one of each.
     return _SURROGATE_IN_UTF8.sub(_REPLACEMENT, escaped).decode(errors="replace")

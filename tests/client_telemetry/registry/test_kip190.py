@@ -78,6 +78,7 @@ def test_no_output_of_sanitize(name: str):
         ("%e2%82%ac", "€"),
         ("%FFA", "\ufffdA"),
         ("%ED%A0%80", "\ufffd"),
+        ("%BCqu%ED%BC%71u%ED", "\ufffdqu\ufffdqu\ufffd"),
         ("%C0%80", "\ufffd\ufffd"),
         ("%F0%9F%98", "\ufffd"),
         ("%+1", "\x01"),
