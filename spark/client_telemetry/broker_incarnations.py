@@ -8,12 +8,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.compatibility.broker_guess import declared
-from client_telemetry.history import with_history
+from client_telemetry.history import midnight_us, with_history
 
 INCARNATION = ["cluster_id", "broker_id", "broker_incarnation"]
 """Columns that tell incarnations apart."""
-
-_DAY_US = 86_400 * 10**6
 
 
 @dataclass
@@ -60,7 +58,7 @@ def incarnations(brokers: DataFrame, day: dt.date) -> list[Incarnation]:
         its.last_evidence_at = max(
             filter(None, (its.last_evidence_at, row["last_evidence_at"])), default=None
         )
-    end_of_day = ((day - dt.date(1970, 1, 1)).days + 1) * _DAY_US
+    end_of_day = midnight_us(day + dt.timedelta(days=1))
     starts: dict[tuple, list[int]] = defaultdict(list)
     for its in found.values():
         if its.started_at is not None and its.started_at < end_of_day:

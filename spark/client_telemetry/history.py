@@ -20,3 +20,8 @@ def with_history(rows: DataFrame, day: dt.date) -> DataFrame:
 def midnight(day: dt.date) -> Column:
     """When the day begins, in UTC."""
     return F.lit(dt.datetime.combine(day, dt.time(), dt.UTC))
+
+
+def midnight_us(day: dt.date) -> int:
+    """The same in microseconds since 1970."""
+    return (day - dt.date(1970, 1, 1)) // dt.timedelta(microseconds=1)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from client_telemetry.lives.distinct import distinct_rows, without_dictionaries
+from client_telemetry.lives.distinct import distinct_rows, integers, without_dictionaries
 from client_telemetry.lives.stretches import LAST, TCP
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.slice_files import SliceFile, portions
@@ -51,7 +51,7 @@ def read(files: Sequence[SliceFile], buckets: int) -> Iterator[tuple[int, Connec
 
 def by_port(table: pa.Table, buckets: int) -> Iterator[tuple[int, pa.Table]]:
     """(bucket, rows): a life and the connection of its last push have the same client port."""
-    bucket_of = pc.fill_null(table["client_port"], 0).to_numpy() % buckets
+    bucket_of = integers(table["client_port"]) % buckets
     for bucket in np.unique(bucket_of).tolist():
         yield bucket, table.take(np.flatnonzero(bucket_of == bucket))
 
@@ -66,9 +66,9 @@ def ends_of_connections(lives: pa.Table, told: Sequence[Connections]) -> tuple[n
     endpoints, _ = distinct_rows(both)
     is_life = np.arange(len(both)) < len(lives)
     none = np.full(len(lives), LAST)
-    at = np.concatenate([_numbers(lives["last_evidence_at"]), _numbers(known["opened_at"])])
-    closed_at = np.concatenate([none, _numbers(known["closed_at"], LAST)])
-    open_at = np.concatenate([none, _numbers(known["open_at"], LAST)])
+    at = np.concatenate([integers(lives["last_evidence_at"]), integers(known["opened_at"])])
+    closed_at = np.concatenate([none, integers(known["closed_at"], LAST)])
+    open_at = np.concatenate([none, integers(known["open_at"], LAST)])
     order = np.lexsort((open_at, closed_at, is_life, at, endpoints))
     opened_last = np.maximum.accumulate(np.where(is_life[order], -1, np.arange(len(order))))
     places = np.flatnonzero(is_life[order])
@@ -79,7 +79,3 @@ def ends_of_connections(lives: pa.Table, told: Sequence[Connections]) -> tuple[n
     for end, of_connections in zip(ends, (closed_at, open_at), strict=True):
         end[life] = np.where(carried_it, of_connections[connection], LAST)
     return ends
-
-
-def _numbers(column: pa.ChunkedArray, instead_of_null: int = 0) -> np.ndarray:
-    return pc.fill_null(column, instead_of_null).to_numpy()

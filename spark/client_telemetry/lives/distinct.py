@@ -48,6 +48,11 @@ def distinct_lists(owners: np.ndarray, places: np.ndarray, values: pa.Array, cou
     return pa.ListArray.from_arrays(offsets, values.take(pa.array(pairs & 0xFFFFFFFF)))
 
 
+def integers(column: pa.ChunkedArray, instead_of_null: int = 0) -> np.ndarray:
+    """The numbers of a column, of its width."""
+    return pc.fill_null(column, instead_of_null).to_numpy()
+
+
 def _codes(column: pa.ChunkedArray) -> list[np.ndarray]:
     """Some int32[n] that are equal where values are; null is equal to null only."""
     if pa.types.is_binary(column.type):
@@ -61,7 +66,7 @@ def _codes(column: pa.ChunkedArray) -> list[np.ndarray]:
         column = pa.chunked_array([chunk.indices for chunk in column.chunks], pa.int32())
     if pa.types.is_boolean(column.type):
         column = column.cast(pa.int8())
-    return [pc.fill_null(column.cast(pa.int32()), _NULL).to_numpy()]
+    return [integers(column.cast(pa.int32()), _NULL)]
 
 
 def _words(column: pa.BinaryArray) -> np.ndarray | None:

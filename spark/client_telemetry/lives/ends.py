@@ -5,19 +5,16 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
+from client_telemetry.history import first_day, midnight_us
 from client_telemetry.lives.connection_ends import Connections, ends_of_connections
-from client_telemetry.lives.distinct import distinct_rows
+from client_telemetry.lives.distinct import distinct_rows, integers
 from client_telemetry.lives.stretches import FIRST, LAST
 from client_telemetry.tables.client_sessions import (
     BROKER_STOP_MS,
     CLIENT_SESSIONS,
-    HISTORY_DAYS,
     IN_FLIGHT_MS,
 )
-
-_DAY_US = 86_400 * 10**6
 
 
 def session_rows(
@@ -31,13 +28,14 @@ def session_rows(
         return []
     lives = pa.concat_tables(lives)
     connections = [each for each in told if isinstance(each, Connections)]
-    midnight = (day - dt.date(1970, 1, 1)).days * _DAY_US
-    last_at, gap_us = _numbers(lives["last_evidence_at"]), _numbers(lives["gap_ms"]) * 1000
+    last_at, gap_us = integers(lives["last_evidence_at"]), integers(lives["gap_ms"]) * 1000
     closed_at, open_at = ends_of_connections(lives, connections)
-    reason = _end_reason(lives, closed_at, open_at, _stopped_at(lives, stopped), midnight + _DAY_US)
+    reason = _end_reason(
+        lives, closed_at, open_at, _stopped_at(lives, stopped), midnight_us(day + dt.timedelta(days=1))
+    )
     ended_at = np.where(reason == "connection_closed", closed_at, last_at)
-    first_at = _numbers(lives["life_first_at"])
-    start_seen = first_at - (midnight - HISTORY_DAYS * _DAY_US) > gap_us
+    first_at = integers(lives["life_first_at"])
+    start_seen = first_at - midnight_us(first_day(day)) > gap_us
     found = {
         **dict(zip(lives.column_names, lives.columns, strict=True)),
         "dt": pa.repeat(pa.scalar(day), len(lives)),
@@ -54,8 +52,8 @@ def session_rows(
 def _end_reason(
     lives: pa.Table, closed_at: np.ndarray, open_at: np.ndarray, stopped_at: np.ndarray, end_of_day: int
 ) -> np.ndarray:
-    last_at, gap_us = _numbers(lives["last_evidence_at"]), _numbers(lives["gap_ms"]) * 1000
-    said_so = _numbers(lives["last_terminating_at"]) >= last_at - IN_FLIGHT_MS * 1000
+    last_at, gap_us = integers(lives["last_evidence_at"]), integers(lives["gap_ms"]) * 1000
+    said_so = integers(lives["last_terminating_at"]) >= last_at - IN_FLIGHT_MS * 1000
     silent = end_of_day - np.maximum(last_at, open_at) > gap_us
     closed = closed_at != LAST
     by_the_stop = closed & (stopped_at <= closed_at + BROKER_STOP_MS * 1000)
@@ -72,7 +70,3 @@ def _stopped_at(lives: pa.Table, stopped: Mapping[tuple[str, str], int]) -> np.n
     kind_of, firsts = distinct_rows(columns)
     kinds = columns.take(firsts).to_pylist()
     return np.array([stopped.get(tuple(kind.values()), FIRST) for kind in kinds], np.int64)[kind_of]
-
-
-def _numbers(column: pa.ChunkedArray, instead_of_null: int = 0) -> np.ndarray:
-    return pc.fill_null(column, instead_of_null).to_numpy()

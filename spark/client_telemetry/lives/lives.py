@@ -10,11 +10,12 @@ import pyarrow.compute as pc
 from client_telemetry.lives.distinct import (
     distinct_lists,
     distinct_rows,
+    integers,
     ranks,
     together,
     without_dictionaries,
 )
-from client_telemetry.lives.rhythm import TRAITS, in_order, rhythms
+from client_telemetry.lives.rhythm import TRAITS, gap_ms, in_order, rhythms
 from client_telemetry.lives.stretches import (
     FIRST,
     INSTANCE,
@@ -26,7 +27,7 @@ from client_telemetry.lives.stretches import (
     added_up,
     no_pushes,
 )
-from client_telemetry.tables.client_sessions import CLOCK_OFF_MS, LARGEST_PUSH_INTERVAL_MS, MIN_GAP_MS
+from client_telemetry.tables.client_sessions import CLOCK_OFF_MS
 
 _MAX_ADDRESSES = 16
 
@@ -87,11 +88,12 @@ def lives_of(told: Iterable[Pushes]) -> pa.Table:
     between_us = _silence_between_days_us(sums["first_at"], rhythm, interval_ms, earlier)
     brokers = distinct_lists(instances, *ranks(day.who["broker_id"]), count)
     addresses = distinct_lists(instances, *ranks(_not_empty(day.who["client_address"])), count)
+    known_softwares = distinct_lists(instances, software, pa.array(range(len(softwares))), count)
     conditions = {
         "push_after_terminating": rhythm["last_ordinary_at"]
         > np.minimum(terminating["first_at"], earlier.terminating["first_at"]),
         "several_addresses": _sizes(addresses) > 1,
-        "several_software_versions": _softwares_differ(instances, software, rhythm, earlier),
+        "several_software_versions": _softwares_differ(known_softwares, rhythm, earlier),
         "faster_than_interval": rhythm["too_early"] > 0,
         "zero_instance_id": pc.equal(last["client_instance_id"], bytes(16)).to_numpy(),
         "client_clock_off": (sums["clock_skew_ms"] != FIRST) & (abs(sums["clock_skew_ms"]) > CLOCK_OFF_MS),
@@ -111,7 +113,7 @@ def lives_of(told: Iterable[Pushes]) -> pa.Table:
             "points": sums["points"],
             "gaps": rhythm["gaps"] + (between_us > 0),
             "gap_seconds": (rhythm["gap_us"] + between_us) / 1e6,
-            "gap_ms": _gap_ms(interval_ms),
+            "gap_ms": gap_ms(interval_ms),
             "push_interval_ms": pa.array(interval_ms, mask=interval_ms == 0),
             "push_interval_source": _interval_source(rhythm),
             "subscription_changes": rhythm["subscription_changes"],
@@ -127,8 +129,8 @@ def _traits(who: pa.Table, instances: np.ndarray, software: np.ndarray) -> np.nd
     traits = np.empty(len(who), TRAITS)
     traits["instance"], traits["software"] = instances, software
     traits["incarnation"], _ = ranks(who["broker_incarnation"])
-    traits["told_ms"] = np.maximum(_integers(who["push_interval_ms"]), 0)
-    traits["subscription_id"] = _integers(who["subscription_id"])
+    traits["told_ms"] = np.maximum(integers(who["push_interval_ms"]), 0)
+    traits["subscription_id"] = integers(who["subscription_id"])
     traits["has_subscription"] = who["subscription_id"].is_valid().to_numpy()
     traits["is_ordinary"] = ~(who["terminating"].to_numpy() | who["rejected"].to_numpy())
     return traits
@@ -138,10 +140,6 @@ def _of_some(stretches: _Stretches, instances: np.ndarray, condition: str, count
     """SUMS of each instance's stretches for which the column is true."""
     true = stretches.who[condition].to_numpy()
     return added_up(instances[true], stretches.sums[true], count)
-
-
-def _integers(column: pa.ChunkedArray) -> np.ndarray:
-    return pc.fill_null(column, 0).to_numpy()
 
 
 def _together(parts: list[Pushes], row_of: np.ndarray) -> np.ndarray:
@@ -174,7 +172,7 @@ def _known_softwares(*who: pa.Table) -> tuple[np.ndarray, list[tuple[str, str | 
 def _past(past: _Stretches, instances: np.ndarray, software: np.ndarray, count: int) -> _Past:
     """Of the instances below `count`, those that pushed on the day."""
     rows = np.flatnonzero(instances < count)
-    told_ms = _integers(past.who["push_interval_ms"])
+    told_ms = integers(past.who["push_interval_ms"])
     rows = rows[np.lexsort((told_ms[rows], software[rows], past.sums["last_at"][rows]))]
     known = rows[software[rows] >= 0]
     last_told_ms, last_software = np.zeros(count, np.int64), np.full(count, -1)
@@ -197,11 +195,7 @@ def _silence_between_days_us(
         in_force_ms = np.where(in_force_ms > 0, in_force_ms, otherwise)
     has_past = earlier.sums["last_at"] != LAST
     silence_us = np.where(has_past, first_at - np.where(has_past, earlier.sums["last_at"], 0), 0)
-    return np.where(silence_us > _gap_ms(in_force_ms) * 1000, silence_us, 0)
-
-
-def _gap_ms(interval_ms: np.ndarray) -> np.ndarray:
-    return np.maximum(MIN_GAP_MS, 3 * np.where(interval_ms > 0, interval_ms, LARGEST_PUSH_INTERVAL_MS))
+    return np.where(silence_us > gap_ms(in_force_ms) * 1000, silence_us, 0)
 
 
 def _interval_source(rhythm: np.ndarray) -> pa.Array:
@@ -220,14 +214,9 @@ def _software(softwares: list[tuple], numbers: np.ndarray, last: pa.Table) -> di
     }
 
 
-def _softwares_differ(
-    instances: np.ndarray, software: np.ndarray, rhythm: np.ndarray, earlier: _Past
-) -> np.ndarray:
-    known = software >= 0
-    pairs = np.unique(instances[known].astype(np.int64) << 32 | software[known])
-    several = np.bincount(pairs >> 32, minlength=len(rhythm)) > 1
+def _softwares_differ(known: pa.ListArray, rhythm: np.ndarray, earlier: _Past) -> np.ndarray:
     first = rhythm["first_software"]
-    return several | ((earlier.software >= 0) & (first >= 0) & (earlier.software != first))
+    return (_sizes(known) > 1) | ((earlier.software >= 0) & (first >= 0) & (earlier.software != first))
 
 
 def _clocks_apart(day: _Stretches, instances: np.ndarray, count: int) -> np.ndarray:

@@ -131,10 +131,12 @@ def _sort(pushes, traits, bounds, order, scratch):
         _merge_runs(pushes, traits, order, bounds[instance], bounds[instance + 1], scratch)
 
 
-@njit
-def _gap_ms(interval_ms):
-    """How long a silence is a gap; the interval is 0 if not known."""
-    return max(MIN_GAP_MS, 3 * (interval_ms if interval_ms > 0 else LARGEST_PUSH_INTERVAL_MS))
+def gap_ms(interval_ms):
+    """How long a silence is a gap; the interval is 0 if not known. Of one number or of an array."""
+    return np.maximum(MIN_GAP_MS, 3 * (interval_ms + LARGEST_PUSH_INTERVAL_MS * (interval_ms == 0)))
+
+
+_gap_ms = njit(gap_ms)
 
 
 @njit

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numba import from_dtype, types
 
-from client_telemetry.lives.distinct import distinct_rows, without_dictionaries
+from client_telemetry.lives.distinct import distinct_rows, integers, without_dictionaries
 from client_telemetry.raw.wire import compiled
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.slice_files import SliceFile, portions
@@ -107,9 +107,9 @@ def _sums(pushes: pa.Table, numbers: np.ndarray, count: int) -> np.ndarray:
     sums = np.repeat(NO_PUSH, count)
     _add_pushes(
         numbers,
-        _integers(pushes["received_at"], pa.int64()),
-        _integers(pushes["points"], pa.int32()),
-        _integers(pushes["clock_skew_ms"], pa.int64(), FIRST),
+        integers(pushes["received_at"].cast(pa.int64())),
+        integers(pushes["points"]),
+        integers(pushes["clock_skew_ms"], FIRST),
         sums,
     )
     return sums
@@ -127,13 +127,9 @@ def _each(
     (row within the bucket), `counts` (of pushes): of each stretch."""
     each = np.empty(len(pushes), PUSH)
     cuts = _bounds(bucket_of, counts, buckets)
-    at_us, sequence = (_integers(pushes[name], pa.int64()) for name in ("received_at", "sequence"))
+    at_us, sequence = (integers(pushes[name].cast(pa.int64())) for name in ("received_at", "sequence"))
     _put_in_place(numbers, at_us, sequence, bucket_of, place, cuts.copy(), each)
     return each, cuts
-
-
-def _integers(column: pa.ChunkedArray, kind: pa.DataType, instead_of_null: int = 0) -> np.ndarray:
-    return np.ascontiguousarray(pc.fill_null(column.cast(kind), instead_of_null).to_numpy())
 
 
 def _bounds(bucket_of: np.ndarray, counts: np.ndarray, buckets: int) -> np.ndarray:

@@ -20,7 +20,8 @@ from client_telemetry.otlp.codecs import DEFAULT_LIMITS, NONE, ZSTD, decompress
 from client_telemetry.otlp.parts import CROWDED_BYTES, check_parts, checked
 from client_telemetry.otlp.zstd_frames import room_for
 from client_telemetry.raw.errors import UndecodableRecord
-from client_telemetry.raw.wire import PADDING, compiled
+from client_telemetry.raw.reader import PADDING
+from client_telemetry.raw.wire import compiled
 
 PORTION_BYTES = 8 * 2**20
 """Payloads to decode together, decompressed. A larger one goes alone."""

@@ -26,7 +26,7 @@ from client_telemetry.raw.stored_object import MAX_TAIL_BYTES, StoredObject
 
 MAX_RECORD_BYTES = 16 * 2**20
 BLOCK_BYTES = 8 * 2**20
-BYTES_BEHIND = 8
+PADDING = 8
 """Bytes of any value that follow a block's data in memory, for readers that take eight bytes at a time."""
 _MEMORY_BYTES = BLOCK_BYTES + 2**20
 _spare_memory: list[bytearray] = []
@@ -158,7 +158,7 @@ class RecordReader:
 
     def _append(self, piece: bytes) -> None:
         end = self._filled + len(piece)
-        missing = end + BYTES_BEHIND - len(self._memory)
+        missing = end + PADDING - len(self._memory)
         if missing > 0:
             self._memory += bytes(missing)
         self._memory[self._filled : end] = piece

@@ -1,7 +1,7 @@
 """The protobuf wire format for compiled readers: bytes by address, varints, lengths, distinct byte ranges.
 
 Everything here is compiled by numba into the function that uses it. Positions are addresses; the bytes they point
-into belong to the caller and have PADDING bytes behind them, because ranges are read eight bytes at a time.
+into belong to the caller and have PADDING bytes (reader.py) behind them, because ranges are read eight bytes at a time.
 
 These readers take what real writers send. For anything else (a group, an overlong tag or length, a number that
 does not fit) they give up, and the caller hands the message to protobuf's own classes: what is right is decided
@@ -16,8 +16,6 @@ import pyarrow as pa
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
-
-PADDING = 8
 
 TABLE_FULL, NOT_ASCII = -1, -2
 DONE, GIVEN_UP, FULL = range(3)

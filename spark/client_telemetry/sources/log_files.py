@@ -19,6 +19,9 @@ MAX_LINE_BYTES = 16 * 2**20
 """The longest line that is kept: telemetry.max.bytes is 1 MiB by default, a request at most 100 MiB and never logged
 whole (records are replaced by their sizes)."""
 
+UNKNOWN_BROKER = -1
+"""Broker id in a dump of what tells of no broker."""
+
 _ROTATED = re.compile(r"^(?P<stem>.*?\.(?:log|txt|out|json))(?:[.\-_].*)?$")
 _COMPRESSED = (".gz", ".zst")
 _COMPRESSIONS: dict[bytes, Callable[[], Any]] = {

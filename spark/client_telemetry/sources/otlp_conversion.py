@@ -21,10 +21,9 @@ from client_telemetry.otlp.attributes import attribute_map
 from client_telemetry.otlp.points import IDENTITY_LABELS
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
 from client_telemetry.raw.writer import DumpWriter
-from client_telemetry.sources.log_files import CutOff, LogFile, opened
+from client_telemetry.sources.log_files import UNKNOWN_BROKER, CutOff, LogFile, opened
 from client_telemetry.sources.otlp_files import Message, messages
 
-UNKNOWN_BROKER = -1
 _BLOCK_BYTES = 2**20
 _DAY_NANOS = 24 * 3600 * 10**9
 _NAMESPACE = uuid.UUID("c1d8b0a4-52d3-5a3e-8f0e-0a2f4b8f1c77")

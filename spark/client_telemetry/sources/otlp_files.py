@@ -22,15 +22,13 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
+from client_telemetry.quarantine import MAX_EVIDENCE_BYTES
 from client_telemetry.sources.arrivals import Form
 from client_telemetry.sources.log_files import CutOff, LogFile, opened
 from client_telemetry.sources.message_ends import FrameEnds, LineEnds, MessageEnds, OnlyEnd
 
 MAX_MESSAGE_BYTES = 64 * 2**20
 """Above the 4 MiB that OTLP receivers take by default; a larger length is damage."""
-
-_SHOWN_BYTES = 64 * 2**10
-"""Of damage: as much as the quarantine keeps."""
 
 
 class NotMetrics(ValueError):
@@ -88,7 +86,7 @@ def _framed(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
     offset = 0
     while head := file.read(4):
         if (length := _fixed_length(head)) is None or length < 0:
-            yield offset, head + file.read(_SHOWN_BYTES), f"no length of a message: {head.hex(' ')}"
+            yield offset, head + file.read(MAX_EVIDENCE_BYTES), f"no length of a message: {head.hex(' ')}"
             return
         data = file.read(length)
         if len(data) < length:
@@ -104,7 +102,7 @@ def _varint_framed(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
         while (length := _varint_length(head)) is None and (byte := file.read(1)):
             head += byte
         if length is None or length < 0:
-            yield offset, head + file.read(_SHOWN_BYTES), f"no length of a message: {head.hex(' ')}"
+            yield offset, head + file.read(MAX_EVIDENCE_BYTES), f"no length of a message: {head.hex(' ')}"
             return
         data = file.read(length)
         if len(data) < length:

@@ -17,6 +17,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 from client_telemetry.compatibility import releases
+from client_telemetry.quarantine import MAX_EVIDENCE_BYTES
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
 from client_telemetry.raw.writer import DumpWriter
 from client_telemetry.sources.broker_survey import (
@@ -28,7 +29,7 @@ from client_telemetry.sources.broker_survey import (
     addresses,
 )
 from client_telemetry.sources.connection_watch import ConnectionWatch
-from client_telemetry.sources.log_files import CutOff, LogFile, lines, opened
+from client_telemetry.sources.log_files import UNKNOWN_BROKER, CutOff, LogFile, lines, opened
 from client_telemetry.sources.log_line import MARK, LineReader
 from client_telemetry.sources.open_life import OpenLife
 from client_telemetry.sources.request_entry import (
@@ -42,10 +43,6 @@ from client_telemetry.sources.request_entry import (
 SILENCE_NANOS = 300 * 10**9
 """Without a line for longer than that, a broker was not watched: its log was off, is not among the files, or it was down.
 A connected client asks for Metadata every five minutes if for nothing else (metadata.max.age.ms)."""
-
-UNKNOWN_BROKER = -1
-MAX_PIECE_BYTES = 64 * 2**10
-"""Of a file without entries: as much as the quarantine keeps."""
 
 _NAMESPACE = uuid.UUID("6d2f3c2e-8a55-5d0c-9a43-6c1f4f0f5b11")
 
@@ -228,7 +225,7 @@ class _Conversion:
         if file.marked:
             at = next(offset for offset, line in lines(log, CutOff()) if MARK in line)
         with opened(replace(log, start=at), CutOff()) as text:
-            piece = text.read(MAX_PIECE_BYTES)
+            piece = text.read(MAX_EVIDENCE_BYTES)
         where = (
             f"{log.file.name}, byte {at}: none of its {file.lines} lines is an entry of kafka.request.logger at DEBUG, "
             f"{file.marked} begin like one"

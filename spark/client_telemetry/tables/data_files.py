@@ -13,13 +13,13 @@ from pyarrow import fs
 from client_telemetry.tables.table import Table
 
 ROWS_IN_MEMORY = 50_000
-_ROWS_IN_COLUMNS = 200_000
+ROWS_IN_COLUMNS = 200_000
 """Rows that wait as columns, which take a tenth of the memory that rows of Python's objects take."""
 
 
 class DataFile:
     """One file of one slice (cluster, day) of a table, made when the first row arrives; filled by rows or by columns,
-    not by both. Holds at most some `ROWS_IN_MEMORY` rows, or some `_ROWS_IN_COLUMNS` of them in columns; each such
+    not by both. Holds at most some `ROWS_IN_MEMORY` rows, or some `ROWS_IN_COLUMNS` of them in columns; each such
     portion becomes a row group.
 
     The name is new at every attempt: after a lost worker Spark's attempt number can be the same again.
@@ -58,7 +58,7 @@ class DataFile:
         ]
         self._tables.append(pa.Table.from_arrays(arrays, schema=pa.schema(fields)))
         self._waiting += size
-        if self._waiting >= _ROWS_IN_COLUMNS:
+        if self._waiting >= ROWS_IN_COLUMNS:
             self._flush()
 
     def _constant(self, field: pa.Field, size: int) -> pa.Array:

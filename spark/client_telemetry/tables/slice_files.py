@@ -36,7 +36,8 @@ def share_out(files: Sequence[SliceFile]) -> list[list[SliceFile]]:
 
 
 def portions(files: Sequence[SliceFile], schema: pa.Schema) -> Iterator[pa.Table]:
-    """The columns of `schema`, and `cluster_id`, of about a million rows at a time. Strings are dictionaries. A column that is younger than a file is null."""
+    """The columns of `schema`, and `cluster_id`, of about a million rows at a time.
+    Strings are dictionaries. A column that is younger than a file is null."""
     every = sum(file.rows for file in files)
     # Equal ones: a small rest would cost as much as a whole one where each row is of somebody else.
     portion = every / max(1, round(every / _PORTION))

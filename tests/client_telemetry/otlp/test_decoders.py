@@ -13,7 +13,7 @@ from client_telemetry.otlp.codecs import decompress
 from client_telemetry.otlp.columns import decode_columns
 from client_telemetry.otlp.points import IDENTITY_LABELS, DecodedPayload, HistogramPoint, NumberPoint
 from client_telemetry.raw.errors import NotMetricsData
-from client_telemetry.raw.wire import PADDING
+from client_telemetry.raw.reader import PADDING
 from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.metrics.v1.metrics_pb2 import (
     ExponentialHistogram,

@@ -11,7 +11,7 @@ from client_telemetry.otlp import stored_payloads
 from client_telemetry.otlp.codecs import decompress
 from client_telemetry.otlp.stored_payloads import PORTION_BYTES, StoredPayloads
 from client_telemetry.raw.errors import UndecodableRecord
-from client_telemetry.raw.wire import PADDING
+from client_telemetry.raw.reader import PADDING
 
 from tests.client_telemetry.otlp.test_codecs import COMPRESSED, PLAIN, zstd_as_kafka_writes_it
 
