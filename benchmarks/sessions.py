@@ -13,11 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
+from client_telemetry.history import midnight_us
 from client_telemetry.sessionize import client_sessions
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
-from client_telemetry.tables.data_files import ROWS_IN_MEMORY
+from client_telemetry.tables.data_files import ROWS_IN_COLUMNS
 from client_telemetry.tables.slice_files import SliceFile
 from client_telemetry.tables.table import Table
 from pyspark.sql import Column, DataFrame, SparkSession, Window
@@ -27,7 +28,6 @@ from benchmarks.bench import Section
 from benchmarks.measure import Cost, peak_memory_mb, take_turns
 
 DAY = dt.date(2026, 11, 21)
-MIDNIGHT_US = int(dt.datetime.combine(DAY, dt.time(), dt.UTC).timestamp()) * 1_000_000
 CLUSTER = "kQ7x0RvXTs-Y2r0m3Jw0zA"
 PUSHES_EACH = 50
 ONE_INSTANCE = 5_000_000
@@ -73,7 +73,7 @@ def _measure(spark: SparkSession, folder: Path) -> Section:
             for table in (CLIENT_PUSHES, CLIENT_CONNECTIONS, BROKERS)
         }
         # As the decode job writes them (tables/data_files.py).
-        like_ours = {"compression": "zstd", "parquet.block.row.count.limit": ROWS_IN_MEMORY}
+        like_ours = {"compression": "zstd", "parquet.block.row.count.limit": ROWS_IN_COLUMNS}
         pushes.write.options(**like_ours).parquet(paths["client_pushes"])
         stored = spark.read.parquet(paths["client_pushes"])
         _connections(stored).write.parquet(paths["client_connections"])
@@ -159,7 +159,9 @@ def _pushes(spark: SparkSession, count: int, instance: Column) -> DataFrame:
     """`count` pushes spread over the day in order of arrival."""
     i = F.col("instance")
     at_us = (
-        MIDNIGHT_US + F.floor(F.col("id") * (86_399_000_000 / count)) + F.pmod(F.xxhash64("id"), F.lit(1000))
+        midnight_us(DAY)
+        + F.floor(F.col("id") * (86_399_000_000 / count))
+        + F.pmod(F.xxhash64("id"), F.lit(1000))
     )
 
     def text(pattern: str, *numbers: Column) -> Column:
