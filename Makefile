@@ -3,6 +3,8 @@
 PYTHON ?= python3
 PORT ?= 8080
 JARS := org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0,org.xerial:sqlite-jdbc:3.54.1.0
+# The local catalog is one SQLite file; a server takes several writers.
+LAKE_WRITERS ?= $(if $(PYICEBERG_CATALOG__LAKE__URI),8,1)
 # Kafka's own classes and message definitions: the tests compare with them.
 KAFKA_CLIENTS := var/knowledge/kafka-clients-4.0.1.jar
 
@@ -12,7 +14,7 @@ STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help install run report owners history requarantine test e2e ui check format proto lock accuracy bench tables knowledge clean fuzz
+.PHONY: help install run report review review-accuracy owners history requarantine test e2e ui check format proto lock accuracy bench tables knowledge clean fuzz ask docs
 
 help:  ## what there is to do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -21,23 +23,38 @@ run: install  ## process the shipped sample through Airflow and Spark, and print
 	@$(AIRFLOW) include/spark_connect.sh python -m include.sample_run
 
 owners: install  ## try owner rules on the clients of the last day: OWNERS=file, ARGS=--every-client
-	@$(BIN)/python -m client_telemetry.owner_dry_run --lake $(or $(LAKE),var/lake) \
+	@$(BIN)/client-telemetry owners --lake $(or $(LAKE),var/lake) \
 	    --owners $(or $(OWNERS),include/sample/owners.yaml) $(ARGS)
 
 history: install  ## first seen, last seen, gone since of every client family, as CSV: ARGS="--state gone"
-	@$(BIN)/python -m client_telemetry.client_history --lake $(or $(LAKE),var/lake) $(ARGS)
+	@$(BIN)/client-telemetry history --lake $(or $(LAKE),var/lake) $(ARGS)
 
 test: install $(KAFKA_CLIENTS)  ## all tests that need no special software
 	@$(AIRFLOW) pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-report: install  ## the upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, NAME, OUT
-	@test -n "$(LOGS)" && test -n "$(TO)" || { echo "say which logs and which release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
-	@$(AIRFLOW) python spark/report.py --to='$(TO)' --out='$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))' \
+ask: install  ## an upgrade question on the local lake through Airflow: CLUSTER=fleet TO=4.3.1, and FROM, DAY, WINDOW
+	@test -n "$(CLUSTER)" && test -n "$(TO)" || { echo "specify the cluster and the target release: make ask CLUSTER=fleet TO=4.3.1" >&2; exit 2; }
+	@$(AIRFLOW) include/spark_connect.sh python -m include.ask --cluster='$(CLUSTER)' --to='$(TO)' \
+	    $(if $(FROM),--from='$(FROM)') $(if $(DAY),--day='$(DAY)') $(if $(WINDOW),--window='$(WINDOW)')
+
+report: install  ## the upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, NAME, OUT
+	@test -n "$(LOGS)" && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
+	@$(AIRFLOW) client-telemetry report --to='$(TO)' --out='$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))' \
 	    $(if $(FROM),--from='$(FROM)') $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') \
-	    $(if $(NAME),--name='$(NAME)') $(LOGS)
+	    $(if $(KNOWLEDGE),--knowledge='$(KNOWLEDGE)') $(if $(NAME),--name='$(NAME)') $(LOGS)
+
+review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, OWNERS, NAME, OUT
+	@test -n "$(FROM)" && test -n "$(TO)" && test -n "$(LOGS)$(CLUSTER)" || \
+	    { echo "say which upgrade: make review CLUSTER=fleet FROM=3.9.1 TO=4.0.0, or LOGS=<folder> in place of CLUSTER" >&2; exit 2; }
+ifdef LOGS
+	@$(AIRFLOW) client-telemetry review --from='$(FROM)' --to='$(TO)' --publish='$(or $(OUT),var/published)' \
+	    $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') $(if $(NAME),--name='$(NAME)') $(LOGS)
+else
+	@$(AIRFLOW) python -m include.review '$(CLUSTER)' '$(FROM)' '$(TO)' '$(DAY)'
+endif
 
 # Brokers need no browser.
-e2e: install $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
+e2e: install $(if $(shell command -v mvn),$(STAMPS)/rest_catalog) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
 	@$(AIRFLOW) pytest -n 2 --dist loadfile -m end_to_end $(or $(ARGS),tests/end_to_end)
 
 requarantine: install  ## read the days with unreadable records again, when the cause is gone
@@ -47,9 +64,13 @@ ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processe
 	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run
 	@$(AIRFLOW) include/ui.sh
 
-check: install  ## formatting, style and the boundaries between the folders
+check: install  ## formatting, style, the boundaries between the folders, types
 	@$(BIN)/ruff check $(SOURCES)
 	@$(BIN)/ruff format --check $(SOURCES)
+	@$(BIN)/mypy
+
+docs: install  ## build the documentation site into var/site
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 format: install  ## format the code
 	@$(BIN)/ruff check --fix $(SOURCES)
@@ -57,6 +78,10 @@ format: install  ## format the code
 
 accuracy: install  ## hold the verdicts against what real clients did on real brokers
 	@$(BIN)/python -m benchmarks.accuracy --write docs/accuracy.md
+	@$(BIN)/python -m benchmarks.identification --write docs/identification.md
+
+review-accuracy: install  ## hold reviews of recorded upgrades against what became of each application
+	@$(BIN)/python -m benchmarks.review_accuracy --write docs/review-accuracy.md
 
 bench: install  ## measure against peers and write docs/performance.md; one of them: ARGS=decode
 	@$(AIRFLOW) python -m benchmarks.bench $(ARGS)
@@ -69,7 +94,7 @@ proto: install  ## generate the classes of the raw dump contract from its .proto
 	    --pyi_out=spark/client_telemetry/raw include/contracts/raw_dump_v1.proto
 
 tables: install  ## write docs/tables.md from the code
-	@$(BIN)/python -m client_telemetry.tables.documentation > docs/tables.md
+	@$(BIN)/python -m client_telemetry.pipeline.table_documentation > docs/tables.md
 
 knowledge: install  ## read the request versions of a release from its kafka-clients jar: RELEASE=4.0.1
 	@test -n "$(RELEASE)" || { echo "say which release: make knowledge RELEASE=4.0.1" >&2; exit 2; }
@@ -78,8 +103,8 @@ knowledge: install  ## read the request versions of a release from its kafka-cli
 	@$(BIN)/python -m client_telemetry.compatibility.release_list > include/releases.py
 	@$(BIN)/python -m client_telemetry.compatibility.library_page > docs/libraries.md
 
-lock: $(STAMPS)/uv  ## resolve requirements.in into requirements.txt
-	@var/uv/bin/uv pip compile -q --universal --python-version 3.11 requirements.in -o requirements.txt
+lock: $(STAMPS)/uv  ## resolve the dependencies of pyproject.toml into requirements.txt
+	@var/uv/bin/uv pip compile -q --universal --python-version 3.11 --all-extras pyproject.toml -o requirements.txt
 
 clean:  ## remove tables, reports and Airflow's state; what was installed stays
 	@rm -rf var/lake var/published var/results var/airflow $(STAMPS)/airflow
@@ -100,6 +125,11 @@ $(STAMPS)/venv: requirements.txt pyproject.toml | $(STAMPS)/uv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@var/uv/bin/uv pip sync --quiet --python $(BIN)/python requirements.txt
 	@var/uv/bin/uv pip install --quiet --python $(BIN)/python --no-deps --editable .
+	@touch $@
+
+$(STAMPS)/rest_catalog: tests/end_to_end/lake/rest_catalog/pom.xml
+	@echo "fetching the jars of Iceberg's REST catalog ..."
+	@mkdir -p $(@D) && mvn -q -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/var/e2e/rest_catalog
 	@touch $@
 
 # Chromium comes with the system (on Debian: apt-get install chromium) or, where that may be reached, from Playwright.
@@ -130,11 +160,11 @@ var/knowledge/kafka-clients-%.jar: spark/resolve_jars.py | $(STAMPS)/venv
 	@rm -rf var/knowledge/$*
 
 # numba keeps machine code beside a module and does not see changes of the modules that it imports.
-COMPILED := $(addprefix spark/client_telemetry/,raw/wire.py raw/push_scan.py otlp/scan.py otlp/label_sets.py otlp/parts.py otlp/columns.py otlp/zstd_frames.py otlp/stored_payloads.py lives/distinct.py lives/stretches.py lives/rhythm.py)
+COMPILED := $(addprefix spark/client_telemetry/,raw/wire.py raw/push_scan.py otlp/scan.py otlp/label_sets.py otlp/parts.py otlp/columns.py otlp/zstd_frames.py otlp/stored_payloads.py sources/request_log/line_scan.py sessionize/distinct_rows.py sessionize/push_runs.py sessionize/push_intervals.py)
 $(STAMPS)/compiled: $(COMPILED) | $(STAMPS)/venv
 	@echo "compiling what workers do with pushes ..."
-	@rm -f spark/client_telemetry/*/__pycache__/*.nb[ic]
-	@$(BIN)/python -c "import client_telemetry.push_columns, client_telemetry.lives.lives"
+	@rm -f spark/client_telemetry/*/__pycache__/*.nb[ic] spark/client_telemetry/*/*/__pycache__/*.nb[ic]
+	@$(BIN)/python -c "import client_telemetry.decode.fast_decoder, client_telemetry.sessionize.push_evidence, client_telemetry.sources.request_log.line_scan"
 	@touch $@
 
 $(STAMPS)/spark: spark/conf/spark-defaults.conf.in spark/conf/log4j2.properties
@@ -147,7 +177,8 @@ $(STAMPS)/airflow: $(STAMPS)/venv
 	@echo "preparing Airflow's database ..."
 	@mkdir -p var/airflow
 	@$(AIRFLOW) airflow db migrate >var/airflow/migrate.log 2>&1 || { tail -n 20 var/airflow/migrate.log >&2; exit 1; }
-	@$(AIRFLOW) airflow pools set lake_writer 1 "One writer at a time: the embedded catalog" >>var/airflow/migrate.log 2>&1
+	@$(AIRFLOW) airflow pools set lake_writer $(LAKE_WRITERS) "Stages that write tables at once" >>var/airflow/migrate.log 2>&1
 	@touch $@
 
 include broker-plugin/plugin.mk
+include tests/end_to_end/subscriptions/kafka_classes.mk

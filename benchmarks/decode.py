@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import zstandard
-from client_telemetry.decode import DECODED_TABLES, decode_objects
-from client_telemetry.decode_worker import Worker
-from client_telemetry.decoded_object import DecodedObject
+from client_telemetry.decode.decoded_object import DecodedObject
+from client_telemetry.decode.plan import DECODED_TABLES, decode_objects
+from client_telemetry.decode.worker import Worker
+from client_telemetry.lake.writer import TablePlace
 from client_telemetry.otlp.codecs import ZSTD, decompress
 from client_telemetry.raw.envelopes import parse_client_push
 from client_telemetry.raw.object_key import parse_object_key
@@ -104,7 +105,7 @@ class Dump:
 
     def ours(self, times: int = 1) -> list[str]:
         out = self._emptied("ours")
-        locations = {table.name: f"file://{out}/{table.name}" for table in DECODED_TABLES}
+        locations = {table.name: TablePlace(f"file://{out}/{table.name}") for table in DECODED_TABLES}
         groups = [[(key, (self._folder / key).stat().st_size)] for key in self.keys] * times
         results = decode_objects(self._spark, groups, _Opener(self._folder), locations)
         return [url for result in results for url in result.files[CLIENT_METRICS.name]]
@@ -134,7 +135,7 @@ class Dump:
     def in_this_process(self) -> list[DecodedObject]:
         """The objects one after the other, without Spark."""
         out = self._emptied("alone")
-        locations = {table.name: f"file://{out}/{table.name}" for table in DECODED_TABLES}
+        locations = {table.name: TablePlace(f"file://{out}/{table.name}") for table in DECODED_TABLES}
         return Worker(_Opener(self._folder), locations).decode([[key] for key in self.keys]).objects
 
     def sum_of_three(self, points: pa.Table) -> Callable[[], None]:

@@ -25,9 +25,10 @@ import psutil
 import pyarrow.parquet as pq
 import snappy
 import zstandard
-from client_telemetry.decode import DECODED_TABLES
-from client_telemetry.decode_worker import Worker
-from client_telemetry.decoded_object import TaskResult
+from client_telemetry.decode.decoded_object import TaskResult
+from client_telemetry.decode.plan import DECODED_TABLES
+from client_telemetry.decode.worker import Worker
+from client_telemetry.lake.writer import TablePlace
 from client_telemetry.otlp.codecs import NOT_KNOWN, decompress
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
 from google.protobuf.message import DecodeError
@@ -228,7 +229,7 @@ def decoded(
 ) -> tuple[dict[str, list], int]:
     """The rows that a worker writes, by table and sorted, and what it tells of the objects; and how many pushes
     compiled code took. Compare their `repr`: NaN is not equal to itself."""
-    locations = {table.name: f"file://{folder}/{table.name}" for table in DECODED_TABLES}
+    locations = {table.name: TablePlace(f"file://{folder}/{table.name}") for table in DECODED_TABLES}
     result: TaskResult = Worker(read, locations, compiled=compiled).decode(groups)
     for each in result.objects:
         each.sequences = dict(sorted(each.sequences.items()))

@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from client_telemetry.compatibility import ApiUse, targets
+from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
-from client_telemetry.tables.lake import Lake
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.table import Table
 

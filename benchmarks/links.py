@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS, LINK_RULES
-from client_telemetry.tables.lake import Lake
 
 CHECKOUT = Path(__file__).parents[1]
 SAMPLE = CHECKOUT / "include" / "sample"

@@ -48,7 +48,7 @@ def _linear(spark, folder: Path) -> Section:
     ]
     return Section(
         "Clients from connections",
-        f"`client_telemetry.profile.clients` over a synthetic day: a client for each {CONNECTIONS_PER_CLIENT} "
+        f"`client_telemetry.profile.clients.clients` over a synthetic day: a client for each {CONNECTIONS_PER_CLIENT} "
         "connections, ten pairs of API and version on each, a third of the clients without a name. The ratio falls "
         "with the size where fixed costs are shared, and would grow if some step were worse than linear.",
         rows,
@@ -56,7 +56,7 @@ def _linear(spark, folder: Path) -> Section:
 
 
 def _profile(spark, folder: Path, size: int) -> Callable[[], object]:
-    from client_telemetry.profile import clients
+    from client_telemetry.profile.clients import clients
     from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
     from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 

@@ -12,10 +12,12 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from client_telemetry.decode import DECODED_TABLES, decode_objects, groups_that_may_overlap, share_out
-from client_telemetry.decoded_object import DecodedObject
-from client_telemetry.raw_location import RawLocation
-from client_telemetry.tables.lake import Lake, spark_settings_at_start
+from client_telemetry.decode.decoded_object import DecodedObject
+from client_telemetry.decode.plan import DECODED_TABLES, decode_objects, groups_that_may_overlap, share_out
+from client_telemetry.lake.catalog import spark_settings_at_start
+from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.writer import TablePlace
+from client_telemetry.raw.location import RawLocation
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
 from pyspark.sql import SparkSession
 
@@ -87,7 +89,9 @@ class Day:
         minute, and its figures with it."""
         done: list[DecodedObject] = []
         rows = [row for row in self.ledger() if row["dataset"] != "manifests"]
-        locations = {table.name: f"{self._lake.as_uri()}/alone/{table.name}" for table in DECODED_TABLES}
+        locations = {
+            table.name: TablePlace(f"{self._lake.as_uri()}/alone/{table.name}") for table in DECODED_TABLES
+        }
 
         def decode() -> None:
             groups = groups_that_may_overlap(rows)

@@ -13,13 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from client_telemetry.history import midnight_us
-from client_telemetry.sessionize import client_sessions
+from client_telemetry.lake.files import PartitionFile
+from client_telemetry.lake.writer import ROWS_IN_COLUMNS
+from client_telemetry.sessionize.look_back import midnight_us
+from client_telemetry.sessionize.sessions import client_sessions
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
-from client_telemetry.tables.data_files import ROWS_IN_COLUMNS
-from client_telemetry.tables.slice_files import SliceFile
 from client_telemetry.tables.table import Table
 from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812
@@ -72,7 +72,7 @@ def _measure(spark: SparkSession, folder: Path) -> Section:
             table.name: str(folder / name / table.name)
             for table in (CLIENT_PUSHES, CLIENT_CONNECTIONS, BROKERS)
         }
-        # As the decode job writes them (tables/data_files.py).
+        # As the decode job writes them (lake/writer.py).
         like_ours = {"compression": "zstd", "parquet.block.row.count.limit": ROWS_IN_COLUMNS}
         pushes.write.options(**like_ours).parquet(paths["client_pushes"])
         stored = spark.read.parquet(paths["client_pushes"])
@@ -95,9 +95,9 @@ def _measure(spark: SparkSession, folder: Path) -> Section:
     return Section("CPU time per push", _TEXT, _results(per_push, costs, memory))
 
 
-def _files(folder: str) -> list[SliceFile]:
+def _files(folder: str) -> list[PartitionFile]:
     return [
-        SliceFile(path.as_uri(), CLUSTER, DAY, pq.read_metadata(path).num_rows)
+        PartitionFile(path.as_uri(), CLUSTER, DAY, pq.read_metadata(path).num_rows)
         for path in sorted(Path(folder).glob("*.parquet"))
     ]
 

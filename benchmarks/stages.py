@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from functools import wraps
 from unittest.mock import patch
 
-from client_telemetry import push_columns
+from client_telemetry.decode import fast_decoder
+from client_telemetry.decode.fast_decoder import PushBlock, PushPortion
+from client_telemetry.lake.writer import DataFile
 from client_telemetry.otlp import columns
-from client_telemetry.push_columns import PushBlock, PushPortion
 from client_telemetry.raw.reader import RecordReader
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
-from client_telemetry.tables.data_files import DataFile
 
 READING = "objects: zstd, SHA-256, records' bounds"
 RECORDS = "records: scan, checks"
@@ -79,7 +79,7 @@ def stage_costs(decode: Callable[[], object]) -> dict[str, float]:
         patch.object(PushBlock, "__init__", clock.function(RECORDS, PushBlock.__init__)),
         patch.object(PushBlock, "portions", clock.generator(ZSTD, PushBlock.portions)),
         patch.object(columns, "scan", clock.function(SCAN, columns.scan)),
-        patch.object(push_columns, "decode_columns", clock.function(COLUMNS, push_columns.decode_columns)),
+        patch.object(fast_decoder, "decode_columns", clock.function(COLUMNS, fast_decoder.decode_columns)),
         patch.object(PushPortion, "number_columns", clock.function(COLUMNS, PushPortion.number_columns)),
         patch.object(PushPortion, "push_columns", clock.function(PUSHES, PushPortion.push_columns)),
         patch.object(DataFile, "add_columns", clock.function(table, DataFile.add_columns)),

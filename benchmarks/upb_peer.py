@@ -10,6 +10,7 @@ from itertools import groupby
 import numpy as np
 import pyarrow as pa
 import zstandard
+from client_telemetry.lake.writer import DataFile, TablePlace
 from client_telemetry.otlp.attributes import as_text
 from client_telemetry.otlp.codecs import ZSTD, decompress
 from client_telemetry.raw.envelopes import parse_client_push
@@ -17,7 +18,6 @@ from client_telemetry.raw.object_key import ObjectKey, parse_object_key
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
 from client_telemetry.raw.reader import RecordReader
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
-from client_telemetry.tables.data_files import DataFile
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 
 POINTS_PER_BATCH = 80_000
@@ -48,7 +48,9 @@ def write_points(
     for _, of_the_key in groupby(_batches(read, keys), key=lambda each: (each[0].cluster_id, each[0].dt)):
         file = None
         for key, columns in of_the_key:
-            file = file or DataFile(CLIENT_METRICS, location, key.cluster_id, key.dt)
+            file = file or DataFile(
+                CLIENT_METRICS, TablePlace(location), {"cluster_id": key.cluster_id, "dt": key.dt}
+            )
             file.add_columns(columns)
         urls.append(file.close())
     yield pa.record_batch({"url": pa.array(urls, pa.string())})

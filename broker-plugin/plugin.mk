@@ -1,11 +1,14 @@
 # The broker plugin: included by the Makefile above, and run from there.
 
-MAVEN := $(CURDIR)/var/maven/bin/mvn --batch-mode --quiet
-PLUGIN := broker-plugin/target/kafka-client-telemetry-dump.jar
+# Maven of the machine, or the one that the wrapper fetches: this needs Java and neither Python nor Spark.
+MAVEN := $(or $(shell command -v mvn),$(CURDIR)/broker-plugin/mvnw) --batch-mode --quiet
+PLUGIN_VERSION := $(shell sed -n 's|^  <version>\(.*\)</version>|\1|p' broker-plugin/pom.xml)
+PLUGIN := broker-plugin/target/kafka-client-telemetry-dump-$(PLUGIN_VERSION).jar
 
-.PHONY: plugin bench-plugin
+.PHONY: plugin bench-plugin e2e-brokers
 
-plugin: $(STAMPS)/maven  ## build and test the plugin that makes brokers write dumps (needs a JDK)
+plugin:  ## build and test the plugin that makes brokers write dumps, with its list of parts (needs a JDK)
+	@command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac >/dev/null || { echo "There is no Java compiler: install a JDK 17 or newer (on Debian: openjdk-17-jdk-headless), or set JAVA_HOME." >&2; exit 1; }
 	@cd broker-plugin && $(MAVEN) package
 	@echo "$(PLUGIN)"
 
@@ -14,7 +17,19 @@ bench-plugin: plugin $(STAMPS)/end_to_end  ## measure what the plugin costs a br
 
 e2e: plugin $(STAMPS)/end_to_end
 
-$(STAMPS)/end_to_end: $(wildcard tests/end_to_end/real_kafka/jars/*.xml) tests/end_to_end/real_kafka/clients/requirements.txt | $(STAMPS)/maven
+# Java, librdkafka and kafka-python over PLAINTEXT and SCRAM over TLS on each of them; about two minutes a release.
+BROKER_RELEASES ?= 3.7.1 3.8.1 3.9.1 4.0.1 4.1.1 4.2.1 4.3.1 4.4.0
+e2e-brokers: install plugin $(STAMPS)/end_to_end $(BROKER_RELEASES:%=var/end_to_end/jars/kafka-%/.fetched)  ## the plugin on every release of Kafka: BROKER_RELEASES="3.7.1 4.4.0"
+	@BROKER_RELEASES="$(BROKER_RELEASES)" $(AIRFLOW) pytest -n 0 -m end_to_end tests/end_to_end/real_kafka/test_releases.py
+
+var/end_to_end/jars/kafka-%/.fetched: | $(STAMPS)/end_to_end
+	@echo "fetching Kafka $* ..."
+	@$(MAVEN) -f tests/end_to_end/real_kafka/jars/broker-$(firstword $(subst ., ,$*)).pom.xml -Dkafka.version=$* \
+	    org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
+	    -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/$(@D)
+	@touch $@
+
+$(STAMPS)/end_to_end: $(wildcard tests/end_to_end/real_kafka/jars/*.xml) tests/end_to_end/real_kafka/clients/requirements.txt | $(STAMPS)/uv
 	@echo "fetching brokers, an object store and clients ..."
 	@rm -rf var/end_to_end && mkdir -p var/end_to_end
 	@for pom in broker-3 broker-4 object-store; do \
@@ -22,13 +37,4 @@ $(STAMPS)/end_to_end: $(wildcard tests/end_to_end/real_kafka/jars/*.xml) tests/e
 	        -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/var/end_to_end/jars/$$pom || exit 1; done
 	@$(PYTHON) -m venv var/end_to_end/venv
 	@var/uv/bin/uv pip sync --quiet --python var/end_to_end/venv/bin/python tests/end_to_end/real_kafka/clients/requirements.txt
-	@touch $@
-
-$(STAMPS)/maven: broker-plugin/maven.ivy.xml | $(STAMPS)/venv
-	@command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac >/dev/null || { echo "There is no Java compiler: install a JDK 17 or newer (on Debian: openjdk-17-jdk-headless), or set JAVA_HOME." >&2; exit 1; }
-	@echo "fetching Maven ..."
-	@rm -rf var/maven && mkdir -p var/maven
-	@java -jar .venv/lib/python3*/site-packages/pyspark/jars/ivy-*.jar -ivy $< -cache var/ivy/maven -warn \
-	    -retrieve 'var/maven/[artifact].[ext]' >var/maven/ivy.log 2>&1 || { tail -n 20 var/maven/ivy.log >&2; exit 1; }
-	@tar xzf var/maven/apache-maven.tar.gz -C var/maven --strip-components=1
 	@touch $@

@@ -48,9 +48,9 @@ def broker_upgrade_impact():
         "day": "{{ params.day or '' }}",
         "window": "{{ params.window_days }}",
     }
-    report = {"report-id": "{{ run_id }}"}
-    cluster = "{{ params.cluster }}"
-    impact = SparkStage(task_id="impact", cluster=cluster, arguments=report | question)
+    report, cluster = {"report-id": "{{ run_id }}"}, "{{ params.cluster }}"
+    own = ["scram_users", "knowledge"]
+    impact = SparkStage(task_id="impact", cluster=cluster, locations=own, arguments=report | question)
     publish = SparkStage(task_id="publish", cluster=cluster, locations=["publish"], arguments=report)
     impact >> publish
     publish.returns_dag_result = True

@@ -21,7 +21,15 @@ NAMES = {"type": "array", "items": {"type": "string"}}
 """JSON schema of a Param that lists clusters."""
 
 _LOCATIONS = ("lake", "publish", "results")
-_CLUSTER_KEYS = {"name": True, "cluster_id": True, "raw": True, "source": False, "owners": False}
+_CLUSTER_KEYS = {
+    "name": True,
+    "cluster_id": True,
+    "raw": True,
+    "source": False,
+    "owners": False,
+    "scram_users": False,
+    "knowledge": False,
+}
 _SOURCE_KEYS = {"format": True, "files": True, "release": False, "zone": False}
 """Key -> is it required."""
 
@@ -56,6 +64,9 @@ class Cluster:
     raw: str
     source: dict[str, str | list[str]] | None = None
     owners: str | None = None
+    scram_users: str | None = None
+    knowledge: str | None = None
+    """File with the output of `kafka-configs.sh --describe --entity-type users`."""
 
 
 @dataclass(frozen=True)
@@ -125,13 +136,16 @@ def _cluster(path: Path, number: int, entry: object) -> Cluster:
                 f"{path}: {key} {given[key]!r} of {where} has characters that cannot stand in a path; "
                 "use letters, digits, _ and -."
             )
-    owners = given.get("owners")
+    owners, scram_users = given.get("owners"), given.get("scram_users")
+    knowledge = given.get("knowledge")
     return Cluster(
         name=given["name"],
         cluster_id=given["cluster_id"],
         raw=_location(given["raw"]),
         source=_source(path, f"the source of {where}", entry["source"]) if "source" in entry else None,
         owners=_location(owners) if owners else None,
+        scram_users=_location(scram_users) if scram_users else None,
+        knowledge=_location(knowledge) if knowledge else None,
     )
 
 
@@ -174,5 +188,12 @@ def _text(path: Path, where: str, key: str, value: object) -> str:
 
 
 def _location(value: str) -> str:
-    """A URL as it is; a path made absolute from the root of the checkout."""
+    """A URL as it is; a path made absolute from the root of the checkout. A URL with a user or password is refused: it would
+    be seen in command lines and logs."""
+    place = re.fullmatch(r"([a-z0-9+.-]+://)[^/?]*@(.*)", value)
+    if place:
+        raise InvalidClustersFile(
+            f"{place[1]}{place[2]} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY in the environment of Airflow's workers, or use an instance role."
+        )
     return value if "://" in value else str(CHECKOUT / value)

@@ -9,9 +9,6 @@ from airflow.sdk.types import RuntimeTaskInstanceProtocol
 
 from include.spark_stage import FAILURE_KEY
 
-STAGES = ("collect", "decode", "sessionize", "profile", "publish")
-"""Stages of the task group ``cluster`` of the daily DAG, in their order."""
-
 log = logging.getLogger(__name__)
 
 
@@ -19,7 +16,12 @@ class ClustersFailed(AirflowFailException):
     """At least one cluster has no complete day. Trying the summary again would not change that."""
 
 
-def conclude(ti: RuntimeTaskInstanceProtocol, day: str) -> dict[str, Any]:
+def stages_of(dag: Any) -> tuple[str, ...]:
+    """Names of the tasks in the task group ``cluster`` of the daily DAG, in the order in which they run."""
+    return tuple(task.label for task in dag.task_group.children["cluster"].topological_sort())
+
+
+def conclude(ti: RuntimeTaskInstanceProtocol, day: str, stages: Sequence[str]) -> dict[str, Any]:
     """Log and return the summary of the run; it is also kept as the XCom of the task if a cluster failed.
 
     Raises ClustersFailed then, because the task that calls this is the last one of the run and decides whether
@@ -30,7 +32,7 @@ def conclude(ti: RuntimeTaskInstanceProtocol, day: str) -> dict[str, Any]:
         raise ClustersFailed(
             "No cluster was processed. The log of the task clusters says why and what to do."
         )
-    summary = daily_summary(ti, day, clusters)
+    summary = daily_summary(ti, day, clusters, stages)
     for line in summary_lines(summary):
         log.info(line)
     failed = [cluster for cluster in summary["clusters"].values() if cluster["status"] == "failed"]
@@ -40,7 +42,9 @@ def conclude(ti: RuntimeTaskInstanceProtocol, day: str) -> dict[str, Any]:
     return summary
 
 
-def daily_summary(ti: RuntimeTaskInstanceProtocol, day: str, clusters: Sequence[str]) -> dict[str, Any]:
+def daily_summary(
+    ti: RuntimeTaskInstanceProtocol, day: str, clusters: Sequence[str], stages: Sequence[str]
+) -> dict[str, Any]:
     """Gather what the stages of this run reported.
 
     Returns ``{"day": …, "clusters": {name: {"status": "ok", "counts": {stage: {…}}, "warnings": […],
@@ -48,7 +52,10 @@ def daily_summary(ti: RuntimeTaskInstanceProtocol, day: str, clusters: Sequence[
     that failed has the status ``failed``, the counts of the stages before, and ``failed_stage``, ``message`` and
     ``where``.
     """
-    return {"day": day, "clusters": {name: _cluster(ti, index, name) for index, name in enumerate(clusters)}}
+    return {
+        "day": day,
+        "clusters": {name: _cluster(ti, index, name, stages) for index, name in enumerate(clusters)},
+    }
 
 
 def summary_lines(summary: dict[str, Any]) -> list[str]:
@@ -67,12 +74,12 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
     return lines + failures
 
 
-def _cluster(ti: RuntimeTaskInstanceProtocol, index: int, name: str) -> dict[str, Any]:
+def _cluster(ti: RuntimeTaskInstanceProtocol, index: int, name: str, stages: Sequence[str]) -> dict[str, Any]:
     """What became of one cluster; the first stage that left no report is where it failed."""
     counts: dict[str, Any] = {}
     warnings: list[str] = []
     page = None
-    for stage in STAGES:
+    for stage in stages:
         task_id = f"cluster.{stage}"
         report = ti.xcom_pull(task_ids=task_id, map_indexes=index)
         if report is None:

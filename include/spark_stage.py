@@ -19,7 +19,10 @@ from airflow.sdk.exceptions import AirflowException, AirflowFailException
 from include.clusters import CHECKOUT, read_clusters
 
 LAKE_WRITER_POOL = "lake_writer"
-"""Pool of one slot, in which every stage runs: the embedded catalog is one SQLite file."""
+"""Pool in which every stage runs: as many slots as the catalog takes writers, one where it is a SQLite file."""
+
+WHOLE_LAKE = "all_clusters"
+"""What stands for the cluster's name where a job is about the whole lake."""
 
 DEFAULT_ARGS = {"owner": "kafka-platform", "retries": 2, "retry_delay": timedelta(minutes=2)}
 """What the tasks of every DAG have in common."""
@@ -64,14 +67,16 @@ class ConnectHook(SparkSubmitHook):
 
 
 class SparkStage(SparkSubmitOperator):
-    """Runs spark/jobs/<job>.py for one cluster and returns what the job reported.
+    """Runs spark/jobs/<job>.py for one cluster, or for the lake, and returns what the job reported.
 
     The job runs under spark-submit with the connection ``spark_default``, or, where the environment variable
     SPARK_REMOTE names a Spark Connect server, as a client of that; and where WARM_JOBS names the socket of
     spark/warm_jobs.py, in a fork of it.
 
-    :param cluster: name in the clusters file; the lake and all other locations are looked up at run time
-    :param locations: which entries of the clusters file the job takes: ``raw``, ``source``, ``owners``, ``publish``
+    :param cluster: name in the clusters file; the lake and all other locations are looked up at run time. None or empty:
+        the job is about the whole lake
+    :param locations: which entries of the clusters file the job takes: ``raw``, ``source``, ``owners``,
+        ``scram_users``, ``knowledge``, ``publish``
     :param job: name of the job where it is not that of the task
     :param arguments: further options, name -> value. A list is joined by commas and passed even when it is empty
         ("there is nothing to do"); an empty text or None is a question that was not asked, and is left out.
@@ -86,7 +91,7 @@ class SparkStage(SparkSubmitOperator):
         self,
         *,
         task_id: str,
-        cluster: str,
+        cluster: str | None,
         locations: Sequence[str] = (),
         job: str | None = None,
         arguments: Mapping[str, Any] | None = None,
@@ -115,23 +120,24 @@ class SparkStage(SparkSubmitOperator):
     def _run(self, context: Context) -> dict[str, Any]:
         self._check_connection()
         clusters = read_clusters()
-        cluster = clusters.named(self.cluster)
+        cluster = clusters.named(self.cluster) if self.cluster else None
+        name = cluster.name if cluster else WHOLE_LAKE
         run_id = context["run_id"]
-        report_url = f"{clusters.results}/{context['dag'].dag_id}/{run_id}/{cluster.name}/{self.stage}.json"
+        report_url = f"{clusters.results}/{context['dag'].dag_id}/{run_id}/{name}/{self.stage}.json"
         report_file = ObjectStoragePath(report_url)
         report_file.parent.mkdir(parents=True, exist_ok=True)
         report_file.unlink(missing_ok=True)  # of an earlier attempt
 
         given = {
-            "cluster": cluster.cluster_id,
+            "cluster": cluster.cluster_id if cluster else None,
             "run-id": run_id,
             "lake": clusters.lake,
             "result": report_url,
-            **{location: getattr(cluster, location, None) for location in self.locations},
+            **{location.replace("_", "-"): getattr(cluster, location, None) for location in self.locations},
             **self.arguments,
         }
         if "publish" in self.locations:
-            given |= {"publish": clusters.publish, "cluster-name": cluster.name}
+            given |= {"publish": clusters.publish, "cluster-name": name}
         self.application_args = _options(given)
 
         broke = None
@@ -144,9 +150,9 @@ class SparkStage(SparkSubmitOperator):
             process.stdout.close()  # and leaves this open
         report = _read(report_file)
         if broke is None and report.get("status") == "ok":
-            self.log.info("%s: %s", cluster.name, report["message"])
+            self.log.info("%s: %s", name, report["message"])
             return report
-        raise self._failure(cluster.name, report, broke, process.returncode if process else None)
+        raise self._failure(name, report, broke, process.returncode if process else None)
 
     def _get_hook(self) -> SparkSubmitHook:
         if os.environ.get(REMOTE_VARIABLE):
@@ -185,6 +191,8 @@ def _options(given: Mapping[str, Any]) -> list[str]:
             options.append(f"--{name}={','.join(str(item) for item in value)}")
         elif isinstance(value, Mapping):
             options.append(f"--{name}={json.dumps(value)}")
+        elif value is True:
+            options.append(f"--{name}")
         elif value not in (None, ""):
             options.append(f"--{name}={value}")
     return options

@@ -32,4 +32,10 @@ class ClientTelemetryPages(AirflowPlugin):
             "destination": "dag_run",
             "url_route": "upgrade_report",
         },
+        {
+            "name": "Subscription check",
+            "href": f"{PREFIX}/check-runs/{{RUN_ID}}",
+            "destination": "dag_run",
+            "url_route": "subscription_check",
+        },
     ]

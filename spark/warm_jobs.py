@@ -31,7 +31,7 @@ def serve(path: str) -> None:
     import pandas  # noqa: F401
     import pyspark.sql.connect.session  # noqa: F401
 
-    import client_telemetry.stage  # noqa: F401
+    import client_telemetry.pipeline.stage  # noqa: F401
 
     address = urlsplit(os.environ["SPARK_REMOTE"])
     _retry(lambda: socket.create_connection((address.hostname, address.port)).close())

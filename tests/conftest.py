@@ -123,7 +123,7 @@ def _needs_the_sample(item: pytest.Item) -> bool:
 
 
 def _runs_jobs(nodeid: str) -> bool:
-    return nodeid.startswith(("tests/jobs/", "tests/test_report.py"))
+    return nodeid.startswith(("tests/jobs/", "tests/client_telemetry/cli/test_report.py"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -12,10 +12,11 @@ from include.releases import RELEASES
 
 from telemetry_pages import PREFIX
 from telemetry_pages.pages import page, policy
-from telemetry_pages.published import FLEET, MEDIA_TYPES, PAGE, REPORTS, NotPublished, Published
+from telemetry_pages.published import CHECKS, FLEET, MEDIA_TYPES, PAGE, REPORTS, NotPublished, Published
 from telemetry_pages.search import SHOWN, forms, instance_id, search
 
 DAILY, IMPACT = "client_telemetry_daily", "broker_upgrade_impact"
+SUBSCRIPTIONS = "telemetry_subscription_check"
 
 PUBLISHED_PAGE = (
     "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
@@ -89,7 +90,7 @@ def days(request: Request, files: Files, cluster: str) -> Response:
 @app.get("/fleet/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
 def fleet_page(request: Request, files: Files, cluster: str, day: str) -> Response:
     files.file(FLEET, cluster, day, PAGE)
-    tables = ("software", "clients", "deprecated", "metrics", "requests", "quality")
+    tables = ("software", "clients", "deprecated", "metrics", "refused", "requests", "quality")
     downloads = [*(f"{name}.csv" for name in tables), "fleet.json"]
     return _shown(request, f"Fleet of {cluster}, {day}", FLEET, cluster, day, downloads)
 
@@ -99,6 +100,20 @@ def report_page(request: Request, files: Files, cluster: str, report: str) -> Re
     files.file(REPORTS, cluster, report, PAGE)
     downloads = ["clients.csv", "findings.csv", "report.md", "report.json"]
     return _shown(request, f"Upgrade report of {cluster}", REPORTS, cluster, report, downloads)
+
+
+@app.get("/checks", dependencies=[_reader_of(SUBSCRIPTIONS)])
+def checks(request: Request, files: Files) -> Response:
+    """All subscription checks, and where to ask for one: Airflow's own form."""
+    found = {name: files.reports(name, CHECKS) for name in files.clusters()}
+    return _html(request, "checks.html", title="Subscription checks", found=found, dag=SUBSCRIPTIONS)
+
+
+@app.get("/checks/{cluster}/{report}", dependencies=[_reader_of(SUBSCRIPTIONS)])
+def check_page(request: Request, files: Files, cluster: str, report: str) -> Response:
+    files.file(CHECKS, cluster, report, PAGE)
+    downloads = ["clients.csv", "instances.csv", "report.md", "report.json"]
+    return _shown(request, f"Subscription check of {cluster}", CHECKS, cluster, report, downloads)
 
 
 @app.get("/quality/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
@@ -169,6 +184,19 @@ def report_of_run(request: Request, files: Files, run_id: str) -> Response:
     if report is None:
         raise NotPublished("This run has published no upgrade report (yet).")
     return file(files, REPORTS, f"{report['cluster']}/{report['folder']}/{PAGE}")
+
+
+@app.get("/check-runs/{run_id:path}", dependencies=[_reader_of(SUBSCRIPTIONS)])
+def check_of_run(files: Files, run_id: str) -> Response:
+    report = files.report_of_run(run_id, CHECKS)
+    if report is None:
+        raise NotPublished("This run has published no subscription check (yet).")
+    return file(files, CHECKS, f"{report['cluster']}/{report['folder']}/{PAGE}")
+
+
+@app.get(f"/files/{CHECKS}/{{path:path}}", dependencies=[_reader_of(SUBSCRIPTIONS)])
+def check_file(files: Files, path: str) -> Response:
+    return file(files, CHECKS, path)
 
 
 @app.get(f"/files/{FLEET}/{{path:path}}", dependencies=[_reader_of(DAILY)])

@@ -1,4 +1,5 @@
-"""What jobs have published: folders of fleet pages and upgrade reports under the clusters file's `publish` location.
+"""What jobs have published: folders of fleet pages and upgrade reports under the clusters file's `publish` location, a
+local folder or an object store.
 
 A name that comes from a request is only ever compared with the names that a folder really lists; it is never made part
 of a path that is then opened. So nothing outside can be reached, by `..`, by an absolute path or by a symbolic link.
@@ -6,12 +7,15 @@ of a path that is then opened. So nothing outside can be reached, by `..`, by an
 
 import json
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
-from urllib.parse import unquote, urlparse
 
-FLEET, REPORTS = "fleet", "upgrade_impact"
+import fsspec
+
+FLEET, REPORTS, CHECKS = "fleet", "upgrade_impact", "subscription_check"
 PAGE = "index.html"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 MEDIA_TYPES = {
@@ -32,18 +36,51 @@ class NotPublished(LookupError):
     """There is no such file; the message says what there is."""
 
 
+@dataclass(frozen=True)
+class File:
+    """A published file, or a folder of such."""
+
+    files: fsspec.AbstractFileSystem
+    path: str
+
+    @property
+    def name(self) -> str:
+        return PurePosixPath(self.path).name
+
+    @property
+    def suffix(self) -> str:
+        return PurePosixPath(self.path).suffix
+
+    def __truediv__(self, name: str) -> "File":
+        return File(self.files, f"{self.path.rstrip('/')}/{name}")
+
+    def read_bytes(self) -> bytes:
+        return self.files.cat_file(self.path)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """What a folder lists, as it is now; nothing if there is no such folder."""
+        try:
+            listed = self.files.ls(self.path, detail=True, refresh=True)
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [entry for entry in listed if entry["name"].rstrip("/") != self.path.rstrip("/")]
+
+
 class Published:
-    """One `publish` location: a local folder, as a path or file:// URL."""
+    """One `publish` location: a local folder, as a path or URL, or an object store, whose credentials are in the environment
+    (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL)."""
 
     def __init__(self, location: str) -> None:
-        url = urlparse(location)
-        if url.scheme not in ("", "file"):
-            raise NotPublished(f"{location}: only reports in a local folder can be shown")
-        self.root = Path(unquote(url.path) if url.scheme else location)
+        url = location.partition("?")[0] if "://" in location else location
+        try:
+            files, path = fsspec.core.url_to_fs(url)
+        except (ValueError, ImportError) as error:
+            raise NotPublished(f"{url}: {error}") from None
+        self.root = File(files, path)
 
     def clusters(self) -> list[str]:
         """Names of the folders of all clusters with a page or report."""
-        return sorted({name for kind in (FLEET, REPORTS) for name in _folders(self.root / kind)})
+        return sorted({name for kind in (FLEET, REPORTS, CHECKS) for name in _folders(self.root / kind)})
 
     def days(self, cluster: str) -> list[str]:
         """Days with a fleet page, latest first."""
@@ -67,35 +104,36 @@ class Published:
             found.append({**summary, "day": day})
         return found
 
-    def reports(self, cluster: str) -> list[dict[str, Any]]:
-        """Summaries of upgrade reports, latest first; a report without one has only its `folder`."""
-        folder = self._cluster(REPORTS, cluster)
+    def reports(self, cluster: str, kind: str = REPORTS) -> list[dict[str, Any]]:
+        """Summaries of upgrade reports, or of subscription checks, latest first; one without a summary has only its
+        `folder`."""
+        folder = self._cluster(kind, cluster)
         found = []
         for name in _folders(folder) if folder else []:
             try:
-                summary = self.document(REPORTS, cluster, name, "summary.json")
+                summary = self.document(kind, cluster, name, "summary.json")
             except NotPublished:
                 summary = {}
             found.append({"created_at": "", **summary, "folder": name, "cluster": cluster})
         return sorted(found, key=lambda report: (report["created_at"], report["folder"]), reverse=True)
 
-    def report_of_run(self, run_id: str) -> dict[str, Any] | None:
-        """The report that a run of broker_upgrade_impact published."""
-        every = (report for cluster in self.clusters() for report in self.reports(cluster))
+    def report_of_run(self, run_id: str, kind: str = REPORTS) -> dict[str, Any] | None:
+        """The report that a run of broker_upgrade_impact (or, with CHECKS, telemetry_subscription_check) published."""
+        every = (report for cluster in self.clusters() for report in self.reports(cluster, kind))
         return next((report for report in every if report.get("report_id") == run_id), None)
 
     def document(self, *names: str) -> Any:
         """A published JSON file. Raises NotPublished, also for one that is no JSON."""
         path = self.file(*names)
         try:
-            found = path.stat()
-            if found.st_size > LARGEST_KEPT:
-                return json.loads(path.read_text(encoding="utf-8"))
-            return _parsed(path, found.st_mtime_ns)
+            found = path.files.info(path.path)
+            if found["size"] > LARGEST_KEPT:
+                return json.loads(path.read_bytes())
+            return _parsed(path, str(found.get("mtime") or found.get("ETag") or found.get("LastModified")))
         except ValueError as error:
             raise NotPublished(f"{'/'.join(names)} is damaged: {error}") from None
 
-    def file(self, *names: str) -> Path:
+    def file(self, *names: str) -> File:
         """The path of a published file, by the names of its folders and its own. Raises NotPublished."""
         path = self.root
         for number, name in enumerate(names):
@@ -106,29 +144,30 @@ class Published:
             path = path / listed[listed.index(name)]
         return path
 
-    def _cluster(self, kind: str, cluster: str) -> Path | None:
+    def _cluster(self, kind: str, cluster: str) -> File | None:
         return self.root / kind / cluster if cluster in _folders(self.root / kind) else None
 
 
-def _folders(folder: Path) -> list[str]:
+def _folders(folder: File) -> list[str]:
     """Names of real folders in it, hidden ones (which are being written) left out."""
-    return _names(folder, lambda entry: entry.is_dir() and not entry.is_symlink())
+    return _names(folder, lambda name, entry: entry["type"] == "directory")
 
 
-def _files(folder: Path) -> list[str]:
+def _files(folder: File) -> list[str]:
     return _names(
-        folder, lambda entry: entry.is_file() and not entry.is_symlink() and entry.suffix in MEDIA_TYPES
+        folder, lambda name, entry: entry["type"] == "file" and PurePosixPath(name).suffix in MEDIA_TYPES
     )
 
 
-def _names(folder: Path, is_wanted) -> list[str]:
-    if not folder.is_dir():
-        return []
-    return sorted(
-        entry.name for entry in folder.iterdir() if not entry.name.startswith(".") and is_wanted(entry)
-    )
+def _names(folder: File, is_wanted: Callable[[str, dict[str, Any]], bool]) -> list[str]:
+    found = []
+    for entry in folder.entries():
+        name = PurePosixPath(entry["name"].rstrip("/")).name
+        if not name.startswith(".") and not entry.get("islink") and is_wanted(name, entry):
+            found.append(name)
+    return sorted(found)
 
 
 @lru_cache(maxsize=512)
-def _parsed(path: Path, _mtime_ns: int) -> Any:
-    return json.loads(path.read_text(encoding="utf-8"))
+def _parsed(path: File, _version: str) -> Any:
+    return json.loads(path.read_bytes())

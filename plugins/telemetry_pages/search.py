@@ -1,4 +1,5 @@
-"""Finds client instances and clients of published days by any form of an instance id, by client id, or by address."""
+"""Finds client instances and clients of published days by any form of an instance id, by client id, principal, group,
+transactional id, rack, or by address."""
 
 import base64
 import binascii
@@ -69,8 +70,9 @@ def address(text: str) -> str | None:
 
 
 def search(published: Published, query: str, clusters: list[str], days: int) -> list[Hits]:
-    """For each cluster: the latest of its last `days` published days on which anything matches. A client id matches
-    where it contains the query, upper and lower case alike; the other two match as a whole."""
+    """For each cluster: the latest of its last `days` published days on which anything matches. Client id, principal,
+    groups, transactional ids and rack match where they contain the query, upper and lower case alike; instance id and
+    address match as a whole."""
     query = query[:LONGEST_QUERY]
     wanted = (instance_id(query), address(query), query.strip().casefold())
     found = []
@@ -96,7 +98,14 @@ def _matches(entry: dict[str, Any], id_: str | None, address_: str | None, text:
         return True
     if address_ and any(address(each) == address_ for each in entry["addresses"] if each):
         return True
-    return bool(text) and text in (entry["client_id"] or "").casefold()
+    return bool(text) and any(text in name.casefold() for name in _names(entry))
+
+
+def _names(entry: dict[str, Any]) -> list[str]:
+    """What KIP-714's reactive workflow starts from; pages of older days have the client id and the principal only."""
+    lists = (entry.get(name, ()) for name in ("group_ids", "transactional_ids", "racks"))
+    single = (entry.get("client_id"), entry.get("principal"))
+    return [name for name in (*single, *(each for names in lists for each in names)) if name]
 
 
 def forms(id_: str) -> dict[str, str]:

@@ -3,67 +3,9 @@
 spark-submit spark/jobs/profile.py --cluster C --days D[,D] --lake URL [--owners FILE]
 """
 
-import sys
+from client_telemetry.pipeline.stages import job, main_of
 
-from client_telemetry.expectations import clients as clients_suite
-from client_telemetry.profile import clients
-from client_telemetry.registry.owners import BadOwnerRule, OwnerRule, load_owner_rules
-from client_telemetry.stage import BadArguments, Outcome, Slice, Stage, absolute_url, days, parser, run
-from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
-from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
-from client_telemetry.tables.clients import CLIENTS
-from pyarrow import fs
-
-SUITES = (clients_suite.SUITE,)
-
-
-def profile(stage: Stage) -> Outcome:
-    told, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
-    rules = _owner_rules(stage.arguments.owners)
-    where = {"cluster_id": cluster, "dt": told}
-    of_the_days = stage.condition(where)
-    published = lake.published()
-    connections, sessions = (
-        lake.read(table, published[table.name]).where(of_the_days)
-        for table in (CLIENT_CONNECTIONS, CLIENT_SESSIONS)
-    )
-    branch = stage.branch((CLIENTS,))
-    branch.replace(CLIENTS, [clients(connections, sessions, rules, day) for day in told], **where)
-    facts = {"connections": connections.count(), "sessions": sessions.count()}
-    rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], told)
-    without_owner = lake.read(CLIENTS).where(of_the_days).where("owner is null").count()
-    counts = {"clients": rows[CLIENTS.name], "clients_without_owner": without_owner}
-    message = (
-        f"profile: cluster {cluster}, {', '.join(map(str, told))}: {counts['clients']} clients, "
-        f"{counts['clients_without_owner']} of them without an owner"
-    )
-    return Outcome(message, counts)
-
-
-def _owner_rules(location: str | None) -> tuple[OwnerRule, ...]:
-    if not location:
-        return ()
-    files, path = fs.FileSystem.from_uri(absolute_url(location))
-    try:
-        with files.open_input_file(path) as source:
-            return load_owner_rules(source.read().decode())
-    except FileNotFoundError:
-        raise BadArguments(f"there is no file of owner rules at {location}") from None
-    except (BadOwnerRule, UnicodeDecodeError) as error:
-        raise BadArguments(f"{location}: {error}") from error
-
-
-def main(argv: list[str] | None = None) -> int:
-    arguments = parser("profile", __doc__.splitlines()[0])
-    arguments.add_argument("--days", required=True, type=days, help="days to derive, UTC")
-    arguments.add_argument("--owners", help="file or URL of the owner rules; default: nobody owns anything")
-    return run(
-        arguments,
-        profile,
-        argv,
-        lambda told: None if told.days else "profile: no day to derive, nothing to do",
-    )
-
+main = main_of("profile")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    job("profile")

@@ -1,75 +1,11 @@
 """publish: an answered upgrade question as HTML, JSON, CSV and Markdown.
 
-    spark-submit spark/jobs/publish.py --cluster C --report-id ID --publish URL [--cluster-name NAME] --lake URL
-
-Reads what `impact` wrote, and coverage from the snapshots that it names. Needs no Spark session.
+spark-submit spark/jobs/publish.py --cluster C --report-id ID --publish URL [--cluster-name NAME] --lake URL
 """
 
-import sys
+from client_telemetry.pipeline.stages import job, main_of
 
-from client_telemetry.reports.build import build_report
-from client_telemetry.reports.publish import publish as write_report
-from client_telemetry.stage import BadArguments, Outcome, Stage, parser, published_folder, run
-from client_telemetry.tables.broker_hours import BROKER_HOURS
-from client_telemetry.tables.brokers import BROKERS
-from client_telemetry.tables.quality_results import QUALITY_RESULTS
-from client_telemetry.tables.table import Table
-from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
-from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
-from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
-
-
-def publish(stage: Stage) -> Outcome:
-    told, lake = stage.arguments, stage.lake
-    where = {"cluster_id": stage.cluster, "report_id": told.report_id}
-    found = lake.rows(UPGRADE_REPORTS, **where)
-    if not found:
-        raise BadArguments(
-            f"there is no report {told.report_id!r} of cluster {stage.cluster!r}: run impact first"
-        )
-    question = found[0]
-
-    def of_the_days(table: Table) -> list[dict]:
-        rows = lake.rows(table, question["snapshots"][table.name], cluster_id=stage.cluster)
-        return [row for row in rows if question["first_dt"] <= row["dt"] <= question["last_dt"]]
-
-    report = build_report(
-        question,
-        lake.rows(UPGRADE_VERDICTS, **where),
-        lake.rows(UPGRADE_FINDINGS, **where),
-        of_the_days(BROKER_HOURS),
-        of_the_days(BROKERS),
-        _latest_results(stage, question),
-        cluster_name=told.cluster_name,
-    )
-    folder = write_report(report, published_folder(told.publish))
-    page = folder / "index.html"
-    counts = dict(report.counts)
-    details = {"report": str(page), "sentence": report.sentence, "verdicts": counts}
-    return Outcome(f"publish: {report.sentence}\n{page}", counts, details)
-
-
-def _latest_results(stage: Stage, question: dict) -> list[dict]:
-    """What the gates found last about each slice that the report rests on."""
-    latest: dict[tuple, dict] = {}
-    for row in sorted(
-        stage.lake.rows(QUALITY_RESULTS, cluster_id=stage.cluster), key=lambda r: r["evaluated_at"]
-    ):
-        ours = row["stage"] != "impact" or row["run_id"] == stage.run_id
-        if ours and question["first_dt"] <= row["dt"] <= question["last_dt"]:
-            latest[row["dt"], row["table_name"], row["expectation"]] = row
-    return list(latest.values())
-
-
-def main(argv: list[str] | None = None) -> int:
-    arguments = parser("publish", __doc__.splitlines()[0])
-    arguments.add_argument("--report-id", required=True, help="the report that impact wrote")
-    arguments.add_argument(
-        "--publish", required=True, help="folder or file:// URL that gets upgrade_impact/..."
-    )
-    arguments.add_argument("--cluster-name", help="what people call the cluster")
-    return run(arguments, publish, argv, needs_spark=False)
-
+main = main_of("publish")
 
 if __name__ == "__main__":
-    sys.exit(main())
+    job("publish")

@@ -61,10 +61,19 @@ def test_what_the_runs_taught_is_told_apart(predictions):
 
 
 def test_the_report_names_every_miss(predictions):
-    text = accuracy.report(predictions, accuracy.predictions_without_own_runs())
+    text = accuracy.report(
+        predictions, accuracy.predictions_without_own_runs(), accuracy.predictions_without_libraries()
+    )
     assert PAGE.read_text(encoding="utf-8") == text, (
         "write it again: python -m benchmarks.accuracy --write docs/accuracy.md"
     )
     for each in predictions:
         if not each.is_right:
             assert str(each.seen.client) in text
+
+
+def test_a_library_that_is_not_known_is_never_called_safe_wrongly():
+    without = accuracy.predictions_without_libraries()
+    assert not [
+        each for each in without if each.outcome == "breaks" and each.verdict in ("safe", "unsupported")
+    ]

@@ -52,12 +52,13 @@ def fleet(spark: SparkSession, sample_run) -> Capture:
 
 
 def _capture(spark: SparkSession, folder: Path, name: str) -> Capture:
+    from client_telemetry.lake.catalog import spark_settings
+    from client_telemetry.lake.lake import Lake
     from client_telemetry.tables.brokers import BROKERS
     from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
     from client_telemetry.tables.client_pushes import CLIENT_PUSHES
     from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
     from client_telemetry.tables.connection_events import CONNECTION_EVENTS
-    from client_telemetry.tables.lake import Lake, spark_settings
 
     location = str(folder / "lake")
     session = spark.newSession()

@@ -6,7 +6,9 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize("package", ["raw", "otlp", "sources", "registry", "compatibility", "reports"])
+@pytest.mark.parametrize(
+    "package", ["raw", "otlp", "sources", "identity", "compatibility", "reports", "subscriptions"]
+)
 def test_a_pure_package_imports_neither_spark_nor_airflow(package):
     code = f"""
 import importlib, pkgutil, sys

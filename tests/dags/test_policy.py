@@ -14,7 +14,13 @@ HEAVY = ("pyspark", "great_expectations", "pandas", "pyarrow", "pyiceberg", "cli
 
 
 def test_the_inventory_of_dags(dags):
-    assert sorted(dags) == ["broker_upgrade_impact", "client_telemetry_daily"]
+    assert sorted(dags) == [
+        "broker_upgrade_impact",
+        "broker_upgrade_review",
+        "client_telemetry_daily",
+        "lake_maintenance",
+        "telemetry_subscription_check",
+    ]
 
 
 def test_one_file_is_one_dag_of_the_same_name(dags):

@@ -38,11 +38,11 @@ class Airflow:
 
 def _published(root: Path) -> tuple[str, str, str]:
     """An upgrade report and a fleet page; gives `fleet_day`, `instance_id` and `run_id`."""
-    from client_telemetry.reports.build import build_report
     from client_telemetry.reports.fleet.build import build_fleet_day
     from client_telemetry.reports.fleet.files import publish_fleet_day
     from client_telemetry.reports.fleet.search import SearchIndex
-    from client_telemetry.reports.publish import publish
+    from client_telemetry.reports.upgrade.build import build_report
+    from client_telemetry.reports.upgrade.publish import publish
 
     from tests.client_telemetry.reports import conftest as report_rows
     from tests.client_telemetry.reports.fleet import conftest as fleet_rows

@@ -1,6 +1,8 @@
 import pytest
 
-from include.daily_summary import STAGES, ClustersFailed, conclude, daily_summary, summary_lines
+from include.daily_summary import ClustersFailed, conclude, daily_summary, summary_lines
+
+STAGES = ("collect", "decode", "sessionize", "profile", "publish")
 
 
 class TaskInstance:
@@ -33,7 +35,7 @@ def _ti(*parts):
 
 
 def test_every_cluster_shows_the_counts_and_warnings_of_its_stages():
-    summary = conclude(_ti(_reports(0), _reports(1)), "2026-11-21")
+    summary = conclude(_ti(_reports(0), _reports(1)), "2026-11-21", STAGES)
     assert summary["day"] == "2026-11-21"
     assert summary["clusters"]["west"] == {
         "status": "ok",
@@ -48,7 +50,7 @@ def test_a_failed_cluster_fails_the_run_with_its_reason_and_keeps_the_summary():
     failure = {("cluster.decode", 1, "failure"): "west: decode: no space left. Free some."}
     ti = _ti(_reports(0), _reports(1, ["collect"]), failure)
     with pytest.raises(ClustersFailed, match=r"no space left.*log of the task cluster\.decode \[west\]"):
-        conclude(ti, "2026-11-21")
+        conclude(ti, "2026-11-21", STAGES)
     west = ti.pushed["return_value"]["clusters"]["west"]
     assert (west["status"], west["failed_stage"], west["counts"]) == (
         "failed",
@@ -60,11 +62,11 @@ def test_a_failed_cluster_fails_the_run_with_its_reason_and_keeps_the_summary():
 
 def test_a_task_that_was_killed_is_a_failure_too():
     ti = _ti(_reports(0), _reports(1, STAGES[:-1]))
-    summary = daily_summary(ti, "2026-11-21", ["east", "west"])
+    summary = daily_summary(ti, "2026-11-21", ["east", "west"], STAGES)
     assert summary["clusters"]["west"]["message"] == "west: publish was stopped before it could say why."
     assert summary_lines(summary)[-1].startswith("FAILED west: publish was stopped")
 
 
 def test_no_cluster_at_all_is_a_failure():
     with pytest.raises(ClustersFailed, match="log of the task clusters"):
-        conclude(TaskInstance({}), "2026-11-21")
+        conclude(TaskInstance({}), "2026-11-21", STAGES)

@@ -60,7 +60,7 @@ def test_an_empty_raw_location_asks_whether_it_is_the_right_folder(pipeline):
 
 
 def test_a_day_that_is_none_is_refused(pipeline, capsys):
-    from jobs import collect
+    from client_telemetry.collect import stage as collect
 
     arguments = ["--cluster=c", "--raw=r", "--lake=l", "--day=21.11.2026"]
     assert collect.main(arguments) == 2

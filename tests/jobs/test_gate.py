@@ -5,15 +5,19 @@ import importlib.util
 from pathlib import Path
 
 import pytest
+from client_telemetry.collect import stage as collect
+from client_telemetry.decode import stage as decode
 from client_telemetry.expectations.suite import SliceRule, Suite
+from client_telemetry.impact import stage as impact
+from client_telemetry.lake.catalog import CATALOG, NAMESPACE
+from client_telemetry.pipeline.stage import Stage
+from client_telemetry.profile import stage as profile
 from client_telemetry.raw.writer import DumpWriter
-from client_telemetry.stage import Stage
+from client_telemetry.sessionize import stage as sessionize
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
-from client_telemetry.tables.lake import CATALOG, NAMESPACE
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
-from jobs import collect, decode, impact, profile, sessionize
 
 from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, NOON, Pipeline, event, push
 

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from client_telemetry.lake.branch import Branch
+from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
-from client_telemetry.tables.lake import Branch, MainMoved
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 CHECKOUT = Path(__file__).parents[2]
@@ -70,13 +71,13 @@ def test_request_logs_fill_the_same_tables_and_each_line_counts_once(pipeline, m
 
 
 def others_publish_first(publish):
-    """The first attempt finds that main moved."""
+    """The first attempt finds that another run committed to the same partitions."""
     attempts = []
 
     def tried(branch, *told):
         attempts.append(branch)
         if len(attempts) == 1:
-            raise MainMoved("another run published")
+            raise ConcurrentCommit("another run published")
         return publish(branch, *told)
 
     return tried

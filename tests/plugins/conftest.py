@@ -94,6 +94,9 @@ def published(tmp_path_factory) -> Path:
     write("upgrade_impact/east/manual__1/summary.json", report)
     write("upgrade_impact/east/manual__1/index.html", "<p>the report</p>")
     write("upgrade_impact/east/older/index.html", "<p>of an older program</p>")
+    check = {"report_id": "manual__3+00:00", "answer": "no-go", "sentence": f"1 aborts {HOSTILE}"}
+    write("subscription_check/east/manual__3/summary.json", check | {"created_at": f"{DAY}T08:00:00Z"})
+    write("subscription_check/east/manual__3/index.html", "<p>the check</p>")
     write("secret.json", {"password": "x"})
     (root / "fleet" / "east" / DAY / "link.json").symlink_to(root / "secret.json")
     (root / "fleet" / "link").symlink_to(root)

@@ -70,3 +70,19 @@ def test_what_is_no_instance_id(text):
     from telemetry_pages.search import instance_id
 
     assert instance_id(text) is None
+
+
+@pytest.mark.parametrize("query", ["User:A", "payments-group", "TX-1", "eu-west"])
+def test_principal_group_transactional_id_and_rack(query):
+    from telemetry_pages.search import _matches
+
+    entry = {
+        "client_id": None,
+        "principal": "User:a",
+        "addresses": [],
+        "group_ids": ["payments-group"],
+        "transactional_ids": ["tx-1"],
+        "racks": ["eu-west-1a"],
+    }
+    assert _matches(entry, None, None, query.casefold())
+    assert not _matches(entry, None, None, "orders")

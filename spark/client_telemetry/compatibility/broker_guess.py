@@ -8,15 +8,12 @@ supports: it excludes releases that do not.
 
 import re
 from collections.abc import Iterable, Mapping
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility import apis, releases, served, software
-from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
-from client_telemetry.compatibility.served import Versions
+from client_telemetry.compatibility import features as feature_levels
 
-FEATURES_FILE = "broker_features.csv"
-FEATURES_COLUMNS = ("release_from", "release_to", "feature", "min_level", "max_level", "source")
 APACHE_KAFKA = "apache-kafka"
 """The software name that a broker of Apache Kafka declares (KIP-885)."""
 
@@ -130,33 +127,12 @@ def _explains(release: str, offered: dict[int, tuple[int, int]]) -> bool:
 
 def _supports(release: str, features: Mapping[str, int]) -> bool:
     """A level of 0 is a feature that is not used. Of a release that is newer than the file all is possible."""
-    newest = max(_features(), key=releases.parse)
+    newest = max(feature_levels.supported(), key=releases.parse)
     if releases.parse(release) > releases.parse(newest):
         return True
-    levels = _features().get(release, {})
+    levels = feature_levels.supported().get(release, {})
     return all(
         feature in levels and levels[feature].min <= level <= levels[feature].max
         for feature, level in features.items()
         if level
     )
-
-
-@cache
-def _features() -> dict[str, dict[str, Versions]]:
-    """Release to feature to the levels that its brokers support, those for tests too."""
-    found: dict[str, dict[str, Versions]] = {}
-    for line, (first, last, feature, low, high, source) in rows(FEATURES_FILE, FEATURES_COLUMNS):
-        levels = Versions(
-            whole(FEATURES_FILE, line, "min_level", low), whole(FEATURES_FILE, line, "max_level", high)
-        )
-        if levels.min > levels.max or not source:
-            raise DamagedKnowledge(FEATURES_FILE, line, "levels are a range, and a source is due")
-        try:
-            of_line = releases.between(first, last)
-        except releases.UnusableRelease as error:
-            raise DamagedKnowledge(FEATURES_FILE, line, str(error)) from error
-        for release in of_line:
-            if feature in found.setdefault(release, {}):
-                raise DamagedKnowledge(FEATURES_FILE, line, f"{feature} of {release} occurs twice")
-            found[release][feature] = levels
-    return found

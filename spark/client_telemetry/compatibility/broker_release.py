@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 from client_telemetry.compatibility import apis, knowledge, releases, served
@@ -70,12 +70,12 @@ def read_jar(path: Path) -> Release:
     return Release(version[1].strip(), "{:04}-{:02}-{:02}".format(*built[:3]), tuple(sorted(found)))
 
 
-def _definition(text: str) -> dict:
+def _definition(text: str) -> dict[str, Any]:
     """A message definition: JSON with whole-line comments."""
     return json.loads(re.sub(r"^\s*//.*$", "", text, flags=re.MULTILINE))
 
 
-def _row(definition: dict, produce_from_0: bool) -> Row | None:
+def _row(definition: dict[str, Any], produce_from_0: bool) -> Row | None:
     """None for an API that a broker listener does not serve with default settings."""
     name, listeners = definition["name"].removesuffix("Request"), definition.get("listeners", [])
     valid = definition["validVersions"]

@@ -2,10 +2,24 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from client_telemetry.compatibility import apis, client_ranges, fingerprints, roles, served, software
+from client_telemetry.compatibility import (
+    apis,
+    client_ranges,
+    failures,
+    features,
+    fingerprints,
+    identification,
+    products,
+    roles,
+    served,
+    software,
+)
+from client_telemetry.compatibility.conditions import APACHE_KAFKA, Circumstances
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, versions_in_use
 from client_telemetry.compatibility.fingerprints import Fingerprint
+from client_telemetry.compatibility.identification import Identification
 from client_telemetry.compatibility.served import BrokerApi, Versions
 from client_telemetry.compatibility.software import Identity
 from client_telemetry.compatibility.verdict import DECLARED, INFERRED
@@ -24,22 +38,41 @@ class Case:
     """What the client declared, or what other connections of the same client did (then confidence is inferred)."""
     identity_confidence: str
     fingerprint: Fingerprint | None
-    """For a client without identity: which libraries it looks like."""
+    """For a client without identity: which libraries explain its requests."""
+    looks_like: Identification | None
+    """For a client without identity: who it is, as far as that is certain enough to say."""
     seen_roles: tuple[str, ...]
     roles: tuple[str, ...]
     """The seen ones; where none was seen, those that a client of a known library is assumed to have."""
     contradiction: str
     """Why the declared software does not explain what was seen; empty when it does."""
+    levels: Mapping[str, int]
+    """Feature levels that are finalized on the target's brokers."""
+    vendor: str | None
+    """Whose build the target's brokers run; None where that is not known."""
+    failing: tuple[str, ...]
+    """Why it fails on the source already; empty where nothing shows that it does."""
 
     @classmethod
-    def of(cls, evidence: ClientEvidence, source: str, target: str) -> "Case":
+    def of(
+        cls,
+        evidence: ClientEvidence,
+        source: str,
+        target: str,
+        levels: Mapping[str, int] | None = None,
+        vendor: str | None = APACHE_KAFKA,
+    ) -> "Case":
         uses, identity, confidence = versions_in_use(evidence), software.identify(evidence), DECLARED
-        fingerprint = None
+        fingerprint = looks_like = None
         if identity is None:
             identity, confidence = _named_elsewhere(evidence, uses, source), INFERRED
         if identity is None:
             fingerprint = fingerprints.of(evidence.client_id, uses, source)
-        seen = roles.seen_in(uses)
+            looks_like = identification.of(evidence.client_id, uses, source, evidence.product)
+        failing = failures.now(evidence, uses, source)
+        seen = roles.seen_in(
+            {*uses, *failures.refused(evidence, uses), *(_elsewhere(evidence) if failing else ())}
+        )
         known = identity is not None or (fingerprint is not None and fingerprint.by_client_id)
         return cls(
             evidence,
@@ -49,15 +82,44 @@ class Case:
             identity,
             confidence,
             fingerprint,
+            looks_like,
             seen,
             seen or (roles.ASSUMED if known else ()),
             _contradiction(identity, uses),
+            features.newest(target) if levels is None else levels,
+            vendor,
+            failing,
         )
 
     @property
+    def product(self) -> str | None:
+        """The product whose own client id it has."""
+        found = products.by_client_id(self.evidence.client_id)
+        return found.name if found else self.evidence.product
+
+    @cached_property
+    def tried(self) -> frozenset[int]:
+        """APIs that were asked for, answered or refused."""
+        return frozenset(use[0] for use in self.evidence.api_uses)
+
+    @cached_property
+    def circumstances(self) -> Circumstances:
+        return Circumstances(self.evidence, self.seen_roles, self.levels, self.vendor)
+
+    @cached_property
     def dropped(self) -> frozenset[int]:
-        """APIs of which the target refuses versions that the source serves: the only ones that can hurt."""
-        return served.dropped(self.source, self.target)
+        """APIs of which the target refuses versions that the source serves: the only ones that can hurt.
+
+        A client that fails on the source already does not work with all that this serves: what was served before counts.
+        """
+        closed = features.closed(self.target, self.levels)
+        found = served.dropped(self.source, self.target, closed)
+        before = failures.baseline(self.source) if self.failing else ""
+        return found | served.dropped(before, self.target, closed) if before else found
+
+    def sent_elsewhere(self, key: int) -> list[tuple[str, int]]:
+        """(release, version): requests of an API that brokers of other releases answered."""
+        return sorted({(release, use[1]) for release, use in self.evidence.uses_elsewhere if use[0] == key})
 
     @property
     def asks_for_versions(self) -> bool:
@@ -73,8 +135,12 @@ class Case:
         source, target = self.source_api(key), self.target_api(key)
         return source is not None and target is not None and target.served.min <= source.served.min
 
+    @cached_property
+    def _target_apis(self) -> Mapping[int, BrokerApi]:
+        return served.with_levels(self.target, self.levels)
+
     def target_api(self, key: int) -> BrokerApi | None:
-        return served.by(self.target).get(key)
+        return self._target_apis.get(key)
 
     def source_api(self, key: int) -> BrokerApi | None:
         return served.by(self.source).get(key)
@@ -94,6 +160,10 @@ class Case:
             and client_ranges.covers(identity.library, identity.version)
             and client_ranges.declared(identity, key) is None
         )
+
+
+def _elsewhere(evidence: ClientEvidence) -> frozenset[int]:
+    return frozenset(use[0] for _, use in evidence.uses_elsewhere)
 
 
 def _named_elsewhere(

@@ -10,13 +10,34 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
+from client_telemetry.compatibility.conditions import SECURITY_PROTOCOLS
 from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableApiUses, parse_api_uses
 from client_telemetry.compatibility.verdict import ClientVerdict
 
 REQUIRED = ("client", "client_software_name", "client_software_version", "client_id", "api_uses")
-OPTIONAL = ("sasl_mechanism", "security_protocol", "subscriptions")
-VERDICT_COLUMNS = ("client", "verdict", "confidence", "rules", "explanation", "fix", "identified_as")
-SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+OPTIONAL = (
+    "sasl_mechanism",
+    "security_protocol",
+    "subscriptions",
+    "offered_sasl_mechanisms",
+    "principal_has_scram",
+)
+VERDICT_COLUMNS = (
+    "client",
+    "verdict",
+    "confidence",
+    "rules",
+    "explanation",
+    "fix",
+    "identified_as",
+    "when",
+    "already_failing",
+    "works_again",
+    "condition",
+)
+
+
+_YES_NO = {"": None, "yes": True, "no": False}
 
 
 class UnreadableList(ValueError):
@@ -118,6 +139,10 @@ def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
     protocol = row.get("security_protocol", "").strip().upper()
     if protocol and protocol not in SECURITY_PROTOCOLS:
         return BadRow(place, "security_protocol", f"{protocol!r} is none of {', '.join(SECURITY_PROTOCOLS)}")
+    has_scram = row.get("principal_has_scram", "").strip().lower()
+    if has_scram not in _YES_NO:
+        return BadRow(place, "principal_has_scram", f"{has_scram!r} is none of yes, no, or empty")
+    offered = row.get("offered_sasl_mechanisms", "").replace(",", " ").split()
     try:
         uses = parse_api_uses(row.get("api_uses", ""))
     except UnreadableApiUses as error:
@@ -132,6 +157,8 @@ def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
             api_uses=uses,
             sasl_mechanism=row.get("sasl_mechanism", "").strip() or None,
             security_protocol=protocol or None,
+            offered_sasl_mechanisms=tuple(offered) or None,
+            principal_has_scram=_YES_NO[has_scram],
             subscriptions=tuple(each for each in subscriptions if each != "none") if subscriptions else None,
         ),
     )
@@ -150,6 +177,10 @@ def verdict_row(client: str, verdict: ClientVerdict) -> tuple[str, ...]:
         verdict.explanation,
         verdict.fix,
         verdict.identified_as,
+        verdict.when or "",
+        "yes" if verdict.already_failing else "no",
+        "yes" if verdict.works_again else "no",
+        verdict.condition,
     )
 
 

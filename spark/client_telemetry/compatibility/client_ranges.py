@@ -14,6 +14,7 @@ from client_telemetry.compatibility.served import Versions
 from client_telemetry.compatibility.software import Identity
 
 FILE = "client_api_versions.csv"
+UNNAMED_FILE = "unnamed_client_api_versions.csv"
 COLUMNS = (
     "library",
     "version_from",
@@ -113,6 +114,12 @@ def newest(library: str) -> tuple[int, ...]:
 
 def known(library: str) -> bool:
     return library in _all()
+
+
+@cache
+def named(library: str) -> bool:
+    """Whether any file of ranges has this library, be it one that declares no name."""
+    return known(library) or any(row.library == library for row in read(UNNAMED_FILE))
 
 
 def covers(library: str, version: tuple[int, ...]) -> bool:

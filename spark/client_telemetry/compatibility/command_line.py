@@ -1,6 +1,8 @@
 """Verdicts for a list of clients, without data of a cluster.
 
 python -m client_telemetry.compatibility --from 3.9.1 --to 4.0.1 --input clients.csv --output verdicts.csv
+    [--features transaction.version=0,group.version=1] [--vendor confluent]
+    [--knowledge FOLDER]
 
 Exit code 0; 1 when some rows could not be judged (the others were); 2 for arguments or files that cannot be
 used. Columns are described in docs/knowledge-base.md, an example is docs/examples/clients.csv.
@@ -11,14 +13,17 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from client_telemetry.compatibility import client_list, releases
+from client_telemetry.compatibility import client_list, features, releases
 from client_telemetry.compatibility.client_list import BadRow, UnreadableList
+from client_telemetry.compatibility.conditions import APACHE_KAFKA, VENDORS
 from client_telemetry.compatibility.judgement import judge
+from client_telemetry.compatibility.knowledge import DamagedKnowledge
+from client_telemetry.compatibility.own_knowledge import use_folder
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
-        prog="python -m client_telemetry.compatibility",
+        prog="client-telemetry compatibility",
         description="Which clients of a list break when their Kafka brokers are upgraded.",
     )
     parser.add_argument(
@@ -27,11 +32,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--to", dest="target", required=True, metavar="V", help="release they are to run")
     parser.add_argument("--input", required=True, type=Path, metavar="FILE", help="clients, .csv or .json")
     parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="verdicts, .csv or .json")
-    given = parser.parse_args(arguments)
+    parser.add_argument(
+        "--features",
+        default="",
+        metavar="FEATURE=LEVEL,…",
+        help="levels finalized on the target's brokers, like transaction.version=0; by default its newest",
+    )
+    parser.add_argument(
+        "--vendor",
+        default=APACHE_KAFKA,
+        choices=VENDORS,
+        help="whose build the target's brokers run (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--knowledge",
+        metavar="FOLDER",
+        help="your own products, libraries, issues and aliases, beside the shipped ones",
+    )
+    args = parser.parse_args(arguments)
     try:
-        source, target = releases.upgrade(given.source, given.target)
-        entries = client_list.read(given.input)
-    except (releases.UnusableRelease, UnreadableList) as error:
+        use_folder(args.knowledge)
+        source, target = releases.upgrade(args.source, args.target)
+        levels = features.parse(args.features, target)
+        entries = client_list.read(args.input)
+    except (
+        DamagedKnowledge,
+        releases.UnusableRelease,
+        features.UnusableFeatures,
+        UnreadableList,
+    ) as error:
         print(error, file=sys.stderr)
         return 2
     rows, bad = [], 0
@@ -40,10 +69,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(entry, file=sys.stderr)
             bad += 1
             continue
-        rows.append(client_list.verdict_row(entry.client, judge(entry.evidence, source, target)))
+        verdict = judge(entry.evidence, source, target, features=levels, vendor=args.vendor)
+        rows.append(client_list.verdict_row(entry.client, verdict))
     try:
-        client_list.write(given.output, rows)
+        client_list.write(args.output, rows)
     except OSError as error:
-        print(f"{given.output}: {error.strerror}", file=sys.stderr)
+        print(f"{args.output}: {error.strerror}", file=sys.stderr)
         return 2
     return 1 if bad else 0

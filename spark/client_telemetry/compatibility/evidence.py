@@ -27,6 +27,19 @@ class ApiUse(NamedTuple):
     rejected: int = 0
     first_seen: int | None = None
     last_seen: int | None = None
+    often: bool | None = None
+    """Whether it was sent again and again and not at an event now and then; None = as counts and times say."""
+
+    @property
+    def is_frequent(self) -> bool:
+        """At least ten times and once a minute, over half a minute or more; fifty times where no times are known."""
+        if self.often is not None:
+            return self.often
+        count = self.requests + self.rejected
+        if self.first_seen is None or self.last_seen is None:
+            return count >= 50
+        seconds = (self.last_seen - self.first_seen) / 1e6
+        return count >= 10 and seconds >= 30 and count * 60 >= seconds
 
 
 @dataclass(frozen=True)
@@ -37,14 +50,25 @@ class ClientEvidence:
     client_id: str | None = None
     api_uses: tuple[ApiUse, ...] = ()
     sasl_mechanism: str | None = None
-    """None = not known."""
+    """The mechanism that it logs in with; None = not known."""
     security_protocol: str | None = None
+    """PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; None = not known."""
     subscriptions: tuple[str, ...] | None = None
     """Metric prefixes of the KIP-714 subscriptions that match this client; () = none does, None = not known."""
 
     also_declared: tuple[tuple[str, str], ...] = ()
     """Names and versions that other clients with the same principal and client id declared in the same window:
     some libraries name only a part of their connections."""
+
+    offered_sasl_mechanisms: tuple[str, ...] | None = None
+    """What its listeners offer (sasl.enabled.mechanisms); None = not known."""
+    principal_has_scram: bool | None = None
+    """Whether the cluster holds SCRAM credentials of its principal (DescribeUserScramCredentials); None = not known."""
+    uses_elsewhere: tuple[tuple[str, ApiUse], ...] = ()
+    """(exact release, requests) that brokers of other releases answered: no evidence of what the source accepts, but of
+    what the client sends."""
+    product: str | None = None
+    """Product behind its client id, where that id itself is left out (product_client_ids.csv)."""
 
     @property
     def declares_software(self) -> bool:
@@ -58,7 +82,7 @@ def versions_in_use(evidence: ClientEvidence) -> dict[int, list[ApiUse]]:
     not a version in use.
     """
     found: dict[int, list[ApiUse]] = {}
-    for use in sorted(ApiUse(*each) for each in evidence.api_uses):
+    for use in sorted((ApiUse(*each) for each in evidence.api_uses), key=lambda each: each[:2]):
         if use.requests > 0:
             found.setdefault(use.api_key, []).append(use)
     return found

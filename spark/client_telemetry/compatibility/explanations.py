@@ -1,14 +1,17 @@
 """Verdicts in words: one sentence that a person can act on, and what is not known."""
 
-from client_telemetry.compatibility import apis
+from client_telemetry.compatibility import apis, features, inference
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import (
     BREAKS,
     CONDITION_UNKNOWN,
     INFERRED,
     INSUFFICIENT_EVIDENCE,
+    LATENT,
     OBSERVED,
+    PRECEDENCE,
     SAFE,
+    ClientVerdict,
     Finding,
 )
 
@@ -18,7 +21,7 @@ ASK = "ask its owner for library, version and configuration"
 def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
     """What is not known of a client and what would settle it, most important first."""
     found = []
-    if not case.roles and case.dropped:
+    if not case.roles and case.dropped and not inference.greets_as_of_0_11(case):
         found.append(
             f"what this client does and with which library: {_seen_so_far(case)}; watch it longer, or {ASK}"
         )
@@ -28,15 +31,19 @@ def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
         if each.verdict == INSUFFICIENT_EVIDENCE:
             watch = f"watch it through: {each.trigger}" if each.trigger else "watch it longer"
             found.append(f"which version of {each.api_name} it uses: {each.explanation}; {watch}, or {ASK}")
-    if found and case.fingerprint and case.roles:
+    if found and case.looks_like and case.roles:
         found.append(f"which library it is: it {_looks_like(case)}; {ASK}")
-    found += [_whether(each) for each in findings if each.condition_met == CONDITION_UNKNOWN]
+    found += [
+        _whether(each)
+        for each in sorted(findings, key=lambda each: not each.could_be_met)
+        if each.condition_met == CONDITION_UNKNOWN
+    ]
     return tuple(dict.fromkeys(found))
 
 
 def _seen_so_far(case: Case) -> str:
     told = "it told no known software name"
-    if case.fingerprint:
+    if case.looks_like and case.looks_like.candidates:
         told += f" and {_looks_like(case)}"
     if not case.uses:
         return f"no answered request of it was seen and {told}"
@@ -45,29 +52,74 @@ def _seen_so_far(case: Case) -> str:
 
 
 def _looks_like(case: Case) -> str:
-    return (
-        f"looks like {case.fingerprint.names} ({'; '.join(case.fingerprint.reasons)})"
-        if case.fingerprint
-        else ""
-    )
+    return case.looks_like.looks_like if case.looks_like else ""
 
 
 def _whether(finding: Finding) -> str:
-    return f"whether {finding.condition}; if so: {finding.explanation}"
+    settled = f"; settled by {finding.settled_by}" if finding.settled_by else ""
+    return f"whether {finding.condition}; if so: {finding.explanation}{settled}"
+
+
+def condition(findings: list[Finding]) -> str:
+    """What a verdict depends on that is not known: `breaks if it uses SCRAM (to be settled by …)`."""
+    return "; ".join(
+        dict.fromkeys(
+            f"{each.verdict}{' later' if each.when == LATENT else ''} if {each.condition}"
+            + (f" (settled by {each.settled_by})" if each.settled_by else "")
+            for each in findings
+            if each.condition_met == CONDITION_UNKNOWN
+        )
+    )
+
+
+def until_finalized(source: str, target: str, before: ClientVerdict, verdict: ClientVerdict) -> str:
+    """What is worse before the features of the target are finalized (`before`) than in the verdict; empty where
+    nothing is."""
+    if PRECEDENCE.index(before.verdict) >= PRECEDENCE.index(verdict.verdict):
+        return ""
+    concerned = {each.api_key for each in before.findings if each.verdict == before.verdict}
+    levels = {
+        gate.feature: gate.level
+        for gate in features.closed(target, features.not_finalized(source, target))
+        if gate.api_key in concerned
+    }
+    waits = " and ".join(f"{name} {level}" for name, level in levels.items()) or "what waits for it"
+    return f"{before.verdict} until {waits} is finalized on {target}: {before.explanation.rstrip('.')}"
+
+
+def already(case: Case, findings: list[Finding], works_again: bool) -> str:
+    """That a client fails on the source already, and why, as a sentence; empty for one that does not."""
+    why = [*case.failing, *(each.explanation for each in findings if each.already)]
+    if not why:
+        return ""
+    then = f", and works again on {case.target}" if works_again else ""
+    return f"It fails on {case.source} already{then}: {'; '.join(dict.fromkeys(why))}."
+
+
+def capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def sentence(case: Case, verdict: str, findings: list[Finding], not_known: tuple[str, ...]) -> str:
-    """The conclusion in one sentence; of a safe client also the conditions, not known, under which it breaks."""
+    """The conclusion in one sentence; of a safe client also the conditions, not known, under which it breaks and
+    that can be settled."""
     reasons = [each for each in findings if each.decides and each.verdict == verdict]
     if verdict == SAFE:
         unless = [
             _whether(each)
             for each in findings
-            if each.condition_met == CONDITION_UNKNOWN and each.verdict == BREAKS
+            if each.condition_met == CONDITION_UNKNOWN and each.verdict == BREAKS and each.settled_by
         ]
         but = f" Not known: {'; '.join(unless)}." if unless else ""
         return f"{_why_safe(case, reasons)}.{but}"
     if verdict == INSUFFICIENT_EVIDENCE:
+        unless = [each for each in findings if each.could_be_met]
+        if unless and not any(each.verdict == INSUFFICIENT_EVIDENCE for each in findings):
+            told = [
+                f"Breaks if {each.condition}: {each.explanation}; settled by {each.settled_by}."
+                for each in unless
+            ]
+            return " ".join(told)
         return f"Not known: {not_known[0]}."
     refused = [each for each in reasons if each.rule_id.endswith("_refused")]
     others = [each for each in reasons if not each.rule_id.endswith("_refused")]
@@ -75,7 +127,7 @@ def sentence(case: Case, verdict: str, findings: list[Finding], not_known: tuple
     if len(refused) == 1:
         parts.append(_told(refused[0]))
     elif refused:
-        guessed = all(each.confidence == INFERRED for each in refused) and case.fingerprint
+        guessed = all(each.confidence == INFERRED for each in refused) and case.looks_like
         parts.append((f"it {_looks_like(case)} and " if guessed else "") + _together(case, refused))
     return "; also ".join(parts) + "."
 
@@ -84,7 +136,7 @@ def _why_safe(case: Case, reasons: list[Finding]) -> str:
     if not case.dropped:
         return f"{case.target} serves every request version that {case.source} serves"
     if reasons:
-        served = _listed([f"{each.api_name} {_works_with(case, each)}" for each in reasons])
+        served = _listed([f"{each.api_name} {_works_with(case, each)}".strip() for each in reasons])
         return f"{case.target} serves what it uses or needs: {served}"
     return f"{case.target} takes away nothing that it uses or that its role needs"
 
@@ -94,7 +146,11 @@ def _works_with(case: Case, finding: Finding) -> str:
     declared, target = case.declared(finding.api_key or 0), case.target_api(finding.api_key or 0)
     if finding.confidence == OBSERVED or target is None:
         return finding.versions
-    return str(min(declared.max, target.advertised.max) if declared else target.advertised.max)
+    if declared:
+        return str(min(declared.max, target.advertised.max))
+    if finding.rule_id == "observed_version_served":  # on the way back: it takes the highest that is left
+        return str(target.advertised.max)
+    return finding.versions
 
 
 def _told(finding: Finding) -> str:

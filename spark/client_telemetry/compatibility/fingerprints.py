@@ -19,7 +19,7 @@ from client_telemetry.compatibility.served import Versions
 
 FILE = "default_client_ids.csv"
 COLUMNS = ("client_id_pattern", "library", "learned_from_runs", "source")
-UNNAMED_FILE = "unnamed_client_api_versions.csv"
+UNNAMED_FILE = client_ranges.UNNAMED_FILE
 MOST = 3
 """How many libraries a guess names."""
 DISTINCT = 4
@@ -124,7 +124,7 @@ def _of(
 ) -> Fingerprint | None:
     # A client of which no request was seen may well tell a name: only use shows that it tells none.
     names_are_kept = bool(seen) and releases.parse(release) >= NAMES_KEPT_SINCE
-    explaining = [each for each in _profiles(names_are_kept) if _explains(each, seen)]
+    explaining = [each for each in profiles(names_are_kept) if _explains(each, seen)]
     named = [
         each
         for each in explaining
@@ -155,7 +155,7 @@ def libraries_that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> fr
 
 @lru_cache(maxsize=65536)
 def _libraries(seen: tuple[tuple[int, tuple[int, ...]], ...], names_are_kept: bool) -> frozenset[str]:
-    return frozenset(each.library for each in _profiles(names_are_kept) if _explains(each, seen))
+    return frozenset(each.library for each in profiles(names_are_kept) if _explains(each, seen))
 
 
 def by_client_id(client_id: str | None) -> tuple[str | None, Version | None]:
@@ -175,7 +175,7 @@ def _default_ids() -> tuple[tuple[re.Pattern[str], str], ...]:
     for line, (pattern, library, learned_from_runs, source) in rows(FILE, COLUMNS):
         if not source or learned_from_runs not in ("yes", "no"):
             raise DamagedKnowledge(FILE, line, "learned_from_runs is yes or no, and a source is due")
-        if library not in {each.library for each in _profiles()}:
+        if library not in {each.library for each in profiles()}:
             raise DamagedKnowledge(FILE, line, f"nothing is known of library {library}")
         try:
             found.append((re.compile(pattern), library))
@@ -185,7 +185,7 @@ def _default_ids() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 @cache
-def _profiles(names_are_kept: bool = True) -> tuple[Profile, ...]:
+def profiles(names_are_kept: bool = True) -> tuple[Profile, ...]:
     """One profile for each stretch of versions between two changes, for each configuration of a library.
 
     On brokers that keep no names every version may be unnamed, otherwise only those that tell none.
@@ -210,6 +210,16 @@ def _profiles(names_are_kept: bool = True) -> tuple[Profile, ...]:
             also = {row.api_key: row.also_sends for row in there if row.also_sends}
             found.append(Profile(library, configuration, start, min(ends), ranges, also))
     return tuple(found)
+
+
+def every_profile() -> tuple[Profile, ...]:
+    """Every known version of every library, named or not."""
+    return profiles(names_are_kept=False)
+
+
+def explains(profile: Profile, seen: tuple[tuple[int, tuple[int, ...]], ...]) -> bool:
+    """Whether a profile can have sent these requests: API keys with the versions of each."""
+    return _explains(profile, seen)
 
 
 def _explains(profile: Profile, seen: tuple[tuple[int, tuple[int, ...]], ...]) -> bool:

@@ -7,6 +7,9 @@ from client_telemetry.compatibility import (
     apis,
     client_ranges,
     client_versions,
+    features,
+    known_issues,
+    products,
     releases,
     roles,
     served,
@@ -14,10 +17,13 @@ from client_telemetry.compatibility import (
     targets,
 )
 from client_telemetry.compatibility.case import Case
+from client_telemetry.compatibility.features import Gate
 from client_telemetry.compatibility.known_issues import KnownIssue
 from client_telemetry.compatibility.software import Identity
-from client_telemetry.compatibility.verdict import Finding
+from client_telemetry.compatibility.verdict import YES, Finding
 
+CANDIDATES_ADVISED = 3
+"""Candidates whose advice a fix holds, the likeliest."""
 _NEW_PROTOCOL = frozenset((68, 69))
 """ConsumerGroupHeartbeat and ConsumerGroupDescribe (KIP-848)."""
 
@@ -27,8 +33,10 @@ def for_refused(keys: list[int], case: Case) -> str:
     identity, target = case.identity, case.target
     if releases.is_rollback(case.source, target):
         return _for_the_way_back(keys, case)
+    if of_product := products.advice(case.product, keys):
+        return of_product
     if identity and identity.version and identity.version_decides and client_ranges.known(identity.library):
-        good = _first_good(identity.library, frozenset(case.roles), frozenset(keys), target)
+        good = _cure(case, frozenset(keys))
         if good and good > identity.version:
             return f"upgrade {_as_dependency(identity.library, good, identity)}"
     if identity and (known := advice.on(identity.library, keys, target)):
@@ -36,24 +44,43 @@ def for_refused(keys: list[int], case: Case) -> str:
     needs = ", ".join(
         f"{apis.name(key)} {api.served.min} or later" for key in keys if (api := served.by(target).get(key))
     )
-    what = f"upgrade {identity.library}" if identity else "find out which client library it is and upgrade it"
-    needs = f" (it must use {needs})" if needs else ""
-    text = f"{what}, or raise the Kafka version that its configuration pins, if it pins one{needs}"
-    if case.fingerprint and (guessed := advice.on(case.fingerprint.guesses[0].library, keys, target)):
+    needs = f" (needs {needs})" if needs else ""
+    pinned = "raise the Kafka version that its configuration pins, if it pins one"
+    if identity:
+        return f"upgrade {identity.library}, or {pinned}{needs}"
+    return _of_unnamed(case, keys, f"find out which client library it is and upgrade it, or {pinned}{needs}")
+
+
+def _of_unnamed(case: Case, keys: list[int], otherwise: str) -> str:
+    """What to do with a client that declares nothing: its library's advice where it is as good as certain, otherwise that
+    of the likeliest candidates."""
+    who = case.looks_like
+    if who is None or not who.candidates:
+        return otherwise
+    if who.named:
+        known = advice.on(who.named.library, keys, case.target)
         return (
-            f"if it is {case.fingerprint.guesses[0].library}, as it looks like: {guessed}; otherwise {text}"
+            f"it is probably {who.named.text} (not declared): {known}; otherwise {otherwise}"
+            if known
+            else otherwise
         )
-    return text
+    found = [
+        f"if it is {each.library}: {known}"
+        for each in who.candidates[:CANDIDATES_ADVISED]
+        if (known := advice.on(each.library, keys, case.target))
+    ]
+    return "; ".join([f"library not identified, candidates: {who.names}", *found, f"otherwise {otherwise}"])
 
 
 def for_issue(issue: KnownIssue, case: Case) -> str:
     """The change that gets a client out of a known issue."""
     library, _, version = issue.fixed_in.partition(" ")
-    fixes = (
-        [f"upgrade {_as_dependency(library, client_versions.parse(version), case.identity)}"]
-        if library
-        else []
-    )
+    fixes = []
+    if library:
+        good = client_versions.parse(version)
+        if case.identity and case.identity.library == library:
+            good = max(good, _cure(case, frozenset()) or good)
+        fixes.append(f"upgrade {_as_dependency(library, good, case.identity)}")
     fixes += [issue.workaround] if issue.workaround else []
     fix = ", or ".join(fixes)
     without = [release for release in _other_targets(case) if release not in issue.brokers]
@@ -121,16 +148,45 @@ def _other_release_that_serves(reasons: list[Finding], case: Case) -> str | None
     return None
 
 
+def _cure(case: Case, keys: frozenset[int]) -> tuple[int, ...] | None:
+    """The first version of the client's library from which on the target serves all that its roles need, and these APIs,
+    and no known issue breaks it there, one whose condition is not known included. None where no version does, or the
+    library's version says nothing of what it sends."""
+    identity = case.identity
+    if not (
+        identity and identity.version and identity.version_decides and client_ranges.known(identity.library)
+    ):
+        return None
+    issues = frozenset(
+        issue
+        for issue in known_issues.of_library(identity.library, case.target)
+        if (not issue.roles or issue.roles & set(case.roles))
+        and (
+            issue.condition_met(case.circumstances) in (None, YES)
+            or issue.condition_test.could_be_met_now(case.circumstances)
+        )
+    )
+    closed = features.closed(case.target, case.levels)
+    return _first_good(identity.library, frozenset(case.roles), keys, case.target, closed, issues)
+
+
 @cache
 def _first_good(
-    library: str, client_roles: frozenset[str], keys: frozenset[int], target: str
+    library: str,
+    client_roles: frozenset[str],
+    keys: frozenset[int],
+    target: str,
+    closed: tuple[Gate, ...],
+    issues: frozenset[KnownIssue],
 ) -> tuple[int, ...] | None:
-    """The first version of a library from which on all that the roles need, and these APIs, work on the target."""
     needed = keys | {key for role in client_roles for key, need in roles.needs()[role].items() if need.needed}
+    target_apis = served.without(target, closed)
+    fixed = {client_versions.parse(issue.fixed_in.partition(" ")[2]) for issue in issues if issue.fixed_in}
     good: tuple[int, ...] | None = None
-    for step in client_ranges.steps(library):
-        ranges = [(client_ranges.of(library, step, key), served.by(target).get(key)) for key in needed]
+    for step in sorted({*client_ranges.steps(library), *fixed}):
+        ranges = [(client_ranges.of(library, step, key), target_apis.get(key)) for key in needed]
         fine = all(api is not None and (row is None or api.works_with(row.versions)) for row, api in ranges)
+        fine = fine and not any(issue.version_from <= step <= issue.version_to for issue in issues)
         good = (good or step) if fine else None
     return good
 

@@ -12,12 +12,19 @@ from client_telemetry.compatibility.evidence import format_versions
 from client_telemetry.compatibility.known_issues import ANY_LIBRARY, KnownIssue
 from client_telemetry.compatibility.request_findings import earliest, latest
 from client_telemetry.compatibility.verdict import (
+    AT_ONCE,
+    BREAKS,
     CONDITION_UNKNOWN,
     INFERRED,
+    LATENT,
     OBSERVED,
     UNSUPPORTED,
     Finding,
 )
+
+_BEFORE_LOGIN = frozenset((17, 18, 36))
+"""SaslHandshake, ApiVersions, SaslAuthenticate."""
+_FETCH, _MEMBERSHIP = 1, frozenset((11, 12, 14))
 
 
 class Suspect(NamedTuple):
@@ -40,16 +47,44 @@ def of(case: Case) -> list[Finding]:
     found, library = [], _library(case)
     for issue in known_issues.brought_by(case.source, case.target):
         who = _any_library(case, issue) if issue.library == ANY_LIBRARY else library
-        if who and issue.concerns(who.library, who.oldest, who.newest, case.roles, case.source, case.target):
+        if who is library and case.identity is None and issue.verdict == UNSUPPORTED:
+            who = None
+        if who and issue.concerns(who.library, who.oldest, who.newest, case.roles, case.target):
             found.append(_finding(case, issue, who))
         elif who is None and (perhaps := _perhaps_unsupported(case, issue)):
             found.append(perhaps)
+    for issue in known_issues.kept_by(case.source, case.target):
+        if issue.library == ANY_LIBRARY or library is None:
+            continue
+        if issue.concerns(library.library, library.oldest, library.newest, case.roles, case.target):
+            kept = _kept(case, _finding(case, issue, library), issue)
+            found += [kept] if kept else []
     return found
 
 
+def _kept(case: Case, found: Finding, issue: KnownIssue) -> Finding | None:
+    """The finding for an issue that the source has too; None where what the source answered speaks against it.
+
+    Who was answered has logged in; who was answered in the very requests has not this trouble. A latent one is none of
+    this upgrade's doing, unless the client is a group member that reads nothing: then its event has come.
+    """
+    requests = set(case.uses) - _BEFORE_LOGIN
+    if issue.when == LATENT:
+        stopped = bool(_MEMBERSHIP & requests) and _FETCH not in requests and issue.api_key not in requests
+        speaks_against = not (found.decides and stopped)
+    else:
+        speaks_against = bool(requests & {issue.api_key} if issue.api_key is not None else requests)
+    if speaks_against or not (found.decides or found.could_be_met):
+        return None
+    told = f"{found.explanation} (as on {case.source} already)"
+    return replace(found, already=found.decides, explanation=told, when=AT_ONCE, trigger="")
+
+
 def _any_library(case: Case, issue: KnownIssue) -> Suspect | None:
-    """A client that was seen to use the API, whatever its library is."""
-    if issue.api_key not in case.uses:
+    """A client that was seen to use the API, in one of the issue's versions, whatever its library is."""
+    wanted = issue.versions.split()
+    uses = case.uses.get(issue.api_key, []) if issue.api_key is not None else []
+    if not any(not wanted or str(use.version) in wanted for use in uses):
         return None
     return Suspect("it", ANY_LIBRARY, issue.version_from, issue.version_to, OBSERVED)
 
@@ -62,19 +97,23 @@ def _library(case: Case) -> Suspect | None:
         )
     if identity is None and fingerprint and fingerprint.of_one_library:
         oldest, newest = fingerprint.oldest_and_newest
-        names, library = fingerprint.names, fingerprint.profiles[0].library
-        return Suspect(f"what looks like {names}", library, oldest, newest, INFERRED)
+        library = fingerprint.profiles[0].library
+        named = case.looks_like.named if case.looks_like else None
+        return Suspect(
+            f"what looks like {named.text if named else library}", library, oldest, newest, INFERRED
+        )
     return None
 
 
 def _perhaps_unsupported(case: Case, issue: KnownIssue) -> Finding | None:
     """For an unnamed client whose every request one library explains exactly, better than all others: what is
-    documented of that library, as a condition that decides nothing."""
+    documented of that library, as a condition that decides nothing. The same for a default client id and one of its own:
+    neither shows the release."""
     fingerprint = case.fingerprint
     if issue.verdict != UNSUPPORTED or fingerprint is None or not fingerprint.is_one_exact_guess:
         return None
     best = fingerprint.guesses[0]
-    if not issue.concerns(best.library, best.since, best.until, case.roles, case.source, case.target):
+    if not issue.concerns(best.library, best.since, best.until, case.roles, case.target):
         return None
     found = _finding(case, issue, Suspect("it", best.library, best.since, best.until, INFERRED))
     return replace(found, condition=f"it is {best.text}, as it looks like", condition_met=CONDITION_UNKNOWN)
@@ -94,7 +133,9 @@ def _finding(case: Case, issue: KnownIssue, who: Suspect) -> Finding:
         when=issue.when,
         trigger=issue.trigger,
         condition=issue.condition,
-        condition_met=issue.condition_met(case.evidence, case.seen_roles),
+        condition_met=issue.condition_met(case.circumstances),
+        could_be_met=issue.verdict == BREAKS and issue.condition_test.could_be_met_now(case.circumstances),
+        settled_by=issue.condition_test.settled_by(case.circumstances),
         api_key=issue.api_key,
         api_name="" if issue.api_key is None else apis.name(issue.api_key),
         versions=format_versions(

@@ -7,26 +7,26 @@ already so before is not its doing.
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
+from itertools import zip_longest
 
 from client_telemetry.compatibility import (
     apis,
     client_ranges,
     client_versions,
+    conditions,
+    features,
     releases,
     roles,
-    telemetry_metrics,
 )
-from client_telemetry.compatibility.evidence import ClientEvidence
+from client_telemetry.compatibility.conditions import Circumstances, Condition
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
+from client_telemetry.compatibility.software import Identity
 from client_telemetry.compatibility.verdict import (
     AT_ONCE,
     BREAKS,
-    CONDITION_UNKNOWN,
     DEGRADES,
     LATENT,
-    NO,
     UNSUPPORTED,
-    YES,
 )
 
 FILE = "known_issues.csv"
@@ -55,8 +55,6 @@ COLUMNS = (
 )
 NEWEST = client_versions.parse("9999")
 """Stands in version_to for an issue that no version has left behind."""
-CONDITION_TESTS = ("", "sasl_mechanism=GSSAPI", "subscriptions_match_none")
-"""What can be asked of the evidence; an empty one is a condition that no evidence shows."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +69,8 @@ class KnownIssue:
     api_key: int | None
     versions: str
     condition: str
-    condition_test: str
+    """In words; empty: unconditional."""
+    condition_test: Condition
     verdict: str
     when: str
     trigger: str
@@ -88,33 +87,20 @@ class KnownIssue:
         oldest: tuple[int, ...],
         newest: tuple[int, ...],
         client_roles: Collection[str],
-        source: str,
         target: str,
     ) -> bool:
-        """Whether an upgrade brings this issue to every version of a library from `oldest` to `newest`."""
+        """Whether every version of a library from `oldest` to `newest` has this issue with brokers on the target."""
         return (
             self.library in (library, ANY_LIBRARY)
             and self.version_from <= oldest
             and newest <= self.version_to
             and target in self.brokers
-            and source not in self.brokers
             and (not self.roles or bool(self.roles & set(client_roles)))
         )
 
-    def condition_met(self, evidence: ClientEvidence, client_roles: Collection[str]) -> str | None:
+    def condition_met(self, given: Circumstances) -> str | None:
         """None without a condition; otherwise yes, no, or unknown where the evidence cannot show it."""
-        if not self.condition:
-            return None
-        if self.condition_test == "subscriptions_match_none" and evidence.subscriptions is not None:
-            none_matches = telemetry_metrics.subscription_matches_none(evidence.subscriptions, client_roles)
-            return {True: YES, False: NO, None: CONDITION_UNKNOWN}[none_matches]
-        if self.condition_test.startswith("sasl_mechanism="):
-            wanted = self.condition_test.partition("=")[2]
-            if evidence.sasl_mechanism:
-                return YES if evidence.sasl_mechanism.upper() == wanted else NO
-            if evidence.security_protocol and not evidence.security_protocol.upper().startswith("SASL"):
-                return NO
-        return CONDITION_UNKNOWN
+        return self.condition_test.met(given) if self.condition else None
 
 
 @cache
@@ -125,7 +111,6 @@ def known() -> tuple[KnownIssue, ...]:
         for column, allowed in (
             ("verdict", (BREAKS, DEGRADES, UNSUPPORTED)),
             ("when", (AT_ONCE, LATENT)),
-            ("condition_test", CONDITION_TESTS),
             ("learned_from_runs", ("yes", "no")),
         ):
             if row[column] not in allowed:
@@ -135,8 +120,12 @@ def known() -> tuple[KnownIssue, ...]:
         of_roles = frozenset(row["roles"].split())
         if of_roles - set(roles.ROLES):
             raise DamagedKnowledge(FILE, line, f"roles {row['roles']!r} has one that is not known")
-        if row["library"] != ANY_LIBRARY and not client_ranges.known(row["library"]):
-            raise DamagedKnowledge(FILE, line, f"library {row['library']} is not in {client_ranges.FILE}")
+        if row["library"] != ANY_LIBRARY and not client_ranges.named(row["library"]):
+            raise DamagedKnowledge(
+                FILE,
+                line,
+                f"library {row['library']} is not in {client_ranges.FILE} or {client_ranges.UNNAMED_FILE}",
+            )
         if (row["when"] == LATENT) != bool(row["trigger"]):
             raise DamagedKnowledge(FILE, line, "a latent issue has a trigger, one at once has none")
         if row["library"] == ANY_LIBRARY and not row["api_key"]:
@@ -146,7 +135,7 @@ def known() -> tuple[KnownIssue, ...]:
         if not (row["source"] and row["explanation"] and (row["fixed_in"] or row["workaround"])):
             raise DamagedKnowledge(FILE, line, "explanation, fixed_in or workaround, and source are due")
         try:
-            brokers = releases.between(row["broker_from"], row["broker_to"])
+            brokers = _brokers(row["broker_from"].split(), row["broker_to"].split())
         except releases.UnusableRelease as error:
             raise DamagedKnowledge(FILE, line, str(error)) from error
         key = whole(FILE, line, "api_key", row["api_key"]) if row["api_key"] else None
@@ -165,7 +154,7 @@ def known() -> tuple[KnownIssue, ...]:
                 api_key=key,
                 versions=row["versions"],
                 condition=row["condition"],
-                condition_test=row["condition_test"],
+                condition_test=_condition(line, row["condition"], row["condition_test"], brokers),
                 verdict=row["verdict"],
                 when=row["when"],
                 trigger=row["trigger"],
@@ -178,10 +167,68 @@ def known() -> tuple[KnownIssue, ...]:
     return tuple(found)
 
 
+def _brokers(first: list[str], last: list[str]) -> frozenset[str]:
+    """Releases of one or more ranges; the last of them may be open."""
+    if not first or not len(first) - 1 <= len(last) <= len(first):
+        raise releases.UnusableRelease("broker_to has an end for each broker_from, but perhaps the last")
+    ranges = zip_longest(first, last, fillvalue="")
+    return frozenset[str]().union(*(releases.between(low, high) for low, high in ranges))
+
+
+def _condition(line: int, words: str, test: str, brokers: frozenset[str]) -> Condition:
+    if bool(words) != bool(test.strip()):
+        raise DamagedKnowledge(FILE, line, "condition and condition_test go together, or are both empty")
+    try:
+        condition = conditions.parse(test)
+    except conditions.UnreadableCondition as error:
+        raise DamagedKnowledge(FILE, line, f"condition_test: {error}") from error
+    for feature in condition.features:
+        if not any(feature in features.supported().get(release, {}) for release in brokers):
+            raise DamagedKnowledge(
+                FILE,
+                line,
+                f"condition_test: no release of broker_from to broker_to has the feature {feature}",
+            )
+    return condition
+
+
 @cache
 def brought_by(source: str, target: str) -> tuple[KnownIssue, ...]:
     """The issues that brokers on the target have and brokers on the source have not."""
     return tuple(issue for issue in known() if target in issue.brokers and source not in issue.brokers)
+
+
+@cache
+def kept_by(source: str, target: str) -> tuple[KnownIssue, ...]:
+    """The issues that break clients of both releases: no upgrade between them is to blame, and none helps."""
+    return tuple(
+        issue
+        for issue in known()
+        if issue.verdict == BREAKS and target in issue.brokers and source in issue.brokers
+    )
+
+
+@cache
+def _waiting(target: str) -> frozenset[str]:
+    return frozenset(
+        issue.library for issue in known() if target in issue.brokers and issue.condition_test.features
+    )
+
+
+def wait_for_features(identity: Identity | None, target: str) -> bool:
+    """Whether some issue of the library on the target depends on feature levels; so too where it is not known which."""
+    libraries = _waiting(target)
+    return ANY_LIBRARY in libraries or (identity is not None and identity.library in libraries)
+
+
+@cache
+def of_library(library: str, target: str) -> tuple[KnownIssue, ...]:
+    """The issues that break clients of a library on a target, whatever their version."""
+    return tuple(
+        issue
+        for issue in known()
+        if issue.library == library and issue.verdict == BREAKS and target in issue.brokers
+    )
 
 
 def versions_of(issue: KnownIssue) -> str:

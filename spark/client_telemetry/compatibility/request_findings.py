@@ -13,11 +13,12 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from client_telemetry.compatibility import apis, client_ranges, fixes, roles, served
+from client_telemetry.compatibility import apis, client_ranges, failures, fixes, inference, roles, served
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import ApiUse, format_versions
 from client_telemetry.compatibility.served import Versions
 from client_telemetry.compatibility.verdict import (
+    AT_ONCE,
     BREAKS,
     INFERRED,
     INSUFFICIENT_EVIDENCE,
@@ -32,11 +33,38 @@ _SOURCE = "KIP-896 (removed request versions), KIP-35 (ApiVersions); knowledge b
 
 def of(case: Case) -> list[Finding]:
     """One finding for each API that the upgrade could take away from this client, by API key."""
-    keys = set(case.uses) - {apis.API_VERSIONS}
+    refused = failures.refused(case.evidence, case.uses)
+    keys = (set(case.uses) | set(refused)) - {apis.API_VERSIONS}
     for role in case.roles:
         keys |= set(roles.needed_by(role, case.uses))
-    found = (_observed(case, key) if key in case.uses else _unseen(case, key) for key in sorted(keys))
+    found = []
+    for key in sorted(keys):
+        if key in case.uses:
+            found.append(_observed(case, key))
+        elif key in refused:
+            found.append(_refused(case, key, refused[key]))
+        else:
+            found.append(_unseen(case, key))
     return [finding for finding in found if finding]
+
+
+def _refused(case: Case, key: int, uses: list[ApiUse]) -> Finding | None:
+    """The finding for an API of which the source refused every request."""
+    target = case.target_api(key)
+    if target is None and case.source_api(key) is None:
+        return None
+    again = [use for use in uses if target is None or not _within(use.version, target.served)]
+    found = _finding(case, key, BREAKS if again else SAFE, OBSERVED, again or uses)
+    versions = format_versions([use.version for use in again or uses])
+    told = f"{apis.purpose(key)} with {apis.name(key)} {versions}, which {case.source} refuses already"
+    requests = sum(use.rejected for use in again or uses)
+    return replace(
+        found,
+        requests=requests,
+        explanation=f"{told}; {_serves(case, key)}",
+        when=found.when and AT_ONCE,
+        trigger="",
+    )
 
 
 def _observed(case: Case, key: int) -> Finding | None:
@@ -72,9 +100,45 @@ def _unseen(case: Case, key: int) -> Finding | None:
     declared = case.declared(key)
     if declared is not None:
         return _by_range(case, key, declared)
-    if case.asks_for_versions and case.loses_only_newer_versions(key):
+    if case.asks_for_versions and not case.failing and case.loses_only_newer_versions(key):
         return None
-    return _by_fingerprint(case, key) or _not_known(case, key, "was not seen")
+    return (
+        _by_other_releases(case, key)
+        or _by_fingerprint(case, key)
+        or _by_inference(case, key)
+        or _not_known(case, key, "was not seen")
+    )
+
+
+def _by_other_releases(case: Case, key: int) -> Finding | None:
+    """By what the same client sent to brokers of other releases: a refusal where these offered a version that the
+    target serves, and the client did not take it."""
+    sent, target = case.sent_elsewhere(key), case.target_api(key)
+    if not sent or target is None:
+        return None
+    refused = [
+        ApiUse(key, version)
+        for release, version in sent
+        if not _within(version, target.served)
+        and key in served.by(release)
+        and served.by(release)[key].advertised.max >= target.served.min
+    ]
+    if not refused and not all(_within(version, target.served) for _, version in sent):
+        return None
+    uses = refused or [ApiUse(key, version) for _, version in sent]
+    found = _finding(case, key, BREAKS if refused else SAFE, INFERRED, uses)
+    where = ", ".join(dict.fromkeys(release for release, _ in sent))
+    return replace(found, requests=0, explanation=f"{found.explanation} (seen with brokers on {where})")
+
+
+def _by_inference(case: Case, key: int) -> Finding | None:
+    """A request that was not seen and gets along, by what the others prove."""
+    why = inference.works_unseen(case, key)
+    if not why:
+        return None
+    found = _finding(case, key, SAFE, INFERRED, [])
+    told = f"{apis.name(key)} was not seen, and {why}; {_serves(case, key)}"
+    return replace(found, rule_id="inferred_version_served", explanation=told)
 
 
 def _by_fingerprint(case: Case, key: int) -> Finding | None:
@@ -86,7 +150,8 @@ def _by_fingerprint(case: Case, key: int) -> Finding | None:
     if range_of_all is None:
         return None
     found = _finding(case, key, BREAKS, INFERRED, [], range_of_all)
-    told = f"it looks like {fingerprint.names} ({'; '.join(fingerprint.reasons)}) and can use {apis.name(key)} {range_of_all}"
+    who = case.looks_like.looks_like if case.looks_like else f"looks like {fingerprint.names}"
+    told = f"it {who} and can use {apis.name(key)} {range_of_all}"
     return replace(found, rule_id="fingerprint_version_refused", explanation=f"{told}; {_serves(case, key)}")
 
 
@@ -99,21 +164,24 @@ def _by_range(case: Case, key: int, declared: Versions) -> Finding:
 def _finding(
     case: Case, key: int, verdict: str, confidence: str, uses: list[ApiUse], declared: Versions | None = None
 ) -> Finding:
-    name, loss = apis.name(key), roles.loss(key, case.roles)
+    name, loss = apis.name(key), roles.loss(key, case.roles, case.tried)
     versions = str(declared) if declared else format_versions([use.version for use in uses])
     if declared:
         told = f"{case.identity.text if case.identity else ''} can use {name} {versions}"
     else:
         told = f"{apis.purpose(key)} with {name} {versions}"
     harmless = verdict == SAFE
+    when, trigger = loss.when, loss.trigger
+    if any(use.is_frequent for use in uses):
+        when, trigger = AT_ONCE, ""  # polled, and not only sent at an event
     return Finding(
         rule_id=f"{'declared' if declared else 'observed'}_version_{'served' if harmless else 'refused'}",
         verdict=SAFE if harmless else loss.without_it,
         confidence=confidence,
         explanation=f"{told}; {_serves(case, key)}",
         source=_SOURCE + (f"{client_ranges.FILE}, " if declared else "") + served.FILE,
-        when=None if harmless else loss.when,
-        trigger="" if harmless else loss.trigger,
+        when=None if harmless else when,
+        trigger="" if harmless else trigger,
         api_key=key,
         api_name=name,
         versions=versions,
@@ -125,7 +193,7 @@ def _finding(
 
 
 def _not_known(case: Case, key: int, why: str) -> Finding:
-    loss, uses = roles.loss(key, case.roles), case.uses.get(key, [])
+    loss, uses = roles.loss(key, case.roles, case.tried), case.uses.get(key, [])
     return Finding(
         rule_id="version_not_known",
         verdict=INSUFFICIENT_EVIDENCE,

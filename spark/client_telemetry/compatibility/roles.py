@@ -5,7 +5,7 @@ day, seen or not.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from client_telemetry.compatibility import apis
@@ -26,12 +26,22 @@ COLUMNS = (
 )
 PRODUCER, TRANSACTIONAL_PRODUCER = "producer", "transactional_producer"
 GROUP_CONSUMER, ASSIGNED_CONSUMER = "group_consumer", "assigned_consumer"
+SHARE_CONSUMER, STREAMS_GROUP_MEMBER = "share_consumer", "streams_group_member"
 ADMIN = "admin"
-ROLES = (PRODUCER, TRANSACTIONAL_PRODUCER, GROUP_CONSUMER, ASSIGNED_CONSUMER, ADMIN)
+ROLES = (
+    PRODUCER,
+    TRANSACTIONAL_PRODUCER,
+    GROUP_CONSUMER,
+    STREAMS_GROUP_MEMBER,
+    SHARE_CONSUMER,
+    ASSIGNED_CONSUMER,
+    ADMIN,
+)
 ASSUMED = (PRODUCER, GROUP_CONSUMER)
 """What a client of a known library is taken for while nothing shows its role."""
 
-_FETCH = 1
+_OFFSET_COMMIT, _TXN_OFFSET_COMMIT = 8, 28
+_CREATE_TOPICS = 19
 _CONSUMER_GROUP_HEARTBEAT = 68
 _CLASSIC_MEMBERSHIP = frozenset((11, 12, 13, 14))  # JoinGroup, Heartbeat, LeaveGroup, SyncGroup
 
@@ -94,7 +104,7 @@ def seen_in(used: Collection[int]) -> tuple[str, ...]:
     A client that only looks up, fetches or alters offsets (a lag exporter) is an admin tool.
     """
     found = [role for role in ROLES if not _revealing()[role].isdisjoint(used)]
-    if GROUP_CONSUMER in found and ASSIGNED_CONSUMER in found:
+    if ASSIGNED_CONSUMER in found and {GROUP_CONSUMER, STREAMS_GROUP_MEMBER} & set(found):
         found.remove(ASSIGNED_CONSUMER)
     if PRODUCER in found and TRANSACTIONAL_PRODUCER in found:
         found.remove(PRODUCER)
@@ -107,31 +117,42 @@ def seen_in(used: Collection[int]) -> tuple[str, ...]:
 def needed_by(role: str, used: Collection[int]) -> dict[int, Need]:
     """The APIs that a role cannot do without, given what the client was seen to use.
 
-    A KIP-848 consumer keeps its membership with ConsumerGroupHeartbeat and needs none of the classic four.
+    A KIP-848 consumer keeps its membership with ConsumerGroupHeartbeat and needs none of the classic four; one that
+    commits in transactions (TxnOffsetCommit) does not commit otherwise.
     """
-    new_protocol = _CONSUMER_GROUP_HEARTBEAT in used and not _CLASSIC_MEMBERSHIP & set(used)
-    return {
-        key: need
-        for key, need in needs()[role].items()
-        if need.needed and not (new_protocol and key in _CLASSIC_MEMBERSHIP)
-    }
+    not_needed: set[int] = set()
+    if _CONSUMER_GROUP_HEARTBEAT in used and not _CLASSIC_MEMBERSHIP & set(used):
+        not_needed |= _CLASSIC_MEMBERSHIP
+    if _TXN_OFFSET_COMMIT in used and _OFFSET_COMMIT not in used:
+        not_needed.add(_OFFSET_COMMIT)
+    return {key: need for key, need in needs()[role].items() if need.needed and key not in not_needed}
 
 
-def loss(key: int, client_roles: Collection[str]) -> Need:
+def loss(key: int, client_roles: Collection[str], used: Collection[int] = ()) -> Need:
     """What a client in these roles suffers when an API that it uses is refused: the worst over its roles.
 
-    An admin call of a client that also produces or consumes is not what that client exists for: it degrades.
-    An API that no role lists (telemetry, an unknown one) degrades too; connection set-up breaks everything.
+    An admin call of a client that also produces or consumes is not what that client exists for: it degrades. Not so
+    CreateTopics of a stream processor, which produces, consumes in a group and makes no other admin call (`used`): such
+    frameworks create their topics as they start and fail without them (faust, goka).
+    An API that no role lists degrades (telemetry, an unknown one), unless it moves data or sets up the connection.
     """
     found = [needs()[role][key] for role in client_roles if key in needs()[role]]
     if set(client_roles) - {ADMIN}:
-        found = [
-            each if each.role != ADMIN else Need(ADMIN, key, False, False, DEGRADES, AT_ONCE, "", each.source)
-            for each in found
-        ]
+        processes = {PRODUCER, GROUP_CONSUMER} <= set(client_roles)
+        found = [each if each.role != ADMIN else _beside_data(each, processes, used) for each in found]
     if found:
         return min(found, key=lambda each: (each.without_it != BREAKS, each.when != AT_ONCE))
     api = apis.by_key().get(key)
     only_admin = set(client_roles) == {ADMIN}
-    breaks = only_admin or (api is not None and api.used_by == "connection")
+    breaks = only_admin or (api is not None and api.used_by in ("connection", "data"))
     return Need("", key, False, False, BREAKS if breaks else DEGRADES, AT_ONCE, "", f"knowledge base: {FILE}")
+
+
+def _beside_data(need: Need, processes: bool, used: Collection[int]) -> Need:
+    """What an admin call is worth to a client that also moves data."""
+    no_other = not (_revealing()[ADMIN] - {_CREATE_TOPICS}) & set(used)
+    if need.api_key == _CREATE_TOPICS and processes and no_other:
+        return replace(
+            need, needed=False, when=LATENT, trigger="its next start, as it creates its topics itself"
+        )
+    return Need(ADMIN, need.api_key, False, False, DEGRADES, AT_ONCE, "", need.source)

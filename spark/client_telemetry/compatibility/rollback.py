@@ -20,8 +20,8 @@ from client_telemetry.compatibility import (
     software,
 )
 from client_telemetry.compatibility.case import Case
+from client_telemetry.compatibility.conclusion import conclude
 from client_telemetry.compatibility.evidence import ClientEvidence, format_versions, versions_in_use
-from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.known_issues import KnownIssue
 from client_telemetry.compatibility.software import Identity
 from client_telemetry.compatibility.verdict import (
@@ -51,7 +51,7 @@ def judge_rollback(
     """
     uses = {key: of_api for key, of_api in versions_in_use(evidence).items() if key != apis.API_VERSIONS}
     if not uses:
-        back = judge(replace(evidence, api_uses=()), to_release, from_release)
+        back = conclude(Case.of(replace(evidence, api_uses=()), to_release, from_release))
         return Outlook(back.verdict, back.confidence, back.explanation, back.when)
     brought = _issues_it_has_again(evidence, uses, from_release, to_release)
     if brought:
@@ -79,7 +79,7 @@ def _issues_it_has_again(
     if all(each.library == known_issues.ANY_LIBRARY and each.api_key not in uses for each in issues):
         return []
     found = issue_findings.of(Case.of(evidence, to_release, from_release))
-    return [each for each in found if each.decides]
+    return [each for each in found if each.decides and not each.already]
 
 
 def _meanwhile(

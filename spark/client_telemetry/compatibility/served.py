@@ -5,10 +5,12 @@ follows the advertised range, what works follows the served one. Ranges are thos
 default settings: versions behind unstable.api.versions.enable are not in it.
 """
 
+from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis, releases
+from client_telemetry.compatibility import apis, features, releases
+from client_telemetry.compatibility.features import Gate
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
 
 FILE = "broker_api_versions.csv"
@@ -33,6 +35,8 @@ class Versions(NamedTuple):
     max: int
 
     def __str__(self) -> str:
+        if self.min > self.max:
+            return "none"
         return str(self.min) if self.min == self.max else f"{self.min}–{self.max}"
 
 
@@ -43,6 +47,11 @@ class BrokerApi(NamedTuple):
     """Versions that the release's own metrics and request log count as deprecated."""
     condition: str
     """Empty, or what the broker needs to serve it at all (a telemetry plugin)."""
+
+    @property
+    def serves_any(self) -> bool:
+        """Not so while all its versions wait for a feature level."""
+        return self.served.min <= self.served.max
 
     def works_with(self, client: Versions) -> bool:
         """Whether a negotiating client with this range gets along: it takes the highest version that both have.
@@ -100,17 +109,43 @@ def _deprecated(line: int, text: str) -> Versions | None:
 
 
 def by(release: str) -> dict[int, BrokerApi]:
-    """API key -> ranges of one exact release."""
+    """API key -> ranges of one exact release, with every feature finalized that its brokers support."""
     return _all()[release]
 
 
+def with_levels(release: str, levels: Mapping[str, int]) -> dict[int, BrokerApi]:
+    """API key -> ranges of one exact release with these finalized feature levels.
+
+    What waits for a higher level is advertised all the same, and refused.
+    """
+    closed = features.closed(release, levels)
+    return without(release, closed) if closed else by(release)
+
+
 @cache
-def dropped(from_release: str, to_release: str) -> frozenset[int]:
-    """Keys of the APIs of which the target refuses some version that the source serves.
+def without(release: str, closed: tuple[Gate, ...]) -> dict[int, BrokerApi]:
+    """API key -> ranges of one exact release with these gates closed."""
+    found = dict(by(release))
+    for gate in closed:
+        api = found.get(gate.api_key)
+        if api is None:
+            continue
+        low, high = api.served
+        if gate.min_version > low:
+            high = min(high, gate.min_version - 1)
+        else:
+            low = gate.max_version + 1
+        found[gate.api_key] = api._replace(served=Versions(low, high))
+    return found
+
+
+@cache
+def dropped(from_release: str, to_release: str, closed: tuple[Gate, ...] = ()) -> frozenset[int]:
+    """Keys of the APIs of which the target, with these gates closed, refuses some version that the source serves.
 
     Only through these can an upgrade refuse a request that works today.
     """
-    source, target = by(from_release), by(to_release)
+    source, target = by(from_release), without(to_release, closed)
     return frozenset(
         key
         for key, api in source.items()

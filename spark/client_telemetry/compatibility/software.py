@@ -136,6 +136,11 @@ def bindings() -> dict[str, dict[str, str]]:
     return found
 
 
+def check() -> None:
+    """Read all files on software: raises DamagedKnowledge for the first mistake."""
+    known(), _aliases(), _platforms(), bindings()
+
+
 @cache
 def names_every_connection_since(library: str) -> tuple[int, ...] | None:
     """First version of a library all of whose connections carry a name; None where none does or it is not known."""

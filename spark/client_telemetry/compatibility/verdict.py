@@ -1,5 +1,6 @@
 """The words of a verdict: what a client gets told, why, how surely and when."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 BREAKS = "breaks"
@@ -17,6 +18,15 @@ CONFIDENCES = (OBSERVED, DECLARED, INFERRED, NONE)
 AT_ONCE, LATENT = "at_once", "latent"
 
 YES, NO, CONDITION_UNKNOWN = "yes", "no", "unknown"
+
+ROLLING = "rolling"
+NOT_FINALIZED = "not_finalized"
+FINALIZED = "finalized"
+ROLLBACK_BEFORE_FINALIZATION = "rollback_before_finalization"
+ROLLBACK_AFTER_FINALIZATION = "rollback_after_finalization"
+STEPS = (ROLLING, NOT_FINALIZED, FINALIZED, ROLLBACK_BEFORE_FINALIZATION, ROLLBACK_AFTER_FINALIZATION)
+"""Brokers of both releases at work; all on the target with the source's feature levels; with the target's; back on the
+source from either."""
 
 
 @dataclass(frozen=True)
@@ -37,21 +47,39 @@ class Finding:
     condition: str = ""
     """What else must be true for it, empty for an unconditional finding."""
     condition_met: str | None = None
-    """yes, no, unknown; None without a condition. Unknown and no never decide the verdict."""
+    """yes, no, unknown; None without a condition. No never decides the verdict; unknown keeps it from being safe
+    where `could_be_met`."""
+    could_be_met: bool = False
+    """The condition is unknown, and asks for nothing but how the client or its brokers are set up today."""
+    settled_by: str = ""
+    """What would show whether the condition is met."""
     api_key: int | None = None
     api_name: str = ""
     versions: str = ""
     """Request versions that the finding is about, as text ('0', '3–7')."""
     requests: int = 0
-    """Answered requests behind it; 0 where nothing was observed."""
+    """Requests behind it, answered or, of what the source refuses already, refused; 0 where nothing was observed."""
     first_seen: int | None = None
     """Microseconds since 1970, broker clock."""
     last_seen: int | None = None
     fix: str = ""
+    already: bool = False
+    """So on the source release too, and nothing that was seen speaks against it."""
 
     @property
     def decides(self) -> bool:
         return self.condition_met in (None, YES)
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What happens to a client at another point of an upgrade: on the way back, or while brokers differ."""
+
+    verdict: str
+    confidence: str
+    explanation: str
+    when: str | None
+    """at_once or latent; None where nothing happens."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +96,11 @@ class ClientVerdict:
     identified_as: str = ""
     """Library and version as resolved; empty where the client told nothing that is known."""
 
-
-@dataclass(frozen=True)
-class Outlook:
-    """What happens to a client at another point of an upgrade: on the way back, or while brokers differ."""
-
-    verdict: str
-    confidence: str
-    explanation: str
-    when: str | None
-    """at_once or latent; None where nothing happens."""
+    already_failing: bool = False
+    """On the source release already: what it exists for is refused, or it cannot log in."""
+    works_again: bool = False
+    """It is already failing, and not on the target."""
+    condition: str = ""
+    """What it depends on that is not known, and what would settle it; empty where nothing is."""
+    steps: Mapping[str, Outlook] = field(default_factory=dict)
+    """One of STEPS -> what happens to the client then. Empty for a rollback: `judge` answers for its end."""

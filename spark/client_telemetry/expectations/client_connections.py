@@ -77,6 +77,12 @@ SUITE = Suite(
             "critical",
             "a refusal that is tied to no connection carries the flag, and no connection does",
         ),
+        RowRule(
+            "summaries_are_flagged",
+            "connections = 1 or (connections > 0 and array_contains(flags, 'summary'))",
+            "critical",
+            "a row stands for one connection, unless the broker summed several up",
+        ),
         flags_are_known(CLIENT_CONNECTIONS),
         RowRule(
             "opened_before_seen",
@@ -100,7 +106,7 @@ SUITE = Suite(
             "no_event_is_lost",
             "coalesce(sum(events), 0) - {events}",
             "critical",
-            "every registry event of the day that is no broker's own is counted in exactly one connection",
+            "every registry event of the day that tells of a client's connection is counted in exactly one",
             minimum=0,
             maximum=0,
         ),

@@ -1,9 +1,11 @@
 """What must hold for clients."""
 
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
+from client_telemetry.identity.applications import KINDS
 from client_telemetry.tables.clients import CLIENTS, MAX_RELATED, RELATIONS
 
 _UNKNOWN = "coalesce(client_software_name, '') in ('', 'unknown')"
+_KINDS = ", ".join(f"'{kind}'" for kind in KINDS)
 _RELATIONS = ", ".join(f"'{relation}'" for relation in RELATIONS)
 
 SUITE = Suite(
@@ -88,6 +90,13 @@ SUITE = Suite(
             "short_lived_instances between 0 and instances and short_lived_connections between 0 and connections",
             "critical",
             "there are no more short-lived ones than there are",
+        ),
+        RowRule(
+            "application_is_named",
+            f"application is not null and application_kind in ({_KINDS}) and "
+            "application_notes = array_sort(array_distinct(application_notes))",
+            "critical",
+            "every client belongs to an application, of a kind of the vocabulary",
         ),
         RowRule(
             "owner_has_rule",

@@ -8,9 +8,16 @@ SUITE = Suite(
     (
         RowRule(
             "kind_is_known",
-            "kind in ('opened', 'active', 'closed')",
+            "kind in ('opened', 'active', 'closed', 'authentication_failed', 'summary') "
+            "or array_contains(flags, 'unknown_kind')",
             "critical",
-            "the event is of a known kind",
+            "the event is of a known kind, or flagged",
+        ),
+        RowRule(
+            "stands_for_something",
+            "connections is null or connections > 0",
+            "warning",
+            "an event that sums up failures or connections stands for one at least",
         ),
         RowRule(
             "uses_are_counted",

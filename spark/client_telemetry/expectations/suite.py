@@ -1,4 +1,4 @@
-"""What a suite is: rules about single rows and about the slice as a whole. How they are judged: quality.py."""
+"""What a suite is: rules about single rows and about the slice as a whole. How they are judged: pipeline/quality.py."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -17,6 +17,12 @@ SUITE = Suite(
             "clients_were_seen", "clients > 0", "warning", "at least one client was seen on the from-release"
         ),
         RowRule(
+            "parts_are_clients",
+            "already_failing <= clients and clients_by_pushes_only <= clients",
+            "critical",
+            "what is counted of the clients is not more than they are",
+        ),
+        RowRule(
             "asked_release_is_compared",
             "size(filter(targets, t -> t.to_release = to_release)) = 1",
             "critical",

@@ -1,8 +1,10 @@
 """What must hold for verdicts."""
 
+from client_telemetry.compatibility.verdict import STEPS
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 
+_STEPS = ", ".join(f"'{step}'" for step in STEPS)
 _WORDS = ", ".join(f"'{verdict}'" for verdict in VERDICTS)
 
 SUITE = Suite(
@@ -44,6 +46,18 @@ SUITE = Suite(
             "mixed_explanation <> '' and (rollback_verdict is null) = (coalesce(rollback_explanation, '') = '')",
             "critical",
             "the mixed window and the way back have their reasons in words",
+        ),
+        RowRule(
+            "works_again_was_failing",
+            "already_failing or not works_again",
+            "critical",
+            "what works again was failing before",
+        ),
+        RowRule(
+            "steps_are_known",
+            f"forall(steps, s -> s.step in ({_STEPS}) and s.verdict in ({_WORDS}) and s.explanation <> '')",
+            "critical",
+            "steps and their verdicts are words of the vocabulary, with their reasons",
         ),
         RowRule(
             "other_targets_differ",

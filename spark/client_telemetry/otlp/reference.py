@@ -5,6 +5,7 @@ with ExportMetricsServiceRequest).
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.metrics.v1.metrics_pb2 import (
@@ -98,7 +99,7 @@ def _decode_metric(metric: Metric, resource_index: int, decoded: DecodedPayload)
         decoded.histograms += _summaries(metric.summary, index, resource_index, name)
 
 
-def _numbers(points: Iterable[NumberDataPoint], shared: tuple) -> Iterable[NumberPoint]:
+def _numbers(points: Iterable[NumberDataPoint], shared: tuple[Any, ...]) -> Iterable[NumberPoint]:
     index, resource_index, name, kind, temporality, is_monotonic = shared
     for i, point in enumerate(points):
         value, value_int = point.as_double, None
@@ -163,7 +164,7 @@ def _summaries(data: Summary, index: int, resource_index: int, name: str) -> Ite
         )
 
 
-def _shared(point, index: int, resource_index: int, name: str) -> dict:
+def _shared(point, index: int, resource_index: int, name: str) -> dict[str, Any]:
     return {
         "point_index": index,
         "resource_index": resource_index,
@@ -175,7 +176,7 @@ def _shared(point, index: int, resource_index: int, name: str) -> dict:
     }
 
 
-def _optional(point, *fields: str) -> dict:
+def _optional(point, *fields: str) -> dict[str, Any]:
     return {field: getattr(point, field) if point.HasField(field) else None for field in fields}
 
 

@@ -4,7 +4,7 @@ What spans records (duplicates, holes in the sequence) is not here, nor what is 
 """
 
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import google_crc32c
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -14,9 +14,9 @@ from client_telemetry.raw import raw_dump_v1_pb2
 from client_telemetry.raw.errors import (
     BadInstanceId,
     InvalidUtf8,
+    MissingEventKind,
     NotProtobuf,
     NumberOutOfRange,
-    UnknownEventKind,
     UnreadableSource,
     WrongChecksum,
     WrongIdentity,
@@ -57,14 +57,17 @@ def parse_client_push(data: bytes, key: ObjectKey) -> ClientPush:
 
 
 def parse_connection_event(data: bytes, key: ObjectKey) -> ConnectionEvent:
-    """A record of dataset `connections` that lies in the object with this key.
+    """A record of dataset `connections` that lies in the object with this key. Its `kind` may be one that this contract
+    does not know: a number above the last one.
 
-    Raises `UnreadableSource`, `NotProtobuf`, `InvalidUtf8`, `WrongIdentity`, `NumberOutOfRange`, `UnknownEventKind`.
+    Raises `UnreadableSource`, `NotProtobuf`, `InvalidUtf8`, `WrongIdentity`, `NumberOutOfRange`, `MissingEventKind`.
     """
     event = _parse(ConnectionEvent, data)
     _check_origin(event, key, None)
-    if event.kind not in (ConnectionEvent.OPENED, ConnectionEvent.ACTIVE, ConnectionEvent.CLOSED):
-        raise UnknownEventKind(f"connection event of kind {event.kind}", sequence=event.sequence)
+    if event.kind == ConnectionEvent.KIND_UNSPECIFIED:
+        raise MissingEventKind("connection event without a kind", sequence=event.sequence)
+    if event.connections > _LARGEST:
+        raise NumberOutOfRange(f"{event.connections} connections", sequence=event.sequence)
     for use in event.api_uses:
         if use.requests > _LARGEST or use.rejected > _LARGEST:
             raise NumberOutOfRange(
@@ -143,7 +146,7 @@ def _invalid_strings(record: Message, path: str = "") -> list[str]:
     return found
 
 
-def _contract_fields(record: Message) -> list:
+def _contract_fields(record: Message) -> list[Any]:
     return raw_dump_v1_pb2.DESCRIPTOR.message_types_by_name[record.DESCRIPTOR.name].fields
 
 

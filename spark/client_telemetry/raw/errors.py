@@ -140,10 +140,10 @@ class WrongChecksum(UndecodableRecord):
     remedy = "The bytes changed after the broker wrote them: restore the object from a copy."
 
 
-class UnknownEventKind(UndecodableRecord):
+class MissingEventKind(UndecodableRecord):
     subject = "record"
-    meaning = "The connection event is none of OPENED, ACTIVE and CLOSED."
-    remedy = "Update the reader if the writer is newer; otherwise correct the writer."
+    meaning = "The connection event does not say of which kind it is."
+    remedy = "Correct the writer: `kind` is required."
 
 
 class NumberOutOfRange(UndecodableRecord):

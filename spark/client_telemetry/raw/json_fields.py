@@ -111,7 +111,7 @@ def hex_digits(length: int) -> Reader:
 
 
 def many(read_one: Reader) -> Reader:
-    def read(value: Any, path: str) -> tuple:
+    def read(value: Any, path: str) -> tuple[Any, ...]:
         if not isinstance(value, list):
             raise wrong(path, value, "list")
         return tuple(read_one(each, f"{path}[{i}]") for i, each in enumerate(value))
@@ -120,7 +120,7 @@ def many(read_one: Reader) -> Reader:
 
 
 def mapping(read_one: Reader) -> Reader:
-    def read(value: Any, path: str) -> dict:
+    def read(value: Any, path: str) -> dict[str, Any]:
         return {name: read_one(each, f"{path}.{name}") for name, each in json_object(value, path).items()}
 
     return read

@@ -84,11 +84,31 @@ class Subscription:
 
 
 @dataclass(frozen=True)
+class Plugin:
+    """What wrote the dump."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True)
+class Reconciliation:
+    """What the broker's own counters say of the hour, and what the registry has; None where not known. Where they
+    differ, the registry missed clients."""
+
+    connections_by_gauge: int | None
+    connections_in_registry: int | None
+    requests_by_counter: int | None
+    requests_in_registry: int | None
+
+
+@dataclass(frozen=True)
 class Manifest:
     """What is None was not told. Counters are increases within the hour. Times are aware, UTC.
 
     `incarnation`: 32 lower-case hex digits. `hour`: its beginning. `dropped`: records by reason, all reasons that
-    the broker names. `api_versions`: (api key, min, max). `requests`: (api key, version, count).
+    the broker names. `api_versions`: (api key, min, max). `requests`: (api key, version, count). `identifiers`: kind of
+    identifier (principal, address, client_id, group_id, transactional_id, topic) -> clear, hmac or omit.
     """
 
     cluster_id: str
@@ -109,6 +129,9 @@ class Manifest:
     requests: tuple[tuple[int, int, int], ...] | None = None
     client_metrics: dict[str, float] | None = None
     subscriptions: tuple[Subscription, ...] | None = None
+    plugin: Plugin | None = None
+    identifiers: dict[str, str] | None = None
+    reconciliation: Reconciliation | None = None
 
 
 def parse_manifest(data: bytes, key: ObjectKey | None = None) -> Manifest:
@@ -144,6 +167,9 @@ def parse_manifest(data: bytes, key: ObjectKey | None = None) -> Manifest:
         requests=top.optional("requests", many(_triple(count))),
         client_metrics=top.optional("client_metrics", _numbers),
         subscriptions=top.optional("subscriptions", many(_subscription)),
+        plugin=top.optional("plugin", _plugin),
+        identifiers=top.optional("identifiers", mapping(text)),
+        reconciliation=top.optional("reconciliation", _reconciliation),
     )
     if key is not None:
         _check_place(manifest, key)
@@ -239,4 +265,19 @@ def _subscription(value: Any, path: str) -> Subscription:
         interval_ms=fields.required("interval_ms", small_integer),
         metrics=fields.required("metrics", many(text)),
         match=fields.optional("match", mapping(text)) or {},
+    )
+
+
+def _plugin(value: Any, path: str) -> Plugin:
+    fields = Fields(value, path)
+    return Plugin(name=fields.required("name", text), version=fields.required("version", text))
+
+
+def _reconciliation(value: Any, path: str) -> Reconciliation:
+    fields = Fields(value, path)
+    return Reconciliation(
+        connections_by_gauge=fields.optional("connections_by_gauge", count),
+        connections_in_registry=fields.optional("connections_in_registry", count),
+        requests_by_counter=fields.optional("requests_by_counter", count),
+        requests_in_registry=fields.optional("requests_in_registry", count),
     )

@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class ClientConnection(_message.Message):
-    __slots__ = ("client_id", "principal", "client_address", "client_port", "listener_name", "security_protocol", "connection_id", "client_software_name", "client_software_version", "sent_software_name", "sent_software_version", "api_versions_error")
+    __slots__ = ("client_id", "principal", "client_address", "client_port", "listener_name", "security_protocol", "connection_id", "client_software_name", "client_software_version", "sent_software_name", "sent_software_version", "api_versions_error", "sasl_mechanism")
     CLIENT_ID_FIELD_NUMBER: _ClassVar[int]
     PRINCIPAL_FIELD_NUMBER: _ClassVar[int]
     CLIENT_ADDRESS_FIELD_NUMBER: _ClassVar[int]
@@ -21,6 +21,7 @@ class ClientConnection(_message.Message):
     SENT_SOFTWARE_NAME_FIELD_NUMBER: _ClassVar[int]
     SENT_SOFTWARE_VERSION_FIELD_NUMBER: _ClassVar[int]
     API_VERSIONS_ERROR_FIELD_NUMBER: _ClassVar[int]
+    SASL_MECHANISM_FIELD_NUMBER: _ClassVar[int]
     client_id: str
     principal: str
     client_address: str
@@ -33,7 +34,8 @@ class ClientConnection(_message.Message):
     sent_software_name: str
     sent_software_version: str
     api_versions_error: int
-    def __init__(self, client_id: _Optional[str] = ..., principal: _Optional[str] = ..., client_address: _Optional[str] = ..., client_port: _Optional[int] = ..., listener_name: _Optional[str] = ..., security_protocol: _Optional[str] = ..., connection_id: _Optional[str] = ..., client_software_name: _Optional[str] = ..., client_software_version: _Optional[str] = ..., sent_software_name: _Optional[str] = ..., sent_software_version: _Optional[str] = ..., api_versions_error: _Optional[int] = ...) -> None: ...
+    sasl_mechanism: str
+    def __init__(self, client_id: _Optional[str] = ..., principal: _Optional[str] = ..., client_address: _Optional[str] = ..., client_port: _Optional[int] = ..., listener_name: _Optional[str] = ..., security_protocol: _Optional[str] = ..., connection_id: _Optional[str] = ..., client_software_name: _Optional[str] = ..., client_software_version: _Optional[str] = ..., sent_software_name: _Optional[str] = ..., sent_software_version: _Optional[str] = ..., api_versions_error: _Optional[int] = ..., sasl_mechanism: _Optional[str] = ...) -> None: ...
 
 class ClientPush(_message.Message):
     __slots__ = ("cluster_id", "broker_id", "incarnation", "sequence", "received_at_nanos", "client", "client_instance_id", "terminating", "content_type", "compression_type", "payload", "payload_crc32c", "push_interval_ms", "subscription_id", "error_code")
@@ -86,17 +88,21 @@ class ApiUse(_message.Message):
     def __init__(self, api_key: _Optional[int] = ..., version: _Optional[int] = ..., requests: _Optional[int] = ..., rejected: _Optional[int] = ..., first_request_at_nanos: _Optional[int] = ..., last_request_at_nanos: _Optional[int] = ...) -> None: ...
 
 class ConnectionEvent(_message.Message):
-    __slots__ = ("cluster_id", "broker_id", "incarnation", "sequence", "observed_at_nanos", "client", "kind", "opened_at_nanos", "last_request_at_nanos", "api_uses", "group_ids", "transactional_ids")
+    __slots__ = ("cluster_id", "broker_id", "incarnation", "sequence", "observed_at_nanos", "client", "kind", "opened_at_nanos", "last_request_at_nanos", "api_uses", "group_ids", "transactional_ids", "failure_reason", "connections", "cut_fields")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         KIND_UNSPECIFIED: _ClassVar[ConnectionEvent.Kind]
         OPENED: _ClassVar[ConnectionEvent.Kind]
         ACTIVE: _ClassVar[ConnectionEvent.Kind]
         CLOSED: _ClassVar[ConnectionEvent.Kind]
+        AUTHENTICATION_FAILED: _ClassVar[ConnectionEvent.Kind]
+        SUMMARY: _ClassVar[ConnectionEvent.Kind]
     KIND_UNSPECIFIED: ConnectionEvent.Kind
     OPENED: ConnectionEvent.Kind
     ACTIVE: ConnectionEvent.Kind
     CLOSED: ConnectionEvent.Kind
+    AUTHENTICATION_FAILED: ConnectionEvent.Kind
+    SUMMARY: ConnectionEvent.Kind
     CLUSTER_ID_FIELD_NUMBER: _ClassVar[int]
     BROKER_ID_FIELD_NUMBER: _ClassVar[int]
     INCARNATION_FIELD_NUMBER: _ClassVar[int]
@@ -109,6 +115,9 @@ class ConnectionEvent(_message.Message):
     API_USES_FIELD_NUMBER: _ClassVar[int]
     GROUP_IDS_FIELD_NUMBER: _ClassVar[int]
     TRANSACTIONAL_IDS_FIELD_NUMBER: _ClassVar[int]
+    FAILURE_REASON_FIELD_NUMBER: _ClassVar[int]
+    CONNECTIONS_FIELD_NUMBER: _ClassVar[int]
+    CUT_FIELDS_FIELD_NUMBER: _ClassVar[int]
     cluster_id: str
     broker_id: int
     incarnation: bytes
@@ -121,4 +130,7 @@ class ConnectionEvent(_message.Message):
     api_uses: _containers.RepeatedCompositeFieldContainer[ApiUse]
     group_ids: _containers.RepeatedScalarFieldContainer[str]
     transactional_ids: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, cluster_id: _Optional[str] = ..., broker_id: _Optional[int] = ..., incarnation: _Optional[bytes] = ..., sequence: _Optional[int] = ..., observed_at_nanos: _Optional[int] = ..., client: _Optional[_Union[ClientConnection, _Mapping]] = ..., kind: _Optional[_Union[ConnectionEvent.Kind, str]] = ..., opened_at_nanos: _Optional[int] = ..., last_request_at_nanos: _Optional[int] = ..., api_uses: _Optional[_Iterable[_Union[ApiUse, _Mapping]]] = ..., group_ids: _Optional[_Iterable[str]] = ..., transactional_ids: _Optional[_Iterable[str]] = ...) -> None: ...
+    failure_reason: str
+    connections: int
+    cut_fields: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, cluster_id: _Optional[str] = ..., broker_id: _Optional[int] = ..., incarnation: _Optional[bytes] = ..., sequence: _Optional[int] = ..., observed_at_nanos: _Optional[int] = ..., client: _Optional[_Union[ClientConnection, _Mapping]] = ..., kind: _Optional[_Union[ConnectionEvent.Kind, str]] = ..., opened_at_nanos: _Optional[int] = ..., last_request_at_nanos: _Optional[int] = ..., api_uses: _Optional[_Iterable[_Union[ApiUse, _Mapping]]] = ..., group_ids: _Optional[_Iterable[str]] = ..., transactional_ids: _Optional[_Iterable[str]] = ..., failure_reason: _Optional[str] = ..., connections: _Optional[int] = ..., cut_fields: _Optional[_Iterable[str]] = ...) -> None: ...

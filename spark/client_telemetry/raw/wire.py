@@ -26,7 +26,7 @@ _FOLD = np.uint64(32)
 _HIGH_BITS = np.uint64(0x8080808080808080)
 
 
-def compiled(signature: str):
+def compiled(signature: types.Type | str):
     """Compile a function for these types when its module is imported, or load what was compiled before."""
     return njit(signature, cache=True, nogil=True, error_model="numpy")
 

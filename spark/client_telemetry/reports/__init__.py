@@ -1,1 +1,1 @@
-"""An answered upgrade question as HTML, JSON, CSV and Markdown. Pure: no Spark, no Airflow."""
+"""Reports as HTML, JSON, CSV and Markdown: `upgrade` and `fleet` are equals, what they share is here. Pure: no Spark, no Airflow."""

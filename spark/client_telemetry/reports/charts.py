@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from markupsafe import Markup
 
 from client_telemetry.reports.coverage import COMPLETENESS
-from client_telemetry.reports.model import OUTCOMES, Coverage, CoverageRun
+from client_telemetry.reports.upgrade.model import OUTCOMES, Coverage, CoverageRun
 
 STRIP_WIDTH = 560
 LABEL_WIDTH = 66

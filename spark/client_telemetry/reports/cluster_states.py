@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
-from client_telemetry.reports.model import BrokerIncarnation, BrokersOfRelease, ClusterState
+from client_telemetry.reports.upgrade.model import BrokerIncarnation, BrokersOfRelease, ClusterState
 from client_telemetry.reports.versions import version_order
 
 

@@ -5,7 +5,13 @@ from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 
 from client_telemetry.reports.cluster_states import cluster_states
-from client_telemetry.reports.model import BrokerIncarnation, Coverage, CoverageRun, Watched
+from client_telemetry.reports.upgrade.model import (
+    BrokerIncarnation,
+    Coverage,
+    CoverageRun,
+    Missed,
+    Watched,
+)
 
 COMPLETENESS = {
     "complete": "seen completely",
@@ -16,6 +22,7 @@ COMPLETENESS = {
     "dropped_records": "the broker dropped records",
     "unread_records": "fewer records were read than there are",
     "registry_not_watching": "connections were watched for a part of the hour only, or not at all",
+    "registry_incomplete": "the broker counted connections or requests that the plugin did not see",
 }
 """The vocabulary of `broker_hours.completeness` in a reader's words."""
 
@@ -64,6 +71,7 @@ def coverage(
         cluster_states=cluster_states(_latest(brokers)),
         watched=_watched(rows, end),
         deprecated_only=_deprecated_only(rows),
+        missed=_missed(rows),
     )
 
 
@@ -88,17 +96,38 @@ def duration(time: timedelta) -> str:
     return f"{seconds} second{'' if seconds == 1 else 's'}"
 
 
-def seen_in(seen: Coverage) -> str | None:
-    """What the answer rests on, where that is little: `10 minutes of requests`."""
-    if seen.deprecated_only and seen.deprecated_only == seen.broker_ids:
-        return "requests of deprecated versions"
+def traffic_seen(seen: Coverage, begin: datetime | None, end: datetime | None) -> str | None:
+    """The window that the answer rests on: `8 minutes of traffic (3 of 18 broker hours)`. `begin`, `end`: first and last
+    evidence; None = there is none."""
     watched = watched_for(seen)
-    return f"{duration(watched)} of requests" if watched else None
+    if watched is None and begin is not None and end is not None and end > begin:
+        watched = end - begin
+    if watched is None:
+        return None
+    what = "traffic"
+    if seen.deprecated_only and seen.deprecated_only == seen.broker_ids:
+        what = "requests of deprecated versions"
+    hours = f" ({seen.complete_broker_hours:,} of {seen.broker_hours:,} broker hours)"
+    return f"{duration(watched)} of {what}{hours if seen.complete_broker_hours < seen.broker_hours else ''}"
 
 
 def watched_sentences(seen: Coverage) -> list[str]:
     """What is to be said where connections were watched at times only, or not all requests of them."""
-    return [*_deprecated_only_sentences(seen), *_window_sentences(seen)]
+    return [*_deprecated_only_sentences(seen), *_window_sentences(seen), *_missed_sentences(seen)]
+
+
+def _missed_sentences(seen: Coverage) -> list[str]:
+    if not seen.missed:
+        return []
+    counts = [
+        f"{sum(getattr(each, kind) for each in seen.missed):,} {kind}"
+        for kind in ("connections", "requests")
+        if any(getattr(each, kind) for each in seen.missed)
+    ]
+    return [
+        f"{_brokers(each.broker_id for each in seen.missed).capitalize()} counted {' and '.join(counts)} that the "
+        "plugin did not see: their clients may be missing from this report."
+    ]
 
 
 def _deprecated_only_sentences(seen: Coverage) -> list[str]:
@@ -166,12 +195,28 @@ def _deprecated_only(rows: Iterable[Mapping[str, Any]]) -> tuple[int, ...]:
     return tuple(sorted(broker_id for broker_id, found in modes.items() if found == {"deprecated_only"}))
 
 
+def _missed(rows: Iterable[Mapping[str, Any]]) -> tuple[Missed, ...]:
+    """Of each broker the most connections of an hour, which may be the same ones hour after hour, and all requests.
+    Rows that were written before there was a comparison have none."""
+    connections: dict[int, int] = {}
+    requests: dict[int, int] = {}
+    for row in rows:
+        if "registry_incomplete" in row["completeness"]:
+            broker_id = row["broker_id"]
+            most = max(connections.get(broker_id, 0), row.get("connections_missed") or 0)
+            connections[broker_id] = most
+            requests[broker_id] = requests.get(broker_id, 0) + (row.get("requests_missed") or 0)
+    return tuple(
+        Missed(broker_id, connections[broker_id], requests[broker_id]) for broker_id in sorted(connections)
+    )
+
+
 def _hour_end(moment: datetime) -> datetime:
     start = moment.replace(minute=0, second=0, microsecond=0)
     return start if start == moment else start + HOUR
 
 
-def _runs(broker_id: int, first: datetime, end: datetime, known: Mapping) -> list[CoverageRun]:
+def _runs(broker_id: int, first: datetime, end: datetime, known: Mapping[str, Any]) -> list[CoverageRun]:
     runs: list[CoverageRun] = []
     for index in range((end - first) // HOUR):
         hour = first + index * HOUR

@@ -30,6 +30,7 @@ _COMPRESSIONS: dict[bytes, Callable[[], Any]] = {
     b"\x28\xb5\x2f\xfd": lambda: zstandard.ZstdDecompressor(max_window_size=2**31).decompressobj(),
 }
 _BLOCK_BYTES = 256 * 2**10
+LINE_BLOCK_BYTES = 4 * 2**20
 
 
 class NoLogs(ValueError):
@@ -190,3 +191,20 @@ def lines(log: LogFile, cut: CutOff) -> Iterator[tuple[int, bytes]]:
         while line := text.readline(MAX_LINE_BYTES):
             yield offset, line.rstrip(b"\r\n")
             offset += len(line)
+
+
+def line_blocks(log: LogFile, cut: CutOff) -> Iterator[tuple[int, bytearray]]:
+    """The same lines, many at a time, each with its line feed (the last one may lack it): offset of the first, and they."""
+    offset, found = log.start, bytearray()
+    with opened(log, cut) as text:
+        while block := text.read(LINE_BLOCK_BYTES):
+            end = block.rfind(b"\n") + 1
+            found += memoryview(block)[:end] if end else block
+            if not end and len(found) < MAX_LINE_BYTES:
+                continue
+            size = len(found)
+            yield offset, found
+            offset += size
+            found = bytearray(memoryview(block)[end:]) if end else bytearray()
+    if found:
+        yield offset, found

@@ -24,6 +24,7 @@ COMPLETENESS = {
     "dropped_records": "the broker says that it dropped records in this hour",
     "unread_records": "fewer records were read than the manifests list",
     "registry_not_watching": "connections were watched for a part of the hour only, or not at all",
+    "registry_incomplete": "the broker counted connections or requests that its registry of connections does not have",
 }
 
 BROKER_HOURS = Table(
@@ -72,6 +73,17 @@ BROKER_HOURS = Table(
             STRINGS,
             "When connections were watched, where not all the time: times of day as 05:00:00-05:04:59, both "
             "included, sorted; null = the manifests tell no windows",
+        ),
+        Column(
+            "connections_missed",
+            LONG,
+            "Connections open at the end of the hour by the broker's KIP-511 gauges that its registry does not have; "
+            "null = not compared",
+        ),
+        Column(
+            "requests_missed",
+            LONG,
+            "Requests that the broker counted while all were watched and its registry does not have; null = not compared",
         ),
     ),
     key=("cluster_id", "dt", "broker_id", "hour"),

@@ -61,6 +61,7 @@ LINK_RULES = {
     "several_on_connection": ("ambiguous", "pushes of several instances came on this connection"),
     "no_instance_at_the_time": ("none", "instances of this client pushed from this address, at other times"),
     "no_instance": ("none", "no instance of this client pushed from this address"),
+    "summary": ("none", "it stands for many short connections"),
     "unknown_client": ("none", "neither principal nor client id is known"),
 }
 """Rule -> link and what it says. The client: principal, client id, software name and version."""
@@ -74,8 +75,10 @@ CLIENT_CONNECTIONS = Table(
         "id, address and software are the last that any event of the connection told: a connection is one client, so "
         "a name that came late holds for all of it, and a name that an old ApiVersions request reset to `unknown` "
         "(KIP-511, versions 0 to 2) stays, flagged `name_reset`. Connections of the brokers themselves are left out: "
-        "those with a client id of Kafka's own (registry/broker_clients.py), or an answered request that only "
-        "brokers send, unless one was answered that brokers never send. connection_events has them."
+        "those with a client id of Kafka's own (identity/broker_clients.py), or an answered request that only "
+        "brokers send, unless one was answered that brokers never send. A row that is flagged `summary` stands for "
+        "many short connections (its id is `summary-` and a sequence). Failed logins and events of unknown kinds are no "
+        "connections: connection_events has them."
     ),
     columns=(
         CLUSTER_ID,
@@ -137,6 +140,13 @@ CLIENT_CONNECTIONS = Table(
             nullable=False,
         ),
         Column("link_candidates", LONG, "Instances that the rule leaves", nullable=False),
+        Column(
+            "connections",
+            LONG,
+            "How many connections the row stands for: 1, or more with flag `summary`",
+            nullable=False,
+        ),
+        Column("sasl_mechanism", STRING, "SASL mechanism; null = the source cannot tell, or not SASL"),
         Column("events", LONG, "Registry events of the day", nullable=False),
         Column(
             "source_objects",
@@ -159,6 +169,7 @@ CLIENT_CONNECTIONS = Table(
     ),
     flags={
         "no_connection": "a refusal that is tied to no connection; only the address is known",
+        "summary": "many short connections of one address, client id and software that the broker summed up",
         "name_reset": "the broker went back to `unknown` after it had registered a name; the name was kept",
         "name_invalid": "the software name or version as sent is not what KIP-511 allows: a broker refuses it",
         "name_refused": "the broker refused the software name or version (ApiVersions error 42)",

@@ -2,6 +2,7 @@
 
 from pyspark.sql.types import ArrayType
 
+from client_telemetry.identity.applications import KINDS as APPLICATION_KINDS
 from client_telemetry.tables.table import (
     API_USES,
     CLIENT,
@@ -47,6 +48,33 @@ RELATIONS = {
     "that sends its client id on a part of its connections only",
 }
 
+APPLICATION = (
+    Column(
+        "application",
+        STRING,
+        "What an owner would call one program: clients with the same principal, owner and application are counted as one "
+        "(docs/clients.md)",
+        nullable=False,
+    ),
+    Column(
+        "application_kind",
+        STRING,
+        "; ".join(f"`{kind}`: {meaning}" for kind, meaning in APPLICATION_KINDS.items()),
+        nullable=False,
+    ),
+    Column(
+        "product",
+        STRING,
+        "Product or framework, by a client id that it sets itself; null = not known to be one",
+    ),
+    Column(
+        "application_notes",
+        STRINGS,
+        "Where putting the clients together is a guess, and where several programs can be one row, sorted",
+        nullable=False,
+    ),
+)
+
 CLIENTS = Table(
     name="clients",
     comment=(
@@ -63,7 +91,7 @@ CLIENTS = Table(
         Column(
             "client_family",
             STRING,
-            "client_id with its changing parts masked (registry/client_families.py); with cluster, principal and "
+            "client_id with its changing parts masked (identity/client_families.py); with cluster, principal and "
             "software name it is the client family, which survives restarts and upgrades. Null = no client id",
         ),
         Column("family_masks", STRINGS, "Names of the masks that changed it, in order", nullable=False),
@@ -92,6 +120,7 @@ CLIENTS = Table(
             + "; ".join(f"`{k}`: {v}" for k, v in RELATIONS.items()),
             nullable=False,
         ),
+        *APPLICATION,
         Column("instances", LONG, "Client instances that pushed metrics", nullable=False),
         Column(
             "short_lived_instances",

@@ -1,11 +1,13 @@
-"""What a table of the lake is: columns with comments, key, partition. Not: how it is read or written (lake.py)."""
+"""What a table of the lake is: columns with comments, key, partition. Not: how it is read or written (lake/)."""
 
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import (
-    ArrayType,
+    ArrayType as ArrayType,
+)
+from pyspark.sql.types import (
     BinaryType,
     BooleanType,
     DataType,
@@ -13,11 +15,13 @@ from pyspark.sql.types import (
     DoubleType,
     IntegerType,
     LongType,
-    MapType,
     StringType,
     StructField,
     StructType,
     TimestampType,
+)
+from pyspark.sql.types import (
+    MapType as MapType,
 )
 
 STRING, INT, LONG, DOUBLE = StringType(), IntegerType(), LongType(), DoubleType()
@@ -52,7 +56,7 @@ tables are compared for equality."""
 class Column:
     """`nullable=False` is checked by the gate: the table's columns are all optional, so that a missing value is
     reported like any other fault instead of stopping the write. Files of compiled code, which leaves no value out, have
-    it in their own schema (data_files.py)."""
+    it in their own schema (lake/writer.py)."""
 
     name: str
     kind: DataType

@@ -37,10 +37,15 @@ UPGRADE_FINDINGS = Table(
         Column("trigger", STRING, "What sets a latent finding off"),
         Column("condition", STRING, "What must hold besides, if anything"),
         Column("condition_met", STRING, "yes, no, unknown; null = no condition"),
+        Column("settled_by", STRING, "What would show whether the condition is met; null = nothing is open"),
         Column("api_key", INT, "API concerned; null = none"),
         Column("api_name", STRING, "Its name"),
         Column("versions", STRING, "Versions seen or declared"),
-        Column("requests", LONG, "Requests with these versions; null = not observed"),
+        Column(
+            "requests",
+            LONG,
+            "Requests with these versions that were answered; where none was, those that were refused; null = not observed",
+        ),
         Column("first_seen_at", TIMESTAMP, "First of them"),
         Column("last_seen_at", TIMESTAMP, "Last of them"),
         Column("broker_ids", INTS, "Brokers that saw them, sorted", nullable=False),
@@ -53,7 +58,7 @@ UPGRADE_FINDINGS = Table(
         Column(
             "source_sequences",
             ArrayType(LONG),
-            "For each of source_objects the sequence of the record in it, which `python -m client_telemetry.raw_record` "
+            "For each of source_objects the sequence of the record in it, which `client-telemetry show-record` "
             "prints",
             nullable=False,
         ),

@@ -23,9 +23,11 @@ TARGETS = ArrayType(
         degrades=LONG,
         unsupported=LONG,
         safe=LONG,
+        works_again=LONG,
     )
 )
-"""Clients per verdict if the brokers went to that release; `breaks` is split by its `when`."""
+"""Clients per verdict if the brokers went to that release; `breaks` is split by its `when`. `works_again` counts clients
+that are already failing and are served there, whatever their verdict."""
 
 UPGRADE_REPORTS = Table(
     name="upgrade_reports",
@@ -47,6 +49,19 @@ UPGRADE_REPORTS = Table(
         ),
         Column("evidence_until_reason", STRING, "Why evidence was cut there"),
         Column("clients", LONG, "Clients judged", nullable=False),
+        Column(
+            "clients_by_pushes_only",
+            LONG,
+            "Of these, known by their metric pushes (KIP-714) alone: no connection of theirs was seen, and they are judged by "
+            "the software that they declare",
+            nullable=False,
+        ),
+        Column(
+            "already_failing",
+            LONG,
+            "Of these, refused or not able to log in on the from-release already",
+            nullable=False,
+        ),
         Column("connections", LONG, "Connections that are evidence", nullable=False),
         Column(
             "connections_elsewhere",

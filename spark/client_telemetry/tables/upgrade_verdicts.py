@@ -1,7 +1,8 @@
 """The conclusion for each client of an upgrade question."""
 
-from client_telemetry.tables.clients import CLIENT_KEY
+from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY
 from client_telemetry.tables.table import (
+    BOOLEAN,
     CLIENT,
     CLUSTER_ID,
     INTS,
@@ -44,6 +45,32 @@ UPGRADE_VERDICTS = Table(
             "identified_as", STRING, "Library and version, as resolved from the declared name; null = unknown"
         ),
         Column(
+            "condition",
+            STRING,
+            "What the verdict depends on that the evidence cannot show, and what would settle it; null = nothing",
+        ),
+        Column(
+            "already_failing",
+            BOOLEAN,
+            "What the client exists for is refused, or it cannot log in, on the from-release already",
+            nullable=False,
+        ),
+        Column(
+            "works_again",
+            BOOLEAN,
+            "It is already failing, and the release that was asked about serves it again",
+            nullable=False,
+        ),
+        Column(
+            "steps",
+            ArrayType(struct(step=STRING, verdict=STRING, when=STRING, explanation=STRING)),
+            "What happens at each step of the change: `rolling` (brokers of both releases), `not_finalized` (all on the new "
+            "release with the feature levels of the old one), `finalized` (with its own newest levels), "
+            "`rollback_before_finalization`, `rollback_after_finalization`. The verdict of the row is the most serious one "
+            "of `not_finalized` and `finalized`. Empty where the question is itself about an older release",
+            nullable=False,
+        ),
+        Column(
             "rollback_verdict",
             STRING,
             "What becomes of the client when the brokers return to the from-release after the upgrade, a verdict; null "
@@ -66,6 +93,7 @@ UPGRADE_VERDICTS = Table(
         ),
         Column("owner", STRING, "Owner of the client; null = no rule matches"),
         Column("owner_contact", STRING, "How to reach the owner"),
+        *APPLICATION,
         Column("connections", LONG, "Connections that are evidence", nullable=False),
         Column("requests", LONG, "Requests that are evidence", nullable=False),
         Column("broker_ids", INTS, "Brokers that saw the client, sorted", nullable=False),

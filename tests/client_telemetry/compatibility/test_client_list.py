@@ -83,9 +83,9 @@ def test_json(tmp_path):
 
 
 def test_no_cell_is_a_formula(tmp_path):
-    row = ("=1+1", "safe", "none", "", "@x", "-y", "+z")
+    row = ("=1+1", "safe", "none", "", "@x", "-y", "+z", "", "no", "no", "")
     client_list.write(tmp_path / "out.csv", [row])
     with (tmp_path / "out.csv").open(newline="") as opened:
-        assert list(csv.reader(opened))[1] == ["'=1+1", "safe", "none", "", "'@x", "'-y", "'+z"]
+        assert list(csv.reader(opened))[1] == ["'=1+1", *row[1:4], "'@x", "'-y", "'+z", *row[7:]]
     client_list.write(tmp_path / "out.json", [row])
     assert json.loads((tmp_path / "out.json").read_text())[0]["client"] == "=1+1"

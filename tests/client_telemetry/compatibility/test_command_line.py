@@ -86,3 +86,55 @@ def test_a_link_stays_a_link(tmp_path):
     assert main(["--from", "3.6.2", "--to", "4.0.0", "--input", str(EXAMPLE), "--output", str(link)]) == 0
     assert link.is_symlink()
     assert (tmp_path / "there").read_text().startswith("client,verdict,")
+
+
+HEADER = "client,client_software_name,client_software_version,client_id,api_uses,sasl_mechanism,security_protocol\n"
+TRANSACTIONS = "AddPartitionsToTxn:5 EndTxn:4 InitProducerId:5 FindCoordinator:4 Produce:11 Metadata:12"
+
+
+def judged(tmp_path: Path, line: str, *options: str) -> dict[str, str]:
+    given, output = tmp_path / "clients.csv", tmp_path / "verdicts.csv"
+    given.write_text(HEADER + line)
+    assert (
+        main(["--from", "3.9.1", "--to", "4.0.1", "--input", str(given), "--output", str(output), *options])
+        == 0
+    )
+    with output.open(encoding="utf-8", newline="") as opened:
+        return next(csv.DictReader(opened))
+
+
+def test_features_that_are_not_finalized_yet(tmp_path):
+    line = f"tx,platformatic-kafka,1.35.0,,{TRANSACTIONS},,PLAINTEXT\n"
+    row = judged(tmp_path, line)
+    assert row["verdict"] == "safe" and row["when"] == ""
+    assert row["condition"].startswith("breaks until transaction.version 1 is finalized on 4.0.1")
+    row = judged(tmp_path, line, "--features", "transaction.version=0,group.version=1")
+    assert (row["verdict"], row["when"], row["condition"]) == ("breaks", "at_once", "")
+    assert judged(tmp_path, line, "--features", "transaction.version=1")["verdict"] == "safe"
+
+
+def test_features_that_cannot_be(tmp_path, capsys):
+    output = tmp_path / "verdicts.csv"
+    for features, says in (
+        ("transaction.versoin=0", "no feature 'transaction.versoin'; did you mean transaction.version?"),
+        ("share.version=1", "Kafka 4.0.1 has no feature 'share.version'"),
+        ("transaction.version=3", "supports transaction.version 0 to 2, not 3"),
+        ("transaction.version", "is not FEATURE=LEVEL"),
+        ("group.version=1,group.version=0", "given twice"),
+    ):
+        arguments = ["--from", "3.9.1", "--to", "4.0.1", "--input", str(EXAMPLE), "--output", str(output)]
+        assert main([*arguments, "--features", features]) == 2
+        printed = capsys.readouterr().err
+        assert says in printed and printed.count("\n") == 1
+        assert not output.exists()
+
+
+def test_a_login_that_is_not_known(tmp_path):
+    line = "a,librdkafka,2.3.0,,Produce:7 Metadata:4,{},SASL_SSL\n"
+    row = judged(tmp_path, line.format(""))
+    assert row["verdict"] == "insufficient_evidence"
+    assert row["explanation"].startswith("Breaks if it uses SCRAM") and "kafka-configs" in row["explanation"]
+    assert row["condition"].startswith("breaks if it uses SCRAM")
+    assert judged(tmp_path, line.format("PLAIN"))["verdict"] == "safe"
+    assert judged(tmp_path, line.format("SCRAM-SHA-256"))["verdict"] == "breaks"
+    assert judged(tmp_path, line.format("SCRAM-SHA-256"), "--vendor", "confluent")["verdict"] == "safe"

@@ -5,7 +5,8 @@ from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
 def fix(
     uses: str, target: str, client_id: str | None = None, name: str | None = None, version: str | None = None
 ):
-    return judge(ClientEvidence(name, version, client_id, parse_api_uses(uses)), "3.9.1", target).fix
+    evidence = ClientEvidence(name, version, client_id, parse_api_uses(uses), security_protocol="PLAINTEXT")
+    return judge(evidence, "3.9.1", target).fix
 
 
 SARAMA = "Fetch:4 ListOffsets:1 Metadata:5 OffsetCommit:1 OffsetFetch:1 JoinGroup:1 SyncGroup:0 Heartbeat:0"
@@ -76,3 +77,24 @@ def test_a_workaround_where_no_version_helps():
     assert way_back("Produce:9", "3.9.1", "2.0.1", "apache-kafka-java", "4.1.1").startswith(
         "take it back to kafka-clients 3.9 for these brokers"
     )
+
+
+@pytest.mark.parametrize(
+    ("case", "mechanism", "cures"),
+    [
+        ("SCRAM: the login too", "SCRAM-SHA-256", "2.6.1"),
+        ("perhaps SCRAM: the login too", None, "2.6.1"),
+        ("PLAIN: the offset look-up alone", "PLAIN", "1.8.2"),
+    ],
+)
+def test_one_version_cures_all_that_ails_a_client(case, mechanism, cures):
+    evidence = ClientEvidence(
+        "confluent-kafka-python",
+        "1.7.0-rdkafka-1.7.0",
+        None,
+        parse_api_uses("Fetch:11 JoinGroup:5 OffsetFetch:7 Metadata:4"),
+        mechanism,
+        "SASL_SSL",
+    )
+    found = judge(evidence, "3.9.1", "4.0.1").fix
+    assert found == f"upgrade confluent-kafka-python to {cures} or later (librdkafka {cures})", case

@@ -1,5 +1,6 @@
 import pytest
 from client_telemetry.compatibility import known_issues, software
+from client_telemetry.compatibility.conditions import APACHE_KAFKA, Circumstances
 from client_telemetry.compatibility.evidence import ClientEvidence
 
 ISSUES = {each.rule_id: each for each in known_issues.known()}
@@ -11,7 +12,8 @@ def concerned(name: str, version: str, source: str, target: str, client_roles: t
     return {
         rule_id
         for rule_id, issue in ISSUES.items()
-        if issue.concerns(identity.library, identity.version, identity.version, client_roles, source, target)
+        if issue in known_issues.brought_by(source, target)
+        and issue.concerns(identity.library, identity.version, identity.version, client_roles, target)
     }
 
 
@@ -41,7 +43,10 @@ def test_broker_ranges_are_patch_exact():
     ],
 )
 def test_kerberos_condition(evidence, met):
-    assert ISSUES["librdkafka_gssapi_join_group_0"].condition_met(evidence, ()) == met
+    assert (
+        ISSUES["librdkafka_gssapi_join_group_0"].condition_met(Circumstances(evidence, (), {}, APACHE_KAFKA))
+        == met
+    )
 
 
 @pytest.mark.parametrize(
@@ -60,4 +65,9 @@ def test_kerberos_condition(evidence, met):
 )
 def test_subscription_condition(subscriptions, client_roles, met):
     evidence = ClientEvidence(subscriptions=subscriptions)
-    assert ISSUES["librdkafka_telemetry_abort"].condition_met(evidence, client_roles) == met
+    assert (
+        ISSUES["librdkafka_telemetry_abort"].condition_met(
+            Circumstances(evidence, client_roles, {}, APACHE_KAFKA)
+        )
+        == met
+    )

@@ -46,7 +46,7 @@ def test_fleet_application_during_the_first_roll(row):
         before["client_software_version"] or None,
         before["client_id"] or None,
         parse_api_uses(before["api_uses"]),
-        None,
+        before["sasl_mechanism"] or None,
         before["security_protocol"] or None,
         None,
         tuple(zip(also[::2], also[1::2], strict=True)),
@@ -102,6 +102,17 @@ def test_transactions_fail_while_a_roll_to_4_2_0_goes_on():
     assert mixed("Produce:11", "4.1.2", "4.2.0").verdict == "safe"
     also = mixed(transactional + " ListOffsets:0 Produce:2", "3.9.1", "4.2.0")
     assert also.verdict == "breaks" and "Also, while brokers differ" in also.explanation
+
+
+def test_transactions_fail_while_a_roll_from_before_3_6_to_3_6_goes_on():
+    """KAFKA-16692: brokers 3.6.0 to 3.7.0 verify transactions at coordinators that do not know such a request."""
+    transactional = "Produce:9 InitProducerId:4 AddPartitionsToTxn:3 EndTxn:3"
+    outlook = mixed(transactional, "3.5.2", "3.6.2")
+    assert (outlook.verdict, outlook.when) == ("breaks", "at_once")
+    assert "AddPartitionsToTxn 4 at coordinators" in outlook.explanation
+    assert mixed(transactional, "3.5.2", "3.7.1").verdict == "safe"
+    assert mixed(transactional, "3.6.2", "3.7.0").verdict == "safe"
+    assert mixed("Produce:9", "3.5.2", "3.6.2").verdict == "safe"
 
 
 def test_a_client_newer_than_the_brokers_is_safe():

@@ -5,13 +5,21 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from client_telemetry.expectations import client_connections, client_sessions, clients
+from client_telemetry.expectations import (
+    client_connections,
+    client_sessions,
+    clients,
+    metric_changes,
+    upgrade_outcomes,
+)
 from client_telemetry.expectations.suite import Suite
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType
 
-SUITES = [suite.SUITE for suite in (client_connections, client_sessions, clients)]
+SUITES = [
+    suite.SUITE for suite in (client_connections, client_sessions, clients, upgrade_outcomes, metric_changes)
+]
 
 
 def rows(suite: Suite) -> ModuleType:
@@ -49,7 +57,7 @@ def test_rules_hold_and_break(suite: Suite, spark: SparkSession):
 def test_slice_rules_are_aggregates(suite: Suite, spark: SparkSession):
     """They compute on an empty slice, where counts must agree and shares are 0."""
     empty = spark.createDataFrame([], suite.table.schema)
-    facts = dict.fromkeys(("pushes", "events", "connections", "sessions"), 0)
+    facts = dict.fromkeys(("pushes", "events", "connections", "sessions", "clients", "phases"), 0)
     rules = [rule for rule in suite.slice_rules if rule.name != "key_is_unique"]
     numbers = empty.agg(*(F.expr(rule.value.format(**facts)).alias(rule.name) for rule in rules)).first()
     for rule in rules:

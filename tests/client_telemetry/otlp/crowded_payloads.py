@@ -14,8 +14,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import zstandard
-from client_telemetry.decode import DECODED_TABLES
-from client_telemetry.decode_worker import Worker
+from client_telemetry.decode.plan import DECODED_TABLES
+from client_telemetry.decode.worker import Worker
+from client_telemetry.lake.writer import TablePlace
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
 
 KEY = "v1/dataset=client_pushes/cluster=c/dt=2026-03-01/hour=12/broker=7/pushes.bin"
@@ -79,7 +80,7 @@ def main() -> None:
         del push, record
         for compiled in (True, False):
             with tempfile.TemporaryDirectory() as folder:
-                locations = {table.name: Path(folder).as_uri() for table in DECODED_TABLES}
+                locations = {table.name: TablePlace(Path(folder).as_uri()) for table in DECODED_TABLES}
                 worker = Worker(lambda _, stored=stored: io.BytesIO(stored), locations, compiled=compiled)
                 (done,) = worker.decode([[KEY]]).objects
             print(name, compiled, done.points, done.undecodable, peak_mb(), sep="\t", flush=True)

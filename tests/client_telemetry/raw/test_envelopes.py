@@ -5,10 +5,10 @@ import pytest
 from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
 from client_telemetry.raw.errors import (
     InvalidUtf8,
+    MissingEventKind,
     NotProtobuf,
     NumberOutOfRange,
     UndecodableRecord,
-    UnknownEventKind,
     WrongChecksum,
     WrongIdentity,
 )
@@ -103,10 +103,20 @@ def test_unknown_fields_are_ignored_wherever_they_are():
     assert parse_client_push(push() + client + b"\xf8\x3e\x01", KEY).client.client_id == "c"
 
 
-@pytest.mark.parametrize("kind", [0, 4])
-def test_a_connection_event_of_no_known_kind(kind):
-    with pytest.raises(UnknownEventKind, match=f"kind {kind}"):
-        parse_connection_event(event(kind=kind), KEY)
+def test_a_connection_event_without_a_kind():
+    with pytest.raises(MissingEventKind, match="without a kind"):
+        parse_connection_event(event(kind=0), KEY)
+
+
+@pytest.mark.parametrize("kind", [4, 5, 6, 99])
+def test_a_connection_event_of_a_kind_to_come_is_kept(kind):
+    assert parse_connection_event(event(kind=kind), KEY).kind == kind
+
+
+def test_more_connections_than_a_column_holds():
+    assert parse_connection_event(event(kind=5, connections=2**63 - 1), KEY).connections == 2**63 - 1
+    with pytest.raises(NumberOutOfRange, match="9223372036854775808 connections"):
+        parse_connection_event(event(kind=5, connections=2**63), KEY)
 
 
 @pytest.mark.parametrize("counter", ["requests", "rejected"])

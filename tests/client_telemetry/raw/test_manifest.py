@@ -9,6 +9,8 @@ from client_telemetry.raw.manifest import (
     Listener,
     Manifest,
     ManifestFile,
+    Plugin,
+    Reconciliation,
     Registry,
     Subscription,
     parse_manifest,
@@ -81,6 +83,9 @@ def test_everything_that_the_contract_has():
         ],
         requests=[[1, 12, 2**40]],
         client_metrics={"instance_count": 3, "plugin_export_time_avg_ms": 0.5, "throttle_count": None},
+        plugin={"name": "broker-plugin", "version": "1.2.0", "commit": "to come"},
+        identifiers={"principal": "hmac", "rack": "omit"},
+        reconciliation={"connections_by_gauge": 12, "requests_by_counter": None, "later": {}},
         subscriptions=[{"name": "all", "interval_ms": 5000, "metrics": ["*"], "match": {"client_id": "a.*"}}],
     )
     moment = datetime(2026, 11, 20, 13, tzinfo=UTC)
@@ -92,6 +97,9 @@ def test_everything_that_the_contract_has():
     assert manifest.registry == Registry("sampled", (("13:00:00", "13:05:00"),))
     assert manifest.connections[0].count == 4
     assert manifest.client_metrics == {"instance_count": 3, "plugin_export_time_avg_ms": 0.5}
+    assert manifest.plugin == Plugin("broker-plugin", "1.2.0")
+    assert manifest.identifiers == {"principal": "hmac", "rack": "omit"}
+    assert manifest.reconciliation == Reconciliation(12, None, None, None)
     assert manifest.subscriptions == (Subscription("all", 5000, ("*",), {"client_id": "a.*"}),)
 
 

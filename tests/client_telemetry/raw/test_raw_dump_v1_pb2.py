@@ -55,7 +55,13 @@ def test_field_numbers_of_a_connection_event_on_the_wire():
         b"\x29\x04\x00\x00\x00\x00\x00\x00\x00\x31\x05\x00\x00\x00\x00\x00\x00\x00"
         b"\x5a\x01g"  # 11 group_ids
         b"\x62\x01t"  # 12 transactional_ids
+        b"\x6a\x01r"  # 13 failure_reason
+        b"\x70\x03"  # 14 connections = 3
+        b"\x7a\x01f"  # 15 cut_fields
+        b"\x32\x03\x6a\x01M"  # 6 client { 13 sasl_mechanism }
     )
+    assert (event.failure_reason, event.connections, event.cut_fields) == ("r", 3, ["f"])
+    assert event.client.sasl_mechanism == "M"
     assert (event.observed_at_nanos, event.kind) == (1, ConnectionEvent.CLOSED)
     assert (event.opened_at_nanos, event.last_request_at_nanos) == (2, 3)
     use = event.api_uses[0]

@@ -28,6 +28,8 @@ def question(clients: int, **changes) -> dict:
         "evidence_until": END,
         "evidence_until_reason": "broker 3 started with 4.0.0",
         "clients": clients,
+        "clients_by_pushes_only": 0,
+        "already_failing": 0,
         "connections": 1234,
         "connections_elsewhere": 74182,
         "connections_unidentified": 0,
@@ -56,6 +58,10 @@ def verdict(client_id: str | None = "orders", verdict: str = "safe", **changes) 
         "fix": None,
         "missing": [],
         "identified_as": None,
+        "condition": None,
+        "already_failing": False,
+        "works_again": False,
+        "steps": [],
         "rollback_verdict": "safe",
         "rollback_explanation": "3.9.1 answered its requests (Fetch 12) and serves the same again.",
         "mixed_verdict": verdict,
@@ -63,6 +69,10 @@ def verdict(client_id: str | None = "orders", verdict: str = "safe", **changes) 
         "other_targets": [],
         "owner": "orders",
         "owner_contact": "#orders",
+        "application": "(no client id)" if client_id is None else client_id,
+        "application_kind": "application",
+        "product": None,
+        "application_notes": [],
         "connections": 3,
         "requests": 420,
         "broker_ids": [1, 2, 3],
@@ -85,6 +95,7 @@ def finding(row: dict, number: int = 0, **changes) -> dict:
         "trigger": None,
         "condition": None,
         "condition_met": None,
+        "settled_by": None,
         "api_key": 11,
         "api_name": "JoinGroup",
         "versions": "1",
@@ -291,7 +302,7 @@ def rows() -> SimpleNamespace:
 
 @pytest.fixture(scope="session")
 def fleet_report():
-    from client_telemetry.reports.build import build_report
+    from client_telemetry.reports.upgrade.build import build_report
 
     return build_report(**fleet_rows(), cluster_name="fleet")
 
@@ -299,8 +310,8 @@ def fleet_report():
 @pytest.fixture(scope="session")
 def compared(rows):
     """A report in which nearby targets, the mixed window and the way back differ from the answer."""
-    from client_telemetry.reports.build import build_report
-    from client_telemetry.reports.model import OUTCOMES
+    from client_telemetry.reports.upgrade.build import build_report
+    from client_telemetry.reports.upgrade.model import OUTCOMES
 
     other = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup 1"}
     given = [

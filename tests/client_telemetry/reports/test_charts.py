@@ -3,9 +3,9 @@ from datetime import timedelta
 from importlib import resources
 
 import pytest
-from client_telemetry.reports.build import build_report
 from client_telemetry.reports.charts import bar, coverage_strip, patterns
-from client_telemetry.reports.model import OUTCOMES
+from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.model import OUTCOMES
 
 
 def test_bar_is_as_long_as_its_clients():

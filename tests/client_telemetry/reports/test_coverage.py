@@ -4,7 +4,7 @@ from client_telemetry.reports.coverage import (
     COMPLETENESS,
     coverage,
     duration,
-    seen_in,
+    traffic_seen,
     watched_for,
     watched_sentences,
 )
@@ -82,7 +82,7 @@ def test_windows_that_touch_at_the_hour_are_one(rows):
         (2, _at(6, 0, 10), _at(6, 2, 9)),
     ]
     assert duration(watched_for(seen)) == "119 seconds"
-    assert seen_in(seen) == "119 seconds of requests"
+    assert traffic_seen(seen, _at(5), _at(7)) == "119 seconds of traffic (0 of 72 broker hours)"
     assert watched_sentences(seen) == [
         "Connections to broker 1 were watched from 2026-11-21 05:55 to 06:04.",
         "Connections to broker 2 were watched from 2026-11-21 06:00 to 06:02.",
@@ -104,7 +104,9 @@ def test_where_deprecated_requests_only_were_watched_the_answer_says_so(rows):
     hours = [rows.broker_hour(1, hour, part, windows=[], mode="deprecated_only") for hour in (5, 6)]
     seen = coverage(rows.DAY, rows.DAY, None, hours, [])
     assert seen.deprecated_only == (1,)
-    assert seen_in(seen) == "requests of deprecated versions"
+    assert traffic_seen(seen, _at(5), _at(7)) == (
+        "2 hours of requests of deprecated versions (0 of 24 broker hours)"
+    )
     assert watched_sentences(seen) == [
         "Of requests to broker 1, only those of deprecated versions were watched: a client that sent none is not in "
         "this report on their account."
@@ -117,7 +119,8 @@ def test_a_broker_that_watches_deprecated_requests_beside_one_that_watches_all(r
         rows.broker_hour(2, 5, mode="continuous"),
     ]
     seen = coverage(rows.DAY, rows.DAY, None, hours, [])
-    assert seen_in(seen) is None
+    assert traffic_seen(seen, None, None) is None
+    assert traffic_seen(seen, _at(5), _at(5, 8)) == "8 minutes of traffic (1 of 48 broker hours)"
     (sentence,) = watched_sentences(seen)
     assert sentence.startswith("Of requests to broker 1, only those of deprecated versions were watched")
 
@@ -128,3 +131,18 @@ def test_a_broker_that_was_watched_in_full_for_an_hour_is_not_one_of_them(rows):
         rows.broker_hour(1, 6, mode="continuous"),
     ]
     assert coverage(rows.DAY, rows.DAY, None, hours, []).deprecated_only == ()
+
+
+def test_what_the_brokers_counted_and_the_plugin_did_not_see_is_said(rows):
+    incomplete = {"connections_missed": 3, "requests_missed": 1200}
+    hours = [
+        rows.broker_hour(1, 5, "registry_incomplete", mode="continuous") | incomplete,
+        rows.broker_hour(1, 6, "registry_incomplete", mode="continuous") | incomplete,
+        rows.broker_hour(2, 5, mode="continuous") | {"connections_missed": 0, "requests_missed": 2},
+    ]
+    seen = coverage(rows.DAY, rows.DAY, None, hours, [])
+    assert [(each.broker_id, each.connections, each.requests) for each in seen.missed] == [(1, 3, 2400)]
+    assert watched_sentences(seen) == [
+        "Broker 1 counted 3 connections and 2,400 requests that the plugin did not see: their clients may be missing "
+        "from this report."
+    ]

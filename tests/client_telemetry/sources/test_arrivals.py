@@ -13,8 +13,9 @@ from client_telemetry.raw.errors import UnreadableSource
 from client_telemetry.raw.object_key import parse_object_key
 from client_telemetry.raw.reader import RecordReader
 from client_telemetry.sources import dump_root
+from client_telemetry.sources.adapter import Source, WrongCluster
 from client_telemetry.sources.arrivals import SETTLED, Arrivals, StillWritten
-from client_telemetry.sources.conversion import Source, UnusableSource, WrongCluster, convert_new, declared
+from client_telemetry.sources.conversion import UnusableSource, convert_new, declared
 from client_telemetry.sources.dump_root import put
 from client_telemetry.sources.log_files import NoLogs
 

@@ -3,7 +3,8 @@ import random
 
 import pytest
 import zstandard
-from client_telemetry.sources.log_files import CutOff, NoLogs, find_logs, lines
+from client_telemetry.sources import log_files
+from client_telemetry.sources.log_files import CutOff, NoLogs, find_logs, line_blocks, lines
 
 TEXT = b"".join(b"line %d %d\n" % (i, i * 7919 % 65_537) for i in range(20_000))
 
@@ -35,6 +36,23 @@ def test_lines_of_a_log_whatever_its_compression(tmp_path, pack):
     assert [line for _, line in found] == TEXT.splitlines()
     assert all(TEXT[at : at + len(line)] == line for at, line in found[:100])
     assert cut.reason is None
+
+
+@pytest.mark.parametrize("size", [1, 7, 100, 65_536])
+@pytest.mark.parametrize("text", [TEXT[:5000], TEXT[:4999], b"", b"\n\n", b"no end"], ids=repr)
+def test_blocks_are_whole_lines_that_follow_each_other(tmp_path, monkeypatch, size, text):
+    monkeypatch.setattr(log_files, "LINE_BLOCK_BYTES", size)
+    found = [(at, bytes(block)) for at, block in line_blocks(_log(tmp_path / "a.log", text), CutOff())]
+    assert b"".join(block for _, block in found) == text
+    assert all(text[at:].startswith(block) and block for at, block in found)
+    assert all(block.endswith(b"\n") for _, block in found[:-1])
+
+
+def test_a_line_without_end_is_cut(tmp_path, monkeypatch):
+    monkeypatch.setattr(log_files, "MAX_LINE_BYTES", 100)
+    monkeypatch.setattr(log_files, "LINE_BLOCK_BYTES", 64)
+    found = [len(block) for _, block in line_blocks(_log(tmp_path / "a.log", b"x" * 300), CutOff())]
+    assert sum(found) == 300 and max(found) < 200
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])

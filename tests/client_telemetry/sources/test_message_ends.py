@@ -4,7 +4,7 @@ import random
 
 import pytest
 from client_telemetry.sources.message_ends import OnlyEnd
-from client_telemetry.sources.otlp_files import FORMATS, MAX_MESSAGE_BYTES
+from client_telemetry.sources.otlp.files import FORMATS, MAX_MESSAGE_BYTES
 
 SIZES = (0, 1, 5, 127, 128, 300, 0, 70_000)
 

@@ -21,6 +21,8 @@ GOOD = {
     "requests_counted": [{"api_key": 0, "version": 9, "requests": 7}],
     "registry_mode": "continuous",
     "registry_windows": None,
+    "connections_missed": None,
+    "requests_missed": None,
 }
 
 BAD = {

@@ -36,6 +36,10 @@ GOOD = {
     "looks_like_because": [],
     "roles": ["producer"],
     "related": [],
+    "application": "orders producer",
+    "application_kind": "application",
+    "product": None,
+    "application_notes": [],
     "instances": 2,
     "short_lived_instances": 1,
     "median_instance_seconds": 300.0,
@@ -82,6 +86,7 @@ BAD = {
         ]
     },
     "short_lives_are_counted": {"short_lived_connections": 7},
+    "application_is_named": {"application_kind": "pile"},
     "owner_has_rule": {"owner_rule": None},
     "unknown_software_is_flagged": {"client_software_name": "unknown", "identified_as": None},
     "flags_are_known": {"flags": ["noisy"]},

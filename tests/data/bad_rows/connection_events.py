@@ -39,6 +39,10 @@ GOOD = {
     "api_uses": [_USE],
     "group_ids": [],
     "transactional_ids": [],
+    "failure_reason": None,
+    "connections": None,
+    "cut_fields": [],
+    "sasl_mechanism": None,
     "flags": [],
     "source_object": "v1/dataset=connections/x.zst",
     "source_offset": 0,
@@ -46,6 +50,7 @@ GOOD = {
 
 BAD = {
     "kind_is_known": {"kind": "paused"},
+    "stands_for_something": {"kind": "summary", "connections": 0},
     "uses_are_counted": {"api_uses": [_USE | {"requests": -1}]},
     "opened_before_observed": {"opened_at": _NOON + dt.timedelta(seconds=1)},
     "flags_are_known": {"flags": ["odd"]},

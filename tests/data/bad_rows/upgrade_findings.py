@@ -20,6 +20,7 @@ GOOD = {
     "trigger": None,
     "condition": None,
     "condition_met": None,
+    "settled_by": None,
     "api_key": 0,
     "api_name": "Produce",
     "versions": "9",

@@ -10,7 +10,7 @@ def _target(release: str, safe: int = 1) -> dict:
     counts = dict.fromkeys(
         ("breaks_at_once", "breaks_latent", "insufficient_evidence", "degrades", "unsupported"), 0
     )
-    return {"to_release": release} | counts | {"safe": safe}
+    return {"to_release": release} | counts | {"safe": safe, "works_again": 0}
 
 
 GOOD = {
@@ -24,6 +24,8 @@ GOOD = {
     "evidence_until": None,
     "evidence_until_reason": None,
     "clients": 1,
+    "clients_by_pushes_only": 0,
+    "already_failing": 0,
     "connections": 1,
     "connections_elsewhere": 0,
     "connections_unidentified": 0,
@@ -38,6 +40,7 @@ BAD = {
     "days_are_a_range": {"first_dt": dt.date(2026, 11, 22)},
     "evidence_is_before_the_cut": {"evidence_until": _NOON},
     "clients_were_seen": {"clients": 0},
+    "parts_are_clients": {"already_failing": 2},
     "asked_release_is_compared": {"targets": [_target("4.0.1")]},
     "targets_add_up": {"targets": [_target("4.0.0", safe=2)]},
     "one_row": {},

@@ -1,8 +1,15 @@
 """`make e2e` gets the jars and the clients' Python environment."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+from .object_store import ACCESS_KEY, SECRET_KEY
+
+# Before Spark starts: its workers have the environment that it was started in.
+os.environ.setdefault("AWS_ACCESS_KEY_ID", ACCESS_KEY)
+os.environ.setdefault("AWS_SECRET_ACCESS_KEY", SECRET_KEY)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

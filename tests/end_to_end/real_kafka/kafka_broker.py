@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -12,7 +13,9 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[3]
 JARS = CHECKOUT / "var" / "end_to_end" / "jars"
-PLUGIN = CHECKOUT / "broker-plugin" / "target" / "kafka-client-telemetry-dump.jar"
+_POM = (CHECKOUT / "broker-plugin" / "pom.xml").read_text()
+_VERSION = re.search(r"^  <version>(.*)</version>", _POM, re.MULTILINE)[1]
+PLUGIN = CHECKOUT / "broker-plugin" / "target" / f"kafka-client-telemetry-dump-{_VERSION}.jar"
 CLUSTER = "4L6g3nShT-eMCtK--X86sw"
 START_SECONDS = 180  # a broker takes 2 s on a quiet machine, and much longer beside others
 
@@ -90,8 +93,9 @@ def secured(folder: Path, listener: str, users: dict[str, str]) -> dict[str, str
 
 @dataclass
 class KafkaBroker:
-    """`kafka`: "broker-3" or "broker-4", the folder of its jars. `settings`: more lines of server.properties.
-    `listeners`: those for clients, with their security protocols."""
+    """`kafka`: "broker-3", "broker-4" or "kafka-<release>", the folder of its jars. `settings`: more lines of
+    server.properties. `listeners`: those for clients, with their security protocols. `format_options`: of the storage;
+    by default a release that the brokers of a mixed cluster both know."""
 
     folder: Path
     kafka: str
@@ -104,6 +108,7 @@ class KafkaBroker:
     java_options: tuple[str, ...] = ("-XX:TieredStopAtLevel=1",)
     listeners: dict[str, str] = field(default_factory=lambda: {"CLIENTS": "PLAINTEXT"})
     cluster: str = CLUSTER
+    format_options: tuple[str, ...] = ("--release-version", "3.9")
 
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True)
@@ -118,11 +123,8 @@ class KafkaBroker:
         return f"127.0.0.1:{self.ports['CLIENTS']}"
 
     @property
-    def reporter(self) -> str:
-        newer = self.kafka == "broker-4"
-        return "clienttelemetry.broker." + (
-            "ClientTelemetryExporterReporter" if newer else "ClientTelemetryReporter"
-        )
+    def is_kafka_4(self) -> bool:
+        return self.kafka.startswith(("broker-4", "kafka-4"))
 
     @property
     def request_log(self) -> Path:
@@ -136,9 +138,8 @@ class KafkaBroker:
         java = self._java()
         if not (self.folder / "data").exists():
             formatted = [*java, "kafka.tools.StorageTool", "format", "-t", self.cluster]
-            # A release that both brokers know.
-            release = ["-c", self.folder / "server.properties", "--release-version", "3.9"]
-            subprocess.run([*formatted, *release], check=True, capture_output=True)
+            options = ["-c", self.folder / "server.properties", *self.format_options]
+            subprocess.run([*formatted, *options], check=True, capture_output=True)
         starts = self._starts()
         jmx = f"-Dcom.sun.management.jmxremote.port={self.jmx_port}"
         with (self.folder / "output").open("a") as output:
@@ -186,7 +187,7 @@ class KafkaBroker:
             "num.io.threads": 4,
             "log.cleaner.dedupe.buffer.size": 8388608,
             # Kafka 4 shows nothing in JMX any more where other reporters are named without its own.
-            "metric.reporters": f"org.apache.kafka.common.metrics.JmxReporter,{self.reporter}",
+            "metric.reporters": "org.apache.kafka.common.metrics.JmxReporter,clienttelemetry.broker.ClientTelemetryReporter",
             "client.telemetry.dump.spool.dir": self.spool,
             "client.telemetry.dump.spool.min.free.bytes": 0,
             "client.telemetry.dump.connections": "continuous",
@@ -198,7 +199,7 @@ class KafkaBroker:
         """How its programs are started; its configuration is written first."""
         settings = "".join(f"{name}={value}\n" for name, value in self._settings().items())
         (self.folder / "server.properties").write_text(settings)
-        if self.kafka == "broker-4":
+        if self.is_kafka_4:
             (self.folder / "log4j2.xml").write_text(
                 _LOG4J2.format(folder=self.folder, level=self.request_log_level)
             )

@@ -27,8 +27,8 @@ class ObjectStore:
 
     @property
     def url(self) -> str:
-        """As pyarrow takes it: with everything that it has to know."""
-        return f"s3://{ACCESS_KEY}:{SECRET_KEY}@{BUCKET}/raw?scheme=http&endpoint_override=127.0.0.1:{self.port}&region=us-east-1"
+        """As pyarrow takes it; the credentials are in the environment."""
+        return f"s3://{BUCKET}/raw?scheme=http&endpoint_override=127.0.0.1:{self.port}&region=us-east-1"
 
     @property
     def raw(self) -> Path:

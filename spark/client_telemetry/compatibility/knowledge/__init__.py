@@ -2,33 +2,128 @@
 
 Every file is described column by column in docs/knowledge-base.md. What a file means is checked by the
 module that owns it (releases, apis, served, libraries, roles, known_issues); here only its form is.
+
+A user's own folder may hold files of the same names and columns (OWN_FILES): their rows come before the shipped ones
+and are checked in the same way. `use` puts them in force for this process; own_knowledge.py reads and checks a folder.
 """
 
 import csv
 import hashlib
+import io
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
+
+OWN_FILES = (
+    "client_api_versions.csv",
+    "client_software.csv",
+    "default_client_ids.csv",
+    "known_issues.csv",
+    "library_advice.csv",
+    "product_client_ids.csv",
+    "products.csv",
+    "unnamed_client_api_versions.csv",
+    "version_aliases.csv",
+)
+"""What a user's folder can hold: clients, products and issues; not what brokers serve."""
+_PACKAGE = "client_telemetry.compatibility."
+
+
+class Line(int):
+    """A line number that knows its file where that is not a shipped one."""
+
+    file: str
+
+    @classmethod
+    def of(cls, number: int, file: str) -> "Line":
+        line = cls(number)
+        line.file = file
+        return line
 
 
 class DamagedKnowledge(ValueError):
     """A knowledge file says something that cannot be; names file, line and reason."""
 
     def __init__(self, file: str, line: int, reason: str) -> None:
+        file = getattr(line, "file", file)
         super().__init__(f"{file} line {line}: {reason}")
         self.file, self.line, self.reason = file, line, reason
 
 
+@dataclass(frozen=True)
+class OwnKnowledge:
+    """A user's folder, read: name of a file to its text. It travels to workers, which need not see the folder."""
+
+    folder: str
+    texts: Mapping[str, str]
+
+
+_own: OwnKnowledge | None = None
+
+
+def read_folder(folder: Path) -> OwnKnowledge:
+    """The files of a user's folder. Raises DamagedKnowledge for a file that is none of OWN_FILES or not UTF-8."""
+    if not folder.is_dir():
+        raise DamagedKnowledge(str(folder), 0, "there is no such folder")
+    texts = {}
+    for path in sorted(folder.glob("*.csv")):
+        if path.name not in OWN_FILES:
+            raise DamagedKnowledge(
+                str(path), 1, f"not a file of one's own; there can be {', '.join(OWN_FILES)}"
+            )
+        try:
+            texts[path.name] = path.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise DamagedKnowledge(str(path), 1, f"not UTF-8: {error}") from error
+    if not texts:
+        raise DamagedKnowledge(str(folder), 0, f"holds none of {', '.join(OWN_FILES)}")
+    return OwnKnowledge(str(folder), texts)
+
+
+def use(own: OwnKnowledge | None) -> bool:
+    """Put a user's rows in force in this process, or take them out (None). Forgets what was derived from the rows
+    before; does nothing where they are in force already. Returns whether anything changed."""
+    global _own
+    if own == _own:
+        return False
+    _own = own
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_PACKAGE):
+            for each in list(vars(module).values()):
+                if getattr(each, "__module__", None) == name and hasattr(each, "cache_clear"):
+                    each.cache_clear()
+    return True
+
+
+def in_use() -> OwnKnowledge | None:
+    return _own
+
+
 def rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
-    """(line number, cells) of each row, cells in the order of `columns`, which must be the file's own."""
-    with (files(__name__) / file).open(encoding="utf-8", newline="") as opened:
-        reader = csv.reader(opened)
-        header = next(reader, [])
-        if tuple(header) != columns:
-            raise DamagedKnowledge(file, 1, f"columns are {','.join(header)}, expected {','.join(columns)}")
-        found = []
-        for cells in reader:
-            if len(cells) != len(columns):
-                raise DamagedKnowledge(file, reader.line_num, f"{len(cells)} cells, expected {len(columns)}")
-            found.append((reader.line_num, cells))
+    """(line number, cells) of each row, cells in the order of `columns`, which must be the file's own. A user's rows come
+    first."""
+    found = []
+    if _own is not None and file in _own.texts:
+        name = str(Path(_own.folder) / file)
+        own = _rows(name, columns, _own.texts[file])
+        found += [(Line.of(line, name), cells) for line, cells in own]
+    return found + _rows(file, columns, (files(__name__) / file).read_text(encoding="utf-8"))
+
+
+def _rows(file: str, columns: tuple[str, ...], text: str) -> list[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""))
+    header = next(reader, [])
+    if tuple(header) != columns:
+        raise DamagedKnowledge(file, 1, f"columns are {','.join(header)}, expected {','.join(columns)}")
+    found = []
+    for cells in reader:
+        if not cells:
+            continue
+        if len(cells) != len(columns):
+            raise DamagedKnowledge(file, reader.line_num, f"{len(cells)} cells, expected {len(columns)}")
+        found.append((reader.line_num, cells))
     return found
 
 
@@ -45,4 +140,7 @@ def version() -> str:
     for file in sorted(files(__name__).iterdir(), key=lambda file: file.name):
         if file.name.endswith(".csv"):
             digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    if _own is not None:
+        for name, text in sorted(_own.texts.items()):
+            digest.update(b"own " + name.encode() + b"\0" + text.encode())
     return digest.hexdigest()[:12]

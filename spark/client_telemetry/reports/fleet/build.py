@@ -6,13 +6,13 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from client_telemetry.compatibility import releases
-from client_telemetry.registry.kip511 import told
-from client_telemetry.reports.build import quality_warnings
+from client_telemetry.identity.kip511 import told
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.coverage import coverage
-from client_telemetry.reports.fleet import client_metrics, request_versions, software
+from client_telemetry.reports.fleet import client_metrics, refused, request_versions, software
 from client_telemetry.reports.fleet.model import SCHEMA_VERSION, FleetClient, FleetDay, QualityCheck
 from client_telemetry.reports.fleet.sentence import sentence
+from client_telemetry.reports.upgrade.build import quality_warnings
 
 COUNTS = {
     "clients": "clients: principal, client id, software name and version",
@@ -41,12 +41,13 @@ def build_fleet_day(
     day: date,
     client_rows: Sequence[Mapping[str, Any]],
     instances: Sequence[Mapping[str, Any]],
-    asked_without_push: Mapping[tuple, int],
+    asked_without_push: Mapping[tuple[Any, ...], int],
     hour_rows: Sequence[Mapping[str, Any]],
     broker_rows: Sequence[Mapping[str, Any]],
     quality_rows: Iterable[Mapping[str, Any]],
     earlier: Mapping[date, Sequence[Mapping[str, Any]] | None],
     *,
+    refused_pushes: Iterable[Mapping[str, Any]] = (),
     cluster_id: str,
     cluster_name: str | None = None,
     snapshots: Mapping[str, int] | None = None,
@@ -56,7 +57,7 @@ def build_fleet_day(
 ) -> FleetDay:
     """The fleet of one day. Rows are as read from `clients`, `broker_hours`, `brokers` and `quality_results` (the last
     result of each expectation) of the day, times with their zone. `instances`: see client_metrics.py;
-    `asked_without_push`: see software.fleet_clients. `earlier`: rows of `clients` of days_compared(day); None = that day was not processed."""
+    `asked_without_push`: see software.fleet_clients. `refused_pushes`: see refused.py. `earlier`: rows of `clients` of days_compared(day); None = that day was not processed."""
     release = _oldest_release(broker_rows)
     clients = software.fleet_clients(client_rows, asked_without_push, release)
     seen = coverage(day, day, None, hour_rows, broker_rows)
@@ -89,7 +90,8 @@ def build_fleet_day(
         clients=clients,
         metrics=metrics,
         instances_of_unknown_kind=untold,
-        subscriptions_known=subscriptions.known,
+        subscriptions_known=subscriptions.known and all(each.subscribed is not None for each in metrics),
+        refused_pushes=refused.refused_pushes(refused_pushes),
         request_counts=request_versions.request_counts(
             hour_rows, filter(software.is_client, client_rows), nobodys, release
         ),

@@ -1,14 +1,12 @@
 """Which of KIP-714's standard metrics each library really delivers: delivered, missing, or not asked for."""
 
-import base64
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from client_telemetry.compatibility import roles
+from client_telemetry.compatibility import releases, roles
 from client_telemetry.compatibility.knowledge import rows
 from client_telemetry.reports.fleet.model import (
     DELIVERED,
@@ -19,6 +17,11 @@ from client_telemetry.reports.fleet.model import (
     MetricOfLibrary,
 )
 from client_telemetry.reports.versions import version_order
+from client_telemetry.subscriptions.answers import ConfiguredSubscriptions
+from client_telemetry.subscriptions.configuration import SELECTORS, RefusedByKafka, parse
+from client_telemetry.subscriptions.configured_file import Resource
+from client_telemetry.subscriptions.instances import ClientInstance
+from client_telemetry.subscriptions.java_runtime import JavaRuntime, NoJava, UnsureMatch
 
 FILE = "standard_telemetry_metrics.csv"
 COLUMNS = ("metric", "client_type", "otlp_type", "labels", "required", "source")
@@ -38,59 +41,91 @@ def standard_metrics() -> dict[str, dict[str, bool]]:
 
 @dataclass(frozen=True)
 class Subscriptions:
-    """The subscriptions that the day's brokers tell of. `known`: whether every broker told."""
+    """The subscriptions that the day's brokers reported. `known`: whether every broker did, and all can be evaluated."""
 
-    matches: tuple[tuple[tuple[tuple[str, re.Pattern[str] | None], ...], tuple[str, ...]], ...]
-    """(selectors, metric prefixes) of each."""
+    resources: tuple[Resource, ...]
+    release: tuple[int, ...]
     known: bool
 
     @classmethod
     def of(cls, broker_rows: Iterable[Mapping[str, Any]]) -> "Subscriptions":
-        """Rows of `brokers`. A selector that Python cannot compile (Kafka's are RE2) matches nothing for certain: the
-        subscriptions then count as not known."""
-        found, known = set(), False
-        told = [row["subscriptions"] for row in broker_rows]
-        known = bool(told) and all(each is not None for each in told)
-        for subscription in (each for of_broker in told for each in of_broker or []):
-            selectors = []
-            for name, pattern in sorted((subscription["match"] or {}).items()):
-                try:
-                    selectors.append((name, re.compile(pattern)))
-                except re.error:
-                    known = False
-                    selectors.append((name, None))
-            found.add((tuple(selectors), tuple(sorted(subscription["metrics"] or []))))
-        return cls(tuple(sorted(found, key=repr)), known)
+        """Rows of `brokers`. Brokers that reported different ones count as if all were configured."""
+        rows = list(broker_rows)
+        reported = [row["subscriptions"] for row in rows]
+        different: dict[tuple[object, ...], Resource] = {}
+        for subscription in (each for of_broker in reported for each in of_broker or []):
+            metrics, match = tuple(subscription["metrics"] or ()), dict(subscription["match"] or {})
+            properties = {
+                "metrics": ",".join(metrics),
+                "match": ",".join(f"{k}={v}" for k, v in match.items()),
+            }
+            name = f"{subscription.get('name')} {len(different)}"
+            key = (tuple(sorted(metrics)), tuple(sorted(match.items())))
+            different.setdefault(key, Resource(name, {k: v for k, v in properties.items() if v}))
+        possible = {each for row in rows for each in row.get("releases") or ()}
+        running = [releases.parse(each) for each in possible & set(releases.known())]
+        known = bool(reported) and all(each is not None for each in reported)
+        return cls(tuple(different.values()), min(running, default=(4, 0, 0)), known)
 
-    def prefixes(self, instance: Mapping[str, Any]) -> tuple[str, ...]:
-        """What the subscriptions that match this instance ask for; `*` is everything."""
-        return tuple(
-            prefix
-            for selectors, prefixes in self.matches
-            if all(_matches(instance, *each) for each in selectors)
-            for prefix in prefixes
-        )
+    def asked_of(self, instances: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[str, ...]], bool]:
+        """The metric prefixes that each instance is asked for, matched as brokers do (subscriptions/), and whether that
+        is known. Of an instance with several addresses any counts; a source port is of one connection and is taken
+        for matching."""
+        if not self.resources or not instances:
+            return [() for _ in instances], self.known
+        try:
+            with JavaRuntime() as java:
+                return self._asked_of(instances, java)
+        except (NoJava, UnsureMatch):
+            return [() for _ in instances], False
+
+    def _asked_of(
+        self, instances: Sequence[Mapping[str, Any]], java: JavaRuntime
+    ) -> tuple[list[tuple[str, ...]], bool]:
+        subscriptions, known = [], self.known
+        for resource in self.resources:
+            try:
+                subscriptions.append(parse(resource.name, resource.properties, self.release, java))
+            except RefusedByKafka:
+                known = False  # no broker of this release has it: the manifest cannot be right
+        clients, owners = [], []
+        for number, instance in enumerate(instances):
+            for address in instance["client_addresses"] or [None]:
+                clients.append(_client_instance(instance, address))
+                owners.append(number)
+        asked: list[set[str]] = [set() for _ in instances]
+        let_in = ConfiguredSubscriptions(subscriptions, self.release, java).let_in(clients)
+        for number, by_attribute in zip(owners, let_in, strict=True):
+            matching = -1
+            for attribute, bits in zip(SELECTORS, by_attribute, strict=True):
+                if attribute != "client_source_port":
+                    matching &= bits
+            for index, subscription in enumerate(subscriptions):
+                if matching >> index & 1:
+                    asked[number].update(subscription.metrics)
+        return [tuple(sorted(each)) for each in asked], known
 
 
-def _matches(instance: Mapping[str, Any], selector: str, pattern: re.Pattern[str] | None) -> bool:
-    """Selectors of ClientMetricsConfigs; a source port is of one connection and taken for matching."""
-    if pattern is None:
-        return False
-    if selector == "client_source_port":
-        return True
-    if selector == "client_source_address":
-        values = instance["client_addresses"]
-    elif selector == "client_instance_id":
-        values = [base64.urlsafe_b64encode(instance["client_instance_id"]).decode().rstrip("=")]
-    else:
-        values = [instance.get(selector) or ""]
-    return any(pattern.fullmatch(value) for value in values)
+def _client_instance(instance: Mapping[str, Any], address: str | None) -> ClientInstance:
+    return ClientInstance(
+        bytes(instance["client_instance_id"]),
+        instance.get("client_id"),
+        instance.get("client_software_name"),
+        instance.get("client_software_version"),
+        address,
+        None,
+    )
 
 
 def client_types(instance: Mapping[str, Any], api_uses: Iterable[Mapping[str, Any]]) -> tuple[str, ...]:
     """What an instance is, by the names of the metrics that it delivers; where these do not tell, by the requests of
-    its client."""
-    told = tuple(each for each in CLIENT_TYPES if each in instance["metric_families"])
+    its client. A share consumer (KIP-932) has other metrics than the consumers of KIP-714 and counts as neither."""
+    families = instance["metric_families"]
+    told = tuple(
+        each
+        for each in CLIENT_TYPES
+        if each in families and (each != "consumer" or "share_consumer" not in families)
+    )
     if told or instance["metric_families"]:
         return told
     seen = roles.seen_in({use["api_key"] for use in api_uses if use["requests"]})
@@ -99,7 +134,7 @@ def client_types(instance: Mapping[str, Any], api_uses: Iterable[Mapping[str, An
 
 def metrics_of_libraries(
     instances: Sequence[Mapping[str, Any]],
-    api_uses_of: Mapping[tuple, Sequence[Mapping[str, Any]]],
+    api_uses_of: Mapping[tuple[Any, ...], Sequence[Mapping[str, Any]]],
     subscriptions: Subscriptions,
 ) -> tuple[tuple[MetricOfLibrary, ...], int]:
     """One entry per client type, software, version and standard metric; and the number of instances that are neither
@@ -108,14 +143,14 @@ def metrics_of_libraries(
     `instances`: dicts with the columns of `client_sessions`, and `metrics` (standard ones that it delivered on the
     day) and `metric_families` (the word after `org.apache.kafka.` of any metric). `api_uses_of`: (principal, client
     id, software name, version) -> api_uses."""
-    groups: dict[tuple, list[tuple[frozenset[str], tuple[str, ...]]]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[tuple[frozenset[str], tuple[str, ...]]]] = defaultdict(list)
     untold = 0
-    for instance in instances:
+    requested, known = subscriptions.asked_of(instances)
+    for instance, asked in zip(instances, requested, strict=True):
         software = (instance["client_software_name"], instance["client_software_version"])
         uses = api_uses_of.get((instance["principal"], instance["client_id"], *software), ())
         types = client_types(instance, uses)
         untold += not types and not instance["metric_families"]
-        asked = subscriptions.prefixes(instance)
         for client_type in types:
             groups[client_type, *software].append((frozenset(instance["metrics"]), asked))
     found = []
@@ -130,16 +165,16 @@ def metrics_of_libraries(
                     version,
                     metric,
                     required,
-                    _state(delivering, subscribed, len(members), subscriptions.known),
+                    _state(delivering, subscribed, len(members), known),
                     len(members),
-                    subscribed if subscriptions.known else None,
+                    subscribed if known else None,
                     delivering,
                 )
             )
     return tuple(found), untold
 
 
-def _order(group: tuple) -> tuple:
+def _order(group: tuple[Any, ...]) -> tuple:
     (client_type, name, version), _ = group
     return CLIENT_TYPES.index(client_type), name is None, name or "", version_order(version)
 

@@ -6,9 +6,8 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from client_telemetry.registry.kip511 import told
+from client_telemetry.identity.kip511 import told
 from client_telemetry.reports.client_strings import client_label
-from client_telemetry.reports.document import plain
 from client_telemetry.reports.fleet.model import (
     DeprecatedVersion,
     FleetClient,
@@ -16,6 +15,7 @@ from client_telemetry.reports.fleet.model import (
     FleetVersion,
     MetricOfLibrary,
     QualityCheck,
+    RefusedPushes,
     RelatedClient,
     UnexplainedRequests,
 )
@@ -23,8 +23,9 @@ from client_telemetry.reports.fleet.page import RELATIONS, fleet_page
 from client_telemetry.reports.fleet.search import SearchIndex
 from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.names import folder_name
-from client_telemetry.reports.spreadsheet import table_csv
-from client_telemetry.reports.wording import NOT_TOLD, counted, found
+from client_telemetry.reports.upgrade.document import plain
+from client_telemetry.reports.upgrade.spreadsheet import table_csv
+from client_telemetry.reports.upgrade.wording import NOT_TOLD, counted, found
 
 PAGE = "index.html"
 
@@ -54,6 +55,7 @@ def files(fleet: FleetDay, index: SearchIndex) -> dict[str, str]:
         "deprecated.csv": _csv(fleet, DeprecatedVersion, fleet.deprecated),
         "metrics.csv": _csv(fleet, MetricOfLibrary, fleet.metrics),
         "requests.csv": _csv(fleet, UnexplainedRequests, fleet.request_counts.versions),
+        "refused.csv": _csv(fleet, RefusedPushes, fleet.refused_pushes),
         "quality.csv": _csv(fleet, QualityCheck, fleet.quality),
     }
 

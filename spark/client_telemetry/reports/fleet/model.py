@@ -4,7 +4,7 @@ files.py) choose a form and compute nothing. How the values come about: build.py
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from client_telemetry.reports.model import Coverage, QualityWarning
+from client_telemetry.reports.upgrade.model import Coverage, QualityWarning
 
 SCHEMA_VERSION = 1
 """Of fleet.json. Goes up when a field is removed, renamed or changes its meaning."""
@@ -195,6 +195,24 @@ class MetricOfLibrary:
 
 
 @dataclass(frozen=True)
+class RefusedPushes:
+    """Pushes of a client that a broker answered with an error, where the source of the dump has it."""
+
+    client_id: str | None
+    principal: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    error_code: int
+    error: str
+    """Kafka's name of it."""
+    consequence: str
+    pushes: int
+    instances: int
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True)
 class UnexplainedRequests:
     """Requests of one version that brokers counted and that no connection of a known client explains."""
 
@@ -264,6 +282,8 @@ class FleetDay:
     instances_of_unknown_kind: int
     """Instances that pushed no metric of a producer or consumer, and whose requests show neither."""
     subscriptions_known: bool
+    refused_pushes: tuple[RefusedPushes, ...]
+    """Most pushes first."""
     request_counts: RequestCounts
     coverage: Coverage
     quality: tuple[QualityCheck, ...]

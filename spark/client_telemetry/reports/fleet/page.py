@@ -8,11 +8,12 @@ from functools import cache
 
 from jinja2 import Template
 
-from client_telemetry.reports import charts, wording
+from client_telemetry.reports import charts
 from client_telemetry.reports.fleet import model
 from client_telemetry.reports.fleet.build import COUNTS
 from client_telemetry.reports.fleet.model import FleetClient, FleetDay, MetricOfLibrary
 from client_telemetry.reports.markup import page_parts, template, text_file
+from client_telemetry.reports.upgrade import wording
 
 CLIENTS_SHOWN = 1000
 """Clients that have a row on the page; all are in clients.csv."""

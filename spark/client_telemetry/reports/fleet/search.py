@@ -5,10 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from client_telemetry.registry.kip511 import told
+from client_telemetry.identity.kip511 import told
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.client_strings import client_label, shown
-from client_telemetry.reports.document import timestamp
+from client_telemetry.reports.upgrade.document import timestamp
 
 SCHEMA_VERSION = 1
 
@@ -22,7 +22,7 @@ class SearchIndex:
     day: str
     clients: Sequence[Mapping[str, Any]]
     instances: Sequence[Mapping[str, Any]]
-    addresses: Mapping[tuple, Iterable[str]]
+    addresses: Mapping[tuple[Any, ...], Iterable[str]]
 
     def document(self) -> str:
         """Client-supplied strings come twice: as they are, to be compared, and `shown`, to be displayed."""
@@ -39,6 +39,7 @@ class SearchIndex:
         return {
             **_identity(row),
             "owner": row["owner"],
+            **_groups(row),
             "connections": row["connections"],
             "instances": row["instances"],
             "addresses": sorted(self.addresses.get(client_key(row), row["address_sample"])),
@@ -50,6 +51,8 @@ class SearchIndex:
         return {
             **_identity(row),
             "client_instance_id": row["client_instance_id"].hex(),
+            **_groups(row),
+            "racks": list(row.get("racks") or ()),
             "addresses": list(row["client_addresses"]),
             "broker_ids": list(row["broker_ids"]),
             "pushes": row["pushes"],
@@ -57,6 +60,11 @@ class SearchIndex:
             "last_seen_at": timestamp(row["last_evidence_at"]),
             "end_reason": row["end_reason"],
         }
+
+
+def _groups(row: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Groups and transactional ids that requests or pushes tell."""
+    return {name: list(row.get(name) or ()) for name in ("group_ids", "transactional_ids")}
 
 
 def _identity(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from client_telemetry.reports.fleet.model import Changes, DeprecatedVersion, Phrase
-from client_telemetry.reports.wording import counted
+from client_telemetry.reports.upgrade.wording import counted
 
 
 def sentence(

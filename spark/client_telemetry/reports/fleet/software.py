@@ -10,7 +10,7 @@ from client_telemetry.compatibility import client_versions, fingerprints, releas
 from client_telemetry.compatibility.broker_guess import oldest_release
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.compatibility.software import identify_name
-from client_telemetry.registry.kip511 import told
+from client_telemetry.identity.kip511 import told
 from client_telemetry.reports.client_key import CLIENT_KEY, client_key
 from client_telemetry.reports.fleet.model import (
     Changes,
@@ -35,7 +35,7 @@ def is_client(row: Mapping[str, Any]) -> bool:
 
 
 def fleet_clients(
-    rows: Iterable[Mapping[str, Any]], asked_without_push: Mapping[tuple, int], release: str | None
+    rows: Iterable[Mapping[str, Any]], asked_without_push: Mapping[tuple[Any, ...], int], release: str | None
 ) -> tuple[FleetClient, ...]:
     """Rows of `clients` of the day, without the unidentified; `asked_without_push`: by client_key, where not 0;
     `release`: the oldest that a broker ran."""
@@ -43,13 +43,13 @@ def fleet_clients(
     return tuple(sorted(found, key=_order))
 
 
-def _order(client: FleetClient) -> tuple:
+def _order(client: FleetClient) -> tuple[Any, ...]:
     name = told(client.client_software_name)
     version = _age(name, told(client.client_software_version))
     return name is None, name or "", version, client.client_id or "", client.principal or ""
 
 
-def _age(name: str | None, version: str | None) -> tuple:
+def _age(name: str | None, version: str | None) -> tuple[Any, ...]:
     """Sort key of a software's versions: by the library's version that they stand for, those that stand for none that
     is known last."""
     identity = identify_name(name or "", version or "")
@@ -79,7 +79,7 @@ def _could_be(row: Mapping[str, Any], release: str | None) -> tuple[str, ...]:
 
 
 def _client(
-    row: Mapping[str, Any], asked_without_push: Mapping[tuple, int], release: str | None
+    row: Mapping[str, Any], asked_without_push: Mapping[tuple[Any, ...], int], release: str | None
 ) -> FleetClient:
     related = tuple(RelatedClient(**each) for each in row["related"] or ())
     looks_like, reasons = row["looks_like"], tuple(row["looks_like_because"] or ())
@@ -149,7 +149,7 @@ def _sums(clients: Iterable[FleetClient]) -> dict[str, int]:
 def unnamed(clients: Iterable[FleetClient]) -> tuple[Unnamed, ...]:
     """Clients that tell no software, by what they look like, most first; then those that are not told apart, by what
     they can be, the fewer the earlier; last those that nothing known explains."""
-    groups: dict[tuple, list[FleetClient]] = defaultdict(list)
+    groups: dict[tuple[Any, ...], list[FleetClient]] = defaultdict(list)
     for client in clients:
         if told(client.client_software_name) is None:
             groups[client.looks_like, client.could_be].append(client)
@@ -165,7 +165,7 @@ def unnamed(clients: Iterable[FleetClient]) -> tuple[Unnamed, ...]:
     return tuple(sorted(found, key=_how_well_known))
 
 
-def _how_well_known(group: Unnamed) -> tuple:
+def _how_well_known(group: Unnamed) -> tuple[Any, ...]:
     told_apart = group.looks_like is not None
     return (
         not told_apart,
@@ -225,6 +225,6 @@ def _versions(rows: Iterable[Mapping[str, Any]]) -> Counter[tuple[str, str | Non
     )
 
 
-def _seen(here: Mapping[tuple[str, str | None], int], there: Iterable) -> tuple[VersionSeen, ...]:
+def _seen(here: Mapping[tuple[str, str | None], int], there: Iterable[Any]) -> tuple[VersionSeen, ...]:
     found = [VersionSeen(*key, count) for key, count in here.items() if key not in there]
     return tuple(sorted(found, key=lambda each: (each.name, _age(each.name, each.version))))

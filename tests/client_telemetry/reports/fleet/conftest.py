@@ -100,7 +100,16 @@ def build():
     """A fleet day of the given rows; what is not given is one client, one instance and one broker."""
     from client_telemetry.reports.fleet.build import build_fleet_day
 
-    def made(clients=None, instances=None, hours=None, brokers=None, quality=(), earlier=None, asked=None):
+    def made(
+        clients=None,
+        instances=None,
+        hours=None,
+        brokers=None,
+        quality=(),
+        earlier=None,
+        asked=None,
+        refused=(),
+    ):
         return build_fleet_day(
             DAY,
             [client()] if clients is None else clients,
@@ -110,6 +119,7 @@ def build():
             [broker()] if brokers is None else brokers,
             quality,
             earlier or {},
+            refused_pushes=refused,
             cluster_id=CLUSTER_ID,
             cluster_name="fleet",
             created_at=AT,

@@ -89,10 +89,23 @@ def test_a_selector_that_cannot_be_compiled_leaves_it_unknown(day_rows):
     assert set(states(day_rows, [day_rows.instance()], subscriptions).values()) == {"not_known"}
 
 
+def test_selectors_are_those_of_java(day_rows):
+    """What Python's re would answer the other way round."""
+    for client_id, regex in ((None, ".*"), ("a٣", r"a\d"), ("zażółć", r"\w+"), ("axb", "[a-z&&[^x]]+")):
+        found = states(
+            day_rows, [day_rows.instance(client_id=client_id)], [day_rows.subscription("*", client_id=regex)]
+        )
+        assert set(found.values()) == {"not_subscribed"}, regex
+
+
 def test_the_kind_of_an_instance(day_rows):
     assert client_types(day_rows.instance(families=["producer", "consumer"]), []) == ("producer", "consumer")
     assert client_types(day_rows.instance(families=["admin"]), [day_rows.use(0, 9)]) == ()
     assert client_types(day_rows.instance(families=[]), [day_rows.use(0, 9)]) == ("producer",)
+    share = day_rows.instance(families=["consumer", "share_consumer"])
+    assert client_types(share, []) == (), (
+        "a share consumer has other metrics: it is not a consumer that lacks some"
+    )
     fetching = [day_rows.use(1, 12), day_rows.use(11, 7)]
     assert client_types(day_rows.instance(families=[]), fetching) == ("consumer",)
 

@@ -37,6 +37,12 @@ public final class JavaClient {
             case "level":
                 level(bootstrap, more[0], more[1]);
                 break;
+            case "set-level":
+                setLevel(bootstrap, more[0], more[1], more[2]);
+                break;
+            case "alter-broker":
+                alterBroker(bootstrap, more[0], more[1], more[2]);
+                break;
             case "load":
                 load(bootstrap, Integer.parseInt(more[0]));
                 break;
@@ -91,6 +97,27 @@ public final class JavaClient {
             ConfigResource resource = new ConfigResource(ConfigResource.Type.BROKER_LOGGER, node);
             Config levels = admin.describeConfigs(List.of(resource)).all().get().get(resource);
             tell("level", logger, levels.get(logger).value());
+        }
+    }
+
+    /** As `kafka-configs.sh --entity-type broker-loggers --alter` does. */
+    private static void setLevel(String bootstrap, String node, String logger, String level) throws Exception {
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap, "client.id", "e2e-admin"))) {
+            ConfigResource resource = new ConfigResource(ConfigResource.Type.BROKER_LOGGER, node);
+            admin.incrementalAlterConfigs(Map.of(resource,
+                    List.of(new AlterConfigOp(new ConfigEntry(logger, level), AlterConfigOp.OpType.SET)))).all().get();
+        }
+    }
+
+    /** As `kafka-configs.sh --entity-type brokers --alter` does; prints what a broker that refuses says. */
+    private static void alterBroker(String bootstrap, String node, String name, String value) throws Exception {
+        try (Admin admin = Admin.create(Map.of("bootstrap.servers", bootstrap, "client.id", "e2e-admin"))) {
+            ConfigResource resource = new ConfigResource(ConfigResource.Type.BROKER, node);
+            admin.incrementalAlterConfigs(Map.of(resource,
+                    List.of(new AlterConfigOp(new ConfigEntry(name, value), AlterConfigOp.OpType.SET)))).all().get();
+            tell("altered", name, value);
+        } catch (ExecutionException e) {
+            tell("refused", name, e.getCause().getMessage().replace('"', '\''));
         }
     }
 

@@ -1,13 +1,16 @@
 package clienttelemetry.broker;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.lang.management.ManagementFactory;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import javax.management.JMException;
 import javax.management.JMRuntimeException;
 import javax.management.MBeanServer;
@@ -18,18 +21,32 @@ import org.apache.kafka.common.protocol.ApiKeys;
 
 /**
  * What the broker itself counts, for the manifest: its KIP-511 gauges, its requests by version, and how its side of
- * KIP-714 fares. Counters are given as increases within the hour.
+ * KIP-714 fares. Counters are added to a manifest as increases since the last look, so an hour that a clock goes through
+ * twice has the sum; and those of a client instance that leaves, whose metrics Kafka takes away, are not lost.
  */
 final class BrokerMetrics {
     private static final String CLIENT_METRICS = "client-metrics";
     /** Of org.apache.kafka.metadata.BrokerState. */
     private static final int SHUTTING_DOWN = 7;
     private static final String SOFTWARE_NAME = "clientSoftwareName";
+    private static final String SOFTWARE_VERSION = "clientSoftwareVersion";
 
     private final Set<KafkaMetric> metrics = ConcurrentHashMap.newKeySet();
-    private Map<Object, Double> before = new HashMap<>();
-    private Map<Object, Double> now = new HashMap<>();
+    /** Guards itself and {@link #departed}. */
+    private final Map<KafkaMetric, Double> lastOfClientMetrics = new IdentityHashMap<>();
+    private final Map<String, Double> departed = new HashMap<>();
+    private final Map<String, Long> lastOfRequests = new HashMap<>();
     private boolean isStateTold;
+
+    /** A metric that was there before the plugin: what it counted is of earlier. */
+    void addExisting(KafkaMetric metric) {
+        add(metric);
+        if (isCounter(metric)) {
+            synchronized (lastOfClientMetrics) {
+                lastOfClientMetrics.put(metric, value(metric));
+            }
+        }
+    }
 
     void add(KafkaMetric metric) {
         MetricName name = metric.metricName();
@@ -40,27 +57,41 @@ final class BrokerMetrics {
         }
     }
 
+    private static boolean isCounter(KafkaMetric metric) {
+        MetricName name = metric.metricName();
+        return name.group().equals(CLIENT_METRICS) && name.name().endsWith("-count") && !name.name().equals("instance-count");
+    }
+
+    /** Kafka removes those of a client instance when it disconnects; their last values still count. */
     void remove(KafkaMetric metric) {
-        metrics.remove(metric);
+        if (metrics.remove(metric) && isCounter(metric)) {
+            Double last = value(metric);
+            synchronized (lastOfClientMetrics) {
+                Double before = lastOfClientMetrics.remove(metric);
+                if (last != null) {
+                    departed.merge(metric.metricName().name(), last - (before == null ? 0 : before), Double::sum);
+                }
+            }
+        }
     }
 
-    /** Begins another hour: counters count from the last {@link #describe} on. */
-    void nextHour() {
-        before = now;
+    /** What was counted until now is of no hour. */
+    void begin() {
+        lastOfRequests.putAll(requestCounters());
     }
 
-    /** Puts {@code connections}, {@code requests} and {@code client_metrics}, as they are now, into a manifest. */
-    void describe(ObjectNode manifest) {
+    /**
+     * Adds {@code requests} and {@code client_metrics} of since the last call to a manifest, and sets {@code connections}.
+     * Gives whether the broker's figures can still be relied on.
+     */
+    boolean describe(ObjectNode manifest) {
         if (manifest.has("connections") && isShuttingDown()) {
-            return; // it closes connections and takes its metrics away, one by one: the values from before count
+            return false; // it closes connections and takes its metrics away, one by one: the values from before count
         }
-        now = new HashMap<>();
         connections(manifest.putArray("connections"));
-        clientMetrics(manifest.putObject("client_metrics"));
-        ArrayNode requests = requests();
-        if (requests != null) {
-            manifest.set("requests", requests);
-        }
+        clientMetrics(manifest.withObject("/client_metrics"));
+        requests(manifest);
+        return true;
     }
 
     /** False where the broker never told its state. */
@@ -80,10 +111,10 @@ final class BrokerMetrics {
         Map<String, ObjectNode> sums = new TreeMap<>();
         for (KafkaMetric metric : metrics) {
             Map<String, String> tags = metric.metricName().tags();
-            Double count = value(metric);
-            if (tags.containsKey(SOFTWARE_NAME) && count != null && count > 0) {
+            Double count = tags.containsKey(SOFTWARE_NAME) ? value(metric) : null;
+            if (count != null && count > 0) {
                 String name = tags.get(SOFTWARE_NAME);
-                String version = tags.get("clientSoftwareVersion");
+                String version = tags.get(SOFTWARE_VERSION);
                 String listener = tags.get("listener");
                 ObjectNode sum = sums.computeIfAbsent(listener + "\n" + name + "\n" + version, key -> Manifests.JSON.createObjectNode()
                         .put("listener", listener)
@@ -96,8 +127,25 @@ final class BrokerMetrics {
         sums.values().forEach(out::add);
     }
 
+    /** Open connections by {@link #software}, but for listeners that are left out. */
+    Map<String, Long> connectionsBySoftware(Predicate<String> isLeftOut) {
+        Map<String, Long> sums = new HashMap<>();
+        for (KafkaMetric metric : metrics) {
+            Map<String, String> tags = metric.metricName().tags();
+            Double count = tags.containsKey(SOFTWARE_NAME) && !isLeftOut.test(tags.get("listener")) ? value(metric) : null;
+            if (count != null && count > 0) {
+                sums.merge(software(tags.get(SOFTWARE_NAME), tags.get(SOFTWARE_VERSION)), count.longValue(), Long::sum);
+            }
+        }
+        return sums;
+    }
+
+    static String software(String name, String version) {
+        return BoundedText.name(name) + "\n" + BoundedText.name(version);
+    }
+
     private void clientMetrics(ObjectNode out) {
-        Map<String, Double> counts = new TreeMap<>();
+        Map<String, Double> increases = new TreeMap<>();
         double timeSum = 0;
         int times = 0;
         double timeMax = 0;
@@ -109,8 +157,8 @@ final class BrokerMetrics {
             }
             if (name.name().equals("instance-count")) {
                 out.put("instance_count", value.longValue());
-            } else if (name.name().endsWith("-count")) {
-                counts.merge(name.name(), increase(name, value), Double::sum);
+            } else if (isCounter(metric)) {
+                increases.merge(name.name(), increase(metric, value), Double::sum);
             } else if (name.name().equals("plugin-export-time-avg")) {
                 timeSum += value;
                 times++;
@@ -118,10 +166,14 @@ final class BrokerMetrics {
                 timeMax = Math.max(timeMax, value);
             }
         }
-        counts.forEach((name, value) -> {
+        synchronized (lastOfClientMetrics) {
+            departed.forEach((name, more) -> increases.merge(name, more, Double::sum));
+            departed.clear();
+        }
+        increases.forEach((name, more) -> {
             String key = name.startsWith("unknown-subscription-request") ? "unknown_subscription_request_count"
                     : name.replace('-', '_');
-            out.put(key, value.longValue());
+            out.put(key, out.path(key).asLong() + more.longValue());
         });
         if (times > 0) {
             out.put("plugin_export_time_avg_ms", timeSum / times);
@@ -129,40 +181,67 @@ final class BrokerMetrics {
         }
     }
 
+    private double increase(KafkaMetric counter, double value) {
+        synchronized (lastOfClientMetrics) {
+            if (!metrics.contains(counter)) {
+                return 0; // removed meanwhile, and counted there
+            }
+            Double before = lastOfClientMetrics.put(counter, value);
+            return Math.max(0, value - (before == null ? 0 : before));
+        }
+    }
+
+    private void requests(ObjectNode manifest) {
+        Map<String, Long> counters = requestCounters();
+        if (counters.isEmpty()) {
+            return;
+        }
+        TreeMap<String, Long> sums = new TreeMap<>();
+        for (JsonNode each : manifest.path("requests")) {
+            sums.put(each.get(0).asInt() + " " + each.get(1).asInt(), each.get(2).asLong());
+        }
+        counters.forEach((counter, value) -> {
+            long more = value - lastOfRequests.getOrDefault(counter, 0L);
+            if (more > 0) {
+                sums.merge(counter, more, Long::sum);
+            }
+        });
+        lastOfRequests.putAll(counters);
+        ArrayNode out = manifest.putArray("requests");
+        sums.forEach((counter, value) -> {
+            int blank = counter.indexOf(' ');
+            out.addArray().add(Integer.parseInt(counter.substring(0, blank))).add(Integer.parseInt(counter.substring(blank + 1))).add(value);
+        });
+    }
+
+    /** All requests that the broker has counted, its own and those of other brokers too; 0 as long as it has no counter. */
+    long requestsCounted() {
+        return requestCounters().values().stream().mapToLong(Long::longValue).sum();
+    }
+
     /**
-     * From {@code kafka.network:type=RequestMetrics,name=RequestsPerSec,request=Fetch,version=17}; brokers' own requests
-     * count too. Null where they are not known.
+     * From {@code kafka.network:type=RequestMetrics,name=RequestsPerSec,request=Fetch,version=17}, by API key and version;
+     * empty where they are not known.
      */
-    private ArrayNode requests() {
+    private static Map<String, Long> requestCounters() {
         Map<String, Short> keys = new HashMap<>();
         for (ApiKeys key : ApiKeys.values()) {
             keys.put(key.name, key.id);
         }
         MBeanServer server = ManagementFactory.getPlatformMBeanServer();
-        ArrayNode requests = Manifests.JSON.createArrayNode();
-        boolean isAny = false;
+        Map<String, Long> counters = new HashMap<>();
         try {
             for (ObjectName bean : server.queryNames(new ObjectName("kafka.network:type=RequestMetrics,name=RequestsPerSec,*"), null)) {
                 Short key = keys.get(bean.getKeyProperty("request"));
                 String version = bean.getKeyProperty("version");
-                if (key == null || version == null) {
-                    continue;
-                }
-                double increase = increase(bean, ((Number) server.getAttribute(bean, "Count")).doubleValue());
-                isAny = true;
-                if (increase > 0) {
-                    requests.add(Manifests.JSON.createArrayNode().add(key).add(Integer.parseInt(version)).add((long) increase));
+                if (key != null && version != null) {
+                    counters.put(key + " " + Integer.parseInt(version), ((Number) server.getAttribute(bean, "Count")).longValue());
                 }
             }
         } catch (JMException | JMRuntimeException | NumberFormatException e) { // others' code answers
-            return null;
+            return Map.of();
         }
-        return isAny ? requests : null;
-    }
-
-    private double increase(Object counter, double value) {
-        now.put(counter, value);
-        return Math.max(0, value - before.getOrDefault(counter, 0.0));
+        return counters;
     }
 
     /** Null for what is no finite number. */

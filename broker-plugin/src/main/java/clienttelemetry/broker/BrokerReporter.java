@@ -1,23 +1,18 @@
 package clienttelemetry.broker;
 
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
-import java.time.Clock;
 import java.time.Instant;
-import java.util.Arrays;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
+import java.util.Properties;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.apache.kafka.common.Uuid;
+import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.metrics.KafkaMetric;
 import org.apache.kafka.common.metrics.MetricsContext;
 import org.apache.kafka.common.metrics.MetricsReporter;
@@ -44,11 +39,10 @@ abstract class BrokerReporter implements MetricsReporter {
     private static final int NOT_COMPRESSED = 0;
     private static final int NOT_KNOWN = -1;
     private static final long DEFAULT_IDLE_MILLIS = 600_000;
-    private static final long LONG_IDLE_MILLIS = 3 * 3_600_000L;
 
     private final BrokerMetrics metrics = new BrokerMetrics();
-    private Map<String, ?> configuration = Map.of();
-    private Settings settings;
+    private volatile Map<String, ?> configuration = Map.of();
+    private volatile Settings settings;
     private volatile Dump dump;
     private DumpStatus status;
     private volatile boolean isErrorReported;
@@ -64,6 +58,44 @@ abstract class BrokerReporter implements MetricsReporter {
     }
 
     @Override
+    public Set<String> reconfigurableConfigs() {
+        return Settings.DEFINITION.names();
+    }
+
+    /** Refuses what only a restart can change; what is not about this plugin is none of its business. */
+    @Override
+    public void validateReconfiguration(Map<String, ?> configs) {
+        List<String> changed = Settings.changed(configuration, configs);
+        if (changed.isEmpty()) {
+            return;
+        }
+        if (dump == null) {
+            throw new ConfigException(changed.get(0) + " cannot be changed while the dump of client telemetry does not run: see the "
+                    + "broker's log from its start, set it in server.properties and restart the broker");
+        }
+        Settings.Watch wanted = new Settings(configs).watch;
+        if (wanted != Settings.Watch.OFF && !dump.canWatch()) {
+            throw new ConfigException("connections cannot be watched with the logging of this process: see the broker's log from its start");
+        }
+        for (String setting : changed) {
+            if (!Settings.DYNAMIC.contains(setting)) {
+                throw new ConfigException(setting + " needs a restart of the broker; without one, " + Settings.DYNAMIC + " can be changed");
+            }
+        }
+    }
+
+    @Override
+    public void reconfigure(Map<String, ?> configs) {
+        Dump current = dump;
+        if (current != null && !Settings.changed(configuration, configs).isEmpty()) {
+            configuration = configs;
+            settings = new Settings(configs);
+            current.watch(settings);
+            LOG.info("Connections are watched {} from now on.", settings.watch.text());
+        }
+    }
+
+    @Override
     public void contextChange(MetricsContext context) {
         if (settings == null || dump != null) {
             return;
@@ -73,7 +105,7 @@ abstract class BrokerReporter implements MetricsReporter {
         String brokerId = labels.getOrDefault("kafka.node.id", labels.get("kafka.broker.id"));
         if (clusterId == null || brokerId == null) {
             LOG.error("Client telemetry is not dumped: Kafka does not say which cluster and broker this is ({}).", labels);
-        } else if ("controller".equals(text("process.roles"))) {
+        } else if ("controller".equals(Listeners.text(configuration, "process.roles"))) {
             LOG.info("Client telemetry is not dumped: this process is a controller only, and has no clients.");
         } else if (!ACTIVE.compareAndSet(null, this)) {
             LOG.error("Client telemetry is dumped already: name only one of the plugin's classes in metric.reporters.");
@@ -86,8 +118,8 @@ abstract class BrokerReporter implements MetricsReporter {
         try {
             Instant startedAt = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
             Incarnation broker = Incarnation.starting(clusterId, brokerId, startedAt, kafkaVersion());
-            Dump started = new Dump(broker, settings, ObjectStore.at(settings), metrics, listeners(),
-                    settings.watch == Settings.Watch.OFF ? null : this::registry, Clock.systemUTC());
+            Dump started = new Dump(broker, settings, ObjectStore.at(settings), metrics, configuration,
+                    this::registry, BrokerClock.SYSTEM);
             started.start();
             status = DumpStatus.register(started);
             dump = started;
@@ -111,69 +143,29 @@ abstract class BrokerReporter implements MetricsReporter {
     }
 
     private ConnectionRegistry registry(Consumer<DumpRecord> sink, Drops drops) {
-        Set<String> controllers = new HashSet<>(Arrays.asList(text("controller.listener.names").split("\\s*,\\s*")));
-        boolean isContinuous = settings.watch == Settings.Watch.CONTINUOUS;
         long idle = DEFAULT_IDLE_MILLIS;
         try {
-            idle = Long.parseLong(text("connections.max.idle.ms"));
+            idle = Long.parseLong(Listeners.text(configuration, "connections.max.idle.ms"));
         } catch (NumberFormatException e) {
             LOG.debug("connections.max.idle.ms has its default");
         }
-        // Where requests are seen at times only, silence says nothing.
-        long forgetAfter = isContinuous && idle > 0 ? idle + 60_000 : Math.max(LONG_IDLE_MILLIS, 2 * idle);
-        return new ConnectionRegistry(sink, drops, controllers, isContinuous, forgetAfter);
+        return new ConnectionRegistry(sink, drops, Listeners.of(configuration), settings.identifiers, settings.leftOut, idle,
+                settings.registryMaxBytes, System::nanoTime);
     }
 
-    /** The listeners of the broker, for the manifest; null if the configuration does not have them in the usual form. */
-    private ArrayNode listeners() {
-        Map<String, String> protocols = new HashMap<>();
-        for (String pair : text("listener.security.protocol.map").split(",")) {
-            int colon = pair.indexOf(':');
-            if (colon > 0) {
-                protocols.put(pair.substring(0, colon).trim(), pair.substring(colon + 1).trim());
-            }
-        }
-        ArrayNode all = Manifests.JSON.createArrayNode();
-        for (String listener : text("listeners").split(",")) {
-            int colon = listener.indexOf(':');
-            if (colon <= 0) {
-                return null;
-            }
-            String name = listener.substring(0, colon).trim();
-            String protocol = protocols.getOrDefault(name, name);
-            ArrayNode mechanisms = all.addObject().put("name", name).put("security_protocol", protocol).putArray("sasl_mechanisms");
-            if (protocol.startsWith("SASL")) {
-                String own = text("listener.name." + name.toLowerCase(Locale.ROOT) + ".sasl.enabled.mechanisms");
-                String mechanism = own.isEmpty() ? text("sasl.enabled.mechanisms") : own;
-                for (String each : (mechanism.isEmpty() ? "GSSAPI" : mechanism).split("\\s*,\\s*")) {
-                    mechanisms.add(each.trim());
-                }
-            }
-        }
-        return all;
-    }
-
-    private String text(String key) {
-        Object value = configuration.get(key);
-        if (value instanceof List) {
-            return String.join(",", ((List<?>) value).stream().map(String::valueOf).toArray(String[]::new));
-        }
-        return value == null ? "" : value.toString();
-    }
-
-    /**
-     * A push, on the broker's request thread: what this throws would reach the client, which then never pushes again.
-     *
-     * @param pushIntervalMs -1 where the broker does not tell
-     */
-    final void push(AuthorizableRequestContext context, ClientTelemetryPayload payload, int pushIntervalMs) {
+    /** A push, on the broker's request thread: what this throws would reach the client, which then never pushes again. */
+    final void push(AuthorizableRequestContext context, ClientTelemetryPayload payload) {
         Dump current = dump;
         if (current == null) {
             return;
         }
         try {
             Instant now = Instant.now();
-            current.queue.offer(record(context, payload, pushIntervalMs, now.getEpochSecond() * 1_000_000_000L + now.getNano()));
+            if (isLeftOut(context)) {
+                return;
+            }
+            int interval = current.pushIntervalMs(payload.clientInstanceId());
+            current.queue.offer(record(settings.identifiers, context, payload, interval, now.getEpochSecond() * 1_000_000_000L + now.getNano()));
             status.pushes.increment();
         } catch (Throwable e) {
             current.drops.count(Drops.Reason.FAILED, 1);
@@ -184,7 +176,13 @@ abstract class BrokerReporter implements MetricsReporter {
         }
     }
 
-    static DumpRecord record(AuthorizableRequestContext context, ClientTelemetryPayload payload, int pushIntervalMs, long nanos) {
+    private boolean isLeftOut(AuthorizableRequestContext context) {
+        Set<String> leftOut = settings.leftOut;
+        return !leftOut.isEmpty() && (leftOut.contains(context.listenerName()) || leftOut.contains(String.valueOf(context.principal())));
+    }
+
+    /** @param pushIntervalMs -1 where it is not known */
+    static DumpRecord record(Identifiers identifiers, AuthorizableRequestContext context, ClientTelemetryPayload payload, int pushIntervalMs, long nanos) {
         // The buffer is shared with other plugins and belongs to the request: its position stays, its bytes are copied.
         ByteBuffer data = payload.data().duplicate();
         byte[] bytes = new byte[data.remaining()];
@@ -192,7 +190,7 @@ abstract class BrokerReporter implements MetricsReporter {
         Uuid id = payload.clientInstanceId();
         ProtobufWriter fields = new ProtobufWriter(384);
         fields.fixed64(5, nanos)
-                .message(6, client(context).encode())
+                .message(6, client(context).encode(identifiers))
                 .bytes(7, ByteBuffer.allocate(16)
                         .putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits()).array())
                 .varint(8, payload.isTerminating() ? 1 : 0)
@@ -206,8 +204,8 @@ abstract class BrokerReporter implements MetricsReporter {
 
     private static ClientConnection client(AuthorizableRequestContext context) {
         ClientConnection client = new ClientConnection();
-        client.clientId = context.clientId();
-        client.principal = context.principal() == null ? null : context.principal().toString();
+        client.clientId = BoundedText.name(context.clientId());
+        client.principal = context.principal() == null ? null : BoundedText.principal(context.principal().toString());
         client.listenerName = context.listenerName();
         client.securityProtocol = context.securityProtocol() == null ? null : context.securityProtocol().name;
         if (context instanceof RequestContext) { // not part of Kafka's public interface; the same since 3.7
@@ -216,8 +214,8 @@ abstract class BrokerReporter implements MetricsReporter {
                 client.connectionId(request.connectionId);
             }
             if (request.clientInformation != null) {
-                client.softwareName = request.clientInformation.softwareName();
-                client.softwareVersion = request.clientInformation.softwareVersion();
+                client.softwareName = BoundedText.name(request.clientInformation.softwareName());
+                client.softwareVersion = BoundedText.name(request.clientInformation.softwareVersion());
             }
         }
         if (context.clientAddress() != null) {
@@ -228,7 +226,7 @@ abstract class BrokerReporter implements MetricsReporter {
 
     @Override
     public void init(List<KafkaMetric> existing) {
-        existing.forEach(metrics::add);
+        existing.forEach(metrics::addExisting);
     }
 
     @Override

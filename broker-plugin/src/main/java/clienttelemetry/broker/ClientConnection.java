@@ -1,6 +1,12 @@
 package clienttelemetry.broker;
 
-/** Who is at the other end of a connection: the contract's message of that name. Null texts are not known. */
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Who is at the other end of a connection: the contract's message of that name. Null texts are not known. Texts that the
+ * client chose are bounded ({@link BoundedText}) by whoever sets them.
+ */
 final class ClientConnection {
     String clientId;
     String principal;
@@ -15,6 +21,7 @@ final class ClientConnection {
     String sentSoftwareVersion;
     /** 0 where the broker refused nothing or it is not known. */
     int apiVersionsError;
+    String saslMechanism;
 
     /**
      * Takes address and port from Kafka's connection id: {@code local:port-remote:port-index} until 3.9,
@@ -42,18 +49,75 @@ final class ClientConnection {
         return from > 0 && to > 0 ? connectionId.substring(from, to) : "";
     }
 
-    ProtobufWriter encode() {
+    /** The port of the broker in Kafka's connection id; -1 where the id has another form. */
+    static int localPort(String connectionId) {
+        int dash = connectionId.indexOf('-');
+        int colon = connectionId.lastIndexOf(':', Math.max(0, dash));
+        try {
+            return dash > 0 && colon > 0 ? Integer.parseInt(connectionId.substring(colon + 1, dash)) : -1;
+        } catch (NumberFormatException e) {
+            return -1;
+        }
+    }
+
+    /** The same client, on no connection in particular. */
+    ClientConnection withoutConnection() {
+        ClientConnection client = new ClientConnection();
+        client.clientId = clientId;
+        client.principal = principal;
+        client.clientAddress = clientAddress;
+        client.listenerName = listenerName;
+        client.securityProtocol = securityProtocol;
+        client.softwareName = softwareName;
+        client.softwareVersion = softwareVersion;
+        client.sentSoftwareName = sentSoftwareName;
+        client.sentSoftwareVersion = sentSoftwareVersion;
+        client.apiVersionsError = apiVersionsError;
+        client.saslMechanism = saslMechanism;
+        return client;
+    }
+
+    /** Names of the contract's fields whose texts were cut. */
+    List<String> cutFields() {
+        List<String> cut = new ArrayList<>(0);
+        addIfCut(cut, "client_id", clientId);
+        addIfCut(cut, "principal", principal);
+        addIfCut(cut, "client_software_name", softwareName);
+        addIfCut(cut, "client_software_version", softwareVersion);
+        addIfCut(cut, "sent_software_name", sentSoftwareName);
+        addIfCut(cut, "sent_software_version", sentSoftwareVersion);
+        return cut;
+    }
+
+    private static void addIfCut(List<String> cut, String field, String text) {
+        if (BoundedText.isCut(text)) {
+            cut.add(field);
+        }
+    }
+
+    /** Bytes in memory, near enough for a bound. */
+    int heapBytes() {
+        int bytes = 96;
+        for (String text : new String[] {clientId, principal, clientAddress, listenerName, securityProtocol, connectionId, softwareName,
+            softwareVersion, sentSoftwareName, sentSoftwareVersion, saslMechanism}) {
+            bytes += BoundedText.heapBytes(text);
+        }
+        return bytes;
+    }
+
+    ProtobufWriter encode(Identifiers identifiers) {
         ProtobufWriter out = new ProtobufWriter(256);
-        out.presentString(1, clientId)
-                .string(2, principal)
-                .string(3, clientAddress)
+        out.presentString(1, identifiers.treated(Identifiers.Kind.CLIENT_ID, clientId))
+                .string(2, identifiers.treated(Identifiers.Kind.PRINCIPAL, principal))
+                .string(3, identifiers.treated(Identifiers.Kind.ADDRESS, clientAddress))
                 .string(5, listenerName)
                 .string(6, securityProtocol)
-                .string(7, connectionId)
+                .string(7, identifiers.connectionId(connectionId))
                 .string(8, softwareName)
                 .string(9, softwareVersion)
                 .string(10, sentSoftwareName)
-                .string(11, sentSoftwareVersion);
+                .string(11, sentSoftwareVersion)
+                .presentString(13, saslMechanism);
         if (clientPort >= 0) {
             out.present(4, clientPort);
         }

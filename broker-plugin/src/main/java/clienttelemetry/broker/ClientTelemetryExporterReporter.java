@@ -1,15 +1,4 @@
 package clienttelemetry.broker;
 
-import org.apache.kafka.server.telemetry.ClientTelemetryExporter;
-import org.apache.kafka.server.telemetry.ClientTelemetryExporterProvider;
-
-/**
- * To be named in {@code metric.reporters} of Kafka 4.2 and newer (KIP-1217). An older broker does not start with it,
- * since it lacks the interface.
- */
-public final class ClientTelemetryExporterReporter extends BrokerReporter implements ClientTelemetryExporterProvider {
-    @Override
-    public ClientTelemetryExporter clientTelemetryExporter() {
-        return (context, payload) -> push(context.authorizableRequestContext(), payload, context.pushIntervalMs());
-    }
-}
+/** The name that 0.1 wanted on Kafka 4.2 and newer; the same as {@link ClientTelemetryReporter} now, so that brokers start. */
+public final class ClientTelemetryExporterReporter extends ClientTelemetryReporter {}

@@ -1,14 +1,22 @@
 package clienttelemetry.broker;
 
+import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.Collections;
-import java.util.Iterator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.apache.kafka.common.Uuid;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,28 +27,73 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The end of a connection is known where the client closes it or the broker refuses a request. Of a connection that
  * the broker closed for idleness nothing is logged: it is forgotten after a while, and its end stays unknown.
+ *
+ * <p>What clients can make it hold is bounded in bytes. Closed connections leave first; an address that opens many is
+ * told of by those that last, and by sums of the others; where there is no room at all, requests are summed up by client.
  */
 final class ConnectionRegistry {
     private static final Logger LOG = LoggerFactory.getLogger(ConnectionRegistry.class);
-    private static final int MAX_CONNECTIONS = 50_000;
     private static final int MAX_ACCEPTED = 10_000;
+    /** Connections that are told of one by one as they open, between two snapshots: of one address, and in all. */
+    private static final int TOLD_OF_ADDRESS = 1000;
+    private static final int TOLD_IN_ALL = 10_000;
     /** A request that the client did not wait for is logged after the line that tells of its closed connection. */
-    private static final long LATE_MILLIS = 60_000;
+    private static final long LATE_NANOS = 10_000_000_000L;
+    /** The broker closes the connection of a failed login a moment later: connection.failed.authentication.delay.ms. */
+    private static final long FAILED_NANOS = 3_000_000_000L;
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final int UNSUPPORTED_VERSION = 35;
+    private static final int CLUSTER_AUTHORIZATION_FAILED = 31;
+    private static final int GET_TELEMETRY_SUBSCRIPTIONS = 71;
+    private static final int PUSH_TELEMETRY = 72;
+    private static final long LONG_IDLE_MILLIS = 3 * 3_600_000L;
+    /** A broker itself remembers 16,384 client instances. */
+    private static final int MAX_PUSH_INTERVALS = 20_000;
 
     private static final Pattern ACCEPTED = Pattern.compile("Accepted connection from /(\\S+) on /");
     private static final Pattern DISCONNECTED = Pattern.compile("channelId=(\\S+)\\) disconnected");
     /** Replica fetchers and the senders of transaction markers and verifications. */
     private static final Pattern CLIENT_OF_BROKER =
             Pattern.compile("broker-\\d+-(fetcher-\\d+|txn-marker-sender)|AddPartitionsManager-client-\\d+");
+    /**
+     * Requests that only brokers and controllers may send: LeaderAndIsr, StopReplica, UpdateMetadata (the controller of a
+     * ZooKeeper cluster sends these to all brokers), ControlledShutdown, WriteTxnMarkers, those of the quorum,
+     * AlterPartition, Envelope, registrations and heartbeats of brokers, AllocateProducerIds, AssignReplicasToDirs, and
+     * those for the state of share groups.
+     */
+    private static final BitSet APIS_OF_BROKERS = new BitSet();
+
+    static {
+        for (int api : new int[] {4, 5, 6, 7, 27, 52, 53, 54, 56, 58, 59, 62, 63, 67, 70, 73, 83, 84, 85, 86, 87}) {
+            APIS_OF_BROKERS.set(api);
+        }
+    }
 
     private final Consumer<DumpRecord> sink;
     private final Drops drops;
-    private final Set<String> controllerListeners;
-    private final boolean reportsSilent;
-    private final long idleMillis;
+    private final Listeners listeners;
+    private final Identifiers identifiers;
+    /** Names of listeners and principals whose clients are not told of. */
+    private final Set<String> leftOut;
+    /** Of the broker: it closes a connection that asked nothing for so long. */
+    private final long brokersIdleMillis;
+    /** Whether a connection that ends without any request is an event; not so where requests are watched at times only. */
+    private volatile boolean reportsSilent;
+    /** A connection without requests for so long is forgotten. */
+    private volatile long idleNanos;
+    /** When logins failed of late. */
+    private final ConcurrentLinkedDeque<Long> failing = new ConcurrentLinkedDeque<>();
+    private final Map<Uuid, Integer> pushIntervals = new ConcurrentHashMap<>();
+    private final long maxBytes;
+    private final LongSupplier ticks;
+    private final Summaries summaries;
+    private final FailedLogins failedLogins;
     private final Map<String, Connection> connections = new ConcurrentHashMap<>();
+    private final ConcurrentLinkedDeque<Connection> closed = new ConcurrentLinkedDeque<>();
+    private final AtomicLong heldBytes = new AtomicLong();
+    private final LongAdder requests = new LongAdder();
+    private final Map<String, Integer> openedOfAddress = new HashMap<>();
+    private int openedInAll;
     private final Map<String, Long> accepted = Collections.synchronizedMap(new LinkedHashMap<>() {
         private static final long serialVersionUID = 1L;
 
@@ -53,25 +106,41 @@ final class ConnectionRegistry {
     private volatile boolean isUnknownFormReported;
 
     /**
-     * @param controllerListeners their connections are the brokers' own
-     * @param reportsSilent whether a connection that ends without any request is an event; not so where requests are
-     *     watched at times only
-     * @param idleMillis a connection without requests for so long is forgotten
+     * @param leftOut listeners and principals whose clients are not told of
+     * @param brokersIdleMillis the broker's connections.max.idle.ms
+     * @param ticks nanoseconds of a clock that never steps
      */
-    ConnectionRegistry(Consumer<DumpRecord> sink, Drops drops, Set<String> controllerListeners, boolean reportsSilent,
-            long idleMillis) {
+    ConnectionRegistry(Consumer<DumpRecord> sink, Drops drops, Listeners listeners, Identifiers identifiers,
+            Set<String> leftOut, long brokersIdleMillis, long maxBytes, LongSupplier ticks) {
         this.sink = sink;
         this.drops = drops;
-        this.controllerListeners = controllerListeners;
-        this.reportsSilent = reportsSilent;
-        this.idleMillis = idleMillis;
+        this.listeners = listeners;
+        this.identifiers = identifiers;
+        this.leftOut = leftOut;
+        this.brokersIdleMillis = brokersIdleMillis;
+        this.maxBytes = maxBytes;
+        this.ticks = ticks;
+        summaries = new Summaries(drops, identifiers);
+        failedLogins = new FailedLogins(sink, drops, listeners, identifiers);
+        watched(true);
+    }
+
+    /** Where requests are seen at times only, silence says nothing. */
+    void watched(boolean isContinuous) {
+        reportsSilent = isContinuous;
+        long millis = isContinuous && brokersIdleMillis > 0 ? brokersIdleMillis + 60_000 : Math.max(LONG_IDLE_MILLIS, 2 * brokersIdleMillis);
+        idleNanos = millis * NANOS_PER_MILLI;
     }
 
     /** A line of {@code kafka.request.logger}; never throws. */
     void request(String message, long millis) {
         try {
             RequestLogLine line = RequestLogLine.parse(message);
-            if (line != null && !line.isForwarded) {
+            if (line == null) {
+                return;
+            }
+            requests.increment();
+            if (!line.isForwarded) {
                 request(line, millis * NANOS_PER_MILLI);
             }
         } catch (RuntimeException e) {
@@ -84,59 +153,151 @@ final class ConnectionRegistry {
         if (connection == null) {
             connection = open(line.connectionId, nanos);
             if (connection == null) {
+                withoutRoom(line, nanos);
                 return;
             }
         }
+        DumpRecord refused = null;
+        DumpRecord opened = null;
+        DumpRecord closedLate = null;
         synchronized (connection) {
+            connection.lastSeenTicks = ticks.getAsLong();
             if (connection.isOfBroker) {
                 return;
             }
-            boolean isFirst = !connection.hasRequests();
+            boolean isFirst = !connection.use.hasRequests();
+            int before = connection.use.heapBytes();
             update(connection, line, nanos);
+            if (isFirst || connection.use.heapBytes() != before) {
+                account(connection);
+            }
             if (connection.isOfBroker) {
                 return;
+            }
+            if (line.apiKey == GET_TELEMETRY_SUBSCRIPTIONS) {
+                subscribed(line);
+            } else if (line.apiKey == PUSH_TELEMETRY) {
+                refused = RefusedPush.of(line, connection.client, nanos, identifiers);
             }
             if (isFirst) {
-                sink.accept(connection.event(Connection.Event.OPENED, Math.max(nanos, connection.openedNanos)));
+                connection.isHeldBack |= isOneOfMany(connection.client.clientAddress);
+                if (!connection.isHeldBack) {
+                    opened = connection.event(ConnectionEvent.Kind.OPENED, Math.max(nanos, connection.openedNanos), identifiers);
+                }
             }
-            if (connection.closedNanos != null) {
-                sink.accept(connection.event(Connection.Event.CLOSED, connection.closedNanos));
+            if (connection.closedNanos != null && !connection.isHeldBack) {
+                closedLate = connection.event(ConnectionEvent.Kind.CLOSED, connection.closedNanos, identifiers);
+            }
+        }
+        hand(opened);
+        hand(refused);
+        hand(closedLate);
+    }
+
+    private void hand(DumpRecord record) {
+        if (record != null) {
+            sink.accept(record);
+        }
+    }
+
+    private void subscribed(RequestLogLine line) {
+        int interval = line.numberIn("\"response\":{", "\"pushIntervalMs\":");
+        String instance = line.textIn("\"response\":{", "\"clientInstanceId\":");
+        if (interval > 0 && instance != null && line.errorCode() == 0) {
+            if (pushIntervals.size() >= MAX_PUSH_INTERVALS) {
+                pushIntervals.clear();
+            }
+            pushIntervals.put(Uuid.fromString(instance), interval);
+        }
+    }
+
+    /** As the broker told that instance when it last asked, if that was seen; -1 otherwise. */
+    int pushIntervalMs(Uuid instance) {
+        return pushIntervals.getOrDefault(instance, -1);
+    }
+
+    /** For once, and only to be summed up. */
+    private void withoutRoom(RequestLogLine line, long nanos) {
+        Connection passing = new Connection(line.connectionId, nanos, 0);
+        update(passing, line, nanos);
+        if (!passing.isOfBroker) {
+            if (line.apiKey == PUSH_TELEMETRY) {
+                hand(RefusedPush.of(line, passing.client, nanos, identifiers));
+            }
+            summaries.add(passing, line.apiKey == RequestLogLine.API_VERSIONS ? 1 : 0);
+        }
+    }
+
+    /** Null where there is no room. */
+    private Connection open(String id, long nanos) {
+        while (heldBytes.get() >= maxBytes) {
+            Connection oldest = closed.poll();
+            if (oldest == null) {
+                return null;
+            }
+            sumUp(oldest);
+            forget(oldest);
+        }
+        Long acceptedNanos = accepted.remove(ClientConnection.remote(id));
+        return connections.computeIfAbsent(id, each -> {
+            Connection connection = new Connection(each, acceptedNanos == null ? nanos : acceptedNanos, ticks.getAsLong());
+            account(connection);
+            return connection;
+        });
+    }
+
+    private void forget(Connection connection) {
+        synchronized (connection) {
+            if (connections.remove(connection.client.connectionId, connection)) {
+                heldBytes.addAndGet(-connection.accountedBytes);
+                connection.accountedBytes = 0;
             }
         }
     }
 
-    private Connection open(String id, long nanos) {
-        if (connections.size() >= MAX_CONNECTIONS) {
-            drops.count(Drops.Reason.REGISTRY_FULL, 1);
-            return null;
+    private void account(Connection connection) {
+        int bytes = connection.heapBytes();
+        heldBytes.addAndGet(bytes - connection.accountedBytes);
+        connection.accountedBytes = bytes;
+    }
+
+    private boolean isOneOfMany(String address) {
+        synchronized (openedOfAddress) {
+            openedInAll++;
+            return openedInAll > TOLD_IN_ALL || openedOfAddress.merge(String.valueOf(address), 1, Integer::sum) > TOLD_OF_ADDRESS;
         }
-        Long acceptedNanos = accepted.remove(ClientConnection.remote(id));
-        return connections.computeIfAbsent(id, each -> new Connection(each, acceptedNanos == null ? nanos : acceptedNanos));
     }
 
     private void update(Connection connection, RequestLogLine line, long nanos) {
         ClientConnection client = connection.client;
-        String id = line.clientId;
-        connection.isOfBroker = controllerListeners.contains(line.listener)
-                || id != null && !id.equals(client.clientId) && CLIENT_OF_BROKER.matcher(id).matches();
-        if (connection.isOfBroker) {
-            return;
-        }
-        if (id != null) {
-            client.clientId = id;
-        }
-        client.principal = line.principal;
         client.listenerName = line.listener;
         client.securityProtocol = line.securityProtocol;
+        if (line.apiKey >= 0 && APIS_OF_BROKERS.get(line.apiKey) && line.errorCode() != CLUSTER_AUTHORIZATION_FAILED) {
+            connection.isOfBroker = true;
+        }
+        String id = line.clientId;
+        boolean isNewId = id != null && !id.equals(client.clientId);
+        connection.isOfBroker |= listeners.isOfControllers(line.listener) || leftOut.contains(line.listener) || leftOut.contains(line.principal) || isNewId && CLIENT_OF_BROKER.matcher(id).matches();
+        if (connection.isOfBroker) {
+            client.softwareName = line.softwareName;
+            client.softwareVersion = line.softwareVersion;
+            return;
+        }
+        if (isNewId) {
+            client.clientId = BoundedText.name(id);
+        }
+        client.principal = BoundedText.principal(line.principal);
         boolean isRejected = false;
         if (line.apiKey == RequestLogLine.API_VERSIONS) {
             isRejected = apiVersions(client, line);
         } else {
-            client.softwareName = line.softwareName;
-            client.softwareVersion = line.softwareVersion;
-            ids(connection, line);
+            client.softwareName = BoundedText.name(line.softwareName);
+            client.softwareVersion = BoundedText.name(line.softwareVersion);
+            ids(connection.use, line);
         }
-        connection.count(line.apiKey, line.apiVersion, isRejected, nanos);
+        if (!connection.count(line.apiKey, line.apiVersion, isRejected, nanos)) {
+            drops.count(Drops.Reason.REGISTRY_FULL, 1);
+        }
     }
 
     /**
@@ -145,12 +306,12 @@ final class ConnectionRegistry {
      */
     private boolean apiVersions(ClientConnection client, RequestLogLine line) {
         int error = line.numberIn("\"response\":{", "\"errorCode\":");
-        client.softwareName = line.softwareName;
-        client.softwareVersion = line.softwareVersion;
-        String name = line.textInRequest("\"clientSoftwareName\":");
+        client.softwareName = BoundedText.name(line.softwareName);
+        client.softwareVersion = BoundedText.name(line.softwareVersion);
+        String name = BoundedText.name(line.textInRequest("\"clientSoftwareName\":"));
         if (name != null) {
             client.sentSoftwareName = name;
-            client.sentSoftwareVersion = line.textInRequest("\"clientSoftwareVersion\":");
+            client.sentSoftwareVersion = BoundedText.name(line.textInRequest("\"clientSoftwareVersion\":"));
         }
         if (error > 0 && error != UNSUPPORTED_VERSION) {
             client.apiVersionsError = error;
@@ -167,21 +328,21 @@ final class ConnectionRegistry {
     }
 
     /** Groups and transactional ids, in requests whose body begins with them. */
-    private static void ids(Connection connection, RequestLogLine line) {
+    private static void ids(ClientUse use, RequestLogLine line) {
         switch (line.apiKey) {
             case 0: // Produce
                 if (line.requestStartsWith("\"transactionalId\":\"")) {
-                    connection.addTransactionalId(line.textInRequest("\"transactionalId\":"));
+                    use.addTransactionalId(line.textInRequest("\"transactionalId\":"));
                 }
                 break;
             case 22: // InitProducerId
             case 26: // EndTxn
-                connection.addTransactionalId(line.textInRequest("\"transactionalId\":"));
+                use.addTransactionalId(line.textInRequest("\"transactionalId\":"));
                 break;
             case 25: // AddOffsetsToTxn
             case 28: // TxnOffsetCommit
-                connection.addTransactionalId(line.textInRequest("\"transactionalId\":"));
-                connection.addGroup(line.textInRequest("\"groupId\":"));
+                use.addTransactionalId(line.textInRequest("\"transactionalId\":"));
+                use.addGroup(line.textInRequest("\"groupId\":"));
                 break;
             case 8: // OffsetCommit
             case 9: // OffsetFetch
@@ -194,7 +355,7 @@ final class ConnectionRegistry {
             case 78: // ShareFetch
             case 79: // ShareAcknowledge
             case 88: // StreamsGroupHeartbeat
-                connection.addGroup(line.textInRequest("\"groupId\":"));
+                use.addGroup(line.textInRequest("\"groupId\":"));
                 break;
             default:
         }
@@ -209,13 +370,19 @@ final class ConnectionRegistry {
     }
 
     /** A line of the broker's Selector; those of the broker's own clients are about other connections. */
-    void disconnected(String message, long millis) {
+    void selected(String message, Throwable error, long millis) {
         if (!message.startsWith("[SocketServer")) {
             return;
         }
         Matcher found = DISCONNECTED.matcher(message);
         if (found.find()) {
             close(found.group(1), millis * NANOS_PER_MILLI, null);
+            return;
+        }
+        String failed = failedLogins.line(message, error, millis * NANOS_PER_MILLI);
+        if (failed != null) {
+            accepted.remove(ClientConnection.remote(failed));
+            failing.add(ticks.getAsLong());
         }
     }
 
@@ -235,49 +402,153 @@ final class ConnectionRegistry {
             connection = isWorthIt ? open(id, nanos) : null;
             if (connection == null) {
                 accepted.remove(ClientConnection.remote(id));
+                if (isWorthIt) { // no room
+                    Connection passing = new Connection(id, nanos, 0);
+                    count(passing, refusal, nanos);
+                    summaries.add(passing, 1);
+                }
                 return;
             }
         }
+        DumpRecord record = null;
         synchronized (connection) {
             if (connection.closedNanos != null || connection.isOfBroker) {
                 connection.closedNanos = nanos;
-                return;
+            } else {
+                if (!connection.use.hasRequests()) {
+                    connection.isHeldBack |= isOneOfMany(connection.client.clientAddress);
+                }
+                count(connection, refusal, nanos);
+                connection.closedNanos = nanos;
+                if (!connection.isHeldBack) {
+                    record = connection.event(ConnectionEvent.Kind.CLOSED, nanos, identifiers);
+                }
             }
-            if (refusal != null && refusal.apiKey >= 0) {
-                connection.count(refusal.apiKey, refusal.apiVersion, true, nanos);
+            connection.lastSeenTicks = ticks.getAsLong();
+        }
+        closed.add(connection);
+        hand(record);
+    }
+
+    private static void count(Connection connection, Refusal refusal, long nanos) {
+        if (refusal != null && refusal.apiKey >= 0) {
+            connection.count(refusal.apiKey, refusal.apiVersion, true, nanos);
+        }
+    }
+
+    /** Lets go of connections that closed some time ago. Each second. */
+    void drain() {
+        long before = ticks.getAsLong() - FAILED_NANOS;
+        failing.removeIf(each -> each < before);
+        drain(ticks.getAsLong() - LATE_NANOS);
+    }
+
+    /** Lets go of all that closed, when no request comes any more. */
+    void drainAll() {
+        drain(ticks.getAsLong());
+    }
+
+    private void drain(long before) {
+        for (Connection oldest = closed.peek(); oldest != null && oldest.lastSeenTicks <= before; oldest = closed.peek()) {
+            closed.remove(oldest);
+            sumUp(oldest);
+            forget(oldest);
+        }
+    }
+
+    private void sumUp(Connection connection) {
+        synchronized (connection) {
+            if (connection.isHeldBack && !connection.isOfBroker) {
+                summaries.add(connection, 1);
+                connection.isHeldBack = false;
             }
-            connection.closedNanos = nanos;
-            sink.accept(connection.event(Connection.Event.CLOSED, nanos));
         }
     }
 
     /**
-     * Snapshots of connections that had requests since the last one, or of all; and forgets those that closed or were
-     * idle too long. Straight to `out`: the writer's thread calls this.
+     * Snapshots of connections that had requests since the last one, or of all; sums of those that were not told one by
+     * one; and forgets those that were idle too long. Straight to `out`, while no connection is locked: it may be a disk.
      */
     void snapshot(boolean all, long nowMillis, Consumer<DumpRecord> out) {
         long nowNanos = nowMillis * NANOS_PER_MILLI;
-        for (Iterator<Connection> each = connections.values().iterator(); each.hasNext(); ) {
-            Connection connection = each.next();
+        long nowTicks = ticks.getAsLong();
+        List<DumpRecord> records = new ArrayList<>(2);
+        for (Connection connection : connections.values()) {
+            boolean isIdle = false;
             synchronized (connection) {
-                long last = Math.max(connection.lastRequestNanos, connection.openedNanos);
-                if (connection.closedNanos != null) {
-                    if (nowNanos - connection.closedNanos > LATE_MILLIS * NANOS_PER_MILLI) {
-                        each.remove();
+                if (connection.closedNanos == null) {
+                    boolean isTold = !connection.isOfBroker && (connection.hasNewRequests || all && connection.use.hasRequests());
+                    if (isTold) {
+                        connection.hasNewRequests = false;
+                        if (connection.isHeldBack) {
+                            connection.isHeldBack = false;
+                            records.add(connection.event(ConnectionEvent.Kind.OPENED, nowNanos, identifiers));
+                        }
+                        records.add(connection.event(ConnectionEvent.Kind.ACTIVE, nowNanos, identifiers));
+                    } else {
+                        isIdle = nowTicks - connection.lastSeenTicks > idleNanos;
                     }
-                } else if (!connection.isOfBroker && (connection.hasNewRequests || all && connection.hasRequests())) {
-                    connection.hasNewRequests = false;
-                    out.accept(connection.event(Connection.Event.ACTIVE, nowNanos));
-                } else if (nowNanos - last > idleMillis * NANOS_PER_MILLI) {
-                    each.remove();
                 }
             }
+            if (isIdle) {
+                forget(connection);
+            }
+            records.forEach(out);
+            records.clear();
         }
+        tellSums(nowMillis, out);
+        synchronized (accepted) { // the broker closed them for idleness, which is not logged
+            accepted.values().removeIf(each -> nowNanos - each > Math.max(brokersIdleMillis, LATE_NANOS / NANOS_PER_MILLI) * NANOS_PER_MILLI);
+        }
+        synchronized (openedOfAddress) {
+            openedOfAddress.clear();
+            openedInAll = 0;
+        }
+    }
+
+    /** Sums since the last call: more often than snapshots, since a killed broker loses them. */
+    void tellSums(long nowMillis, Consumer<DumpRecord> out) {
+        summaries.take(nowMillis * NANOS_PER_MILLI).forEach(out);
+        failedLogins.take().forEach(out);
     }
 
     /** How many connections it holds. */
     int size() {
         return connections.size();
+    }
+
+    /** What it holds in memory, near enough for a bound. */
+    long heldBytes() {
+        return heldBytes.get();
+    }
+
+    /** Requests in the log since the start, the brokers' own and forwarded ones too: as the broker counts them. */
+    long requests() {
+        return requests.sum();
+    }
+
+    boolean isOfControllers(String listener) {
+        return listeners.isOfControllers(listener);
+    }
+
+    /** Connections that have asked nothing yet, and those of failed logins that the broker has not closed yet. */
+    int withoutRequests() {
+        return accepted.size() + failing.size();
+    }
+
+    /** Open connections by {@link BrokerMetrics#software}, but for those of controllers; other brokers' count too. */
+    Map<String, Long> openBySoftware() {
+        long now = ticks.getAsLong();
+        Map<String, Long> open = new HashMap<>();
+        for (Connection connection : connections.values()) {
+            synchronized (connection) {
+                ClientConnection client = connection.client;
+                if (connection.closedNanos == null && now - connection.lastSeenTicks <= idleNanos && !listeners.isOfControllers(client.listenerName)) {
+                    open.merge(client.softwareName + "\n" + client.softwareVersion, 1L, Long::sum);
+                }
+            }
+        }
+        return open;
     }
 
     /** A line of an answered ApiVersions request since the last call of this; null if there was none. */

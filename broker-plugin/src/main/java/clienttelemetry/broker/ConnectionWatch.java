@@ -4,8 +4,10 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import java.util.function.BiFunction;
 
 /** Decides when the broker's loggers are listened to, and keeps account of it for the manifest. For one thread. */
@@ -13,60 +15,104 @@ final class ConnectionWatch {
     private static final DateTimeFormatter TIME =
             DateTimeFormatter.ofPattern("HH:mm:ss", Locale.ROOT).withZone(ZoneOffset.UTC);
 
-    private final Settings.Watch mode;
-    private final int sampledMinutes;
+    private final ConnectionRegistry registry;
+    private final int brokerId;
+    private Settings.Watch mode;
+    private int sampledFrom;
+    private int sampledMinutes;
+    /** Since the last call of {@link #forgetBefore}. */
+    private final Set<Settings.Watch> modes = EnumSet.noneOf(Settings.Watch.class);
     private final LogTap requests;
     private final LogTap acceptor;
     private final LogTap selector;
     private final LogTap processor;
-    /** When sampling began and ended; the last one may be open, which is an end of null. */
+    /** When watching every request began and ended; the last one may be open, which is an end of null. */
     private final List<Instant[]> windows = new ArrayList<>();
+    private Instant last;
 
     /** @param tap gives what listens to a logger: {@link LogTap#on} */
-    ConnectionWatch(Settings settings, ConnectionRegistry registry, BiFunction<String, LogTap.Listener, LogTap> tap) {
-        mode = settings.watch;
-        sampledMinutes = settings.sampledMinutes;
+    ConnectionWatch(Settings settings, int brokerId, ConnectionRegistry registry, BiFunction<String, LogTap.Listener, LogTap> tap) {
+        this.registry = registry;
+        this.brokerId = brokerId;
+        configure(settings);
         requests = tap.apply("kafka.request.logger", (message, error, millis) -> registry.request(message, millis));
         acceptor = tap.apply("kafka.network.DataPlaneAcceptor", (message, error, millis) -> registry.accepted(message, millis));
-        selector = tap.apply("org.apache.kafka.common.network.Selector",
-                (message, error, millis) -> registry.disconnected(message, millis));
+        selector = tap.apply("org.apache.kafka.common.network.Selector", registry::selected);
         processor = tap.apply("kafka.network.Processor", registry::refused);
     }
 
-    /** Sets the levels for this moment; gives whether a window of sampling has just ended. */
-    boolean adjust(Instant now) {
+    /** From the next {@link #adjust} on. */
+    void configure(Settings settings) {
+        mode = settings.watch;
+        sampledMinutes = settings.sampledMinutes;
+        int windowsOfAnHour = 60 / sampledMinutes; // brokers sample one after the other
+        sampledFrom = settings.sampledFromMinute >= 0 ? settings.sampledFromMinute : Math.floorMod(brokerId, windowsOfAnHour) * sampledMinutes;
+        registry.watched(mode == Settings.Watch.CONTINUOUS);
+    }
+
+    /** Whether every request is to be watched at this moment. */
+    boolean isForEveryRequest(Instant now) {
+        return mode == Settings.Watch.CONTINUOUS || mode == Settings.Watch.SAMPLED && isInWindow(now);
+    }
+
+    /**
+     * Sets the levels for this moment; gives whether a window of sampling has just ended. A window does not reach over a
+     * step of the time of day.
+     */
+    boolean adjust(Instant now, boolean hasStepped) {
+        modes.add(mode);
         boolean wasOpen = !windows.isEmpty() && windows.get(windows.size() - 1)[1] == null;
-        boolean isOpen = mode == Settings.Watch.SAMPLED && isInWindow(now);
-        if (wasOpen && !isOpen) {
-            windows.get(windows.size() - 1)[1] = now;
-        } else if (isOpen && !wasOpen) {
+        boolean isEveryRequest = isForEveryRequest(now);
+        boolean isOpen = isEveryRequest;
+        if (wasOpen && (!isOpen || hasStepped)) {
+            windows.get(windows.size() - 1)[1] = hasStepped ? last : now;
+        }
+        if (isOpen && (!wasOpen || hasStepped)) {
             windows.add(new Instant[] {now, null});
         }
-        boolean isEveryRequest = mode == Settings.Watch.CONTINUOUS || isOpen;
-        LogTap.Detail ofConnections = mode == Settings.Watch.DEPRECATED_ONLY ? null : LogTap.Detail.DEBUG;
+        last = now;
+        if (mode == Settings.Watch.OFF) {
+            stop();
+            return wasOpen && !isOpen;
+        }
+        boolean isDeprecatedOnly = mode == Settings.Watch.DEPRECATED_ONLY;
         requests.listen(isEveryRequest ? LogTap.Detail.DEBUG
-                : mode == Settings.Watch.DEPRECATED_ONLY ? LogTap.Detail.INFO : null);
-        acceptor.listen(ofConnections);
-        selector.listen(ofConnections);
-        processor.listen(null);
+                : isDeprecatedOnly ? LogTap.Detail.INFO : null);
+        acceptor.listen(isDeprecatedOnly ? null : LogTap.Detail.DEBUG);
+        selector.listen(isDeprecatedOnly ? LogTap.Detail.INFO : LogTap.Detail.DEBUG); // INFO: failed logins
+        processor.listen(LogTap.Detail.ERROR);
         return wasOpen && !isOpen;
     }
 
     private boolean isInWindow(Instant now) {
-        return now.getEpochSecond() % 3600 < sampledMinutes * 60L;
+        long second = Math.floorMod(now.getEpochSecond(), 3600L);
+        return second >= sampledFrom * 60L && second < (sampledFrom + sampledMinutes) * 60L;
     }
 
     Settings.Watch mode() {
         return mode;
     }
 
+    /** Of the hour: what was watched throughout it. Sampled, where it changed within the hour and all was watched at times. */
+    Settings.Watch modeOfHour() {
+        if (modes.size() <= 1) {
+            return mode;
+        }
+        boolean isAllAtTimes = modes.contains(Settings.Watch.CONTINUOUS) || modes.contains(Settings.Watch.SAMPLED);
+        return isAllAtTimes ? Settings.Watch.SAMPLED : Settings.Watch.DEPRECATED_ONLY;
+    }
+
     /** The windows of an hour until now, as the manifest has them: times of day of the first and the last second. */
     List<String[]> windows(Hour hour, Instant now) {
+        if (modeOfHour() != Settings.Watch.SAMPLED) {
+            return List.of();
+        }
         Instant end = now.isBefore(hour.end()) ? now : hour.end().minusSeconds(1);
         List<String[]> found = new ArrayList<>();
         for (Instant[] window : windows) {
             Instant from = window[0].isBefore(hour.start()) ? hour.start() : window[0];
-            Instant to = window[1] == null || window[1].isAfter(end) ? end : window[1];
+            Instant until = window[1] == null ? last : window[1];
+            Instant to = until.isAfter(end) ? end : until;
             if (!from.isAfter(to)) {
                 found.add(new String[] {TIME.format(from), TIME.format(to)});
             }
@@ -74,9 +120,10 @@ final class ConnectionWatch {
         return found;
     }
 
-    /** Windows that ended before this hour are told no more. */
+    /** Windows that ended before this hour are told no more; nor those after it, where the clock stepped back. */
     void forgetBefore(Hour hour) {
-        windows.removeIf(window -> window[1] != null && window[1].isBefore(hour.start()));
+        modes.clear();
+        windows.removeIf(window -> window[1] != null && (window[1].isBefore(hour.start()) || window[0].isAfter(hour.end())));
     }
 
     void stop() {

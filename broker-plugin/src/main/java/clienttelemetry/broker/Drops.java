@@ -10,7 +10,11 @@ final class Drops {
         QUEUE_FULL("queue_full", "QueueFull", "Records that came faster than they could be written"),
         SPOOL_FULL("spool_full", "SpoolFull", "Records that came while the spool had its maximum or its disk took no more"),
         OVERSIZED("oversized", "Oversized", "Records longer than the contract allows"),
-        REGISTRY_FULL("registry_full", "RegistryFull", "Requests of connections beyond those that the registry holds"),
+        REGISTRY_FULL("registry_full", "RegistryFull", "Requests and failed logins that the registry had no room to count"),
+        REGISTRY_FULL_CLIENTS("registry_full_clients", "RegistryFullClients",
+                "Connections of clients that the registry had no room to name; they are counted by address and software"),
+        PAYLOAD_OMITTED("payload_omitted", "PayloadOmitted",
+                "Payloads left out because identifiers are not to leave the broker and cannot be found in them (compressed, on Kafka 3.7)"),
         FAILED("failed", "Failed", "Records and log lines that an error of the plugin lost; the log has it");
 
         /** As the contract spells it. */

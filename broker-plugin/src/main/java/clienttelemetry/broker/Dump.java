@@ -1,34 +1,32 @@
 package clienttelemetry.broker;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.nio.channels.FileLock;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import org.apache.kafka.common.Uuid;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
  * The dump of one incarnation: takes records from the broker's threads and writes them, on a thread of its own, into
- * the spool, with snapshots of the registry and the manifests of the hours.
+ * the spool, with snapshots of the registry and the manifests of the hours. What comes round again does so by a clock
+ * that never steps; the time of day only says to which hour things belong.
  */
 final class Dump {
     private static final Logger LOG = LoggerFactory.getLogger(Dump.class);
     private static final long TICK_MILLIS = 1000;
-    private static final long FLUSH_NANOS = 100_000_000;
-    private static final Duration SNAPSHOT = Duration.ofMinutes(5);
+    private static final long FLUSH_MILLIS = 100;
+    private static final long SNAPSHOT_MILLIS = 5 * 60_000;
+    private static final long SUMS_MILLIS = 30_000;
+    /** How old the gauges and counts may be that a killed broker leaves in its manifest. */
+    private static final long SAVE_MILLIS = 10_000;
     /** The snapshot that tells one hour from the next is taken so long before the hour ends. */
     private static final Duration BEFORE_THE_HOUR = Duration.ofSeconds(2);
-    /** A push that another thread still hands over belongs to the hour in which it was received. */
-    private static final Duration AFTER_THE_HOUR = Duration.ofSeconds(2);
-    /** How old the gauges and counts may be that a killed broker leaves in its manifest. */
-    private static final Duration SAVE = Duration.ofSeconds(10);
 
     final Incarnation broker;
     final Drops drops = new Drops();
@@ -36,52 +34,62 @@ final class Dump {
     final SpoolRoom room;
     final Uploads uploads;
     private final Settings settings;
-    private final Clock clock;
+    private final BrokerClock clock;
+    private final TreatedPayload payloads;
     private final Path folder;
     private final FileLock lock;
     private final Manifests manifests;
     private final Spool spool;
+    private final Hours hours;
     private final BrokerMetrics metrics;
-    private final ArrayNode listeners;
+    /** These three are null if connections are not watched. */
     private final ConnectionRegistry registry;
     private final ConnectionWatch watch;
+    private final Reconciliation reconciliation;
     private final Thread thread = new Thread(this::run, "client-telemetry-writer");
+    private final AtomicReference<Settings> changedWatch = new AtomicReference<>();
     private volatile boolean isStopping;
-    private Hour hour;
+    private boolean isEveryRequestWatched;
     private boolean isHourSnapshotTaken;
-    private Instant nextSnapshot;
-    private Instant nextSave;
-    private Map<String, Long> savedDrops = Map.of();
+    private long nextFlush;
+    private volatile long lastTick;
+    private long nextSnapshot;
+    private long nextSave;
+    private long nextSums;
 
     /**
      * Makes the incarnation's folder in the spool; throws if the disk does not allow it.
      *
-     * @param listeners for the manifest; may be null
+     * @param configuration the broker's, for the manifest
      * @param registry null if connections are not watched
      */
-    Dump(Incarnation broker, Settings settings, ObjectStore store, BrokerMetrics metrics, ArrayNode listeners,
-            RegistryFactory registry, Clock clock) throws IOException {
+    Dump(Incarnation broker, Settings settings, ObjectStore store, BrokerMetrics metrics, Map<String, ?> configuration,
+            RegistryFactory registry, BrokerClock clock) throws IOException {
         this.broker = broker;
         this.settings = settings;
         this.clock = clock;
         this.metrics = metrics;
-        this.listeners = listeners;
+        payloads = new TreatedPayload(settings.identifiers);
         queue = new RecordQueue(settings.queueMaxBytes, drops);
         folder = settings.spoolFolder.resolve(broker.id);
         lock = Recovery.claim(folder, broker);
         room = new SpoolRoom(settings.spoolFolder, settings.spoolMaxBytes, settings.spoolMinFreeBytes);
-        uploads = new Uploads(store);
+        uploads = new Uploads(store, clock);
         manifests = new Manifests(broker, folder);
         spool = new Spool(folder, settings, broker, clock, drops, room, manifests, uploads);
-        this.registry = registry == null ? null : registry.create(queue::offer, drops);
-        watch = watch(settings, this.registry);
+        ConnectionRegistry made = registry == null ? null : registry.create(queue::offer, drops);
+        watch = watch(settings, broker.brokerId, made);
+        this.registry = watch == null ? null : made;
+        reconciliation = watch == null ? null : new Reconciliation(metrics, made);
+        hours = new Hours(broker, folder, clock, manifests, uploads, drops, metrics, Listeners.of(configuration).describe(), MetadataLog.of(configuration),
+                settings.identifiers, this.registry, watch, reconciliation);
         thread.setDaemon(true);
     }
 
     /** Null if connections are not watched. */
-    private static ConnectionWatch watch(Settings settings, ConnectionRegistry registry) {
+    private static ConnectionWatch watch(Settings settings, int brokerId, ConnectionRegistry registry) {
         try {
-            return registry == null ? null : new ConnectionWatch(settings, registry, LogTap::on);
+            return registry == null ? null : new ConnectionWatch(settings, brokerId, registry, LogTap::on);
         } catch (IllegalStateException e) {
             LOG.error("Connections are not watched, pushes are dumped all the same: {}", e.getMessage());
             return null;
@@ -94,42 +102,30 @@ final class Dump {
     }
 
     void start() {
-        Instant now = clock.instant();
-        hour = Hour.of(now);
-        nextSnapshot = now.plus(SNAPSHOT);
-        nextSave = now.plus(SAVE);
-        if (watch != null) {
-            watch.adjust(now);
-        }
-        uploads.then(() -> Recovery.recover(settings.spoolFolder, folder, uploads));
+        begin();
+        uploads.then(null, () -> Recovery.recover(settings.spoolFolder, folder, uploads));
         uploads.start();
         thread.start();
-        LOG.info("Dumping client telemetry to {} as incarnation {}, by way of {}; connections: {}.", settings.location, broker.id,
-                folder, settings.watch.text());
+        LOG.info("{} {}: dumping client telemetry to {} as incarnation {}, by way of {}; connections: {}.", PluginVersion.NAME,
+                PluginVersion.VERSION, settings.location, broker.id, folder, settings.watch.text());
+    }
+
+    /** What {@link #start} does but for the threads. */
+    void begin() {
+        Instant now = clock.now();
+        hours.begin(now);
+        nextSnapshot = clock.millis() + SNAPSHOT_MILLIS;
+        nextSave = clock.millis() + SAVE_MILLIS;
+        lastTick = clock.millis();
+        metrics.begin();
+        adjustWatch(now);
+        hours.save(now, false);
     }
 
     private void run() {
-        saveManifest(clock.instant());
-        long nextTick = 0;
-        long lastFlush = System.nanoTime();
         while (!isStopping) {
             try {
-                DumpRecord record = queue.poll(100);
-                for (int i = 0; record != null && i < 1000; i++) {
-                    spool.append(record);
-                    record = queue.poll(0);
-                }
-                if (record != null) {
-                    spool.append(record);
-                }
-                if (System.nanoTime() - lastFlush >= FLUSH_NANOS) {
-                    spool.flush();
-                    lastFlush = System.nanoTime();
-                }
-                if (clock.millis() >= nextTick) {
-                    nextTick = clock.millis() + TICK_MILLIS;
-                    tick(clock.instant());
-                }
+                step(100);
             } catch (InterruptedException e) {
                 return;
             } catch (Throwable e) { // this thread is all there is: it goes on
@@ -139,87 +135,135 @@ final class Dump {
         }
     }
 
+    /** Writes what has come, waiting for it so long at most; and does what is due. */
+    void step(long waitMillis) throws InterruptedException {
+        DumpRecord record = queue.poll(waitMillis);
+        for (int i = 0; record != null && i < 1000; i++) {
+            spool.append(treated(record));
+            record = queue.poll(0);
+        }
+        if (record != null) {
+            spool.append(treated(record));
+        }
+        long millis = clock.millis();
+        if (millis >= nextFlush) {
+            spool.flush();
+            nextFlush = millis + FLUSH_MILLIS;
+        }
+        if (millis - lastTick >= TICK_MILLIS) {
+            lastTick = millis;
+            tick(clock.now(), millis);
+        }
+    }
+
+    /** With the identifiers in its payload as the settings want them; without payload where they cannot be found in it. */
+    private DumpRecord treated(DumpRecord record) {
+        if (record.payload == null || settings.identifiers.arePayloadsClear()) {
+            return record;
+        }
+        byte[] payload = payloads.of(record.payload);
+        if (payload == null) {
+            drops.count(Drops.Reason.PAYLOAD_OMITTED, 1);
+        }
+        return new DumpRecord(record.dataset, record.timeNanos, record.fields, payload);
+    }
+
     /** Once a second: what is due. */
-    private void tick(Instant now) {
+    private void tick(Instant now, long millis) {
         room.look();
-        boolean hasWindowEnded = watch != null && watch.adjust(now);
+        boolean isOver = hours.isOver(now);
+        boolean hasWindowEnded = adjustWatch(now);
         if (registry != null) {
-            boolean isHourEnding = !isHourSnapshotTaken && !now.isBefore(hour.end().minus(BEFORE_THE_HOUR));
-            if (isHourEnding || hasWindowEnded || !now.isBefore(nextSnapshot)) {
-                Instant time = isHourEnding && !now.isBefore(hour.end()) ? hour.end().minusMillis(1) : now;
-                registry.snapshot(isHourEnding, time.toEpochMilli(), spool::append);
-                nextSnapshot = now.plus(SNAPSHOT);
+            registry.drain();
+            boolean isHourEnding = !isHourSnapshotTaken && (isOver || !now.isBefore(hours.current().end().minus(BEFORE_THE_HOUR)));
+            if (isHourEnding || hasWindowEnded || millis >= nextSnapshot) {
+                registry.snapshot(isHourEnding, hours.within(now).toEpochMilli(), spool::append);
+                nextSnapshot = millis + SNAPSHOT_MILLIS;
                 isHourSnapshotTaken |= isHourEnding;
+            } else if (millis >= nextSums) {
+                registry.tellSums(hours.within(now).toEpochMilli(), spool::append);
+                nextSums = millis + SUMS_MILLIS;
             }
         }
-        if (!now.isBefore(hour.end().plus(AFTER_THE_HOUR))) {
+        if (isOver) {
             spool.roll(Hour.of(now));
-            while (hour.compareTo(Hour.of(now)) < 0) {
-                endHour(now);
+            hours.next(now, false);
+            isHourSnapshotTaken = false;
+            hours.save(now, false);
+        }
+        spool.roll(hours.current(), Hour.of(now));
+        tellManifests(hours.current(), Hour.of(now));
+        if (millis >= nextSave || hours.hasNewDrops()) { // a killed broker leaves what it counted
+            nextSave = millis + SAVE_MILLIS;
+            hours.save(hours.within(now), false);
+        }
+    }
+
+    /** Gives whether a window of sampling has just ended. */
+    private boolean adjustWatch(Instant now) {
+        if (watch == null) {
+            return false;
+        }
+        Settings changed = changedWatch.getAndSet(null);
+        if (changed != null) {
+            watch.configure(changed);
+        }
+        boolean isEveryRequest = watch.isForEveryRequest(now);
+        if (isEveryRequestWatched && !isEveryRequest) {
+            reconciliation.watchEnds();
+        }
+        boolean hasWindowEnded = watch.adjust(now, hours.hasStepped());
+        if (isEveryRequest && !isEveryRequestWatched) {
+            reconciliation.watchBegins();
+        }
+        isEveryRequestWatched = isEveryRequest;
+        return hasWindowEnded;
+    }
+
+    /** Files that were finished late, or that a stepping clock put into other hours than these. */
+    private void tellManifests(Hour... but) {
+        for (Hour hour : manifests.untold(but)) {
+            try {
+                uploads.manifest(manifests.save(hour), hour, broker);
+                manifests.told(hour);
+            } catch (IOException e) {
+                LOG.error("The manifest of {} could not be written into {}.", hour, folder, e);
             }
-            saveManifest(now);
-        }
-        spool.roll(hour);
-        if (!now.isBefore(nextSave) || !drops.totals().equals(savedDrops)) { // a killed broker leaves what it counted
-            nextSave = now.plus(SAVE);
-            saveManifest(now);
         }
     }
 
-    private void endHour(Instant now) {
-        saveManifest(now);
-        uploads.manifest(Manifests.path(folder, hour), hour, broker);
-        metrics.nextHour();
-        hour = hour.next();
-        isHourSnapshotTaken = false;
-        if (watch != null) {
-            watch.forgetBefore(hour);
-        }
+    boolean canWatch() {
+        return watch != null;
     }
 
-    /** Into the spool, where a successor finds it. */
-    private void saveManifest(Instant now) {
-        savedDrops = drops.totals();
-        manifests.addDropped(hour, savedDrops);
-        ObjectNode manifest = manifests.of(hour);
-        if (watch != null) {
-            ObjectNode told = manifest.putObject("registry").put("mode", watch.mode().text());
-            ArrayNode windows = told.putArray("windows");
-            watch.windows(hour, now).forEach(window -> windows.addArray().add(window[0]).add(window[1]));
-        }
-        try {
-            if (!isStopping) { // then the broker's listeners and gauges are gone, and the last values count
-                metrics.describe(manifest);
-            }
-            describeBroker(manifest);
-            manifests.save(hour);
-        } catch (IOException e) {
-            LOG.error("The manifest of {} could not be written into {}.", hour, folder, e);
-        }
+    /** Watches connections as these settings say, from the next second on. */
+    void watch(Settings changed) {
+        changedWatch.set(changed);
     }
 
-    /** Listeners; and API versions and features as the broker told them to the last client that asked. */
-    private void describeBroker(ObjectNode manifest) throws IOException {
-        if (listeners != null) {
-            manifest.set("listeners", listeners);
-        }
-        String line = registry == null ? null : registry.takeApiVersionsLine();
-        if (line == null) {
-            return;
-        }
-        JsonNode response = Manifests.JSON.readTree(line.substring(line.indexOf('{'))).path("response");
-        ArrayNode versions = manifest.putArray("api_versions");
-        for (JsonNode api : response.path("apiKeys")) {
-            versions.addArray().add(api.get("apiKey")).add(api.get("minVersion")).add(api.get("maxVersion"));
-        }
-        ObjectNode features = manifest.putObject("finalized_features");
-        for (JsonNode feature : response.path("finalizedFeatures")) {
-            features.set(feature.get("name").asText(), feature.get("maxVersionLevel"));
-        }
+    /** -1 where it is not known. */
+    int pushIntervalMs(Uuid instance) {
+        return registry == null ? -1 : registry.pushIntervalMs(instance);
     }
 
     int connections() {
         return registry == null ? 0 : registry.size();
+    }
+
+    long registryBytes() {
+        return registry == null ? 0 : registry.heldBytes();
+    }
+
+    long missedRequests() {
+        return reconciliation == null ? 0 : reconciliation.missedRequests();
+    }
+
+    long missedConnections() {
+        return reconciliation == null ? 0 : reconciliation.missedConnections();
+    }
+
+    double writerLagSeconds() {
+        return (clock.millis() - lastTick) / 1000.0;
     }
 
     /** Writes and uploads what it has, within the timeout; what does not go in time goes with the next start. */
@@ -252,19 +296,22 @@ final class Dump {
         }
     }
 
-    /** The last records, the last snapshot and the last manifest. */
-    private void finish() throws InterruptedException, IOException {
+    /** The last records, the last snapshot and the last manifests. */
+    void finish() throws InterruptedException, IOException {
         for (DumpRecord record = queue.poll(0); record != null; record = queue.poll(0)) {
-            spool.append(record);
+            spool.append(treated(record));
         }
-        Instant now = clock.instant();
+        Instant now = clock.now();
         if (registry != null) {
-            registry.snapshot(false, now.toEpochMilli(), spool::append);
+            registry.drainAll();
+            registry.snapshot(false, hours.within(now).toEpochMilli(), spool::append);
         }
         spool.finishAll();
-        while (hour.compareTo(Hour.of(now)) <= 0) {
-            endHour(now);
+        if (!Hour.of(now).equals(hours.current())) {
+            hours.next(now, true);
         }
+        hours.next(now, true);
+        tellManifests();
         Recovery.markStopped(folder);
     }
 }

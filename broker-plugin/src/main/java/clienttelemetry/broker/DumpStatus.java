@@ -26,9 +26,17 @@ final class DumpStatus implements DynamicMBean {
     private final Map<String, MBeanAttributeInfo> attributes = new LinkedHashMap<>();
 
     private DumpStatus(Dump dump) {
+        show("Version", String.class, "Of the plugin", () -> PluginVersion.VERSION);
         show("Incarnation", String.class, "As keys and manifests spell it", () -> dump.broker.id);
         show("Pushes", Long.class, "Pushes that the broker handed over", pushes::sum);
         show("Connections", Integer.class, "Connections that the registry knows of", dump::connections);
+        show("RegistryBytes", Long.class, "Bytes that the registry takes in memory", dump::registryBytes);
+        show("MissedRequests", Long.class, "Requests of this hour that the broker counted and the registry did not see while it watched all",
+                dump::missedRequests);
+        show("MissedConnections", Long.class, "Open connections by the broker's gauges that the registry does not know",
+                dump::missedConnections);
+        show("WriterLagSeconds", Double.class, "How long ago the dump last looked whether something is due; it does each second",
+                dump::writerLagSeconds);
         show("QueuedRecords", Integer.class, "Records on their way to the spool", dump.queue::records);
         show("QueuedBytes", Long.class, "Their bytes in memory", dump.queue::bytes);
         for (Drops.Reason reason : Drops.Reason.values()) {
@@ -38,6 +46,7 @@ final class DumpStatus implements DynamicMBean {
         show("UploadedFiles", Long.class, "Objects and manifests that the store took", dump.uploads.uploaded::get);
         show("UploadedBytes", Long.class, "Their bytes", dump.uploads.uploadedBytes::get);
         show("FailedUploads", Long.class, "Attempts that failed; each was or will be repeated", dump.uploads.failures::get);
+        show("RefusedFiles", Integer.class, "Of the waiting files those that the store refused while it took others", dump.uploads::refused);
         show("WaitingFiles", Integer.class, "Finished files that are not uploaded yet", dump.uploads::waiting);
         show("UploadLagSeconds", Double.class, "How long the oldest of them has been waiting", dump.uploads::lagSeconds);
     }

@@ -1,133 +1,127 @@
 package clienttelemetry.broker;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.LogManager;
-import org.apache.logging.log4j.core.Appender;
+import org.apache.logging.log4j.Marker;
+import org.apache.logging.log4j.core.Filter;
 import org.apache.logging.log4j.core.LogEvent;
+import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.LoggerContext;
-import org.apache.logging.log4j.core.appender.AbstractAppender;
-import org.apache.logging.log4j.core.config.AppenderRef;
 import org.apache.logging.log4j.core.config.Configuration;
 import org.apache.logging.log4j.core.config.LoggerConfig;
-import org.apache.logging.log4j.core.config.Property;
+import org.apache.logging.log4j.core.filter.AbstractFilter;
+import org.apache.logging.log4j.message.Message;
 
 /**
- * For Kafka 4. The logger's own appenders stay, with a level no lower than the operator's; what would go to its parent
- * is forwarded by this appender, since log4j 2 asks a parent's appenders whatever the parent's level is.
+ * For Kafka 4. Touches no level and no appender: a filter of the whole configuration (the gate) accepts what the tap
+ * wants whatever the operator's level is, and a filter of the logger's configuration (the ear) takes it, and keeps from
+ * the operator's appenders what his level would not have let through. So levels can change from outside at any time
+ * ({@code Configurator.setLevel}, which Kafka's dynamic logger levels use), and neither side notices the other.
  */
-final class Log4j2Tap extends AbstractAppender implements LogTap {
+final class Log4j2Tap implements LogTap {
     private final String logger;
     private final Listener listener;
     private final LoggerContext context = (LoggerContext) LogManager.getContext(false);
-    private LoggerConfig tapped;
-    private boolean wasMissing;
-    private boolean wasAdditive;
-    private Level operatorsOwnLevel;
-    private Level ourLevel;
-    private final List<AppenderRef> operatorsRefs = new ArrayList<>();
-    private volatile Level operatorsLevel = Level.OFF;
-    private volatile LoggerConfig parent;
+    private final Gate gate = new Gate();
+    private volatile Level detail = Level.OFF;
+    private volatile Ear ear;
+    private Configuration gated;
 
     Log4j2Tap(String logger, Listener listener) {
-        super("client-telemetry-" + logger, null, null, true, Property.EMPTY_ARRAY);
         this.logger = logger;
         this.listener = listener;
-        start();
     }
 
     @Override
-    public synchronized void listen(LogTap.Detail detail) {
+    public synchronized void listen(LogTap.Detail wanted) {
         if (!context.isStarted()) {
             return; // it ends by a hook of its own when the process is told to end, before the broker has stopped
         }
+        detail = wanted == null ? Level.OFF : Level.getLevel(wanted.name());
         Configuration configuration = context.getConfiguration();
-        boolean isNew = configuration.getLoggers().get(logger) != tapped || tapped == null;
-        if (isNew) {
-            takeOver(configuration);
-        } else if (!tapped.getLevel().equals(ourLevel)) { // the operator changed it meanwhile
-            operatorsOwnLevel = tapped.getLevel();
+        if (gated != configuration) { // a reloaded configuration knows nothing of the tap
+            gated = configuration;
+            configuration.addFilter(gate);
         }
-        Level operators = operatorsOwnLevel != null ? operatorsOwnLevel : tapped.getParent().getLevel();
-        Level wanted = detail == null ? operators : detail == LogTap.Detail.DEBUG ? Level.DEBUG : Level.INFO;
-        Level ours = wanted.isLessSpecificThan(operators) ? wanted : operators;
-        if (isNew || !operators.equals(operatorsLevel)) {
-            operatorsLevel = operators;
-            refer(configuration, operators);
-        }
-        if (isNew || !ours.equals(ourLevel)) {
-            ourLevel = ours;
-            tapped.setLevel(ours);
-            context.updateLoggers();
-        }
+        hearFrom(context.getLogger(logger).get());
     }
 
-    private void takeOver(Configuration configuration) {
-        operatorsRefs.clear();
-        LoggerConfig found = configuration.getLoggers().get(logger);
-        wasMissing = found == null;
-        if (wasMissing) {
-            LoggerConfig above = configuration.getLoggerConfig(logger);
-            found = new LoggerConfig(logger, above.getLevel(), true);
-            operatorsOwnLevel = null;
-            configuration.addLogger(logger, found);
-            found.setParent(above);
-        } else {
-            operatorsOwnLevel = found.getLevel();
-            operatorsRefs.addAll(found.getAppenderRefs());
-        }
-        tapped = found;
-        wasAdditive = found.isAdditive();
-        parent = wasAdditive ? found.getParent() : null;
-        found.setAdditive(false);
-        found.addAppender(this, Level.ALL, null);
-    }
-
-    /** Attaches the operator's appenders with at least this level. */
-    private void refer(Configuration configuration, Level atLeast) {
-        Map<String, Appender> appenders = configuration.getAppenders();
-        for (AppenderRef ref : operatorsRefs) {
-            Appender appender = appenders.get(ref.getRef());
-            if (appender != null) {
-                Level own = ref.getLevel();
-                tapped.removeAppender(ref.getRef());
-                tapped.addAppender(appender, own != null && own.isMoreSpecificThan(atLeast) ? own : atLeast, ref.getFilter());
+    /** The configuration that serves the logger changes when one of its own is made for it, or the whole is reloaded. */
+    private synchronized void hearFrom(LoggerConfig serving) {
+        Ear before = ear;
+        if (before == null || before.config != serving) {
+            if (before != null) {
+                before.config.removeFilter(before);
             }
+            Ear next = new Ear(serving);
+            serving.addFilter(next);
+            ear = next;
         }
     }
 
     @Override
     public synchronized void remove() {
-        if (!context.isStarted() || tapped == null || context.getConfiguration().getLoggers().get(logger) != tapped) {
-            return;
+        detail = Level.OFF;
+        if (gated != null) {
+            gated.removeFilter(gate);
+            gated = null;
         }
-        if (wasMissing) {
-            context.getConfiguration().removeLogger(logger);
-        } else {
-            tapped.removeAppender(getName());
-            tapped.setAdditive(wasAdditive);
-            tapped.setLevel(operatorsOwnLevel);
-            Map<String, Appender> appenders = context.getConfiguration().getAppenders();
-            for (AppenderRef ref : operatorsRefs) {
-                Appender appender = appenders.get(ref.getRef());
-                if (appender != null) {
-                    tapped.removeAppender(ref.getRef());
-                    tapped.addAppender(appender, ref.getLevel(), ref.getFilter());
-                }
-            }
+        if (ear != null) {
+            ear.config.removeFilter(ear);
+            ear = null;
         }
-        tapped = null;
-        context.updateLoggers();
     }
 
-    @Override
-    public void append(LogEvent event) {
-        listener.event(event.getMessage().getFormattedMessage(), event.getThrown(), event.getTimeMillis());
-        LoggerConfig above = parent;
-        if (above != null && event.getLevel().isMoreSpecificThan(operatorsLevel)) {
-            above.log(event);
+    /** Asked before a logger looks at its level. */
+    private final class Gate extends AbstractFilter {
+        private Result decide(Logger asking, Level level) {
+            if (!asking.getName().equals(logger) || !level.isMoreSpecificThan(detail)) {
+                return Result.NEUTRAL;
+            }
+            Ear current = ear;
+            if (current == null || current.config != asking.get()) {
+                hearFrom(asking.get());
+            }
+            return Result.ACCEPT;
+        }
+
+        @Override
+        public Result filter(Logger asking, Level level, Marker marker, String message, Object... parameters) {
+            return decide(asking, level);
+        }
+
+        @Override
+        public Result filter(Logger asking, Level level, Marker marker, Object message, Throwable thrown) {
+            return decide(asking, level);
+        }
+
+        @Override
+        public Result filter(Logger asking, Level level, Marker marker, Message message, Throwable thrown) {
+            return decide(asking, level);
+        }
+    }
+
+    /** Asked for each event of the loggers that a configuration serves, before its appenders get it. */
+    private final class Ear extends AbstractFilter {
+        private final LoggerConfig config;
+
+        Ear(LoggerConfig config) {
+            this.config = config;
+        }
+
+        @Override
+        public Result filter(LogEvent event) {
+            if (!logger.equals(event.getLoggerName())) {
+                return Result.NEUTRAL;
+            }
+            listener.event(event.getMessage().getFormattedMessage(), event.getThrown(), event.getTimeMillis());
+            return event.getLevel().isMoreSpecificThan(config.getLevel()) || isAcceptedByOperator(event) ? Result.NEUTRAL : Result.DENY;
+        }
+
+        /** By a filter of his whole configuration; the gates of taps are neutral to events. */
+        private boolean isAcceptedByOperator(LogEvent event) {
+            Filter all = context.getConfiguration().getFilter();
+            return all != null && all.filter(event) == Result.ACCEPT;
         }
     }
 }

@@ -4,7 +4,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Listens to a logger of the broker at a level of its own, while the operator's appenders go on getting what the
- * operator's level lets through. Levels are changed in the running process only, never in a file.
+ * operator's level lets through, also when the operator changes that level meanwhile. Nothing is changed in a file.
  */
 interface LogTap {
     /** A logger's event: its message, what it was thrown for (may be null), and when, Unix time in milliseconds. */
@@ -13,6 +13,7 @@ interface LogTap {
     }
 
     enum Detail {
+        ERROR,
         INFO,
         DEBUG
     }

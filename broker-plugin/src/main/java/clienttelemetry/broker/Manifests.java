@@ -7,10 +7,15 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
+import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * The manifests of one incarnation, one for each hour. They lie in the spool from the first moment of their hour on,
@@ -19,12 +24,15 @@ import java.util.TreeMap;
 final class Manifests {
     static final ObjectMapper JSON = new ObjectMapper();
     private static final String PREFIX = "manifest_";
-    private static final int KEPT_HOURS = 3;
+    /** A clock may step back into an hour that was; its manifest then goes on. */
+    private static final int KEPT_HOURS = 100;
     private static final Object SAVING = new Object();
 
     private final Incarnation broker;
     private final Path folder;
-    private final TreeMap<Hour, ObjectNode> hours = new TreeMap<>();
+    private final Map<Hour, ObjectNode> hours = new LinkedHashMap<>();
+    /** With files that no upload of the manifest has told yet. */
+    private final Set<Hour> changed = new TreeSet<>();
     private Map<String, Long> droppedBefore = new HashMap<>();
 
     Manifests(Incarnation broker, Path folder) {
@@ -44,6 +52,7 @@ final class Manifests {
                     .put("broker_started_at", SpooledObject.time(broker.startedAt))
                     .put("broker_software_name", "apache-kafka")
                     .put("broker_software_version", broker.softwareVersion);
+            manifest.putObject("plugin").put("name", PluginVersion.NAME).put("version", PluginVersion.VERSION);
             manifest.putArray("files");
             ObjectNode dropped = manifest.putObject("dropped");
             for (Drops.Reason reason : Drops.Reason.values()) {
@@ -55,7 +64,20 @@ final class Manifests {
 
     void add(SpooledObject object) throws IOException {
         add(of(object.hour()), object.manifestEntry(broker));
+        changed.add(object.hour());
         save(object.hour());
+    }
+
+    /** Hours, but for these, with files that their manifest in the store does not tell. */
+    List<Hour> untold(Hour... but) {
+        List<Hour> hours = new ArrayList<>(changed);
+        hours.removeAll(Arrays.asList(but));
+        return hours;
+    }
+
+    /** The manifest of this hour is on its way to the store. */
+    void told(Hour hour) {
+        changed.remove(hour);
     }
 
     /** Adds what was dropped since the last call to this hour. */
@@ -72,8 +94,9 @@ final class Manifests {
 
     /** Writes the manifest into the spool and gives its path. */
     Path save(Hour hour) throws IOException {
-        while (hours.size() > KEPT_HOURS && hours.firstKey().compareTo(hour) < 0) {
-            hours.pollFirstEntry();
+        Iterator<Hour> oldest = hours.keySet().iterator();
+        while (hours.size() > KEPT_HOURS && !oldest.next().equals(hour)) {
+            oldest.remove();
         }
         return save(folder, hour, of(hour));
     }
@@ -82,7 +105,7 @@ final class Manifests {
         Path file = path(folder, hour);
         Path part = file.resolveSibling(file.getFileName() + ".part");
         synchronized (SAVING) {
-            Files.write(part, JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(manifest));
+            PrivateFiles.write(part, JSON.writerWithDefaultPrettyPrinter().writeValueAsBytes(manifest));
             return Files.move(part, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
         }
     }

@@ -90,9 +90,13 @@ final class ProtobufWriter {
 
     /** Fields that are encoded already. */
     ProtobufWriter encoded(byte[] fields) {
-        ensure(fields.length);
-        System.arraycopy(fields, 0, buffer, size, fields.length);
-        size += fields.length;
+        return encoded(fields, 0, fields.length);
+    }
+
+    ProtobufWriter encoded(byte[] fields, int from, int length) {
+        ensure(length);
+        System.arraycopy(fields, from, buffer, size, length);
+        size += length;
         return this;
     }
 

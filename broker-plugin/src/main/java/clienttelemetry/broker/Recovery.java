@@ -7,7 +7,6 @@ import java.nio.channels.FileLock;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,7 +33,7 @@ final class Recovery {
 
     /** Makes the folder of an incarnation. Whoever holds the lock lives. */
     static FileLock claim(Path folder, Incarnation broker) throws IOException {
-        Files.createDirectories(folder);
+        PrivateFiles.createFolder(folder);
         FileLock lock = lock(folder);
         if (lock == null) {
             throw new IOException("another process holds " + folder);
@@ -45,19 +44,19 @@ final class Recovery {
                 .put("incarnation", broker.id)
                 .put("started_at", broker.startedAt.toString())
                 .put("software_version", broker.softwareVersion);
-        Files.write(folder.resolve(BROKER), Manifests.JSON.writeValueAsBytes(identity));
+        PrivateFiles.write(folder.resolve(BROKER), Manifests.JSON.writeValueAsBytes(identity));
         return lock;
     }
 
     /** Notes that the process ended in order, so that its manifests are as complete as they say. */
     static void markStopped(Path folder) throws IOException {
-        Files.write(folder.resolve(STOPPED), new byte[0]);
+        PrivateFiles.write(folder.resolve(STOPPED), new byte[0]);
     }
 
     /** Hands what predecessors left to the uploads. */
     static void recover(Path root, Path own, Uploads uploads) {
         for (Path folder : list(root)) {
-            if (Files.isDirectory(folder) && !folder.equals(own)) {
+            if (SpoolFolder.isIncarnation(folder) && Files.exists(folder.resolve(BROKER)) && !folder.equals(own)) {
                 try {
                     recover(folder, uploads);
                 } catch (IOException | RuntimeException e) {
@@ -71,11 +70,6 @@ final class Recovery {
         FileLock lock = lock(folder);
         if (lock == null) {
             return; // its process lives
-        }
-        if (!Files.exists(folder.resolve(BROKER))) {
-            LOG.warn("{} is no folder of this spool, or its process died in its first moment; it is left alone.", folder);
-            lock.channel().close();
-            return;
         }
         Incarnation broker = readBroker(folder);
         boolean wasKilled = !Files.exists(folder.resolve(STOPPED));
@@ -106,7 +100,7 @@ final class Recovery {
         }
         LOG.info("Uploading what incarnation {} of broker {} left: {} objects, {} manifests.", broker.id, broker.brokerId,
                 objects.size(), manifests.size());
-        uploads.then(() -> {
+        uploads.then(broker.id, () -> {
             lock.channel().close();
             delete(folder);
         });
@@ -129,7 +123,7 @@ final class Recovery {
 
     /** Null if a living process has it. */
     private static FileLock lock(Path folder) throws IOException {
-        FileChannel channel = FileChannel.open(folder.resolve(LOCK), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileChannel channel = PrivateFiles.open(folder.resolve(LOCK));
         FileLock lock = null;
         try {
             lock = channel.tryLock();

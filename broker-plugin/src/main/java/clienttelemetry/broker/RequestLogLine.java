@@ -22,6 +22,8 @@ final class RequestLogLine {
     final String listener;
     final String softwareName;
     final String softwareVersion;
+    /** Where what stands behind the response begins. */
+    private final int behind;
     private int at;
 
     private RequestLogLine(String message) {
@@ -31,10 +33,11 @@ final class RequestLogLine {
         apiKey = number("\"requestApiKey\":");
         apiVersion = number("\"requestApiVersion\":");
         clientId = textAfter("\"clientId\":");
-        at = message.lastIndexOf("\"connection\":\"");
-        if (at < 0) {
+        behind = message.lastIndexOf("\"connection\":\"");
+        if (behind < 0) {
             throw new IllegalArgumentException("no connection");
         }
+        at = behind;
         connectionId = textAfter("\"connection\":");
         securityProtocol = textAfter("\"securityProtocol\":");
         principal = textAfter("\"principal\":");
@@ -59,9 +62,41 @@ final class RequestLogLine {
         return number(key);
     }
 
+    /** As {@link #numberIn}, for numbers that may be negative; null where neither has it. */
+    Integer signedIn(String part, String key) {
+        int from = message.indexOf(part, START.length());
+        int found = from < 0 ? -1 : message.indexOf(key, from);
+        if (found < 0) {
+            return null;
+        }
+        at = found;
+        return number(key);
+    }
+
+    /** Of the response, where that is short and begins with one; the request before it may be long. -1 where there is none. */
+    int errorCode() {
+        int from = message.lastIndexOf("\"response\":{", behind);
+        int found = from < 0 ? -1 : message.indexOf("\"errorCode\":", from);
+        if (found < 0 || found > behind) {
+            return -1;
+        }
+        at = found;
+        return number("\"errorCode\":");
+    }
+
+    /** Whether this text is in the request, outside of what clients choose. */
+    boolean requestHas(String text) {
+        int found = message.indexOf(text, START.length());
+        return found >= 0 && found < behind;
+    }
+
     /** A text of the request; null where it is null or the request does not have that key. */
     String textInRequest(String key) {
-        int from = message.indexOf("\"request\":{", START.length());
+        return textIn("\"request\":{", key);
+    }
+
+    String textIn(String part, String key) {
+        int from = message.indexOf(part, START.length());
         int found = from < 0 ? -1 : message.indexOf(key, from);
         if (found < 0) {
             return null;

@@ -2,101 +2,134 @@ package clienttelemetry.broker;
 
 import java.io.IOException;
 import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.SortedMap;
-import java.util.TreeMap;
+import java.util.Base64;
+import java.util.Set;
+import software.amazon.awssdk.auth.credentials.AwsCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.DefaultCredentialsProvider;
+import software.amazon.awssdk.auth.credentials.ProfileCredentialsProvider;
+import software.amazon.awssdk.core.checksums.RequestChecksumCalculation;
+import software.amazon.awssdk.core.exception.SdkClientException;
+import software.amazon.awssdk.core.retry.RetryMode;
+import software.amazon.awssdk.http.urlconnection.UrlConnectionHttpClient;
+import software.amazon.awssdk.profiles.ProfileFile;
+import software.amazon.awssdk.profiles.ProfileFileSupplier;
+import software.amazon.awssdk.regions.Region;
+import software.amazon.awssdk.regions.providers.DefaultAwsRegionProviderChain;
+import software.amazon.awssdk.services.s3.S3Client;
+import software.amazon.awssdk.services.s3.S3ClientBuilder;
+import software.amazon.awssdk.services.s3.model.PutObjectRequest;
+import software.amazon.awssdk.services.s3.model.S3Exception;
 
 /**
- * S3 or a store that speaks its protocol: one signed PUT for each object. {@link Settings} lets no object grow to the
- * 5 GiB of one PUT, so there are no multipart uploads, and none that stay unfinished.
+ * S3 or a store that speaks its protocol: one PUT for each object. {@link Settings} lets no object grow to the 5 GiB of
+ * one PUT, so there are no multipart uploads, and none that stay unfinished.
  */
 final class S3Store implements ObjectStore {
-    private static final int SLOWEST_BYTES_A_SECOND = 256 << 10;
-    private static final int SHOWN_CHARACTERS = 400;
+    private static final Duration SLOWEST_ANSWER = Duration.ofMinutes(2);
+    /** Codes of the store's answers that are about the keys: they are looked for anew. */
+    private static final Set<String> ABOUT_KEYS =
+            Set.of("ExpiredToken", "InvalidToken", "TokenRefreshRequired", "InvalidAccessKeyId", "SignatureDoesNotMatch", "AccessDenied");
+    /** Codes of answers that are about all objects alike, or pass. */
+    private static final Set<String> ABOUT_THE_STORE =
+            Set.of("RequestTimeTooSkewed", "RequestTimeout", "NoSuchBucket", "SlowDown", "OperationAborted", "AuthorizationHeaderMalformed");
 
-    private final HttpClient http = HttpClient.newBuilder()
-            .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(Duration.ofSeconds(10))
-            .build();
-    private final AwsCredentials credentials;
-    private final String region;
-    private final URI endpoint;
-    /** In front of keys: the bucket where the style asks for it, then the prefix; begins and ends with a slash. */
-    private final String path;
-    private final String encryption;
-    private final String kmsKey;
+    private final Settings settings;
+    private final String bucket;
+    /** In front of keys: empty, or ends with a slash. */
+    private final String prefix;
+    private S3Client client;
 
-    S3Store(Settings settings, AwsCredentials credentials) {
-        this.credentials = credentials;
-        region = region(settings);
-        String bucket = settings.location.getAuthority();
-        String base = settings.s3Endpoint.isEmpty() ? "https://s3." + region + ".amazonaws.com" : settings.s3Endpoint;
-        URI plain = URI.create(base.replaceAll("/+$", ""));
-        String prefix = settings.location.getPath().replaceAll("^/+|/+$", "");
-        String inBucket = prefix.isEmpty() ? "/" : "/" + prefix + "/";
-        if (settings.s3PathStyle) {
-            endpoint = plain;
-            path = plain.getPath() + "/" + bucket + inBucket;
-        } else {
-            endpoint = URI.create(plain.getScheme() + "://" + bucket + "." + plain.getAuthority());
-            path = inBucket;
-        }
-        encryption = settings.s3Encryption;
-        kmsKey = settings.s3KmsKey;
+    S3Store(Settings settings) {
+        this.settings = settings;
+        bucket = settings.location.getAuthority();
+        String inBucket = settings.location.getPath().replaceAll("^/+|/+$", "");
+        prefix = inBucket.isEmpty() ? "" : inBucket + "/";
     }
 
-    private static String region(Settings settings) {
-        for (String each : new String[] {settings.s3Region, System.getenv("AWS_REGION"), System.getenv("AWS_DEFAULT_REGION")}) {
-            if (each != null && !each.isEmpty()) {
-                return each;
+    /** Keys are looked for when the first object is there: the broker's start waits for nobody. */
+    private S3Client client() {
+        if (client == null) {
+            S3ClientBuilder builder = S3Client.builder()
+                    .httpClientBuilder(UrlConnectionHttpClient.builder().socketTimeout(SLOWEST_ANSWER))
+                    .region(region())
+                    .credentialsProvider(credentials())
+                    .forcePathStyle(settings.s3PathStyle)
+                    .requestChecksumCalculation(RequestChecksumCalculation.WHEN_REQUIRED) // each object has its SHA-256
+                    .serviceConfiguration(service -> service.chunkedEncodingEnabled(false))
+                    .overrideConfiguration(override -> override.retryStrategy(RetryMode.STANDARD));
+            if (settings.s3Endpoint.isEmpty()) {
+                builder.crossRegionAccessEnabled(true);
+            } else {
+                builder.endpointOverride(URI.create(settings.s3Endpoint));
             }
+            client = builder.build();
         }
-        return "us-east-1";
+        return client;
+    }
+
+    private Region region() {
+        if (!settings.s3Region.isEmpty()) {
+            return Region.of(settings.s3Region);
+        }
+        try {
+            return DefaultAwsRegionProviderChain.builder().build().getRegion();
+        } catch (SdkClientException e) {
+            return Region.US_EAST_1;
+        }
+    }
+
+    private AwsCredentialsProvider credentials() {
+        if (settings.s3Profile.isEmpty() && settings.s3ProfileFile.isEmpty()) {
+            return DefaultCredentialsProvider.builder().build();
+        }
+        ProfileCredentialsProvider.Builder profile = ProfileCredentialsProvider.builder();
+        if (!settings.s3Profile.isEmpty()) {
+            profile.profileName(settings.s3Profile);
+        }
+        if (!settings.s3ProfileFile.isEmpty()) {
+            profile.profileFile(ProfileFileSupplier.reloadWhenModified(Path.of(settings.s3ProfileFile), ProfileFile.Type.CONFIGURATION));
+        }
+        return profile.build();
     }
 
     @Override
-    public void put(String key, Path file, String sha256) throws IOException, InterruptedException {
-        AwsCredentials.Keys keys = credentials.get();
-        String escaped = AwsSignature.escape(path + key);
-        SortedMap<String, String> headers = new TreeMap<>();
-        headers.put("host", endpoint.getAuthority());
-        headers.put("x-amz-date", AwsSignature.time(Instant.now()));
-        headers.put("x-amz-content-sha256", sha256);
-        if (keys.token != null) {
-            headers.put("x-amz-security-token", keys.token);
+    public void put(String key, Path file, String sha256) throws IOException {
+        PutObjectRequest.Builder request = PutObjectRequest.builder().bucket(bucket).key(prefix + key).checksumSHA256(base64(sha256));
+        if (!settings.s3Encryption.isEmpty()) {
+            request.serverSideEncryption(settings.s3Encryption);
         }
-        if (!encryption.isEmpty()) {
-            headers.put("x-amz-server-side-encryption", encryption);
+        if (!settings.s3KmsKey.isEmpty()) {
+            request.ssekmsKeyId(settings.s3KmsKey);
         }
-        if (!kmsKey.isEmpty()) {
-            headers.put("x-amz-server-side-encryption-aws-kms-key-id", kmsKey);
+        try {
+            client().putObject(request.build(), file);
+        } catch (S3Exception e) {
+            throw refusal(key, e);
+        } catch (SdkClientException e) {
+            throw new IOException("PUT of " + key + " failed: " + e.getMessage(), e);
         }
-        HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(endpoint.getScheme() + "://" + endpoint.getAuthority() + escaped))
-                .timeout(Duration.ofSeconds(30 + Files.size(file) / SLOWEST_BYTES_A_SECOND))
-                .PUT(HttpRequest.BodyPublishers.ofFile(file));
-        headers.forEach((name, value) -> {
-            if (!name.equals("host")) { // Java sets it, to the same
-                request.header(name, value);
-            }
-        });
-        request.header("Authorization", AwsSignature.authorization("PUT", escaped, headers, keys, region));
-        HttpResponse<String> response = http.send(request.build(), HttpResponse.BodyHandlers.ofString());
-        int status = response.statusCode();
-        if (status == 200) {
-            return;
+    }
+
+    private IOException refusal(String key, S3Exception e) {
+        String code = e.awsErrorDetails() == null ? "" : String.valueOf(e.awsErrorDetails().errorCode());
+        String message = "PUT of " + key + " was answered with " + e.statusCode() + " " + code + ": " + e.getMessage();
+        boolean isAboutKeys = e.statusCode() == 401 || e.statusCode() == 403 || ABOUT_KEYS.contains(code);
+        if (isAboutKeys) {
+            client.close();
+            client = null;
         }
-        if (status == 401 || status == 403) {
-            credentials.forget();
+        boolean isAboutThisOne = e.statusCode() >= 400 && e.statusCode() < 500 && e.statusCode() != 408 && e.statusCode() != 429
+                && !isAboutKeys && !ABOUT_THE_STORE.contains(code);
+        return isAboutThisOne ? new RefusedObject(message, e) : new IOException(message, e);
+    }
+
+    private static String base64(String hex) {
+        byte[] bytes = new byte[hex.length() / 2];
+        for (int i = 0; i < bytes.length; i++) {
+            bytes[i] = (byte) Integer.parseInt(hex.substring(2 * i, 2 * i + 2), 16);
         }
-        String body = response.body();
-        throw new IOException("PUT of " + key + " was answered with " + status
-                + response.headers().firstValue("x-amz-bucket-region").map(r -> "; the bucket is in " + r).orElse("") + ": "
-                + body.substring(0, Math.min(SHOWN_CHARACTERS, body.length())));
+        return Base64.getEncoder().encodeToString(bytes);
     }
 }

@@ -3,8 +3,17 @@ package clienttelemetry.broker;
 import java.net.URI;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.kafka.common.config.AbstractConfig;
 import org.apache.kafka.common.config.ConfigDef.Importance;
 import org.apache.kafka.common.config.ConfigDef.Range;
@@ -43,18 +52,31 @@ final class Settings {
     private static final String ROLL_MS = PREFIX + "roll.ms";
     private static final String CONNECTIONS = PREFIX + "connections";
     private static final String SAMPLED_MINUTES = PREFIX + "connections.sampled.minutes";
+    private static final String SAMPLED_FROM = PREFIX + "connections.sampled.from.minute";
+    private static final String GROUP_READABLE = PREFIX + "location.group.readable";
+    /** Those that need no restart. */
+    static final List<String> DYNAMIC = List.of(CONNECTIONS, SAMPLED_MINUTES, SAMPLED_FROM);
+    private static final int LARGEST_TYPO = 5;
+    private static final String REGISTRY_MAX = PREFIX + "registry.max.bytes";
+    private static final String IDENTIFIERS = PREFIX + "identifiers.";
+    private static final String KEY_FILE = IDENTIFIERS + "key.file";
+    private static final String LEFT_OUT_LISTENERS = PREFIX + "exclude.listeners";
+    private static final String LEFT_OUT_PRINCIPALS = PREFIX + "exclude.principals";
     private static final String SHUTDOWN_MS = PREFIX + "shutdown.timeout.ms";
     private static final String S3_REGION = PREFIX + "s3.region";
     private static final String S3_ENDPOINT = PREFIX + "s3.endpoint";
     private static final String S3_PATH_STYLE = PREFIX + "s3.path.style";
     private static final String S3_ENCRYPTION = PREFIX + "s3.server.side.encryption";
     private static final String S3_KMS_KEY = PREFIX + "s3.kms.key.id";
+    private static final String S3_PROFILE = PREFIX + "s3.profile";
+    private static final String S3_PROFILE_FILE = PREFIX + "s3.profile.file";
 
     static final ConfigDef DEFINITION = new ConfigDef()
             .define(LOCATION, Type.STRING, ConfigDef.NO_DEFAULT_VALUE, Importance.HIGH,
                     "Where dumps go: s3://bucket/prefix, or file:///folder for a mounted folder. `v1/` comes below it.")
             .define(SPOOL, Type.STRING, ConfigDef.NO_DEFAULT_VALUE, Importance.HIGH,
-                    "Local folder for what is not uploaded yet. It has to survive a restart of the broker.")
+                    "Local folder, of its own and outside of Kafka's log dirs, for what is not uploaded yet. It has to survive a "
+                            + "restart of the broker.")
             .define(SPOOL_MAX, Type.LONG, 2L << 30, Range.atLeast(1 << 20), Importance.MEDIUM,
                     "Bytes that the spool may take; when they are used up, records are dropped and counted.")
             .define(SPOOL_MIN_FREE, Type.LONG, 256L << 20, Range.atLeast(0), Importance.MEDIUM,
@@ -69,18 +91,44 @@ final class Settings {
                     ValidString.in("continuous", "sampled", "deprecated_only", "off"), Importance.HIGH,
                     "When connections are watched.")
             .define(SAMPLED_MINUTES, Type.INT, 5, Range.between(1, 59), Importance.MEDIUM,
-                    "Minutes of each hour for `sampled`, from the beginning of the hour on.")
+                    "Minutes of each hour for `sampled`.")
+            .define(SAMPLED_FROM, Type.INT, -1, Range.between(-1, 59), Importance.LOW,
+                    "Minute of the hour at which sampling begins; -1: another one for each broker, by its id.")
+            .define(GROUP_READABLE, Type.BOOLEAN, false, Importance.LOW,
+                    "Whether the group may read what goes to a file:/// location (0640 instead of 0600, folders 0750).")
+            .define(REGISTRY_MAX, Type.LONG, 64L << 20, Range.between(1 << 20, 1L << 32), Importance.LOW,
+                    "Bytes in memory for what is known of connections; above it, requests are summed up by client.")
+            .define(KEY_FILE, Type.STRING, "", Importance.MEDIUM,
+                    "File with the key for identifiers that are `hmac`: 16 bytes at least, the same on all brokers of a cluster.")
+            .define(LEFT_OUT_LISTENERS, Type.LIST, "", Importance.MEDIUM, "Listeners whose clients are not told of.")
+            .define(LEFT_OUT_PRINCIPALS, Type.STRING, "", Importance.MEDIUM,
+                    "Principals, such as User:alice, whose clients are not told of; separated by semicolons.")
             .define(SHUTDOWN_MS, Type.LONG, 10_000L, Range.between(0, 300_000), Importance.LOW,
                     "How long the broker's shutdown may wait for the last upload; what is left goes with the next start.")
             .define(S3_REGION, Type.STRING, "", Importance.MEDIUM,
-                    "Region of the bucket; empty: AWS_REGION or AWS_DEFAULT_REGION, else us-east-1.")
+                    "Region of the bucket; empty: as the AWS SDK finds it, else us-east-1; a bucket elsewhere is found.")
             .define(S3_ENDPOINT, Type.STRING, "", Importance.MEDIUM,
                     "URL of an S3-compatible store; empty: that of AWS in the region.")
             .define(S3_PATH_STYLE, Type.BOOLEAN, false, Importance.MEDIUM,
                     "Put the bucket into the path instead of the host name.")
             .define(S3_ENCRYPTION, Type.STRING, "", ValidString.in("", "AES256", "aws:kms", "aws:kms:dsse"),
                     Importance.MEDIUM, "Server-side encryption to ask for.")
-            .define(S3_KMS_KEY, Type.STRING, "", Importance.MEDIUM, "Key for aws:kms; empty: the bucket's own.");
+            .define(S3_KMS_KEY, Type.STRING, "", Importance.MEDIUM, "Key for aws:kms; empty: the bucket's own.")
+            .define(S3_PROFILE, Type.STRING, "", Importance.MEDIUM,
+                    "Profile whose credentials to use, whatever the environment says; empty: the AWS SDK's default chain.")
+            .define(S3_PROFILE_FILE, Type.STRING, "", Importance.LOW,
+                    "File of that profile, in the form of ~/.aws/config; empty: the AWS SDK's own files.");
+
+    static {
+        for (Identifiers.Kind kind : Identifiers.Kind.values()) {
+            DEFINITION.define(setting(kind), Type.STRING, "clear", ValidString.in("clear", "hmac", "omit"), Importance.MEDIUM,
+                    "What becomes of each " + kind.text() + " before it leaves the broker.");
+        }
+    }
+
+    private static String setting(Identifiers.Kind kind) {
+        return IDENTIFIERS + kind.text().replace('_', '.');
+    }
 
     final URI location;
     final Path spoolFolder;
@@ -91,18 +139,28 @@ final class Settings {
     final Duration rollAge;
     final Watch watch;
     final int sampledMinutes;
+    /** -1: by the broker's id. */
+    final int sampledFromMinute;
+    final boolean isGroupReadable;
+    final long registryMaxBytes;
+    final Identifiers identifiers;
+    /** Names of listeners and of principals. */
+    final Set<String> leftOut;
     final Duration shutdownTimeout;
     final String s3Region;
     final String s3Endpoint;
     final boolean s3PathStyle;
     final String s3Encryption;
     final String s3KmsKey;
+    final String s3Profile;
+    final String s3ProfileFile;
 
     /** Throws {@link ConfigException}, which names the setting and what it may be. */
     Settings(Map<String, ?> configuration) {
+        refuseUnknown(configuration);
         AbstractConfig config = new AbstractConfig(DEFINITION, configuration, false);
         location = location(config.getString(LOCATION));
-        spoolFolder = Path.of(config.getString(SPOOL));
+        spoolFolder = SpoolFolder.checked(SPOOL, config.getString(SPOOL), configuration);
         spoolMaxBytes = config.getLong(SPOOL_MAX);
         spoolMinFreeBytes = config.getLong(SPOOL_MIN_FREE);
         queueMaxBytes = config.getLong(QUEUE_MAX);
@@ -110,12 +168,76 @@ final class Settings {
         rollAge = Duration.ofMillis(config.getLong(ROLL_MS));
         watch = Watch.valueOf(config.getString(CONNECTIONS).toUpperCase(Locale.ROOT));
         sampledMinutes = config.getInt(SAMPLED_MINUTES);
+        sampledFromMinute = config.getInt(SAMPLED_FROM);
+        if (sampledFromMinute + sampledMinutes > 60) {
+            throw new ConfigException(SAMPLED_FROM, sampledFromMinute, "a window does not reach over the end of the hour, and this one has "
+                    + sampledMinutes + " minutes");
+        }
+        isGroupReadable = config.getBoolean(GROUP_READABLE);
+        registryMaxBytes = config.getLong(REGISTRY_MAX);
+        identifiers = identifiers(config);
+        leftOut = Stream.concat(config.getList(LEFT_OUT_LISTENERS).stream(), Arrays.stream(config.getString(LEFT_OUT_PRINCIPALS).split(";")))
+                .map(String::trim).filter(each -> !each.isEmpty()).collect(Collectors.toUnmodifiableSet());
         shutdownTimeout = Duration.ofMillis(config.getLong(SHUTDOWN_MS));
         s3Region = config.getString(S3_REGION);
         s3Endpoint = config.getString(S3_ENDPOINT);
         s3PathStyle = config.getBoolean(S3_PATH_STYLE);
         s3Encryption = config.getString(S3_ENCRYPTION);
         s3KmsKey = config.getString(S3_KMS_KEY);
+        s3Profile = config.getString(S3_PROFILE);
+        s3ProfileFile = config.getString(S3_PROFILE_FILE);
+    }
+
+    private static Identifiers identifiers(AbstractConfig config) {
+        Map<Identifiers.Kind, Identifiers.Treatment> treatments = new EnumMap<>(Identifiers.Kind.class);
+        for (Identifiers.Kind kind : Identifiers.Kind.values()) {
+            treatments.put(kind, Identifiers.Treatment.valueOf(config.getString(setting(kind)).toUpperCase(Locale.ROOT)));
+        }
+        String keyFile = config.getString(KEY_FILE);
+        if (treatments.containsValue(Identifiers.Treatment.HMAC) && keyFile.isEmpty()) {
+            throw new ConfigException(KEY_FILE + " is needed where an identifier is hmac");
+        }
+        return new Identifiers(treatments, keyFile.isEmpty() ? null : Identifiers.readKey(KEY_FILE, keyFile));
+    }
+
+    /** Names of this plugin's settings whose values differ. */
+    static List<String> changed(Map<String, ?> before, Map<String, ?> after) {
+        Set<String> names = new TreeSet<>(before.keySet());
+        names.addAll(after.keySet());
+        return names.stream().filter(name -> name.startsWith(PREFIX))
+                .filter(name -> !Objects.equals(text(before, name), text(after, name))).collect(Collectors.toList());
+    }
+
+    private static String text(Map<String, ?> configuration, String name) {
+        Object value = configuration.get(name);
+        return value == null ? null : value.toString();
+    }
+
+    /** A misspelt setting would otherwise be one that has its default. */
+    private static void refuseUnknown(Map<String, ?> configuration) {
+        for (String name : new TreeSet<>(configuration.keySet())) {
+            if (name.startsWith(PREFIX) && !DEFINITION.names().contains(name)) {
+                String nearest = DEFINITION.names().stream().min(Comparator.comparingInt(each -> distance(name, each))).orElse("");
+                throw new ConfigException(name + " is not a setting of the dump of client telemetry"
+                        + (distance(name, nearest) <= LARGEST_TYPO ? "; do you mean " + nearest + "?" : ""));
+            }
+        }
+    }
+
+    /** Letters to insert, delete or replace (Levenshtein). */
+    private static int distance(String one, String other) {
+        int[] before = new int[other.length() + 1];
+        Arrays.setAll(before, i -> i);
+        for (int i = 1; i <= one.length(); i++) {
+            int[] row = new int[other.length() + 1];
+            row[0] = i;
+            for (int j = 1; j <= other.length(); j++) {
+                int replaced = before[j - 1] + (one.charAt(i - 1) == other.charAt(j - 1) ? 0 : 1);
+                row[j] = Math.min(replaced, 1 + Math.min(before[j], row[j - 1]));
+            }
+            before = row;
+        }
+        return before[other.length()];
     }
 
     private static URI location(String text) {

@@ -2,7 +2,6 @@ package clienttelemetry.broker;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -18,7 +17,7 @@ final class Spool {
     private final Path folder;
     private final Settings settings;
     private final Incarnation broker;
-    private final Clock clock;
+    private final BrokerClock clock;
     private final Drops drops;
     private final SpoolRoom room;
     private final Manifests manifests;
@@ -26,10 +25,11 @@ final class Spool {
     private final RecordEncoder encoder;
     private final Map<Dataset, SpoolFile> open = new EnumMap<>(Dataset.class);
     private final Map<Dataset, Long> nextSequence = new EnumMap<>(Dataset.class);
-    private long pausedUntil;
+    private long pausedUntil = Long.MIN_VALUE;
     private long reportedFullAt;
+    private boolean isFullReported;
 
-    Spool(Path folder, Settings settings, Incarnation broker, Clock clock, Drops drops, SpoolRoom room,
+    Spool(Path folder, Settings settings, Incarnation broker, BrokerClock clock, Drops drops, SpoolRoom room,
             Manifests manifests, Uploads uploads) {
         this.folder = folder;
         this.settings = settings;
@@ -91,11 +91,11 @@ final class Spool {
         }
     }
 
-    /** Ends objects that are old enough, and those of another hour than this. */
-    void roll(Hour hour) {
+    /** Ends objects that are old enough, and those of other hours than these. */
+    void roll(Hour... hours) {
         long oldest = clock.millis() - settings.rollAge.toMillis();
         for (SpoolFile file : List.copyOf(open.values())) {
-            if (file.createdMillis <= oldest || file.name.hour.compareTo(hour) < 0) {
+            if (file.createdMillis <= oldest || !List.of(hours).contains(file.name.hour)) {
                 finish(file.name.dataset);
             }
         }
@@ -121,9 +121,6 @@ final class Spool {
     private void done(SpooledObject object) throws IOException {
         manifests.add(object);
         uploads.object(object, broker);
-        if (object.hour().compareTo(Hour.of(clock.instant())) < 0) {
-            uploads.manifest(manifests.save(object.hour()), object.hour(), broker); // again, if it went already
-        }
     }
 
     /** Keeps what was flushed, counts the rest as lost, and leaves the disk alone for a while. */
@@ -153,7 +150,8 @@ final class Spool {
     }
 
     private void reportFull(long now, IOException error) {
-        if (now - reportedFullAt > 60_000) {
+        if (!isFullReported || now - reportedFullAt > 60_000) {
+            isFullReported = true;
             reportedFullAt = now;
             LOG.error("The spool in {} takes no more records: {}. They are dropped and counted as spool_full in the manifest. "
                     + "See whether the store can be reached and whether the disk has room.", folder,

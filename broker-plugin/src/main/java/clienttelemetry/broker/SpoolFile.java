@@ -1,10 +1,10 @@
 package clienttelemetry.broker;
 
 import com.github.luben.zstd.ZstdOutputStreamNoFinalizer;
-import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.StandardCopyOption;
@@ -21,8 +21,9 @@ final class SpoolFile {
     private static final byte[] EMPTY_LAST_BLOCK = {1, 0, 0};
 
     final SpoolName name;
+    /** By the clock that never steps. */
     final long createdMillis;
-    private final FileOutputStream file;
+    private final FileChannel file;
     private final Counted stored;
     private final OutputStream compressed;
     private final RecordSpan span = new RecordSpan();
@@ -33,8 +34,8 @@ final class SpoolFile {
     SpoolFile(SpoolName name, long nowMillis) throws IOException {
         this.name = name;
         this.createdMillis = nowMillis;
-        file = new FileOutputStream(name.open().toFile());
-        stored = new Counted(file);
+        file = PrivateFiles.create(name.open());
+        stored = new Counted(Channels.newOutputStream(file));
         compressed = new ZstdOutputStreamNoFinalizer(stored, ZSTD_LEVEL);
     }
 
@@ -65,11 +66,10 @@ final class SpoolFile {
      * the disk: it cuts more than the three bytes of the empty last block that it adds. Null if nothing was flushed.
      */
     SpooledObject cut() throws IOException {
-        FileChannel channel = file.getChannel();
-        channel.truncate(flushedBytes);
+        file.truncate(flushedBytes);
         if (flushed.records > 0) {
-            channel.position(flushedBytes);
-            channel.write(ByteBuffer.wrap(EMPTY_LAST_BLOCK));
+            file.position(flushedBytes);
+            file.write(ByteBuffer.wrap(EMPTY_LAST_BLOCK));
         }
         file.close();
         try {

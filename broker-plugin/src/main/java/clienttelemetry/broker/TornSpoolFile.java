@@ -11,6 +11,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.channels.Channels;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -36,7 +37,7 @@ final class TornSpoolFile {
         Path rewritten = file.resolveSibling(finished.getFileName() + ".rewritten");
         RecordSpan span;
         if (isTorn) {
-            try (OutputStream out = new ZstdOutputStreamNoFinalizer(Files.newOutputStream(rewritten))) {
+            try (OutputStream out = new ZstdOutputStreamNoFinalizer(Channels.newOutputStream(PrivateFiles.create(rewritten)))) {
                 span = read(file, out);
             }
         } else {

@@ -5,46 +5,85 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.ArrayDeque;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes finished files to the store, in the order in which they were finished, hence a manifest after its files. One
- * thread; what fails is tried again until it goes or the broker stops. A file leaves the spool when the store has it.
+ * Takes finished files to the store, a manifest after the files of its hour. One thread; what fails is tried again until
+ * it goes or the broker stops, behind all others, so that a file which the store refuses holds up nothing but the end of
+ * its own spool. A file leaves the spool when the store has it.
  */
 final class Uploads {
     private static final Logger LOG = LoggerFactory.getLogger(Uploads.class);
     private static final long FIRST_PAUSE_MILLIS = 500;
     private static final long LONGEST_PAUSE_MILLIS = 60_000;
+    private static final long REFUSED_PAUSE_MILLIS = 15 * 60_000;
+    /** A file that failed so often while others went is refused, whatever the store says. */
+    private static final int REFUSED_ATTEMPTS = 5;
 
     interface Work {
         void run() throws IOException, InterruptedException;
     }
 
-    private static final class Task {
-        final Work work;
-        final long sinceMillis = System.currentTimeMillis();
+    private enum Kind {
+        OBJECT,
+        MANIFEST,
+        WORK
+    }
 
-        Task(Work work) {
+    private static final class Task {
+        final Kind kind;
+        /** What it has to do with; a manifest waits for the objects of its hour, other work for all of its incarnation. */
+        final String incarnation;
+        final Hour hour;
+        final String name;
+        final Work work;
+        final long since;
+        long notBefore;
+        int attempts;
+        long goneBefore;
+        boolean isRefused;
+
+        Task(Kind kind, String incarnation, Hour hour, String name, Work work, long since) {
+            this.kind = kind;
+            this.incarnation = incarnation;
+            this.hour = hour;
+            this.name = name;
             this.work = work;
+            this.since = since;
+        }
+
+        boolean waitsFor(Task earlier) {
+            switch (kind) {
+                case MANIFEST:
+                    return earlier.kind == Kind.OBJECT && !earlier.isRefused && earlier.incarnation.equals(incarnation)
+                            && earlier.hour.equals(hour);
+                case WORK:
+                    return incarnation != null && incarnation.equals(earlier.incarnation);
+                default:
+                    return false;
+            }
         }
     }
 
     private final ObjectStore store;
-    private final LinkedBlockingQueue<Task> tasks = new LinkedBlockingQueue<>();
+    private final BrokerClock clock;
+    /** In the order in which they came; guarded by this. */
+    private final ArrayDeque<Task> tasks = new ArrayDeque<>();
     private final Thread thread = new Thread(this::run, "client-telemetry-uploads");
-    private volatile Task current;
-    private volatile boolean isStopping;
+    private boolean isStopping;
+    private long storeNotBefore;
+    private long pause = FIRST_PAUSE_MILLIS;
     final AtomicLong uploaded = new AtomicLong();
     final AtomicLong uploadedBytes = new AtomicLong();
     final AtomicLong failures = new AtomicLong();
 
-    Uploads(ObjectStore store) {
+    Uploads(ObjectStore store, BrokerClock clock) {
         this.store = store;
+        this.clock = clock;
         thread.setDaemon(true);
     }
 
@@ -53,26 +92,31 @@ final class Uploads {
     }
 
     void object(SpooledObject object, Incarnation broker) {
-        tasks.add(new Task(() -> {
+        add(Kind.OBJECT, broker.id, object.hour(), object.file().getFileName().toString(), () -> {
             put(object.key(broker), object.file(), object.sha256);
             Files.deleteIfExists(object.file());
-        }));
+        });
     }
 
     /** A manifest as it is in the spool when its turn comes; it leaves the spool unless it changed meanwhile. */
     void manifest(Path file, Hour hour, Incarnation broker) {
-        tasks.add(new Task(() -> {
+        add(Kind.MANIFEST, broker.id, hour, file.getFileName().toString(), () -> {
             byte[] content = Files.readAllBytes(file);
-            Path copy = Files.write(file.resolveSibling(file.getFileName() + ".upload"), content);
+            Path copy = PrivateFiles.write(file.resolveSibling(file.getFileName() + ".upload"), content);
             put(hour.manifestKey(broker), copy, SpoolFile.hex(SpoolFile.sha256().digest(content)));
             Files.deleteIfExists(copy);
             Manifests.deleteIfSame(file, content);
-        }));
+        });
     }
 
-    /** Something to do in between. */
-    void then(Work work) {
-        tasks.add(new Task(work));
+    /** Something to do when everything of an incarnation has gone; at once, where that is null. */
+    void then(String incarnation, Work work) {
+        add(Kind.WORK, incarnation, null, "spool", work);
+    }
+
+    private synchronized void add(Kind kind, String incarnation, Hour hour, String name, Work work) {
+        tasks.add(new Task(kind, incarnation, hour, name, work, clock.millis()));
+        notifyAll();
     }
 
     private void put(String key, Path file, String sha256) throws IOException, InterruptedException {
@@ -85,70 +129,124 @@ final class Uploads {
 
     private void run() {
         try {
-            while (!isStopping || !tasks.isEmpty()) {
-                current = tasks.poll(200, TimeUnit.MILLISECONDS);
-                if (current != null) {
-                    untilDone(current.work);
-                    current = null;
-                }
+            for (Task task = next(); task != null; task = next()) {
+                attempt(task);
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt(); // the broker stops; the next start uploads what is left
         }
     }
 
-    private void untilDone(Work work) throws InterruptedException {
-        long pause = FIRST_PAUSE_MILLIS;
-        for (int attempt = 1; ; attempt++) {
-            try {
-                work.run();
-                if (attempt > 1) {
-                    LOG.info("The upload went through at attempt {}.", attempt);
-                }
-                return;
-            } catch (NoSuchFileException e) {
-                LOG.error("A file of the spool is gone before it was uploaded: {}", e.getFile());
-                return;
-            } catch (IOException | RuntimeException e) {
-                failures.incrementAndGet();
-                LOG.warn("Upload failed (attempt {}, {} waiting); next attempt in about {} s: {}", attempt, tasks.size() + 1,
-                        pause / 1000 + 1, e.toString());
-                rest(pause / 2 + ThreadLocalRandom.current().nextLong(pause));
-                pause = isStopping ? FIRST_PAUSE_MILLIS : Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
+    /** The first task whose turn it is; null when the broker stops and all is done. */
+    private synchronized Task next() throws InterruptedException {
+        while (true) {
+            Task task = firstDue();
+            if (task != null) {
+                return task;
             }
+            if (isStopping && tasks.isEmpty()) {
+                return null;
+            }
+            wait(100);
         }
     }
 
-    /** Until the time is over or the broker begins to stop. */
-    private synchronized void rest(long millis) throws InterruptedException {
-        boolean isLast = isStopping;
-        long end = System.nanoTime() + millis * 1_000_000;
-        for (long left = millis; left > 0 && isStopping == isLast; left = (end - System.nanoTime()) / 1_000_000) {
-            wait(left);
+    /** One attempt, if a task is due; for tests that have no thread. */
+    boolean attemptOne() throws InterruptedException {
+        Task task;
+        synchronized (this) {
+            task = firstDue();
         }
+        if (task != null) {
+            attempt(task);
+        }
+        return task != null;
+    }
+
+    private Task firstDue() {
+        long now = clock.millis();
+        if (now < storeNotBefore) {
+            return null;
+        }
+        for (Task task : tasks) {
+            if (now >= task.notBefore && tasks.stream().takeWhile(each -> each != task).noneMatch(task::waitsFor)
+                    && tasks.stream().noneMatch(each -> task.kind == Kind.MANIFEST && task.waitsFor(each))) {
+                return task;
+            }
+        }
+        return null;
+    }
+
+    private void attempt(Task task) throws InterruptedException {
+        try {
+            task.work.run();
+            succeeded(task);
+        } catch (NoSuchFileException e) {
+            LOG.error("A file of the spool is gone before it was uploaded: {}", e.getFile());
+            succeeded(task);
+        } catch (IOException | RuntimeException e) {
+            failed(task, e);
+        }
+    }
+
+    private synchronized void succeeded(Task task) {
+        tasks.remove(task);
+        pause = FIRST_PAUSE_MILLIS;
+        if (task.attempts > 0) {
+            LOG.info("The upload of {} went through at attempt {}.", task.name, task.attempts + 1);
+        }
+    }
+
+    private synchronized void failed(Task task, Exception error) {
+        failures.incrementAndGet();
+        long gone = uploaded.get();
+        if (task.attempts++ == 0) {
+            task.goneBefore = gone;
+        }
+        boolean isForThisOne = error instanceof RefusedObject || task.attempts >= REFUSED_ATTEMPTS && gone > task.goneBefore;
+        long rest;
+        if (isForThisOne) {
+            task.isRefused = true;
+            rest = Math.min(REFUSED_PAUSE_MILLIS, LONGEST_PAUSE_MILLIS * task.attempts);
+            task.notBefore = clock.millis() + (isStopping ? FIRST_PAUSE_MILLIS : rest);
+        } else {
+            rest = isStopping ? FIRST_PAUSE_MILLIS : pause / 2 + ThreadLocalRandom.current().nextLong(pause);
+            storeNotBefore = clock.millis() + rest;
+            pause = Math.min(2 * pause, LONGEST_PAUSE_MILLIS);
+        }
+        if (tasks.remove(task)) {
+            tasks.add(task); // others first
+        }
+        LOG.warn("Upload of {} {} (attempt {}, {} waiting); next attempt in about {} s: {}", task.name,
+                isForThisOne ? "was refused" : "failed", task.attempts, tasks.size(), rest / 1000 + 1, error.toString());
     }
 
     /** How long the oldest file has been waiting. */
-    double lagSeconds() {
-        Task oldest = current;
-        if (oldest == null) {
-            oldest = tasks.peek();
-        }
-        return oldest == null ? 0 : (System.currentTimeMillis() - oldest.sinceMillis) / 1000.0;
+    synchronized double lagSeconds() {
+        long oldest = tasks.stream().mapToLong(each -> each.since).min().orElse(clock.millis());
+        return (clock.millis() - oldest) / 1000.0;
     }
 
-    int waiting() {
-        return tasks.size() + (current == null ? 0 : 1);
+    synchronized int waiting() {
+        return tasks.size();
+    }
+
+    synchronized int refused() {
+        return (int) tasks.stream().filter(each -> each.isRefused).count();
     }
 
     /** Uploads what it can in this time. Gives whether everything went. */
     boolean stop(Duration timeout) throws InterruptedException {
         synchronized (this) {
             isStopping = true;
-            notifyAll(); // a pause may be a minute long
+            storeNotBefore = clock.millis(); // a pause may be a minute long
+            tasks.forEach(each -> each.notBefore = clock.millis());
+            notifyAll();
         }
         thread.join(Math.max(1, timeout.toMillis()));
         thread.interrupt();
-        return !thread.isAlive() && tasks.isEmpty();
+        synchronized (this) {
+            return tasks.isEmpty();
+        }
     }
 }

@@ -1,6 +1,7 @@
 package clienttelemetry.broker;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.lang.management.ManagementFactory;
@@ -11,6 +12,7 @@ import javax.management.ObjectName;
 import org.apache.kafka.common.MetricName;
 import org.apache.kafka.common.metrics.Gauge;
 import org.apache.kafka.common.metrics.KafkaMetric;
+import org.apache.kafka.common.metrics.Measurable;
 import org.apache.kafka.common.metrics.MetricConfig;
 import org.apache.kafka.common.utils.Time;
 import org.junit.jupiter.api.Test;
@@ -26,8 +28,13 @@ class BrokerMetricsTest {
                 "clientSoftwareVersion", "3.9.1", "listener", "CLIENTS", "networkProcessor", processor));
     }
 
-    private static KafkaMetric throttled(double count) {
-        return metric("client-metrics", "throttle-count", count, Map.of("client_instance_id", "x"));
+    private static KafkaMetric throttled(double[] count) {
+        return new KafkaMetric(new Object(), new MetricName("throttle-count", "client-metrics", "", Map.of("client_instance_id", "x")),
+                (Measurable) (config, now) -> count[0], new MetricConfig(), Time.SYSTEM);
+    }
+
+    private static int throttles(ObjectNode manifest) {
+        return manifest.at("/client_metrics/throttle_count").asInt();
     }
 
     @Test
@@ -35,21 +42,47 @@ class BrokerMetricsTest {
         BrokerMetrics metrics = new BrokerMetrics();
         metrics.add(connections("0", 2));
         metrics.add(connections("1", 3));
-        KafkaMetric before = throttled(5);
-        metrics.add(before);
+        double[] count = {5};
+        metrics.add(throttled(count));
         ObjectNode manifest = Manifests.JSON.createObjectNode();
         metrics.describe(manifest);
         assertEquals(5, manifest.at("/connections/0/count").asInt());
-        assertEquals(5, manifest.at("/client_metrics/throttle_count").asInt());
+        assertEquals(5, throttles(manifest));
+        count[0] = 6;
+        metrics.describe(manifest);
+        assertEquals(6, throttles(manifest), "the hour's sum");
 
-        metrics.nextHour();
-        metrics.remove(before);
-        metrics.add(throttled(7));
-        metrics.add(metric("client-metrics", "instance-count", Double.NaN, Map.of()));
+        count[0] = 8;
         ObjectNode next = Manifests.JSON.createObjectNode();
+        metrics.add(metric("client-metrics", "instance-count", Double.NaN, Map.of()));
         metrics.describe(next);
         metrics.describe(next);
-        assertEquals(2, next.at("/client_metrics/throttle_count").asInt());
+        assertEquals(2, throttles(next));
+    }
+
+    /** Kafka takes an instance's meters away when it disconnects: 0.1 then missed what they had counted since its last look. */
+    @Test
+    void whatAnInstanceCountedBeforeItLeftIsNotLost() {
+        BrokerMetrics metrics = new BrokerMetrics();
+        double[] count = {0};
+        KafkaMetric first = throttled(count);
+        metrics.add(first);
+        ObjectNode manifest = Manifests.JSON.createObjectNode();
+        metrics.describe(manifest);
+        count[0] = 1;
+        metrics.remove(first);
+        metrics.describe(manifest);
+        assertEquals(1, throttles(manifest));
+        double[] again = {3};
+        metrics.add(throttled(again));
+        metrics.describe(manifest);
+        assertEquals(4, throttles(manifest), "the same instance again, on another connection");
+        double[] old = {100};
+        KafkaMetric existing = throttled(old);
+        metrics.addExisting(existing);
+        old[0] = 101;
+        metrics.describe(manifest);
+        assertEquals(5, throttles(manifest), "what was counted before the plugin came is of no hour");
     }
 
     /** As Kafka registers its meters and its state. */
@@ -96,7 +129,7 @@ class BrokerMetricsTest {
             server.registerMBean(new Yammer((byte) 7), state);
             server.unregisterMBean(produced);
             metrics.remove(gauge);
-            metrics.describe(manifest);
+            assertFalse(metrics.describe(manifest), "what it counts now is no comparison for the registry either");
             server.unregisterMBean(state);
             metrics.describe(manifest);
         } finally {

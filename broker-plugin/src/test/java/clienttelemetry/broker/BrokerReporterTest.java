@@ -5,21 +5,31 @@ import static org.junit.jupiter.api.Assertions.assertDoesNotThrow;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNotNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import client_telemetry.raw.v1.RawDumpV1.ClientPush;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import java.util.zip.CRC32C;
+import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.metrics.KafkaMetricsContext;
 import org.apache.kafka.common.metrics.MetricsReporter;
 import org.apache.kafka.server.telemetry.ClientTelemetryPayload;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BrokerReporterTest {
     @TempDir
@@ -78,7 +88,7 @@ class BrokerReporterTest {
 
     @Test
     void nullClientIdIsAbsent() throws IOException {
-        ClientPush push = ClientPush.parseFrom(BrokerReporter.record(
+        ClientPush push = ClientPush.parseFrom(BrokerReporter.record(Identifiers.CLEAR,
                 TestBroker.context(null, "[odd]"), TestBroker.payload(new byte[] {1}), 5000, 7).fields);
         assertFalse(push.getClient().hasClientId());
         assertFalse(push.getClient().hasClientPort());
@@ -107,15 +117,101 @@ class BrokerReporterTest {
         reporter.close();
     }
 
-    /** Brokers before 4.2 lack the interfaces of KIP-1217, and do not start if a class cannot be loaded. */
-    @Test
-    void oldBrokersLoadTheOldClass() throws Exception {
+    /**
+     * Brokers before 4.2 lack the interfaces of KIP-1217, and do not start if a class cannot be loaded; the name that 0.1
+     * wanted on newer ones stopped a broker that was downgraded.
+     */
+    @ParameterizedTest
+    @ValueSource(classes = {ClientTelemetryReporter.class, ClientTelemetryExporterReporter.class})
+    void everyBrokerLoadsBothNames(Class<?> name) throws Exception {
         try (Hiding loader = new Hiding("ClientTelemetryExporter")) {
-            Class<?> reporter = loader.loadClass(ClientTelemetryReporter.class.getName());
+            Class<?> reporter = loader.loadClass(name.getName());
             assertNotNull(reporter.getDeclaredConstructor().newInstance());
             assertTrue(MetricsReporter.class.isAssignableFrom(reporter));
             reporter.getMethods(); // links every signature
         }
+    }
+
+    private Map<String, Object> with(String... more) {
+        Map<String, Object> all = new HashMap<>(configuration());
+        for (int i = 0; i < more.length; i += 2) {
+            all.put("client.telemetry.dump." + more[i], more[i + 1]);
+        }
+        return all;
+    }
+
+    @Test
+    void aMisspeltSettingIsAnErrorThatNamesTheNearest() {
+        ConfigException refused = assertThrows(ConfigException.class, () -> new Settings(with("conections", "continuous")));
+        assertEquals("client.telemetry.dump.conections is not a setting of the dump of client telemetry; do you mean "
+                + "client.telemetry.dump.connections?", refused.getMessage());
+        refused = assertThrows(ConfigException.class, () -> new Settings(with("something.else.altogether", "x")));
+        assertFalse(refused.getMessage().contains("do you mean"), refused.getMessage());
+    }
+
+    /** What `kafka-configs.sh` says is so: a change is applied, or refused. */
+    @Test
+    void aDynamicChangeIsAppliedOrRefused() throws Exception {
+        ClientTelemetryReporter reporter = new ClientTelemetryReporter();
+        reporter.configure(with("connections", "off"));
+        reporter.contextChange(context());
+        try {
+            assertTrue(reporter.reconfigurableConfigs().contains("client.telemetry.dump.connections"));
+            Map<String, Object> minutes = with("connections", "off", "connections.sampled.minutes", "7");
+            reporter.validateReconfiguration(minutes);
+            reporter.reconfigure(minutes);
+            assertThrows(ConfigException.class, () -> reporter.validateReconfiguration(with("connections", "sometimes")));
+            ConfigException refused = assertThrows(ConfigException.class,
+                    () -> reporter.validateReconfiguration(with("connections", "off", "roll.ms", "1000")));
+            assertTrue(refused.getMessage().startsWith("client.telemetry.dump.roll.ms needs a restart")
+                    || refused.getMessage().startsWith("client.telemetry.dump.connections.sampled"), refused.getMessage());
+            refused = assertThrows(ConfigException.class, () -> reporter.validateReconfiguration(with("connections", "continuous")));
+            assertTrue(refused.getMessage().contains("logging of this process"), "this test has neither log4j 2 nor reload4j bound");
+            Map<String, Object> others = new HashMap<>(minutes);
+            others.put("log.retention.ms", "5");
+            reporter.validateReconfiguration(others);
+        } finally {
+            reporter.close();
+        }
+    }
+
+    /** A change of other settings is not refused because the plugin has bad ones. */
+    @Test
+    void badSettingsDoNotStandInTheWayOfOtherChanges() {
+        ClientTelemetryReporter reporter = new ClientTelemetryReporter();
+        reporter.configure(with("location", "somewhere"));
+        reporter.contextChange(context());
+        Map<String, Object> others = with("location", "somewhere");
+        others.put("log.retention.ms", "5");
+        assertDoesNotThrow(() -> reporter.validateReconfiguration(others));
+        assertDoesNotThrow(() -> reporter.reconfigure(others));
+        ConfigException refused = assertThrows(ConfigException.class, () -> reporter.validateReconfiguration(configuration()));
+        assertTrue(refused.getMessage().contains("does not run"), refused.getMessage());
+    }
+
+    @Test
+    void spoolAndObjectsAreForTheBrokersUserAlone() throws Exception {
+        ClientTelemetryReporter reporter = new ClientTelemetryReporter();
+        reporter.configure(configuration());
+        reporter.contextChange(context());
+        reporter.clientReceiver().exportMetrics(TestBroker.context("app", "127.0.0.1:9092-10.0.0.7:50123-0-1"), TestBroker.payload(new byte[] {1}));
+        for (int i = 0; i < 50 && modes(folder.resolve("spool")).size() < 4; i++) {
+            Thread.sleep(100);
+        }
+        assertEquals(Set.of("rwx------ folder", "rw------- file"), Set.copyOf(modes(folder.resolve("spool")).values()));
+        reporter.close();
+        assertEquals(Set.of("rwx------ folder", "rw------- file"), Set.copyOf(modes(folder.resolve("raw")).values()));
+    }
+
+    private static Map<String, String> modes(Path root) throws IOException {
+        Map<String, String> modes = new HashMap<>();
+        try (Stream<Path> all = Files.walk(root)) {
+            for (Path each : all.collect(Collectors.toList())) {
+                modes.put(each.toString(), PosixFilePermissions.toString(Files.getPosixFilePermissions(each))
+                        + (Files.isDirectory(each) ? " folder" : " file"));
+            }
+        }
+        return modes;
     }
 
     /** Loads the plugin's classes itself, and finds no Kafka class with this in its name. */

@@ -11,7 +11,9 @@ import client_telemetry.raw.v1.RawDumpV1.ConnectionEvent.Kind;
 import com.google.protobuf.InvalidProtocolBufferException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.errors.InvalidRequestException;
 import org.apache.kafka.common.errors.UnsupportedVersionException;
@@ -24,9 +26,16 @@ class ConnectionRegistryTest {
 
     private final List<DumpRecord> records = new ArrayList<>();
     private final Drops drops = new Drops();
-    private final ConnectionRegistry registry = new ConnectionRegistry(records::add, drops, Set.of("CONTROLLER"), true, 660_000);
+    private long ticks;
+    private final ConnectionRegistry registry = registry(records::add, drops, 64 << 20, () -> ticks);
 
-    private static String line(int key, int version, String clientId, String request, String response, String id, String software) {
+    static ConnectionRegistry registry(Consumer<DumpRecord> sink, Drops drops, long maxBytes, LongSupplier ticks) {
+        Listeners listeners = Listeners.of(Map.of("controller.listener.names", "CONTROLLER",
+                "listeners", "CLIENTS://:29200,CONTROLLER://:9093", "listener.security.protocol.map", "CLIENTS:SASL_SSL,CONTROLLER:PLAINTEXT"));
+        return new ConnectionRegistry(sink, drops, listeners, Identifiers.CLEAR, java.util.Set.of(), 600_000, maxBytes, ticks);
+    }
+
+    static String line(int key, int version, String clientId, String request, String response, String id, String software) {
         return "Completed request:{\"isForwarded\":false,\"requestHeader\":{\"requestApiKey\":" + key + ",\"requestApiVersion\":" + version
                 + ",\"correlationId\":1,\"clientId\":" + clientId + ",\"requestApiKeyName\":\"X\"},\"request\":" + request
                 + ",\"response\":" + response + ",\"connection\":\"" + id + "\"," + TAIL + "\"User:ANONYMOUS\",\"listener\":\"PLAINTEXT\","
@@ -36,6 +45,10 @@ class ConnectionRegistryTest {
     private static String apiVersions(int version, String name, int error) {
         return line(18, version, "\"app\"", "{\"clientSoftwareName\":\"" + name + "\",\"clientSoftwareVersion\":\"4.3.1\"}",
                 "{\"errorCode\":" + error + ",\"apiKeys\":[{\"apiKey\":0,\"minVersion\":0,\"maxVersion\":13}]}", ID, "unknown");
+    }
+
+    private void disconnected(String message, long millis) {
+        registry.selected(message, null, millis);
     }
 
     private ConnectionEvent last() {
@@ -72,7 +85,7 @@ class ConnectionRegistryTest {
         registry.request(line(0, 13, "\"app\"", "{\"transactionalId\":\"t1\",\"acks\":-1}", "{}", ID, "s"), 1011);
         registry.request(line(0, 13, "\"app\"", "{\"transactionalId\":null,\"acks\":-1}", "{}", ID, "s"), 1012);
         assertEquals(1, records.size());
-        registry.disconnected("[SocketServer listenerType=BROKER, nodeId=1] Connection with /10.0.0.7 (channelId=" + ID + ") disconnected", 1020);
+        disconnected("[SocketServer listenerType=BROKER, nodeId=1] Connection with /10.0.0.7 (channelId=" + ID + ") disconnected", 1020);
         assertEquals(Kind.CLOSED, last().getKind());
         assertEquals("18:4x1!0 9:9x1!0 0:13x2!0", uses(last()));
         assertEquals(List.of("g1"), last().getGroupIdsList());
@@ -85,7 +98,7 @@ class ConnectionRegistryTest {
     @Test
     void aRequestLoggedAfterTheEndIsCounted() {
         registry.request(line(3, 1, "\"a\"", "{}", "{}", ID, "s"), 1);
-        registry.disconnected("[SocketServer] Connection with /10.0.0.7 (channelId=" + ID + ") disconnected", 2);
+        disconnected("[SocketServer] Connection with /10.0.0.7 (channelId=" + ID + ") disconnected", 2);
         registry.request(line(3, 1, "\"a\"", "{}", "{}", ID, "s"), 3);
         assertEquals(Kind.CLOSED, last().getKind());
         assertEquals("3:1x2!0", uses(last()));
@@ -135,8 +148,8 @@ class ConnectionRegistryTest {
         registry.request(line(1, 17, "\"broker-1-fetcher-0\"", "{}", "{}", ID, "s"), 1);
         registry.request(line(63, 1, "\"1\"", "{}", "{}", "a:1-b:2-0-0", "s").replace("\"listener\":\"PLAINTEXT\"", "\"listener\":\"CONTROLLER\""), 1);
         registry.request(line(3, 1, "\"x\"", "{}", "{}", "a:1-b:3-0-0", "s").replace("\"isForwarded\":false", "\"isForwarded\":true"), 1);
-        registry.disconnected("[SocketServer] Connection with /b (channelId=a:1-b:2-0-0) disconnected", 2);
-        registry.disconnected("[BrokerToControllerChannelManager] Connection with /b (channelId=1) disconnected", 2);
+        disconnected("[SocketServer] Connection with /b (channelId=a:1-b:2-0-0) disconnected", 2);
+        disconnected("[BrokerToControllerChannelManager] Connection with /b (channelId=1) disconnected", 2);
         registry.snapshot(true, 10, records::add);
         assertTrue(records.isEmpty());
     }
@@ -144,7 +157,7 @@ class ConnectionRegistryTest {
     @Test
     void aConnectionThatNeverAskedAnything() {
         registry.accepted("Accepted connection from /0:0:0:0:0:0:0:1:46656 on /0:0:0:0:0:0:0:1:9092 and assigned it to processor 0", 1);
-        registry.disconnected("[SocketServer] Connection with /x (channelId=0:0:0:0:0:0:0:1:9092-0:0:0:0:0:0:0:1:46656-0-6) disconnected", 2);
+        disconnected("[SocketServer] Connection with /x (channelId=0:0:0:0:0:0:0:1:9092-0:0:0:0:0:0:0:1:46656-0-6) disconnected", 2);
         assertEquals("0:0:0:0:0:0:0:1", last().getClient().getClientAddress());
         assertFalse(last().getClient().hasClientId());
         assertEquals(1_000_000L, last().getOpenedAtNanos());
@@ -159,9 +172,22 @@ class ConnectionRegistryTest {
         assertEquals(2, records.size(), "no requests since");
         registry.snapshot(true, 30, records::add);
         assertEquals(3, records.size(), "all, at the end of an hour");
+        ticks = 700_000_000_000L;
         registry.snapshot(false, 700_000, records::add);
         assertEquals(0, registry.size(), "closed for idleness, which is not logged");
         assertEquals(3, records.size(), "its end stays unknown");
+    }
+
+    /** The controller of a ZooKeeper cluster talks to every broker under its id, on the brokers' listener. */
+    @Test
+    void theControllerOfAZooKeeperClusterIsNoClient() {
+        registry.request(line(6, 8, "\"1\"", "{}", "{\"errorCode\":0}", ID, "unknown"), 1);
+        registry.request(line(4, 7, "\"1\"", "{}", "{\"errorCode\":0}", ID, "unknown"), 2);
+        registry.snapshot(true, 10, records::add);
+        assertTrue(records.isEmpty());
+        registry.request(line(6, 8, "\"spy\"", "{}", "{\"errorCode\":31}", "a:1-b:2-9", "unknown"), 3);
+        assertEquals("spy", last().getClient().getClientId(), "one that only pretends to be a controller is told of");
+        assertEquals(3, registry.requests(), "and all of them are counted, as the broker does");
     }
 
     @Test

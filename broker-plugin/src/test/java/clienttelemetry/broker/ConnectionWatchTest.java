@@ -2,15 +2,16 @@ package clienttelemetry.broker;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.time.Instant;
-import java.util.Set;
 import java.util.stream.Collectors;
+import org.apache.kafka.common.config.ConfigException;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.LogManager;
-import org.apache.logging.log4j.core.LoggerContext;
+import org.apache.logging.log4j.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,8 +24,8 @@ class ConnectionWatchTest {
     private ConnectionWatch watch;
 
     private void watch(String... settings) {
-        watch = new ConnectionWatch(TestBroker.settings(folder, settings),
-                new ConnectionRegistry(record -> { }, new Drops(), Set.of(), false, 1000), Log4j2Tap::new);
+        watch = new ConnectionWatch(TestBroker.settings(folder, settings), 0,
+                ConnectionRegistryTest.registry(record -> { }, new Drops(), 1 << 20, System::nanoTime), Log4j2Tap::new);
     }
 
     @AfterEach
@@ -32,8 +33,10 @@ class ConnectionWatchTest {
         watch.stop();
     }
 
+    /** What the broker would log, for the tap or for the operator. */
     private static Level level(String logger) {
-        return ((LoggerContext) LogManager.getContext(false)).getConfiguration().getLoggerConfig(logger).getLevel();
+        Logger log = LogManager.getLogger(logger);
+        return log.isDebugEnabled() ? Level.DEBUG : log.isInfoEnabled() ? Level.INFO : log.isErrorEnabled() ? Level.ERROR : Level.OFF;
     }
 
     private static Level requests() {
@@ -53,16 +56,16 @@ class ConnectionWatchTest {
     void sampledWatchesTheFirstMinutesOfEachHour() {
         watch("connections", "sampled", "connections.sampled.minutes", "5");
         Level operators = requests();
-        assertFalse(watch.adjust(at("11:59:59")));
+        assertFalse(watch.adjust(at("11:59:59"), false));
         assertEquals(operators, requests());
-        assertFalse(watch.adjust(at("12:00:00.400")));
+        assertFalse(watch.adjust(at("12:00:00.400"), false));
         assertEquals(Level.DEBUG, requests());
-        assertFalse(watch.adjust(at("12:04:59")));
+        assertFalse(watch.adjust(at("12:04:59"), false));
         assertEquals("12:00:00-12:04:59", windows("12", "12:04:59"));
-        assertTrue(watch.adjust(at("12:05:00.100")));
+        assertTrue(watch.adjust(at("12:05:00.100"), false));
         assertEquals(operators, requests());
         assertEquals(Level.DEBUG, level("kafka.network.DataPlaneAcceptor"), "opening and closing always");
-        assertFalse(watch.adjust(at("12:05:01")));
+        assertFalse(watch.adjust(at("12:05:01"), false));
         assertEquals("12:00:00-12:05:00", windows("12", "12:30:00"));
     }
 
@@ -70,21 +73,67 @@ class ConnectionWatchTest {
     @Test
     void aWindowIsToldByTheManifestOfItsHour() {
         watch("connections", "sampled", "connections.sampled.minutes", "5");
-        watch.adjust(at("12:03:00"));
-        watch.adjust(at("12:05:00"));
-        watch.adjust(at("13:00:00"));
+        watch.adjust(at("12:03:00"), false);
+        watch.adjust(at("12:05:00"), false);
+        watch.adjust(at("13:00:00"), false);
+        watch.adjust(at("13:00:02"), false);
         assertEquals("12:03:00-12:05:00", windows("12", "13:00:02"));
         watch.forgetBefore(Hour.parse("2026-11-20T13"));
         assertEquals("13:00:00-13:00:02", windows("13", "13:00:02"));
-        watch.adjust(at("13:05:00"));
+        watch.adjust(at("13:05:00"), false);
         assertEquals("13:00:00-13:05:00", windows("13", "13:59:59"));
+    }
+
+    @Test
+    void aWindowDoesNotReachOverAStepOfTheTimeOfDay() {
+        watch("connections", "sampled", "connections.sampled.minutes", "30");
+        watch.adjust(at("13:00:00"), false);
+        watch.adjust(at("13:00:10"), false);
+        watch.adjust(at("12:00:11"), true);
+        watch.adjust(at("12:00:20"), false);
+        assertEquals("13:00:00-13:00:10", windows("13", "13:59:59"));
+        assertEquals("12:00:11-12:00:20", windows("12", "12:00:20"));
+        watch.adjust(at("12:20:00"), true);
+        assertEquals("12:00:11-12:00:20 12:20:00-12:20:00", windows("12", "12:20:00"));
+    }
+
+    /** All at once would be a dent in the cluster's throughput. */
+    @Test
+    void brokersSampleOneAfterTheOther() {
+        watch("connections", "sampled", "connections.sampled.minutes", "5");
+        watch.stop();
+        watch = new ConnectionWatch(TestBroker.settings(folder, "connections", "sampled"), 13,
+                ConnectionRegistryTest.registry(record -> { }, new Drops(), 1 << 20, System::nanoTime), Log4j2Tap::new);
+        assertFalse(watch.isForEveryRequest(at("12:04:59")));
+        assertTrue(watch.isForEveryRequest(at("12:05:00")));
+        assertFalse(watch.isForEveryRequest(at("12:10:00")));
+        watch.configure(TestBroker.settings(folder, "connections", "sampled", "connections.sampled.from.minute", "55"));
+        assertTrue(watch.isForEveryRequest(at("12:59:59")));
+        assertThrows(ConfigException.class, () -> TestBroker.settings(folder, "connections", "sampled",
+                "connections.sampled.from.minute", "56"));
+    }
+
+    /** Of an hour in which the operator changed the mode, nobody may think that it was watched throughout. */
+    @Test
+    void anHourInWhichTheModeChanged() {
+        watch("connections", "off");
+        watch.adjust(at("12:00:00"), false);
+        assertEquals(Settings.Watch.OFF, watch.modeOfHour());
+        watch.configure(TestBroker.settings(folder, "connections", "continuous"));
+        watch.adjust(at("12:20:00"), false);
+        watch.adjust(at("12:59:59"), false);
+        assertEquals(Settings.Watch.SAMPLED, watch.modeOfHour());
+        assertEquals("12:20:00-12:59:59", windows("12", "12:59:59"));
+        watch.forgetBefore(Hour.parse("2026-11-20T13"));
+        watch.adjust(at("13:00:00"), false);
+        assertEquals(Settings.Watch.CONTINUOUS, watch.modeOfHour());
     }
 
     @Test
     void deprecatedOnlyLeavesConnectionsAlone() {
         watch("connections", "deprecated_only");
         Level acceptor = level("kafka.network.DataPlaneAcceptor");
-        assertFalse(watch.adjust(at("12:00:00")));
+        assertFalse(watch.adjust(at("12:00:00"), false));
         assertEquals(Level.INFO, requests());
         assertEquals(acceptor, level("kafka.network.DataPlaneAcceptor"));
         assertEquals("", windows("12", "12:30:00"));
@@ -93,7 +142,7 @@ class ConnectionWatchTest {
     @Test
     void continuousAlwaysWatches() {
         watch("connections", "continuous");
-        assertFalse(watch.adjust(at("12:30:00")));
+        assertFalse(watch.adjust(at("12:30:00"), false));
         assertEquals(Level.DEBUG, requests());
         assertEquals("", windows("12", "12:31:00"));
         watch.stop();

@@ -9,13 +9,11 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.Locale;
 import java.util.Random;
-import java.util.Set;
 import org.apache.kafka.common.requests.RequestContext;
 import org.apache.kafka.server.telemetry.ClientTelemetryPayload;
 import org.junit.jupiter.api.Test;
@@ -81,8 +79,8 @@ class DumpBenchmark {
     @Test
     void pushesAtAGivenRate() throws Exception {
         OperatingSystemMXBean system = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
-        Dump dump = new Dump(TestBroker.BROKER, TestBroker.settings(folder), new FolderStore(folder.resolve("raw")), new BrokerMetrics(),
-                null, null, Clock.systemUTC());
+        Dump dump = new Dump(TestBroker.BROKER, TestBroker.settings(folder), new FolderStore(folder.resolve("raw"), false), new BrokerMetrics(),
+                java.util.Map.of(), null, BrokerClock.SYSTEM);
         dump.start();
         ClientTelemetryPayload[] payloads = payloads();
         RequestContext context = TestBroker.context("app", "127.0.0.1:9092-10.0.0.7:50123-0-1");
@@ -104,7 +102,7 @@ class DumpBenchmark {
             }
             long now = TestBroker.nanos(Instant.now());
             long before = System.nanoTime();
-            dump.queue.offer(BrokerReporter.record(context, payloads[i % payloads.length], 1000, now));
+            dump.queue.offer(BrokerReporter.record(Identifiers.CLEAR, context, payloads[i % payloads.length], 1000, now));
             took[i] = System.nanoTime() - before;
             maxQueued = i < compiled ? 0 : Math.max(maxQueued, dump.queue.bytes());
         }
@@ -134,7 +132,7 @@ class DumpBenchmark {
 
     @Test
     void lines() {
-        ConnectionRegistry registry = new ConnectionRegistry(record -> { }, new Drops(), Set.of("CONTROLLER"), true, 600_000);
+        ConnectionRegistry registry = ConnectionRegistryTest.registry(record -> { }, new Drops(), 64 << 20, System::nanoTime);
         String filler = "{\"name\":\"orders\",\"partitions\":[{\"index\":0,\"sizeInBytes\":1000}]},".repeat(9);
         String push = Base64.getEncoder().encodeToString(new byte[30_000]);
         for (String request : new String[] {"{\"transactionalId\":null,\"acks\":-1,\"topics\":[" + filler + "{}]}", "{\"metrics\":\"" + push + "\"}"}) {

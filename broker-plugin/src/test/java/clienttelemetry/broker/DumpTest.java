@@ -52,9 +52,9 @@ class DumpTest {
         Files.createDirectories(spoolFolder());
         SpoolRoom room = new SpoolRoom(settings.spoolFolder, settings.spoolMaxBytes, settings.spoolMinFreeBytes);
         room.look();
-        uploads = new Uploads(store);
+        uploads = new Uploads(store, BrokerClock.SYSTEM);
         manifests = new Manifests(TestBroker.BROKER, spoolFolder());
-        Clock clock = Clock.fixed(TestBroker.NOON, ZoneOffset.UTC);
+        BrokerClock clock = new BrokerClock(Clock.fixed(TestBroker.NOON, ZoneOffset.UTC), System::nanoTime);
         return new Spool(spoolFolder(), settings, TestBroker.BROKER, clock, drops, room, manifests, uploads);
     }
 
@@ -74,7 +74,7 @@ class DumpTest {
 
     @Test
     void objectsEndBySizeAndHourAndNamesSayWhatTheyHold() throws Exception {
-        Spool spool = spool(TestBroker.settings(folder, "roll.bytes", "300000"), new FolderStore(raw()));
+        Spool spool = spool(TestBroker.settings(folder, "roll.bytes", "300000"), new FolderStore(raw(), false));
         for (int i = 0; i < 10; i++) {
             spool.append(TestBroker.push(TestBroker.NOON, noise(100_000, i)));
         }
@@ -103,7 +103,7 @@ class DumpTest {
 
     @Test
     void aKilledProcessLosesNothingThatWasFlushed() throws Exception {
-        Spool spool = spool(TestBroker.settings(folder, "roll.bytes", "300000"), new FolderStore(raw()));
+        Spool spool = spool(TestBroker.settings(folder, "roll.bytes", "300000"), new FolderStore(raw(), false));
         FileLock lock = Recovery.claim(spoolFolder(), TestBroker.BROKER);
         manifests.addDropped(Hour.of(TestBroker.NOON), java.util.Map.of("queue_full", 5L));
         for (int i = 0; i < 10; i++) {
@@ -113,7 +113,7 @@ class DumpTest {
         spool.append(TestBroker.push(TestBroker.NOON, noise(200_000, 99))); // in the compressor, in part
         lock.channel().close();
 
-        Uploads successors = new Uploads(new FolderStore(raw()));
+        Uploads successors = new Uploads(new FolderStore(raw(), false), BrokerClock.SYSTEM);
         Recovery.recover(folder.resolve("spool"), folder.resolve("own"), successors);
         successors.start();
         assertTrue(successors.stop(LONG));
@@ -127,7 +127,7 @@ class DumpTest {
 
     @Test
     void aTornTailIsCutWhereverItIs() throws Exception {
-        Spool spool = spool(TestBroker.settings(folder), new FolderStore(raw()));
+        Spool spool = spool(TestBroker.settings(folder), new FolderStore(raw(), false));
         Recovery.claim(spoolFolder(), TestBroker.BROKER).channel().close();
         for (int i = 0; i < 20; i++) {
             spool.append(TestBroker.push(TestBroker.NOON, ("payload " + i).repeat(200).getBytes()));
@@ -150,7 +150,7 @@ class DumpTest {
     @Test
     void aLivingProcessKeepsItsSpool() throws Exception {
         FileLock lock = Recovery.claim(spoolFolder(), TestBroker.BROKER);
-        Uploads others = new Uploads(new FolderStore(raw()));
+        Uploads others = new Uploads(new FolderStore(raw(), false), BrokerClock.SYSTEM);
         Recovery.recover(folder.resolve("spool"), folder.resolve("own"), others);
         assertEquals(0, others.waiting());
         assertTrue(Files.exists(spoolFolder()));
@@ -176,7 +176,7 @@ class DumpTest {
     @Test
     void aStoreThatFailsIsAskedAgainAndTheManifestComesLast() throws Exception {
         List<String> put = new ArrayList<>();
-        FolderStore folderStore = new FolderStore(raw());
+        FolderStore folderStore = new FolderStore(raw(), false);
         Spool spool = spool(TestBroker.settings(folder), (key, file, sha) -> {
             put.add(key);
             if (put.size() <= 2) {
@@ -208,7 +208,7 @@ class DumpTest {
         assertEquals(2, file.unflushed());
         SpooledObject kept = file.cut();
         assertEquals(3, kept.span.records);
-        new FolderStore(raw()).put(kept.key(TestBroker.BROKER), kept.file(), kept.sha256);
+        new FolderStore(raw(), false).put(kept.key(TestBroker.BROKER), kept.file(), kept.sha256);
         assertEquals(upTo(3), sequences());
         assertEquals(kept.sha256, SpoolFile.hex(SpoolFile.sha256().digest(Files.readAllBytes(kept.file()))));
     }
@@ -217,7 +217,7 @@ class DumpTest {
     @Test
     void stoppingEndsThePause() throws Exception {
         boolean[] isDown = {true};
-        FolderStore folderStore = new FolderStore(raw());
+        FolderStore folderStore = new FolderStore(raw(), false);
         Spool spool = spool(TestBroker.settings(folder), (key, file, sha) -> {
             if (isDown[0]) {
                 throw new IOException("503");
@@ -238,7 +238,7 @@ class DumpTest {
 
     @Test
     void oversizedRecordsAreCounted() throws Exception {
-        Spool spool = spool(TestBroker.settings(folder), new FolderStore(raw()));
+        Spool spool = spool(TestBroker.settings(folder), new FolderStore(raw(), false));
         spool.append(TestBroker.push(TestBroker.NOON, new byte[RecordEncoder.MAX_RECORD_BYTES]));
         assertEquals(1, drops.of(Drops.Reason.OVERSIZED));
     }
@@ -263,7 +263,7 @@ class DumpTest {
         Settings settings = TestBroker.settings(folder);
         Instant begin = TestBroker.NOON.plus(Duration.ofMinutes(59)).plusSeconds(58);
         Clock clock = Clock.offset(Clock.systemUTC(), Duration.between(Instant.now(), begin));
-        Dump dump = new Dump(TestBroker.BROKER, settings, new FolderStore(raw()), new BrokerMetrics(), null, null, clock);
+        Dump dump = new Dump(TestBroker.BROKER, settings, new FolderStore(raw(), false), new BrokerMetrics(), java.util.Map.of(), null, new BrokerClock(clock, System::nanoTime));
         dump.start();
         dump.queue.offer(TestBroker.push(clock.instant(), new byte[] {1}));
         String twelve = "v1/dataset=manifests/cluster=kQ7x0RvXTs-Y2r0m3Jw0zA/dt=2026-11-20/hour=12/broker=3/" + TestBroker.BROKER.id + ".json";
@@ -290,8 +290,8 @@ class DumpTest {
     /** A killed broker cannot count any more: what was dropped is in its manifest at once. */
     @Test
     void whatWasDroppedIsInTheSpoolsManifestWithinSeconds() throws Exception {
-        Dump dump = new Dump(TestBroker.BROKER, TestBroker.settings(folder), new FolderStore(raw()), new BrokerMetrics(), null, null,
-                Clock.systemUTC());
+        Dump dump = new Dump(TestBroker.BROKER, TestBroker.settings(folder), new FolderStore(raw(), false), new BrokerMetrics(), java.util.Map.of(), null,
+                BrokerClock.SYSTEM);
         dump.start();
         dump.drops.count(Drops.Reason.QUEUE_FULL, 7);
         Path manifest = Manifests.path(spoolFolder(), Hour.of(Instant.now()));
@@ -306,8 +306,8 @@ class DumpTest {
 
     @Test
     void figuresAreShownInJmx() throws Exception {
-        Dump dump = new Dump(TestBroker.BROKER, TestBroker.settings(folder), new FolderStore(raw()), new BrokerMetrics(), null, null,
-                Clock.systemUTC());
+        Dump dump = new Dump(TestBroker.BROKER, TestBroker.settings(folder), new FolderStore(raw(), false), new BrokerMetrics(), java.util.Map.of(), null,
+                BrokerClock.SYSTEM);
         DumpStatus status = DumpStatus.register(dump);
         status.pushes.add(2);
         dump.drops.count(Drops.Reason.SPOOL_FULL, 3);

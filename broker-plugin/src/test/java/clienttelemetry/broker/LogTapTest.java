@@ -2,6 +2,7 @@ package clienttelemetry.broker;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.apache.logging.log4j.core.LogEvent;
 import org.apache.logging.log4j.core.LoggerContext;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Configuration;
+import org.apache.logging.log4j.core.config.Configurator;
 import org.apache.logging.log4j.core.config.LoggerConfig;
 import org.apache.logging.log4j.core.config.Property;
 import org.junit.jupiter.api.Test;
@@ -55,6 +57,61 @@ class LogTapTest {
         assertEquals(List.of("warn"), written);
     }
 
+    /** Sets the operator's level as Kafka does for `kafka-configs --entity-type broker-loggers`; null takes it back. */
+    private interface Operator {
+        void set(String level);
+    }
+
+    /** What broke in 0.1: DEBUG and back to WARN, as the README tells operators to do, and DEBUG while the tap is on. */
+    private void checkChanges(LogTap tap, Operator operator, Runnable speak) {
+        written.clear();
+        tap.listen(LogTap.Detail.DEBUG);
+        expect(tap, speak, "WARN", operator, List.of("warn", "info", "debug"), List.of("warn"));
+        expect(tap, speak, "DEBUG", operator, List.of("warn", "info", "debug"), List.of("warn", "info", "debug"));
+        expect(tap, speak, "WARN", operator, List.of("warn", "info", "debug"), List.of("warn"));
+        expect(tap, speak, "INFO", operator, List.of("warn", "info", "debug"), List.of("warn", "info"));
+        expect(tap, speak, null, operator, List.of("warn", "info", "debug"), List.of("warn"));
+
+        operator.set("DEBUG"); // inside a window, which then ends: the operator's level stays
+        tap.listen(null);
+        speak.run();
+        assertEquals(List.of("warn", "info", "debug"), written);
+        heard.clear();
+        written.clear();
+        tap.listen(LogTap.Detail.DEBUG);
+        tap.listen(null);
+        operator.set("ERROR");
+        tap.listen(LogTap.Detail.DEBUG);
+        speak.run();
+        assertEquals(List.of("warn", "info", "debug"), heard);
+        assertEquals(List.of(), written);
+        heard.clear();
+        operator.set("DEBUG");
+        tap.remove();
+        speak.run();
+        assertEquals(List.of(), heard);
+        assertEquals(List.of("warn", "info", "debug"), written, "his level stays when the plugin goes");
+        operator.set(null);
+    }
+
+    private void expect(LogTap tap, Runnable speak, String level, Operator operator, List<String> hears, List<String> writes) {
+        operator.set(level);
+        tap.listen(LogTap.Detail.DEBUG); // the next tick
+        speak.run();
+        assertEquals(hears, heard, "heard at the operator's " + level);
+        assertEquals(writes, written, "written at the operator's " + level);
+        heard.clear();
+        written.clear();
+    }
+
+    private static void setLog4j2(String logger, String level) {
+        Configurator.setLevel(logger, level == null ? null : Level.valueOf(level)); // null: as Kafka unsets a level
+    }
+
+    private static void setReload4j(Logger logger, String level) {
+        logger.setLevel(level == null ? null : org.apache.log4j.Level.toLevel(level));
+    }
+
     private void speakLog4j2(String logger) {
         org.apache.logging.log4j.Logger log = LogManager.getLogger(logger);
         log.warn("warn");
@@ -88,6 +145,35 @@ class LogTapTest {
         configuration.addLogger("tapped.own", logger);
         context.updateLoggers();
         check(new Log4j2Tap("tapped.own", this::hear), () -> speakLog4j2("tapped.own"));
+        Level root = context.getConfiguration().getRootLogger().getLevel();
+        Configurator.setRootLevel(Level.WARN);
+        checkChanges(new Log4j2Tap("tapped.own", this::hear), level -> setLog4j2("tapped.own", level), () -> speakLog4j2("tapped.own"));
+        Configurator.setRootLevel(root);
+    }
+
+    /** Between two ticks, too, the operator's log gets nothing that the level does not let through. */
+    @Test
+    void log4j2WithoutATick() {
+        LoggerContext context = (LoggerContext) LogManager.getContext(false);
+        AbstractAppender appender = log4j2Appender("between");
+        context.getConfiguration().getRootLogger().addAppender(appender, null, null);
+        Log4j2Tap tap = new Log4j2Tap("tapped.between", this::hear);
+        try {
+            tap.listen(LogTap.Detail.DEBUG);
+            Configurator.setLevel("tapped.between", Level.WARN); // makes a configuration of its own for the logger
+            speakLog4j2("tapped.between");
+            assertEquals(List.of("warn", "info", "debug"), heard);
+            assertEquals(List.of("warn"), written);
+            heard.clear();
+            written.clear();
+            context.reconfigure();
+            tap.listen(LogTap.Detail.DEBUG);
+            speakLog4j2("tapped.between");
+            assertEquals(List.of("warn", "info", "debug"), heard, "after the configuration was reloaded");
+        } finally {
+            tap.remove();
+            context.getConfiguration().getRootLogger().removeAppender("between");
+        }
     }
 
     /** When the process is told to end, log4j 2 ends while the broker still stops, and refuses to begin again. */
@@ -116,6 +202,8 @@ class LogTapTest {
         context.updateLoggers();
         try {
             check(new Log4j2Tap("tapped.inherits", this::hear), () -> speakLog4j2("tapped.inherits"));
+            checkChanges(new Log4j2Tap("tapped.inherits", this::hear), level -> setLog4j2("tapped.inherits", level),
+                    () -> speakLog4j2("tapped.inherits"));
         } finally {
             root.removeAppender("root");
             root.setLevel(before);
@@ -156,6 +244,8 @@ class LogTapTest {
         logger.setAdditivity(false);
         check(new Reload4jTap("tapped.own", this::hear), () -> speakReload4j(logger));
         assertFalse(logger.getAdditivity());
+        Logger.getLogger("tapped").setLevel(org.apache.log4j.Level.WARN);
+        checkChanges(new Reload4jTap("tapped.own", this::hear), level -> setReload4j(logger, level), () -> speakReload4j(logger));
     }
 
     @Test
@@ -167,5 +257,70 @@ class LogTapTest {
         Logger logger = Logger.getLogger("tapped.above.inherits");
         check(new Reload4jTap("tapped.above.inherits", this::hear), () -> speakReload4j(logger));
         assertEquals(null, logger.getLevel());
+        checkChanges(new Reload4jTap("tapped.above.inherits", this::hear), level -> setReload4j(logger, level), () -> speakReload4j(logger));
+    }
+
+    /** reload4j holds the logger's lock while it calls an appender: a tap that then waits for its own would stop the broker. */
+    @Test
+    void reload4jNeverWaitsForTheTap() throws Exception {
+        Logger logger = Logger.getLogger("tapped.busy");
+        logger.setLevel(org.apache.log4j.Level.DEBUG);
+        logger.setAdditivity(false);
+        AppenderSkeleton quiet = new AppenderSkeleton() {
+            @Override
+            protected void append(LoggingEvent event) {
+                Thread.yield();
+            }
+
+            @Override
+            public void close() {
+                // nothing is open
+            }
+
+            @Override
+            public boolean requiresLayout() {
+                return false;
+            }
+        };
+        logger.addAppender(quiet);
+        Reload4jTap tap = new Reload4jTap("tapped.busy", (message, error, millis) -> { });
+        boolean[] isOver = {false};
+        Thread[] threads = new Thread[3];
+        for (int i = 0; i < threads.length; i++) {
+            threads[i] = new Thread(() -> {
+                while (!isOver[0]) {
+                    logger.warn("busy");
+                }
+            });
+            threads[i].setDaemon(true);
+            threads[i].start();
+        }
+        Thread operator = new Thread(() -> {
+            for (int i = 0; i < 3000; i++) {
+                tap.listen(i % 3 == 0 ? LogTap.Detail.INFO : LogTap.Detail.DEBUG);
+                logger.setLevel(i % 2 == 0 ? org.apache.log4j.Level.WARN : org.apache.log4j.Level.ERROR);
+                tap.listen(LogTap.Detail.DEBUG);
+                tap.remove();
+            }
+        });
+        operator.setDaemon(true);
+        operator.start();
+        operator.join(20_000);
+        boolean isStuck = operator.isAlive();
+        isOver[0] = true;
+        assertFalse(isStuck, "two threads wait for each other");
+    }
+
+    /** Kafka's tools show the level that the operator set. */
+    @Test
+    void reload4jSaysTheOperatorsLevel() {
+        Logger logger = Logger.getLogger("tapped.shown");
+        logger.setLevel(org.apache.log4j.Level.ERROR);
+        Reload4jTap tap = new Reload4jTap("tapped.shown", this::hear);
+        tap.listen(LogTap.Detail.DEBUG);
+        assertEquals("ERROR", logger.getLevel().toString());
+        assertTrue(logger.isDebugEnabled());
+        tap.remove();
+        assertEquals(org.apache.log4j.Level.ERROR, logger.getLevel());
     }
 }

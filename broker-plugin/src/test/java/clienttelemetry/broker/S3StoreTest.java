@@ -1,124 +1,165 @@
 package clienttelemetry.broker;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import com.sun.net.httpserver.HttpExchange;
 import com.sun.net.httpserver.HttpServer;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
+/** On a real socket. That signatures are right is shown by the end-to-end tests, on a store that checks them. */
 class S3StoreTest {
-    private static final String NOTHING = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    private static final String OF_CONTENT = "ed7002b439e9ac845f22357d822bac1444730fbdb6016d3ec9432297b9ec9f73";
 
     @TempDir
     Path folder;
 
-    /** The examples in "Signature calculations for the Authorization header" of the S3 API reference. */
-    @Test
-    void signatureOfTheReference() {
-        AwsCredentials.Keys keys = new AwsCredentials.Keys("AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", null, null);
-        TreeMap<String, String> put = new TreeMap<>(Map.of(
-                "date", "Fri, 24 May 2013 00:00:00 GMT",
-                "host", "examplebucket.s3.amazonaws.com",
-                "x-amz-content-sha256", "44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072",
-                "x-amz-date", "20130524T000000Z",
-                "x-amz-storage-class", "REDUCED_REDUNDANCY"));
-        assertTrue(AwsSignature.authorization("PUT", AwsSignature.escape("/test$file.text"), put, keys, "us-east-1")
-                .endsWith("Signature=98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd"));
-        TreeMap<String, String> get = new TreeMap<>(Map.of(
-                "host", "examplebucket.s3.amazonaws.com",
-                "range", "bytes=0-9",
-                "x-amz-content-sha256", NOTHING,
-                "x-amz-date", "20130524T000000Z"));
-        assertTrue(AwsSignature.authorization("GET", "/test.txt", get, keys, "us-east-1")
-                .endsWith("Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"));
-    }
+    private final List<String> paths = new ArrayList<>();
+    private final List<Map<String, String>> headers = new ArrayList<>();
+    private final List<String> bodies = new ArrayList<>();
+    private int status = 200;
+    private String code = "";
+    private HttpServer server;
+    private Path file;
 
-    @Test
-    void putsAndSaysWhatWentWrong() throws Exception {
-        AtomicReference<HttpExchange> seen = new AtomicReference<>();
-        AtomicReference<byte[]> body = new AtomicReference<>();
-        int[] status = {200};
-        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
+    @BeforeEach
+    void serve() throws IOException {
+        server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
         server.createContext("/", exchange -> {
-            seen.set(exchange);
-            body.set(exchange.getRequestBody().readAllBytes());
-            byte[] answer = "<Error><Code>AccessDenied</Code></Error>".getBytes();
-            exchange.sendResponseHeaders(status[0], answer.length);
+            Map<String, String> received = new HashMap<>();
+            exchange.getRequestHeaders().forEach((name, values) -> received.put(name.toLowerCase(), values.get(0)));
+            headers.add(received);
+            paths.add(exchange.getRequestURI().getRawPath());
+            bodies.add(new String(exchange.getRequestBody().readAllBytes()));
+            byte[] answer = ("<Error><Code>" + code + "</Code><Message>no</Message></Error>").getBytes();
+            exchange.sendResponseHeaders(status, answer.length);
             exchange.getResponseBody().write(answer);
             exchange.close();
         });
         server.start();
-        try {
-            Settings settings = new Settings(Map.of(
-                    "client.telemetry.dump.location", "s3://bucket/some/prefix/",
-                    "client.telemetry.dump.spool.dir", folder.toString(),
-                    "client.telemetry.dump.s3.endpoint", "http://127.0.0.1:" + server.getAddress().getPort(),
-                    "client.telemetry.dump.s3.path.style", "true",
-                    "client.telemetry.dump.s3.region", "eu-central-1",
-                    "client.telemetry.dump.s3.server.side.encryption", "aws:kms"));
-            AwsCredentials credentials = new AwsCredentials(
-                    Map.of("AWS_ACCESS_KEY_ID", "id", "AWS_SECRET_ACCESS_KEY", "secret", "AWS_SESSION_TOKEN", "token"));
-            S3Store store = new S3Store(settings, credentials);
-            Path file = Files.write(folder.resolve("object"), "content".getBytes());
-            store.put("v1/dataset=connections/x.zst", file, NOTHING);
-            assertEquals("/bucket/some/prefix/v1/dataset%3Dconnections/x.zst", seen.get().getRequestURI().getRawPath());
-            assertEquals("content", new String(body.get()));
-            assertEquals("token", seen.get().getRequestHeaders().getFirst("x-amz-security-token"));
-            assertEquals("aws:kms", seen.get().getRequestHeaders().getFirst("x-amz-server-side-encryption"));
-            assertTrue(seen.get().getRequestHeaders().getFirst("Authorization").contains("/eu-central-1/s3/aws4_request"));
-            status[0] = 403;
-            IOException refused = assertThrows(IOException.class, () -> store.put("k", file, NOTHING));
-            assertTrue(refused.getMessage().contains("403") && refused.getMessage().contains("AccessDenied"), refused.getMessage());
-        } finally {
-            server.stop(0);
-        }
+        file = Files.write(folder.resolve("object"), "content".getBytes());
+    }
+
+    @AfterEach
+    void stop() {
+        server.stop(0);
+    }
+
+    /** With keys of its own, in a profile. */
+    private S3Store store(String endpoint) throws IOException {
+        profile("first");
+        Map<String, String> settings = new HashMap<>(Map.of(
+                "client.telemetry.dump.location", "s3://bucket/some/prefix/",
+                "client.telemetry.dump.spool.dir", folder.resolve("spool").toString(),
+                "client.telemetry.dump.s3.endpoint", endpoint,
+                "client.telemetry.dump.s3.path.style", "true",
+                "client.telemetry.dump.s3.region", "eu-central-1",
+                "client.telemetry.dump.s3.server.side.encryption", "aws:kms",
+                "client.telemetry.dump.s3.kms.key.id", "a-key",
+                "client.telemetry.dump.s3.profile", "kafka",
+                "client.telemetry.dump.s3.profile.file", folder.resolve("profiles").toString()));
+        return new S3Store(new Settings(settings));
+    }
+
+    private void profile(String id) throws IOException {
+        Files.writeString(folder.resolve("profiles"), "[default]\naws_access_key_id = x\naws_secret_access_key = y\n"
+                + "[profile kafka]\naws_access_key_id = " + id + "\naws_secret_access_key = secret\n");
+    }
+
+    private String url() {
+        return "http://127.0.0.1:" + server.getAddress().getPort();
     }
 
     @Test
-    void theChainOfCredentials() throws Exception {
-        Path file = Files.write(folder.resolve("credentials"),
-                ("[default]\naws_access_key_id = a\naws_secret_access_key = b\n[kafka]\n# c\naws_access_key_id=c\n"
-                        + "aws_secret_access_key=d=\naws_session_token=e\n").getBytes());
-        Map<String, String> environment = Map.of("AWS_SHARED_CREDENTIALS_FILE", file.toString(), "AWS_PROFILE", "kafka");
-        AwsCredentials.Keys keys = new AwsCredentials(environment).get();
-        assertEquals("c d= e", keys.id + " " + keys.secret + " " + keys.token);
-
-        HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", 0), 0);
-        server.createContext("/container", exchange -> answer(exchange,
-                "{\"AccessKeyId\": \"f\", \"SecretAccessKey\": \"g\", \"Token\": \"h\", \"Expiration\": \"2099-01-01T00:00:00Z\"}"));
-        server.createContext("/sts", exchange -> answer(exchange, "<R><Credentials><AccessKeyId>i</AccessKeyId><SecretAccessKey>j"
-                + "</SecretAccessKey><SessionToken>k</SessionToken><Expiration>2099-01-01T00:00:00Z</Expiration></Credentials></R>"));
-        server.start();
-        String url = "http://127.0.0.1:" + server.getAddress().getPort();
-        try {
-            String none = folder.resolve("none").toString();
-            keys = new AwsCredentials(Map.of("AWS_SHARED_CREDENTIALS_FILE", none, "AWS_CONTAINER_CREDENTIALS_FULL_URI", url + "/container")).get();
-            assertEquals("f g h", keys.id + " " + keys.secret + " " + keys.token);
-            Path token = Files.write(folder.resolve("token"), "jwt".getBytes());
-            keys = new AwsCredentials(Map.of("AWS_WEB_IDENTITY_TOKEN_FILE", token.toString(), "AWS_ROLE_ARN", "arn:aws:iam::1:role/r",
-                    "AWS_ENDPOINT_URL_STS", url + "/sts")).get();
-            assertEquals("i j k", keys.id + " " + keys.secret + " " + keys.token);
-            IOException missing = assertThrows(IOException.class, () -> new AwsCredentials(
-                    Map.of("AWS_SHARED_CREDENTIALS_FILE", none, "AWS_EC2_METADATA_DISABLED", "true")).get());
-            assertTrue(missing.getMessage().contains("AWS_ACCESS_KEY_ID"), missing.getMessage());
-        } finally {
-            server.stop(0);
-        }
+    void aPut() throws Exception {
+        store(url()).put("v1/dataset=connections/x.zst", file, OF_CONTENT);
+        assertEquals(List.of("/bucket/some/prefix/v1/dataset%3Dconnections/x.zst"), paths);
+        assertEquals(List.of("content"), bodies);
+        Map<String, String> sent = headers.get(0);
+        assertEquals("aws:kms", sent.get("x-amz-server-side-encryption"));
+        assertEquals("a-key", sent.get("x-amz-server-side-encryption-aws-kms-key-id"));
+        assertEquals("7XACtDnprIRfIjV9giusFERzD722AW0+yUMil7nsn3M=", sent.get("x-amz-checksum-sha256"), "buckets with Object Lock want one");
+        assertTrue(sent.get("authorization").contains("Credential=first/") && sent.get("authorization").contains("/eu-central-1/s3/aws4_request"),
+                sent.get("authorization"));
     }
 
-    private static void answer(HttpExchange exchange, String text) throws IOException {
-        exchange.sendResponseHeaders(200, text.length());
-        exchange.getResponseBody().write(text.getBytes());
-        exchange.close();
+    @Test
+    void aRefusedObjectIsToldFromARefusingStore() throws Exception {
+        S3Store store = store(url());
+        status = 400;
+        code = "InvalidRequest";
+        RefusedObject refused = assertThrows(RefusedObject.class, () -> store.put("k", file, OF_CONTENT));
+        assertTrue(refused.getMessage().contains("400 InvalidRequest"), refused.getMessage());
+        for (String each : new String[] {"ExpiredToken", "RequestTimeout"}) {
+            code = each;
+            IOException error = assertThrows(IOException.class, () -> store.put("k", file, OF_CONTENT));
+            assertFalse(error instanceof RefusedObject, each);
+        }
+        status = 403;
+        code = "AccessDenied";
+        IOException denied = assertThrows(IOException.class, () -> store.put("k", file, OF_CONTENT));
+        assertFalse(denied instanceof RefusedObject);
+        assertTrue(denied.getMessage().contains("403 AccessDenied"), denied.getMessage());
+    }
+
+    /** 0.1 went on with keys that S3 had called expired. */
+    @Test
+    void expiredKeysAreLookedForAnew() throws Exception {
+        S3Store store = store(url());
+        status = 400;
+        code = "ExpiredToken";
+        assertThrows(IOException.class, () -> store.put("k", file, OF_CONTENT));
+        profile("second");
+        status = 200;
+        store.put("k", file, OF_CONTENT);
+        assertTrue(headers.get(headers.size() - 1).get("authorization").contains("Credential=second/"));
+    }
+
+    @Test
+    void aStoreThatIsNotThere() throws Exception {
+        server.stop(0);
+        IOException error = assertThrows(IOException.class, () -> store(url()).put("k", file, OF_CONTENT));
+        assertFalse(error instanceof RefusedObject);
+    }
+
+    /** One object that the store refuses, among others: the others go, and their manifest. */
+    @Test
+    void aRefusedObjectHoldsUpNoOthers() throws Exception {
+        List<String> stored = new ArrayList<>();
+        BrokerClock clock = BrokerClock.SYSTEM;
+        Uploads uploads = new Uploads((key, object, sha256) -> {
+            if (key.contains("-00000000000000000001-")) {
+                throw new RefusedObject("400 InvalidRequest", null);
+            }
+            stored.add(key);
+        }, clock);
+        Hour hour = Hour.of(TestBroker.NOON);
+        for (long sequence = 0; sequence < 4; sequence++) {
+            SpoolName name = new SpoolName(folder, Dataset.CONNECTIONS, hour, sequence);
+            Files.write(name.finished(), new byte[] {1});
+            RecordSpan span = new RecordSpan();
+            span.add(1);
+            uploads.object(new SpooledObject(name, span, 1, OF_CONTENT), TestBroker.BROKER);
+        }
+        uploads.manifest(Manifests.save(folder, hour, Manifests.JSON.createObjectNode()), hour, TestBroker.BROKER);
+        while (uploads.attemptOne()) {
+            // until nothing is due
+        }
+        assertEquals(4, stored.size(), stored.toString());
+        assertTrue(stored.get(3).endsWith(".json"));
+        assertEquals(1, uploads.refused());
+        assertEquals(1, uploads.waiting());
     }
 }

@@ -1,0 +1,90 @@
+"""Runs what the knowledge base recommends: real clients against a real broker, into benchmarks/fixes/fixes.csv.
+
+    python -m benchmarks.fixes --broker 4.0.1 [--program sarama ...] [--again]
+
+A client that has a row for this broker is not run again, unless --again asks for it. Rows that plan.csv no longer
+has go. One run at a time: each writes the table whole.
+"""
+
+import argparse
+import datetime as dt
+import os
+import re
+import signal
+import sys
+from dataclasses import asdict
+
+from benchmarks.fixes import broker, clients, table
+from benchmarks.fixes.table import Plan, Result
+
+ERROR_CHARACTERS = 300
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fixes", description=__doc__)
+    parser.add_argument("--broker", required=True, help="exact release of the target, such as 4.0.1")
+    parser.add_argument("--program", nargs="*", default=[], help="only these programs")
+    parser.add_argument("--again", action="store_true", help="also what has been run already")
+    args = parser.parse_args(arguments)
+    plans = [each for each in table.plans() if each.program]
+    known = {(each.client, release) for each in plans for release in each.releases}
+    done = {key: each for each in table.results() if (key := (each.client, each.broker)) in known}
+    planned = {
+        each.client: each
+        for each in plans
+        if args.broker in each.releases
+        and (not args.program or each.program in args.program)
+        and (args.again or (each.client, args.broker) not in done)
+    }
+    if not planned:
+        print(f"nothing to run against {args.broker}")
+        return 0
+    # Whoever ends the run ends the broker too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    with broker.running(args.broker) as addresses:
+        for number, plan in enumerate(planned.values()):
+            result = _run(plan, args.broker, addresses, f"{os.getpid()}-{number}")
+            print(
+                f"{' '.join(filter(None, plan.client))} on {args.broker}: {result.error or 'works'}",
+                flush=True,
+            )
+            done[plan.client, args.broker] = result
+            table.write(done.values())
+    return 0
+
+
+def _run(plan: Plan, release: str, addresses: dict[str, str], unique: str) -> Result:
+    environment = {
+        "BOOTSTRAP": addresses["SASL_PLAINTEXT" if plan.mechanism else "PLAINTEXT"],
+        "MECHANISM": plan.mechanism,
+        "USERNAME": broker.USERNAME,
+        "PASSWORD": broker.PASSWORD,
+        "TOPIC": f"topic-{unique}",
+        "GROUP": f"group-{unique}",
+        "CONFIGURATION": plan.configuration,
+    }
+    try:
+        outcomes = clients.run(plan.program, plan.version, environment)
+    except clients.NotInstalled as reason:
+        outcomes = {"connect": f"not installed: {reason}"}
+    said = {
+        step: outcome for step, outcome in outcomes.items() if outcome not in ("ok", "n/a", "not reached")
+    }
+    steps = {step: _word(outcomes.get(step, "")) for step in clients.STEPS}
+    client = {name: value for name, value in asdict(plan).items() if name in Result.__dataclass_fields__}
+    error = next((f"{step}: {_readable(words)}" for step, words in said.items()), "")
+    return Result(**client, broker=release, **steps, error=error, ran_on=str(dt.datetime.now(dt.UTC).date()))
+
+
+def _word(outcome: str) -> str:
+    return outcome if outcome in ("ok", "n/a", "") else "" if outcome == "not reached" else "failed"
+
+
+def _readable(words: str) -> str:
+    """Without ports, times and line breaks, which differ from run to run."""
+    words = re.sub(r"127\.0\.0\.1:\d+", "BROKER", " ".join(words.split()))
+    return re.sub(r"\bafter \d+ ?ms\b", "after some ms", words)[:ERROR_CHARACTERS]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

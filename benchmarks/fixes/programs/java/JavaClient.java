@@ -1,0 +1,144 @@
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.TimeUnit;
+import org.apache.kafka.clients.admin.AdminClient;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.TopicPartition;
+
+/** The steps of benchmarks/fixes with kafka-clients. CONFIGURATION: settings of consumers, such as group.protocol=consumer. */
+public final class JavaClient {
+    private static final String TOPIC = env("TOPIC");
+    private static final String GROUP = env("GROUP");
+    private static final TopicPartition PARTITION = new TopicPartition(TOPIC, 0);
+
+    private interface Step {
+        void run() throws Exception;
+    }
+
+    private static String env(String name) {
+        return System.getenv().getOrDefault(name, "");
+    }
+
+    private static boolean report(String step, Step work) {
+        String outcome = "ok";
+        try {
+            work.run();
+        } catch (Throwable error) {
+            outcome = error.toString() + (error.getCause() == null ? "" : "; " + error.getCause());
+        }
+        System.out.println("{\"step\": \"" + step + "\", \"outcome\": \""
+                + outcome.replace("\\", "\\\\").replace("\"", "'").replace("\n", " ") + "\"}");
+        return outcome.equals("ok");
+    }
+
+    private static Properties settings(String... more) {
+        Properties all = new Properties();
+        all.put("bootstrap.servers", env("BOOTSTRAP"));
+        all.put("request.timeout.ms", "8000");
+        all.put("default.api.timeout.ms", "12000");
+        if (!env("MECHANISM").isEmpty()) {
+            String module = env("MECHANISM").startsWith("SCRAM") ? "scram.ScramLoginModule" : "plain.PlainLoginModule";
+            all.put("security.protocol", "SASL_PLAINTEXT");
+            all.put("sasl.mechanism", env("MECHANISM"));
+            all.put("sasl.jaas.config", "org.apache.kafka.common.security." + module + " required username=\""
+                    + env("USERNAME") + "\" password=\"" + env("PASSWORD") + "\";");
+        }
+        for (String each : more) {
+            all.put(each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
+        }
+        return all;
+    }
+
+    private static Properties producing(String... more) {
+        Properties all = settings(more);
+        all.put("key.serializer", "org.apache.kafka.common.serialization.StringSerializer");
+        all.put("value.serializer", "org.apache.kafka.common.serialization.StringSerializer");
+        all.put("delivery.timeout.ms", "12000");
+        return all;
+    }
+
+    private static Properties consuming(String... more) {
+        Properties all = settings(more);
+        all.put("key.deserializer", "org.apache.kafka.common.serialization.StringDeserializer");
+        all.put("value.deserializer", "org.apache.kafka.common.serialization.StringDeserializer");
+        all.put("enable.auto.commit", "false");
+        all.put("auto.offset.reset", "earliest");
+        return all;
+    }
+
+    private static ConsumerRecord<String, String> first(KafkaConsumer<String, String> consumer) {
+        long deadline = System.currentTimeMillis() + 20_000;
+        while (System.currentTimeMillis() < deadline) {
+            for (ConsumerRecord<String, String> record : consumer.poll(Duration.ofSeconds(1))) {
+                return record;
+            }
+        }
+        throw new IllegalStateException("no record in 20 s");
+    }
+
+    private static void connect() throws Exception {
+        try (AdminClient admin = AdminClient.create(settings())) {
+            admin.describeCluster().nodes().get(15, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void produce() throws Exception {
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(producing("compression.type=gzip"))) {
+            producer.send(new ProducerRecord<>(TOPIC, 0, null, "record")).get(15, TimeUnit.SECONDS);
+        }
+    }
+
+    private static void consume() {
+        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(consuming())) {
+            consumer.assign(List.of(PARTITION));
+            consumer.seekToBeginning(List.of(PARTITION));
+            first(consumer);
+        }
+    }
+
+    private static void group() {
+        String[] more = env("CONFIGURATION").isEmpty() ? new String[0] : env("CONFIGURATION").split(" ");
+        Properties settings = consuming(more);
+        settings.put("group.id", GROUP);
+        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings)) {
+            consumer.subscribe(List.of(TOPIC));
+            ConsumerRecord<String, String> record = first(consumer);
+            report("group", () -> { });
+            TopicPartition read = new TopicPartition(record.topic(), record.partition());
+            consumer.commitSync(Map.of(read, new OffsetAndMetadata(record.offset() + 1)));
+        }
+        try (KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings)) {
+            consumer.assign(List.of(PARTITION));
+            if (consumer.position(PARTITION) < 1) {
+                throw new IllegalStateException("committed offset is " + consumer.position(PARTITION));
+            }
+        }
+    }
+
+    private static void transaction() throws Exception {
+        try (KafkaProducer<String, String> producer = new KafkaProducer<>(producing("transactional.id=" + GROUP + "-txn"))) {
+            producer.initTransactions();
+            for (int attempt = 0; attempt < 2; attempt++) {
+                producer.beginTransaction();
+                producer.send(new ProducerRecord<>(TOPIC, 0, null, "record")).get(15, TimeUnit.SECONDS);
+                producer.commitTransaction();
+            }
+        }
+    }
+
+    public static void main(String[] arguments) {
+        if (report("connect", JavaClient::connect)) {
+            report("produce", JavaClient::produce);
+            report("consume", JavaClient::consume);
+            report("commit", JavaClient::group);
+            report("txn", JavaClient::transaction);
+        }
+        System.exit(0);
+    }
+}

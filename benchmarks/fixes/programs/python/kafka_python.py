@@ -1,0 +1,70 @@
+"""The steps of benchmarks/fixes with kafka-python."""
+
+import os
+from typing import Any
+
+from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+from steps import env, report, settings_of
+
+SETTINGS: dict[str, Any] = {"bootstrap_servers": env("BOOTSTRAP"), **settings_of("api_version")}
+if env("MECHANISM"):
+    SETTINGS |= {
+        "security_protocol": "SASL_PLAINTEXT",
+        "sasl_mechanism": env("MECHANISM"),
+        "sasl_plain_username": env("USERNAME"),
+        "sasl_plain_password": env("PASSWORD"),
+    }
+READS = {"auto_offset_reset": "earliest", "enable_auto_commit": False, "consumer_timeout_ms": 20_000}
+TOPIC, GROUP = env("TOPIC"), env("GROUP")
+
+
+def connect() -> None:
+    consumer = KafkaConsumer(**SETTINGS)
+    assert consumer.topics() is not None
+    consumer.close()
+
+
+def produce() -> None:
+    producer = KafkaProducer(**SETTINGS, compression_type="gzip")
+    producer.send(TOPIC, b"record", partition=0).get(timeout=12)
+    producer.close(timeout=5)
+
+
+def consume() -> None:
+    consumer = KafkaConsumer(**SETTINGS, **READS)
+    consumer.assign([TopicPartition(TOPIC, 0)])
+    consumer.seek_to_beginning()
+    next(iter(consumer))
+    consumer.close()
+
+
+def group() -> None:
+    consumer = KafkaConsumer(TOPIC, group_id=GROUP, **SETTINGS, **READS)
+    next(iter(consumer))
+    report("group")
+    consumer.commit()
+    committed = consumer.committed(TopicPartition(TOPIC, 0))
+    consumer.close()
+    assert committed, f"committed offset is {committed}"
+
+
+def transaction() -> None:
+    producer = KafkaProducer(**SETTINGS, transactional_id=GROUP + "-txn")
+    producer.init_transactions()
+    for _ in range(2):
+        producer.begin_transaction()
+        producer.send(TOPIC, b"record", partition=0).get(timeout=12)
+        producer.commit_transaction()
+    producer.close(timeout=5)
+
+
+if __name__ == "__main__":
+    if report("connect", connect):
+        report("produce", produce)
+        report("consume", consume)
+        report("commit", group)
+        if hasattr(KafkaProducer, "init_transactions"):
+            report("txn", transaction)
+        else:
+            report("txn", outcome="n/a")
+    os._exit(0)  # threads of a client that could not connect do not keep the program

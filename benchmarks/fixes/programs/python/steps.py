@@ -1,0 +1,28 @@
+"""What the Python programs share: their settings come in the environment, each step goes out as a line of JSON."""
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+
+def env(name: str) -> str:
+    return os.environ.get(name, "")
+
+
+def settings_of(*names: str) -> dict[str, Any]:
+    """CONFIGURATION as keyword arguments: `api_version=0.11` becomes (0, 11)."""
+    given = dict(each.split("=", 1) for each in env("CONFIGURATION").split())
+    assert set(given) <= set(names), f"unknown settings in {given}"
+    return {name: tuple(map(int, value.split("."))) for name, value in given.items()}
+
+
+def report(step: str, work: Callable[[], None] | None = None, outcome: str = "ok") -> bool:
+    """Does a step and prints how it went; True where it went well."""
+    if work is not None:
+        try:
+            work()
+        except BaseException as error:  # whatever a library raises is the outcome
+            outcome = f"{type(error).__name__}: {error}"
+    print(json.dumps({"step": step, "outcome": outcome}), flush=True)
+    return outcome == "ok"

@@ -1,0 +1,256 @@
+"""How often the review is right on recorded upgrades: writes docs/review-accuracy.md.
+
+    python -m benchmarks.review_accuracy [--write docs/review-accuracy.md]
+
+tests/data/roll: request and server logs of one rolling upgrade with 30 applications, and what became of each by its own log.
+include/sample/fleet: the registry dump of another with 44, without client ids on most refusals.
+"""
+
+import argparse
+import csv
+import struct
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import count
+from json import loads
+from pathlib import Path
+from typing import Any
+
+import zstandard
+from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
+from client_telemetry.review import table_evidence
+from client_telemetry.review.activity import Evidence
+from client_telemetry.review.log_evidence import from_logs
+from client_telemetry.review.model import Review, review
+from client_telemetry.sources.log_files import find_logs
+
+CHECKOUT = Path(__file__).parents[1]
+ROLL, FLEET = CHECKOUT / "tests/data/roll", CHECKOUT / "include/sample/fleet"
+PHASES = {
+    "rolling": "rolling",
+    "unfinalized": "not_finalized",
+    "finalized": "finalized",
+    "4.0.0": "not_finalized",
+}
+DEFAULT_IDS = {
+    "click-sink": "sarama",
+    "lag-monitor": "kafka_exporter",
+    "lag-monitor-old": "kafka_exporter",
+    "adhoc-notebook": "rdkafka",
+    "edge-gateway": "sarama",
+    "erp-audit": "kafka-python-1.4.7",
+    "erp-pyk": "pykafka",
+}
+"""Applications that leave the client id to their library (README of the recordings)."""
+STREAMS = {"orders-enrich": "orders-enrich-StreamThread-1-consumer"}
+SLOT = 10
+
+
+@dataclass(frozen=True)
+class Compared:
+    application: str
+    phase: str
+    truth: str
+    outcome: str
+    verdict: str
+    """right, wrong, or invisible: no record of the brokers can show it."""
+
+
+def roll() -> tuple[Review, list[Compared]]:
+    found = review(from_logs(find_logs([str(ROLL)])), "3.9.1", "4.0.1")
+    rows = _rows(ROLL / "outcomes.csv")
+    clients = {row["app"]: _client(row, found) for row in _rows(ROLL / "apps.csv")}
+    truths = [
+        (row["app"], PHASES[row["phase"]], row["outcome"], row.get("outcome_last_20s") or row["outcome"])
+        for row in rows
+        if row["phase"] in PHASES and row["outcome"] != "not_running"
+    ]
+    return found, list(_compared(found, clients, truths))
+
+
+def fleet() -> tuple[Review, list[Compared]]:
+    found = review(dump_evidence(FLEET / "raw/v1"), "3.9.1", "4.0.0")
+    applications = _rows(FLEET / "apps.csv")
+    clients = {row["app"]: _client(row, found) for row in applications}
+    truths = [
+        (row["app"], PHASES[row["phase"]], row["verdict"], row["verdict"])
+        for row in _rows(FLEET / "outcomes.csv")
+        if row["phase"] == "4.0.0"
+    ]
+    old = {"orders-service-old": "unknown", "orders-service-new": "apache-kafka-java"}
+    return found, list(_compared(found, clients, truths, old))
+
+
+def _client(row: dict[str, str], found: Review) -> tuple[str, str]:
+    """Client id and principal; the id of its library where no client has the application's own."""
+    principal = row["principal"] if row["principal"].startswith("User:") else f"User:{row['principal']}"
+    own = row["client_id"], principal
+    if any((client.client_id, client.principal) == own for client in found.clients):
+        return own
+    return STREAMS.get(row["app"]) or DEFAULT_IDS.get(row["app"]) or row["client_id"], principal
+
+
+def _compared(
+    found: Review,
+    clients: dict[str, tuple[str, str]],
+    truths: Iterable[tuple[str, str, str, str]],
+    software: dict[str, str] | None = None,
+) -> Iterator[Compared]:
+    for app, phase, truth, at_end in truths:
+        name = (software or {}).get(app)
+        own = [
+            happened
+            for client in found.clients
+            if (client.client_id, client.principal) == clients[app] and name in (None, client.software_name)
+            for happened in client.outcomes
+            if happened.phase == phase
+        ]
+        if not own:
+            yield Compared(
+                app, phase, truth, "no record", "invisible" if truth.startswith("failing") else "wrong"
+            )
+            continue
+        (happened, *_) = own
+        word = f"{happened.outcome}{f': {happened.kind}' if happened.kind else ''}"
+        is_right = _agrees(happened.outcome, happened.kind, truth) or _agrees(
+            happened.outcome, happened.kind, at_end
+        )
+        yield Compared(app, phase, truth, word, "right" if is_right else "wrong")
+
+
+def _agrees(outcome: str, kind: str | None, truth: str) -> bool:
+    """`gone_or_locked_out` with failed logins is right of a client whose password was changed: nothing else can be said."""
+    if truth.startswith("failing:auth"):
+        return outcome == "failing" or (outcome, kind) == ("gone_or_locked_out", "failed_logins")
+    if truth.startswith("failing") or truth in ("broken", "degraded"):
+        return outcome == "failing"
+    if truth == "changed":
+        return outcome in ("changed", "failing")
+    if truth == "gone":
+        return outcome == "gone_or_locked_out"
+    return outcome in ("unaffected", "changed", "new", "not_tested", "not_seen")
+
+
+def dump_evidence(root: Path) -> Evidence:
+    """Of a dump as it lies on disk: what table_evidence.uses makes of connection_events."""
+    rows: dict[tuple[Any, ...], list[Any]] = {}
+    before: dict[tuple[Any, ...], tuple[int, int, float]] = {}
+    numbers = count()
+    for path in sorted((root / "dataset=connections").rglob("*.zst")):
+        incarnation, broker = path.name.partition("-")[0], int(path.parent.name.removeprefix("broker="))
+        for event in _events(path):
+            client = event.client
+            who = (
+                client.client_id if client.HasField("client_id") else None,
+                client.principal,
+                client.client_address,
+                client.client_software_name,
+                client.client_software_version,
+                client.security_protocol,
+            )
+            number = client.connection_id or next(numbers)
+            for use in event.api_uses:
+                same = incarnation, number, event.opened_at_nanos, use.api_key, use.version
+                requests, rejected, last_before = before.get(same, (0, 0, use.first_request_at_nanos / 1e9))
+                last = use.last_request_at_nanos / 1e9
+                before[same] = use.requests, use.rejected, last
+                if use.requests <= requests and use.rejected <= rejected:
+                    continue
+                key = (*who, broker, incarnation, use.api_key, use.version, int(last // SLOT))
+                row = rows.setdefault(key, [0, 0, last_before, last])
+                row[0] += use.requests - requests
+                row[1] += use.rejected - rejected
+                row[2], row[3] = min(row[2], last_before), max(row[3], last)
+    names = (
+        *("client_id", "principal", "client_address", "client_software_name", "client_software_version"),
+        *("security_protocol", "broker_id", "broker_incarnation", "api_key", "version", "slot"),
+        *("requests", "rejected", "first", "last"),
+    )
+    uses = [{**dict(zip(names, (*key, *row), strict=True)), "groups": []} for key, row in rows.items()]
+    return table_evidence.evidence(FLEET.name, uses, [], list(_brokers(root)), SLOT)
+
+
+def _events(path: Path) -> Iterator[ConnectionEvent]:
+    with path.open("rb") as stored:
+        data = zstandard.ZstdDecompressor().stream_reader(stored).read()
+    at = 0
+    while at < len(data):
+        (length,) = struct.unpack_from(">I", data, at)
+        yield ConnectionEvent.FromString(data[at + 4 : at + 4 + length])
+        at += 4 + length
+
+
+def _brokers(root: Path) -> Iterator[dict[str, Any]]:
+    for path in sorted((root / "dataset=manifests").rglob("*.json")):
+        manifest = loads(path.read_text())
+        times = [datetime.fromisoformat(file["max_time"]) for file in manifest["files"]]
+        yield {
+            "broker_id": manifest["broker_id"],
+            "broker_incarnation": manifest["incarnation"],
+            "releases": [manifest["broker_software_version"]],
+            "started_at": datetime.fromisoformat(manifest["broker_started_at"]),
+            "last_evidence_at": max(times, default=None),
+            "finalized_features": manifest.get("finalized_features"),
+        }
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+
+
+def document(recordings: Sequence[tuple[str, Review, list[Compared]]]) -> str:
+    parts = [
+        "# How often the review is right\n",
+        "Written by `make review-accuracy`. What the review says of each application and phase, held against the application's "
+        "own log. *Invisible*: the application never logged in, so that no record of the brokers names it.\n",
+    ]
+    for name, found, compared in recordings:
+        counts = Counter(each.verdict for each in compared)
+        parts += [
+            f"## {name}\n",
+            f"{len(compared)} applications and phases: {counts['right']} right, {counts['wrong']} wrong, "
+            f"{counts['invisible']} invisible.\n",
+        ]
+        others = [each for each in compared if each.verdict != "right"]
+        if others:
+            parts.append("| application | phase | its own log | review | |\n|---|---|---|---|---|")
+            parts += [
+                f"| {c.application} | {c.phase} | {c.truth} | {c.outcome} | {c.verdict} |" for c in others
+            ]
+            parts.append("")
+        outcomes = Counter((each.outcome, each.truth) for each in compared)
+        parts.append("| review | its own log | applications and phases |\n|---|---|---:|")
+        parts += [f"| {said} | {truth} | {n} |" for (said, truth), n in sorted(outcomes.items())]
+        parts.append(
+            "\n| rule | clients | happened | did not | not triggered | cannot tell |\n|---|---:|---:|---:|---:|---:|"
+        )
+        parts += [
+            f"| `{r.rule_id}` | {r.predicted} | {r.happened} | {r.did_not_happen} | {r.not_triggered} | {r.cannot_tell} |"
+            for r in found.rules
+        ]
+        parts.append("")
+    return "\n".join(parts)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = argparse.ArgumentParser(
+        prog="review_accuracy", description=(__doc__ or "").partition("\n")[0]
+    )
+    arguments.add_argument("--write", type=Path, help="file for the document; default: standard output")
+    args = arguments.parse_args(argv)
+    recordings = [
+        ("3.9.1 to 4.0.1, from request logs and server.log (tests/data/roll)", *roll()),
+        ("3.9.1 to 4.0.0, from a registry dump (include/sample/fleet)", *fleet()),
+    ]
+    text = document(recordings)
+    if args.write:
+        args.write.write_text(text, encoding="utf-8")
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

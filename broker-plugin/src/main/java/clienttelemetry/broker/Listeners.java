@@ -1,0 +1,107 @@
+package clienttelemetry.broker;
+
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** The listeners of the broker, from its configuration. */
+final class Listeners {
+    static final class Listener {
+        final String name;
+        final String protocol;
+        /** 0 where the operating system chooses it. */
+        final int port;
+        final List<String> mechanisms;
+
+        Listener(String name, String protocol, int port, List<String> mechanisms) {
+            this.name = name;
+            this.protocol = protocol;
+            this.port = port;
+            this.mechanisms = mechanisms;
+        }
+    }
+
+    private final List<Listener> all;
+    private final Set<String> controllers;
+
+    private Listeners(List<Listener> all, Set<String> controllers) {
+        this.all = all;
+        this.controllers = controllers;
+    }
+
+    /** {@code listeners} may be in a form that is not known; then none is known. */
+    static Listeners of(Map<String, ?> configuration) {
+        Map<String, String> protocols = new HashMap<>();
+        for (String pair : text(configuration, "listener.security.protocol.map").split(",")) {
+            int colon = pair.indexOf(':');
+            if (colon > 0) {
+                protocols.put(pair.substring(0, colon).trim(), pair.substring(colon + 1).trim());
+            }
+        }
+        List<Listener> all = new ArrayList<>();
+        for (String each : text(configuration, "listeners").split(",")) {
+            int colon = each.indexOf(':');
+            if (colon <= 0) {
+                all.clear();
+                break;
+            }
+            String name = each.substring(0, colon).trim();
+            String protocol = protocols.getOrDefault(name, name);
+            all.add(new Listener(name, protocol, port(each), protocol.startsWith("SASL") ? mechanisms(configuration, name) : List.of()));
+        }
+        return new Listeners(all, new HashSet<>(Arrays.asList(text(configuration, "controller.listener.names").split("\\s*,\\s*"))));
+    }
+
+    private static int port(String listener) {
+        try {
+            return Integer.parseInt(listener.substring(listener.lastIndexOf(':') + 1).trim());
+        } catch (NumberFormatException e) {
+            return 0;
+        }
+    }
+
+    private static List<String> mechanisms(Map<String, ?> configuration, String name) {
+        String own = text(configuration, "listener.name." + name.toLowerCase(Locale.ROOT) + ".sasl.enabled.mechanisms");
+        String mechanisms = own.isEmpty() ? text(configuration, "sasl.enabled.mechanisms") : own;
+        return Arrays.asList((mechanisms.isEmpty() ? "GSSAPI" : mechanisms).trim().split("\\s*,\\s*"));
+    }
+
+    /** A setting as text; empty where it is not set. */
+    static String text(Map<String, ?> configuration, String key) {
+        Object value = configuration.get(key);
+        if (value instanceof List) {
+            return String.join(",", ((List<?>) value).stream().map(String::valueOf).toArray(String[]::new));
+        }
+        return value == null ? "" : value.toString();
+    }
+
+    /** Whose connections are the brokers' own. */
+    boolean isOfControllers(String name) {
+        return controllers.contains(name);
+    }
+
+    /** Null where no listener has that port. */
+    Listener onPort(int port) {
+        return all.stream().filter(each -> each.port == port && port > 0).findFirst().orElse(null);
+    }
+
+    /** For the manifest; null where none is known. */
+    ArrayNode describe() {
+        if (all.isEmpty()) {
+            return null;
+        }
+        ArrayNode out = Manifests.JSON.createArrayNode();
+        for (Listener each : all) {
+            ArrayNode mechanisms = out.addObject().put("name", each.name).put("security_protocol", each.protocol)
+                    .putArray("sasl_mechanisms");
+            each.mechanisms.forEach(mechanisms::add);
+        }
+        return out;
+    }
+}

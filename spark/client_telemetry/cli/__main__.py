@@ -1,0 +1,112 @@
+"""The command `client-telemetry`: one subcommand each for what a person asks.
+
+    client-telemetry compatibility --from 3.9.1 --to 4.0.1 --input clients.csv --output verdicts.csv
+    client-telemetry --help
+
+Exit codes of commands that judge: 0 go, 3 no-go, 4 cannot tell. Of every command: 2 for arguments or files that cannot be
+used, with one line that says what to write instead; 130 when it was interrupted.
+"""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Final, NamedTuple
+
+BAD_ARGUMENTS: Final = 2
+INTERRUPTED: Final = 130
+
+
+class Subcommand(NamedTuple):
+    """`module`: has `main(argv) -> exit code`, and is imported when it is called."""
+
+    module: str
+    summary: str
+
+
+SUBCOMMANDS: Final = {
+    "compatibility": Subcommand(
+        "client_telemetry.compatibility.command_line", "verdicts for a list of clients, without a cluster"
+    ),
+    "report": Subcommand("client_telemetry.cli.report", "the upgrade report from brokers' request logs"),
+    "review": Subcommand(
+        "client_telemetry.cli.review", "what an upgrade did to each client, from brokers' logs"
+    ),
+    "subscription-check": Subcommand(
+        "client_telemetry.subscriptions.command_line",
+        "which client instances a KIP-714 subscription reaches, and what they are asked for",
+    ),
+    "gate": Subcommand("client_telemetry.cli.gate", "whether a report says go, as an exit code"),
+    "history": Subcommand(
+        "client_telemetry.cli.history", "first seen, last seen and gone since of every client"
+    ),
+    "knowledge-check": Subcommand(
+        "client_telemetry.compatibility.own_knowledge", "check a folder of your own knowledge"
+    ),
+    "owners": Subcommand("client_telemetry.cli.owners", "try owner rules on the clients of a day"),
+    "convert": Subcommand("client_telemetry.cli.convert", "request logs or OpenTelemetry files to a dump"),
+    "show-record": Subcommand(
+        "client_telemetry.cli.show_record", "the record of a raw dump that a finding cites"
+    ),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a subcommand and returns its exit code."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    match arguments[:1]:
+        case [] | ["-h" | "--help" | "help"]:
+            print(_usage())
+            return 0 if arguments else BAD_ARGUMENTS
+        case ["--version"]:
+            print(f"client-telemetry {version('client-telemetry')}")
+            return 0
+        case [name] if name in SUBCOMMANDS:
+            return _run(name, arguments[1:])
+        case [name]:
+            print(
+                f"client-telemetry: {name!r} is not a subcommand; there are {', '.join(SUBCOMMANDS)}",
+                file=sys.stderr,
+            )
+    return BAD_ARGUMENTS
+
+
+def _run(name: str, arguments: Sequence[str]) -> int:
+    try:
+        code: int = importlib.import_module(SUBCOMMANDS[name].module).main(arguments)
+    except ModuleNotFoundError as missing:
+        if missing.name is None or missing.name.startswith("client_telemetry"):
+            raise
+        print(
+            f"client-telemetry {name}: needs the package {missing.name}, which is not installed: "
+            "pip install 'client-telemetry[spark]'",
+            file=sys.stderr,
+        )
+        return BAD_ARGUMENTS
+    except KeyboardInterrupt:
+        print(f"client-telemetry {name}: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has seen enough. Python would complain again when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    return code
+
+
+def _usage() -> str:
+    width = max(map(len, SUBCOMMANDS))
+    lines = [f"  {name:<{width}}  {subcommand.summary}" for name, subcommand in SUBCOMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: client-telemetry SUBCOMMAND [arguments]",
+            "",
+            *lines,
+            "",
+            "client-telemetry SUBCOMMAND --help says what it takes; --version names the version.",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,42 @@
+"""Converts what was recorded in another form into a dump that the daily run reads.
+
+    client-telemetry convert FORMAT --cluster ID --raw FOLDER [--release V] [--zone Z] FILE ...
+
+The daily run does the same for a cluster with a `source` in the clusters file. FORMAT: request_log (then --release is what
+the brokers run, where the log does not prove it), or one of the formats of sources/otlp/files.py. FILE: files, folders or
+patterns. FOLDER: a folder or URL, the `raw` of the cluster in the clusters file. What was converted before is not converted again. Exit code
+2: one line tells what to say instead.
+"""
+
+import argparse
+import json
+import sys
+from datetime import timedelta
+
+from client_telemetry.sources.adapters import formats
+from client_telemetry.sources.arrivals import StillWritten
+from client_telemetry.sources.conversion import REFUSALS, convert_new, declared
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="client-telemetry convert", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("format", choices=formats())
+    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("--cluster", required=True, help="Kafka's id of the cluster")
+    parser.add_argument("--raw", required=True, help="folder or URL for the dump")
+    parser.add_argument("--release", help="release that the brokers run (request_log)")
+    parser.add_argument("--zone", help="of times without one (request_log); default: UTC")
+    told = parser.parse_args(argv)
+    optional = {name: value for name in ("release", "zone") if (value := getattr(told, name))}
+    source = {"format": told.format, "files": told.files, **optional}
+    try:
+        done = convert_new(declared(json.dumps(source)), told.cluster, told.raw, settled=timedelta(0))
+    except (*REFUSALS, StillWritten) as error:
+        print(f"sources: {error}", file=sys.stderr)
+        return 2
+    print(done.message)
+    for warning in done.warnings:
+        print(f"sources: warning: {warning}", file=sys.stderr)
+    return 0

@@ -1,0 +1,141 @@
+"""First seen, last seen, gone since: a view over the days of the table `clients`, nothing that is stored.
+
+    client-telemetry history --lake URL [--cluster ID] [--state gone] [--until YYYY-MM-DD]
+
+One row per client family (principal, masked client id, software name), as CSV. Only days that were published count:
+a day without data says nothing of anybody.
+"""
+
+import argparse
+import csv
+import datetime as dt
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
+from typing import Any
+
+from pyiceberg.expressions import And, EqualTo, LessThanOrEqual
+
+from client_telemetry.lake.lake import Lake
+from client_telemetry.reports.upgrade.spreadsheet import cell
+from client_telemetry.tables.clients import CLIENTS
+
+STATES = {
+    "here": "seen on the last published day",
+    "silent": "not seen then, and no longer than between two of its days before: it may be a monthly job",
+    "gone": "silent for longer than ever before",
+}
+_KEY = ("cluster_id", "principal", "client_family", "client_software_name")
+_COLUMNS = (
+    *_KEY,
+    "dt",
+    "client_id",
+    "client_software_version",
+    "instances",
+    "connections",
+    "first_seen_at",
+    "last_seen_at",
+)
+
+
+@dataclass(frozen=True)
+class History:
+    """One client family. `longest_silence_days`: published days in a row on which it was not seen, between two on
+    which it was; `silent_days`: those since it was last seen."""
+
+    cluster_id: str
+    principal: str | None
+    client_family: str | None
+    client_software_name: str | None
+    state: str
+    first_seen_at: dt.datetime
+    last_seen_at: dt.datetime
+    gone_since: dt.datetime | None
+    days_seen: int
+    silent_days: int
+    longest_silence_days: int
+    client_ids: int
+    software_versions: tuple[str, ...]
+    instances_per_day: float
+    connections_per_day: float
+
+
+def histories(
+    clients: Iterable[Mapping[str, Any]], published: Mapping[str, Sequence[dt.date]]
+) -> list[History]:
+    """`clients`: rows of the table, in any order. `published`: cluster id to the days that count; rows of other days
+    are ignored."""
+    number = {cluster: {day: n for n, day in enumerate(sorted(days))} for cluster, days in published.items()}
+    families: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
+    for client in clients:
+        if client["dt"] in number.get(client["cluster_id"], ()):
+            families.setdefault(tuple(client[name] for name in _KEY), []).append(client)
+    found = [_history(key, rows, number[key[0]]) for key, rows in families.items()]
+    return sorted(found, key=lambda each: [getattr(each, name) or "" for name in _KEY])
+
+
+def _history(
+    key: tuple[Any, ...], rows: Sequence[Mapping[str, Any]], number: Mapping[dt.date, int]
+) -> History:
+    seen = sorted({number[row["dt"]] for row in rows})
+    longest = max((after - before - 1 for before, after in pairwise(seen)), default=0)
+    silent = len(number) - 1 - seen[-1]
+    state = "here" if not silent else "silent" if silent <= longest else "gone"
+    last = max(row["last_seen_at"] for row in rows)
+    return History(
+        *key,
+        state=state,
+        first_seen_at=min(row["first_seen_at"] for row in rows),
+        last_seen_at=last,
+        gone_since=last if state == "gone" else None,
+        days_seen=len(seen),
+        silent_days=silent,
+        longest_silence_days=longest,
+        client_ids=len({row["client_id"] for row in rows}),
+        software_versions=tuple(sorted({row["client_software_version"] or "" for row in rows} - {""})),
+        instances_per_day=sum(row["instances"] for row in rows) / len(seen),
+        connections_per_day=sum(row["connections"] for row in rows) / len(seen),
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = argparse.ArgumentParser(
+        prog="client-telemetry history", description=(__doc__ or "").partition("\n")[0]
+    )
+    arguments.add_argument("--lake", required=True, help="folder or URL of the lake")
+    arguments.add_argument("--cluster", help="cluster id; default: all")
+    arguments.add_argument(
+        "--until", type=dt.date.fromisoformat, help="last day that counts; default: the last one"
+    )
+    arguments.add_argument("--state", choices=STATES, help="only families in this state")
+    asked = arguments.parse_args(argv)
+    lake = Lake(None, asked.lake)
+    rows = _rows(lake, asked.cluster, asked.until)
+    if not rows:
+        print(f"no clients in {asked.lake} for this: run client_telemetry_daily first", file=sys.stderr)
+        return 2
+    published: dict[str, set[dt.date]] = {}
+    for row in rows:
+        published.setdefault(row["cluster_id"], set()).add(row["dt"])
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerow([field.name for field in fields(History)])
+    for history in histories(rows, published):
+        if asked.state in (None, history.state):
+            out.writerow([cell(value) for value in asdict(history).values()])
+    return 0
+
+
+def _rows(lake: Lake, cluster_id: str | None, until: dt.date | None) -> list[dict[str, Any]]:
+    if not lake.exists(CLIENTS) or "client_family" not in lake.table(CLIENTS).schema().column_names:
+        return []
+    conditions = [EqualTo("cluster_id", cluster_id)] if cluster_id else []
+    conditions += [LessThanOrEqual("dt", until.isoformat())] if until else []
+    condition = (
+        And(*conditions)
+        if len(conditions) == 2
+        else conditions[0]
+        if conditions
+        else "cluster_id is not null"
+    )
+    return lake.table(CLIENTS).scan(condition, selected_fields=_COLUMNS).to_arrow().to_pylist()

@@ -1,0 +1,69 @@
+"""Try owner rules on the clients of a published day, without changing anything.
+
+    client-telemetry owners --lake URL --owners FILE [--cluster ID] [--day YYYY-MM-DD] [--every-client]
+
+Without --cluster all clusters, without --day the last day of each.
+"""
+
+import argparse
+import datetime as dt
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from client_telemetry.identity.owner_trial import matches, told
+from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
+from client_telemetry.lake.lake import Lake
+from client_telemetry.tables.clients import CLIENTS
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = argparse.ArgumentParser(
+        prog="client-telemetry owners", description=(__doc__ or "").partition("\n")[0]
+    )
+    arguments.add_argument("--lake", required=True, help="folder or URL of the lake")
+    arguments.add_argument("--owners", required=True, type=Path, help="file of owner rules")
+    arguments.add_argument("--cluster", help="cluster id; default: all")
+    arguments.add_argument("--day", type=dt.date.fromisoformat, help="UTC day; default: the last one")
+    arguments.add_argument("--every-client", action="store_true", help="list every client with its rule")
+    asked = arguments.parse_args(argv)
+    try:
+        rules = load_owner_rules(asked.owners.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, BadOwnerRule) as error:
+        print(f"{asked.owners}: {error}", file=sys.stderr)
+        return 2
+    days = _days(Lake(None, asked.lake), asked.cluster, asked.day)
+    if not days:
+        wanted = f" of cluster {asked.cluster}" if asked.cluster else ""
+        wanted += f" on {asked.day}" if asked.day else ""
+        print(
+            f"no clients{wanted} in {asked.lake}: run client_telemetry_daily for that day first",
+            file=sys.stderr,
+        )
+        return 2
+    for (cluster_id, day), clients in sorted(days.items()):
+        print(f"cluster {cluster_id}, {day}: {len(clients)} clients, {len(rules)} rules of {asked.owners}\n")
+        for line in told(rules, matches(rules, clients), asked.every_client):
+            print(line)
+        print()
+    return 0
+
+
+def _days(
+    lake: Lake, cluster_id: str | None, day: dt.date | None
+) -> dict[tuple[str, dt.date], list[dict[str, Any]]]:
+    """The clients of each cluster on the day that was asked for, or its last one."""
+    if not lake.exists(CLIENTS):
+        return {}
+    parts = {
+        (part["partition"]["cluster_id"], part["partition"]["dt"])
+        for part in lake.table(CLIENTS).inspect.partitions().to_pylist()
+        if part["record_count"]
+    }
+    last = {cluster: max(dt for c, dt in parts if c == cluster) for cluster, _ in parts}
+    return {
+        (cluster, of_day): lake.rows(CLIENTS, cluster_id=cluster, dt=of_day)
+        for cluster, of_day in parts
+        if cluster_id in (None, cluster) and of_day == (day or last[cluster])
+    }

@@ -1,0 +1,232 @@
+"""The upgrade report from request logs alone, on one machine, for clusters without a plugin in the brokers.
+
+    client-telemetry report --to V [--from V] --out FOLDER [ID=]LOG ...
+
+LOG: files, folders and patterns of kafka.request.logger at DEBUG, all of one cluster; ID: the node id of the broker,
+where the log does not tell it. A broker's server.log (or kafkaServer.out) beside its request log tells its release, its
+starts, requests that it refused and logins that failed. V after --from: `3.9.1`, or by node id `1=3.9.1,2=4.0.1`. The logs become a dump, and the dump goes through the same stages as any other. Below
+FOLDER: raw/ (the dump), lake/ (the tables), published/ (the report). Exit code 2: the arguments or the logs do not do;
+one line tells what to say instead.
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
+from client_telemetry.pipeline.stages import main_of
+from client_telemetry.sources.log_files import NoLogs, find_logs
+from client_telemetry.sources.request_log.broker_releases import (
+    BrokerReleases,
+    ReleaseNotTold,
+    release_to_leave,
+)
+from client_telemetry.sources.request_log.broker_survey import Survey, SurveyedFile, TwoClusters, survey
+from client_telemetry.sources.request_log.conversion import Converted, convert, surveyed_days
+
+BAD_ARGUMENTS = 2
+REPORT_ID = "from_request_logs"
+SPARK_SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    # A window of minutes has few rows: compiling queries would cost more than running them.
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.shuffle.partitions": "2",
+}
+_HOW = {
+    "told": "as you said",
+    "metadata": "by its address in Metadata answers",
+    "leadership": "by the partitions that it leads",
+    "server_log": "by the server log beside it",
+    "numbered": "a number of ours: the log does not tell the node id; say it as ID=FILE",
+}
+
+
+class NothingInTheLogs(ValueError):
+    """No entry of the request logger was found."""
+
+
+class OutputIsThere(ValueError):
+    """The folder for what comes of it holds something: it would be mixed up with an earlier report."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    told = _arguments(argv)
+    try:
+        if told.out.exists() and any(told.out.iterdir()):
+            raise OutputIsThere(f"{told.out} is not empty: name another folder with OUT=")
+        target = exact(told.to_release)
+        logs = find_logs(told.logs)
+        _say(f"{len(logs)} files, {sum(log.bytes for log in logs) / 1e6:.1f} MB: looking whose they are")
+        seen = survey(logs, told.zone, _Progress("lines looked at"))
+        _check(seen)
+        cluster_id = seen.cluster_id or "unknown"
+        releases, release = release_to_leave(seen, told.from_release)
+        upgrade(release, target)
+    except (NoLogs, NothingInTheLogs, OutputIsThere, TwoClusters, UnusableRelease) as error:
+        return _refuse(str(error))
+    except ReleaseNotTold as error:
+        return _refuse(f"{error}; say which one with FROM=")
+    _tell_brokers(seen, cluster_id, releases)
+    started = time.monotonic()
+    total = sum(file.lines for file in seen.files)
+    done = convert(
+        seen, releases, cluster_id, told.out / "raw", told.zone, _Progress("lines converted", total)
+    )
+    _tell_converted(done, time.monotonic() - started)
+    return _run_stages(told, surveyed_days(seen), cluster_id, release, target)
+
+
+def _check(seen: Survey) -> None:
+    for file in seen.files:
+        if file.same_as:
+            _say(f"{file.log.file} has the same lines as {file.same_as}: it counts once")
+        elif file.is_server_log and not file.entries:
+            _say(f"{file.log.file}: {_server_log(file)}")
+        elif not file.entries:
+            _say(
+                f"{file.log.file}: {file.lines} lines, none of the request logger at DEBUG: how it begins is quarantined"
+            )
+        if file.cut:
+            _say(f"{file.log.file}: {file.cut}; the {file.lines} lines before that count")
+    if not seen.brokers:
+        raise NothingInTheLogs(
+            "there is no entry of kafka.request.logger at DEBUG in what was named: its lines have "
+            '"Completed request:" in them, and usually go to kafka-request.log'
+        )
+
+
+def _server_log(file: SurveyedFile) -> str:
+    counts = file.counted
+    if not counts:
+        return f"{file.lines} lines of other loggers of Kafka, none of a start, a refused request or a failed login"
+    return (
+        f"a server log: {counts['started']} starts, {counts['refused']} requests refused, "
+        f"{counts['login_failed']} failed logins"
+    )
+
+
+def _tell_brokers(seen: Survey, cluster_id: str, releases: BrokerReleases) -> None:
+    _say(f"cluster {cluster_id}:")
+    for broker in seen.brokers:
+        _say(
+            f"  broker {broker.broker_id} ({_HOW[broker.id_known_by]}): {broker.entries} requests from "
+            f"{_clock(broker.first)} to {_clock(broker.last)} UTC"
+        )
+        for life in broker.lives:
+            answers = "no ApiVersions answer was seen"
+            if life.candidates is not None:
+                answers = (
+                    f"its ApiVersions answers are those of {', '.join(life.candidates) or 'no known release'}"
+                )
+            release = releases.of(broker.broker_id, life)
+            _say(
+                f"    since {_clock(life.since)} on {release or 'a release that is not known'}"
+                f"{' by its server log' if life.release else ''}; {answers}"
+            )
+    if seen.without_log:
+        ids = ", ".join(map(str, seen.without_log))
+        _say(f"  no log of broker {ids}: a client that is connected only there is not in the report")
+
+
+def _tell_converted(done: Converted, seconds: float) -> None:
+    _say(
+        f"{done.entries} requests; {done.connections} connections of clients, {done.between_brokers} of brokers; "
+        f"{done.pushes} metric pushes; {seconds:.0f} s, {done.lines / max(seconds, 0.001):,.0f} lines/s"
+    )
+    if done.refused or done.failed_logins:
+        _say(f"{done.refused} requests refused and {done.failed_logins} failed logins, by the server logs")
+    for reason, count in done.unreadable.most_common():
+        _say(f"  {count} lines look like an entry and are none: {reason}")
+
+
+def _run_stages(told: argparse.Namespace, days: list[str], cluster_id: str, release: str, target: str) -> int:
+    lake, results = f"--lake={told.out / 'lake'}", told.out / "results"
+
+    def run(stage: str, *arguments: str) -> dict[str, Any]:
+        result = results / f"{stage}.json"
+        options = [f"--cluster={cluster_id}", f"--run-id={REPORT_ID}", lake, f"--result={result}", *arguments]
+        code = main_of(stage)(options)
+        if code:
+            raise SystemExit(code)
+        return json.loads(result.read_text())
+
+    settings = " ".join(f"--conf {name}={value}" for name, value in SPARK_SETTINGS.items())
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--master local[*] {settings} pyspark-shell")
+    _say("the stages of the daily run, then the report; each takes seconds")
+    raw, report = f"--raw={told.out / 'raw'}", f"--report-id={REPORT_ID}"
+    collected = run("collect", raw, f"--day={days[-1]}", f"--late-days={len(days) - 1}")
+    run("decode", raw, f"--days={','.join(collected['decode_days'])}")
+    derive = f"--days={','.join(collected['derive_days'])}"
+    run("sessionize", derive)
+    own = [f"--knowledge={told.knowledge}"] if told.knowledge else []
+    run("profile", derive, *own, *([f"--owners={told.owners}"] if told.owners else []))
+    run("impact", report, *own, f"--from={release}", f"--to={target}", f"--window={len(days)}")
+    name = [f"--cluster-name={told.name}"] if told.name else []
+    done = run("publish", report, f"--publish={told.out / 'published'}", *name)
+    _say(f"Report: {done['report']}")
+    return 0
+
+
+class _Progress:
+    """Says how far it is, every few seconds."""
+
+    def __init__(self, what: str, total: int | None = None) -> None:
+        self._what, self._total = what, total
+        self._told = time.monotonic()
+
+    def __call__(self, lines: int) -> None:
+        if time.monotonic() - self._told > 5:
+            self._told = time.monotonic()
+            _say(f"  {lines:,} {f'of {self._total:,} ' if self._total else ''}{self._what}")
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _refuse(text: str) -> int:
+    print(f"client-telemetry report: {text}", file=sys.stderr, flush=True)
+    return BAD_ARGUMENTS
+
+
+def _clock(nanos: int) -> str:
+    return f"{datetime.fromtimestamp(nanos // 10**9, UTC):%Y-%m-%d %H:%M:%S}"
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"{name!r} is no time zone: write it as Europe/Berlin or UTC"
+        ) from None
+
+
+def _arguments(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="client-telemetry report", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("logs", nargs="+", metavar="[ID=]LOG", help="files, folders or patterns")
+    parser.add_argument("--to", dest="to_release", required=True, help="exact release to upgrade to")
+    parser.add_argument(
+        "--from",
+        dest="from_release",
+        help="release the brokers run, or 1=3.9.1,2=4.0.1 by node id; default: what the logs prove",
+    )
+    parser.add_argument("--out", type=Path, required=True, help="folder for everything that comes of it")
+    parser.add_argument(
+        "--zone", type=_zone, default=UTC, help="zone of the logs' times, where they name none"
+    )
+    parser.add_argument("--owners", help="file of owner rules")
+    parser.add_argument("--knowledge", help="folder of your own products, libraries, issues and aliases")
+    parser.add_argument("--name", help="what people call the cluster")
+    return parser.parse_args(argv)

@@ -1,0 +1,101 @@
+"""The review of an upgrade from request logs and the server.log files beside them: what was predicted, what happened.
+
+    client-telemetry review --from 3.9.1 --to 4.0.1 --publish FOLDER LOG ...
+
+LOG: files, folders and patterns; one folder for each broker, or for each run of it, with its kafka-request.log
+(kafka.request.logger at DEBUG) and its server.log. Asked again while the brokers roll, it says for each upgraded broker whether
+to go on. Exit code 0: go, or the upgrade is complete; 3: stop; 4: cannot tell; 2: the arguments or the logs cannot be used.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
+from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
+from client_telemetry.reports.review.publish import PAGE, publish
+from client_telemetry.reports.review.report import ReviewReport
+from client_telemetry.review import decision, metric_changes
+from client_telemetry.review.log_evidence import NoRequests, from_logs
+from client_telemetry.review.model import WindowWithoutData, review
+from client_telemetry.review.owners import with_owners
+from client_telemetry.review.phases import NoSuchUpgrade
+from client_telemetry.sources.log_files import NoLogs, find_logs
+
+BAD_ARGUMENTS: Final = 2
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    args = _arguments(argv)
+    try:
+        source, target = upgrade(exact(args.from_release), exact(args.to_release))
+        rules = load_owner_rules(args.owners.read_text(encoding="utf-8")) if args.owners else ()
+        logs = find_logs(args.logs)
+        _say(f"{len(logs)} files, {sum(log.bytes for log in logs) / 1e6:.1f} MB")
+        evidence = from_logs(logs, args.zone, _say)
+        found = with_owners(review(evidence, source, target), rules)
+    except (NoLogs, NoRequests, NoSuchUpgrade, UnusableRelease, WindowWithoutData, BadOwnerRule) as error:
+        return _refuse(str(error))
+    except OSError as error:
+        return _refuse(f"{error.filename}: {error.strerror}")
+    decisions = decision.decisions(found, evidence)
+    name = args.name or found.cluster_id or "unknown"
+    began = datetime.fromtimestamp(found.upgrade.began, UTC)
+    report = ReviewReport(
+        found,
+        f"{source}_to_{target}_{began:%Y%m%dT%H%M%SZ}",
+        name,
+        datetime.now(UTC),
+        decisions,
+        "made now, from the requests before the first broker changed",
+        metric_changes=tuple(
+            metric_changes.row(each) for each in metric_changes.of_review(evidence, found.upgrade)
+        ),
+    )
+    folder = publish(report, args.publish)
+    if found.upgrade.is_mixed:
+        for each in decisions:
+            _say(f"broker {each.broker_id}: {each.decision.replace('_', ' ')}: {each.reason}")
+    _say(report.sentence)
+    _say(f"Review: {folder / PAGE}")
+    if not found.upgrade.is_mixed:
+        return 0
+    return decision.EXIT_CODES[decision.overall(decisions)]
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
+
+
+def _refuse(text: str) -> int:
+    print(f"review: {text}", file=sys.stderr, flush=True)
+    return BAD_ARGUMENTS
+
+
+def _zone(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError):
+        raise argparse.ArgumentTypeError(
+            f"{name!r} is not a time zone: write it as Europe/Berlin or UTC"
+        ) from None
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="client-telemetry review", description=(__doc__ or "").partition("\n")[0]
+    )
+    parser.add_argument("logs", nargs="+", metavar="LOG", help="files, folders or patterns")
+    parser.add_argument("--from", dest="from_release", required=True, help="exact release upgraded from")
+    parser.add_argument("--to", dest="to_release", required=True, help="exact release upgraded to")
+    parser.add_argument("--publish", type=Path, required=True, help="folder that reports are published in")
+    parser.add_argument(
+        "--zone", type=_zone, default=UTC, help="zone of the logs' times, where they name none"
+    )
+    parser.add_argument("--owners", type=Path, help="file of owner rules")
+    parser.add_argument("--name", help="what people call the cluster")
+    return parser.parse_args(argv)

@@ -1,0 +1,121 @@
+"""One record of a raw dump, for people: what a finding cites as raw object and sequence.
+
+    client-telemetry show-record --raw include/sample/fleet/raw OBJECT SEQUENCE
+
+`--raw` is the folder or URL that holds `v1/`; OBJECT a key below it, SEQUENCE a number or `all`. Prints JSON, one
+record a line with `all`: API names beside their keys, times as UTC, bytes as hex.
+"""
+
+import argparse
+import datetime as dt
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from google.protobuf.message import Message
+
+from client_telemetry.compatibility import apis
+from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
+from client_telemetry.raw.errors import BadObjectKey, UndecodableRecord
+from client_telemetry.raw.location import RawLocation
+from client_telemetry.raw.object_key import ObjectKey, parse_object_key
+from client_telemetry.raw.reader import RecordReader
+
+_PARSERS = {"client_pushes": parse_client_push, "connections": parse_connection_event}
+
+
+class NoSuchRecord(Exception):
+    """There is no such object, or no such record in it; the message says what there is."""
+
+
+def records(raw: RawLocation, object_key: str) -> Iterator[dict[str, Any]]:
+    """The records of an object that can be decoded, as `readable` gives them. Raises NoSuchRecord."""
+    try:
+        key = parse_object_key(object_key)
+        parse = _PARSERS[key.dataset]
+    except (BadObjectKey, KeyError) as error:
+        raise NoSuchRecord(f"{object_key}: not the key of an object with records: {error}") from error
+    try:
+        source = raw.read(object_key)
+    except FileNotFoundError as error:
+        raise NoSuchRecord(f"there is no {object_key} in {raw.url}") from error
+    with source:
+        for record in RecordReader(source, object_key):
+            message = _decoded(parse, record.data, key)
+            if message is not None:
+                yield readable(message)
+
+
+def _decoded(parse, data: bytes, key: ObjectKey) -> Message | None:
+    try:
+        return parse(data, key)
+    except UndecodableRecord:
+        return None
+
+
+def readable(message: Message) -> dict[str, Any]:
+    """Fields by name, those that are set and `sequence`: times as text, bytes as hex, the API's name in an ApiUse."""
+    told = {"sequence": message.sequence} if "sequence" in message.DESCRIPTOR.fields_by_name else {}
+    for field, value in message.ListFields():
+        told[field.name] = (
+            [_shown(field, each) for each in value] if field.is_repeated else _shown(field, value)
+        )
+    if "api_uses" in told:
+        told["api_uses"] = [_named(use) for use in told["api_uses"]]
+    return told
+
+
+def _named(use: dict[str, Any]) -> dict:
+    # Zeros are not on the wire: Produce is API 0.
+    key = use.get("api_key", 0)
+    api = apis.by_key().get(key)
+    return {"api": api.name if api else None, "api_key": key, "version": use.get("version", 0)} | use
+
+
+def _shown(field, value: object) -> object:
+    if isinstance(value, Message):
+        return readable(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    if field.enum_type:
+        return field.enum_type.values_by_number[value].name
+    if field.name.endswith("_nanos"):
+        at = dt.datetime.fromtimestamp(value // 10**9, dt.UTC)
+        return f"{at:%Y-%m-%dT%H:%M:%S}.{value % 10**9:09d}Z"
+    return value
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="client-telemetry show-record", description="Prints a record of a raw dump."
+    )
+    parser.add_argument("--raw", required=True, help="folder or URL that holds v1/")
+    parser.add_argument("object", help="key of the object, from v1/ on")
+    parser.add_argument("sequence", help="number of the record, or `all`")
+    told = parser.parse_args(argv)
+    url = told.raw if "://" in told.raw else Path(told.raw).absolute().as_uri()
+    try:
+        for record in _wanted(RawLocation(url), told.object, told.sequence):
+            print(json.dumps(record, indent=None if told.sequence == "all" else 1, ensure_ascii=True))
+    except NoSuchRecord as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+def _wanted(raw: RawLocation, object_key: str, sequence: str) -> Iterator[dict[str, Any]]:
+    if sequence == "all":
+        yield from records(raw, object_key)
+        return
+    if not sequence.isdecimal():
+        raise NoSuchRecord(f"{sequence!r} is no sequence: give a number, or `all`")
+    seen = []
+    for record in records(raw, object_key):
+        if record["sequence"] == int(sequence):
+            yield record
+            return
+        seen.append(record["sequence"])
+    there = f"it has {min(seen)} to {max(seen)}" if seen else "no record in it can be decoded"
+    raise NoSuchRecord(f"no record with sequence {sequence} in {object_key}: {there}")

@@ -1,0 +1,342 @@
+"""What arrived and what is missing: raw objects and manifests to rows of raw_objects, broker_hours and brokers.
+
+Missing manifests, holes in the sequence and drops are facts of coverage, never errors. No I/O here.
+"""
+
+import datetime as dt
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from client_telemetry.compatibility import broker_guess
+from client_telemetry.raw.errors import BadManifest
+from client_telemetry.raw.location import Arrived
+from client_telemetry.raw.manifest import Manifest, Reconciliation
+from client_telemetry.raw.object_key import ObjectKey
+
+HOURS = range(24)
+_DATASETS = {"client_pushes": "pushes", "connections": "connection_events"}
+
+
+@dataclass(frozen=True)
+class ManifestRead:
+    """A manifest, or why it cannot be read."""
+
+    key: ObjectKey
+    manifest: Manifest | None
+    error: BadManifest | None = None
+
+
+def ledger(
+    arrived: Iterable[Arrived],
+    manifests: Sequence[ManifestRead],
+    before: Mapping[str, dict[str, Any]],
+    now: dt.datetime,
+) -> list[dict[str, Any]]:
+    """Rows of raw_objects. `before`: the rows so far, by object key; an object that did not change since it was
+    decoded keeps what decoding found."""
+    listed = {
+        file.key: file for read in manifests if read.manifest is not None for file in read.manifest.files
+    }
+    told = {
+        (read.key.broker_id, read.manifest.incarnation, read.key.hour)
+        for read in manifests
+        if read.manifest is not None
+    }
+    errors = {str(read.key): read.error for read in manifests}
+    rows = []
+    for each in arrived:
+        key = each.key
+        old = before.get(str(key))
+        row = _arrived_row(each, old["collected_at"] if old else now)
+        if key.dataset == "manifests":
+            error = errors[str(key)]
+            row |= {"status": "unreadable" if error else "decoded", "error": error.message if error else None}
+            row["flags"] = ["name_not_by_contract"] if key.incarnation is None else []
+        else:
+            file = listed.get(key.key)
+            row["sha256"] = file.sha256 if file else None
+            row["flags"] = _flags(key, each, file, told)
+            if old and old["status"] != "too_late" and _same(old, row):
+                row |= {name: old[name] for name in _DECODED}
+                row["flags"] = sorted({*row["flags"], *(f for f in old["flags"] if f in _FLAGS_OF_DECODE)})
+        rows.append(row)
+    return rows
+
+
+def unread(arrived: Iterable[Arrived], now: dt.datetime) -> list[dict[str, Any]]:
+    """Rows of raw_objects of objects that were listed and not looked into, not even into manifests."""
+    return [_arrived_row(each, now) for each in arrived]
+
+
+def _arrived_row(each: Arrived, collected_at: dt.datetime) -> dict[str, Any]:
+    key = each.key
+    return {
+        "cluster_id": key.cluster_id,
+        "dt": key.dt,
+        "object_key": str(key),
+        "dataset": key.dataset,
+        "hour": key.hour,
+        "broker_id": key.broker_id,
+        "broker_incarnation": key.incarnation,
+        "first_sequence": key.first_sequence,
+        "last_sequence": key.last_sequence,
+        "bytes": each.bytes,
+        "modified_at": each.modified_at,
+        "sha256": None,
+        "status": "new",
+        "error": None,
+        "records": None,
+        "rows": None,
+        "duplicates": None,
+        "undecodable": None,
+        "points": None,
+        "flags": [],
+        "collected_at": collected_at,
+    }
+
+
+_DECODED = ("status", "error", "records", "rows", "duplicates", "undecodable", "points")
+_FLAGS_OF_DECODE = ("digest_mismatch", "record_count_mismatch", "other_day")
+
+
+def _same(old: dict[str, Any], new: dict) -> bool:
+    return all(old[name] == new[name] for name in ("bytes", "modified_at", "sha256"))
+
+
+def _flags(key: ObjectKey, each: Arrived, file, told: set[Any]) -> list[str]:
+    flags = []
+    if key.incarnation is None:
+        flags.append("name_not_by_contract")
+    if file is None:
+        known = (key.broker_id, key.incarnation, key.hour) in told
+        flags.append("not_in_manifest" if known else "no_manifest")
+    elif file.bytes != each.bytes:
+        flags.append("size_mismatch")
+    return sorted(flags)
+
+
+def with_decoded(row: dict[str, Any], decoded, stated_records: int | None) -> dict:
+    """A row of raw_objects after decoding. `decoded`: a DecodedObject."""
+    flags = {flag for flag in row["flags"] if flag not in _FLAGS_OF_DECODE}
+    if row["sha256"] is not None and decoded.sha256 != row["sha256"]:
+        flags.add("digest_mismatch")
+    if stated_records is not None and decoded.records != stated_records:
+        flags.add("record_count_mismatch")
+    if decoded.other_day:
+        flags.add("other_day")
+    return row | {
+        "status": decoded.status,
+        "error": decoded.error,
+        "records": decoded.records,
+        "rows": decoded.rows,
+        "duplicates": decoded.duplicates,
+        "undecodable": decoded.undecodable,
+        "points": decoded.points,
+        "flags": sorted(flags),
+    }
+
+
+def broker_hours(
+    objects: Sequence[dict[str, Any]], manifests: Sequence[ManifestRead], day: dt.date
+) -> list[dict]:
+    """Rows of broker_hours: 24 for each broker that an object or manifest of the day names.
+
+    `objects`: the day's rows of raw_objects."""
+    cluster_ids = {row["cluster_id"] for row in objects}
+    brokers = sorted({row["broker_id"] for row in objects})
+    gaps = _gap_hours(objects)
+    there = {_from_v1(row["object_key"]) for row in objects}
+    objects_of: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    for row in objects:
+        objects_of.setdefault((row["broker_id"], row["hour"]), []).append(row)
+    reads_of: dict[tuple[int, int], list[ManifestRead]] = {}
+    for read in manifests:
+        reads_of.setdefault((read.key.broker_id, read.key.hour), []).append(read)
+    rows = []
+    for broker_id in brokers:
+        for hour in HOURS:
+            data = [r for r in objects_of.get((broker_id, hour), ()) if r["dataset"] != "manifests"]
+            reads = reads_of.get((broker_id, hour), [])
+            good = [m.manifest for m in reads if m.manifest is not None]
+            row = {
+                "cluster_id": min(cluster_ids),
+                "dt": day,
+                "broker_id": broker_id,
+                "hour": hour,
+                "incarnations": sorted({m.incarnation for m in good}),
+                "objects": len(data),
+                "dropped": _sum_by_reason(good),
+                "requests_counted": _requests(good),
+                "registry_mode": next((m.registry.mode for m in good if m.registry), None),
+                "registry_windows": _windows(good),
+                **_missed(good),
+            }
+            for dataset, name in _DATASETS.items():
+                files = [f for m in good for f in m.files if f.dataset == dataset]
+                row[f"{name}_expected"] = sum(f.records for f in files) if good else None
+                read = [r["records"] for r in data if r["dataset"] == dataset]
+                row[f"{name}_read"] = None if any(n is None for n in read) else sum(read)
+            found = set()
+            if not good:
+                found.add("no_manifest")
+            if len(good) < len(reads):
+                found.add("bad_manifest")
+            if any(f.key not in there for m in good for f in m.files):
+                found.add("missing_objects")
+            if (broker_id, hour) in gaps:
+                found.add("sequence_gap")
+            if any(row["dropped"].values()):
+                found.add("dropped_records")
+            if any(_less(row[f"{n}_read"], row[f"{n}_expected"]) for n in _DATASETS.values()):
+                found.add("unread_records")
+            if any(m.registry is None or m.registry.mode != "continuous" for m in good):
+                found.add("registry_not_watching")
+            if any(_is_registry_incomplete(m.reconciliation) for m in good):
+                found.add("registry_incomplete")
+            row["completeness"] = sorted(found) or ["complete"]
+            rows.append(row)
+    return rows
+
+
+def _windows(manifests: Iterable[Manifest]) -> list[str] | None:
+    """Of the hour, as `from-to`; None where every manifest was continuous, or none tells."""
+    sampled = [m.registry for m in manifests if m.registry and m.registry.mode != "continuous"]
+    return sorted({"-".join(window) for r in sampled for window in r.windows}) if sampled else None
+
+
+REQUESTS_ON_THEIR_WAY = 16
+"""Requests that a broker may have counted and not logged yet when the plugin looks: one per network thread."""
+
+
+def _missed(manifests: Iterable[Manifest]) -> dict[str, int | None]:
+    """What the brokers counted and their registries do not have; None where no manifest compares the two."""
+    known = [m.reconciliation for m in manifests if m.reconciliation]
+    connections = [_difference(r.connections_by_gauge, r.connections_in_registry) for r in known]
+    requests = [_difference(r.requests_by_counter, r.requests_in_registry) for r in known]
+    return {"connections_missed": _sum(connections), "requests_missed": _sum(requests)}
+
+
+def _is_registry_incomplete(figures: Reconciliation | None) -> bool:
+    if figures is None:
+        return False
+    connections = _difference(figures.connections_by_gauge, figures.connections_in_registry) or 0
+    requests = _difference(figures.requests_by_counter, figures.requests_in_registry) or 0
+    return connections > 0 or requests > REQUESTS_ON_THEIR_WAY + (figures.requests_by_counter or 0) // 1000
+
+
+def _difference(by_broker: int | None, in_registry: int | None) -> int | None:
+    return None if by_broker is None or in_registry is None else max(0, by_broker - in_registry)
+
+
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _less(read: int | None, expected: int | None) -> bool:
+    return read is not None and expected is not None and read < expected
+
+
+def _from_v1(object_key: str) -> str:
+    return object_key[object_key.index("v1/dataset=") :]
+
+
+def _sum_by_reason(manifests: Iterable[Manifest]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for manifest in manifests:
+        for reason, count in manifest.dropped.items():
+            total[reason] = total.get(reason, 0) + count
+    return dict(sorted(total.items()))
+
+
+def _requests(manifests: Sequence[Manifest]) -> list[dict[str, Any]] | None:
+    """Sums over the incarnations of the hour; None where one of them does not tell."""
+    if not manifests or any(manifest.requests is None for manifest in manifests):
+        return None
+    total: dict[tuple[int, int], int] = {}
+    for api_key, version, count in (each for manifest in manifests for each in manifest.requests or ()):
+        total[api_key, version] = total.get((api_key, version), 0) + count
+    return [{"api_key": k, "version": v, "requests": count} for (k, v), count in sorted(total.items())]
+
+
+def _gap_hours(objects: Sequence[dict[str, Any]]) -> set[tuple[int, int]]:
+    """(broker, hour) of the object before which a hole in the names' sequences lies. What came before the day is
+    not looked at: the first object of an incarnation and dataset starts no hole."""
+    by_incarnation: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in objects:
+        if row["first_sequence"] is not None:
+            by_incarnation.setdefault(
+                (row["dataset"], row["broker_id"], row["broker_incarnation"]), []
+            ).append(row)
+    gaps = set()
+    for rows in by_incarnation.values():
+        reach = None
+        for row in sorted(rows, key=lambda r: r["first_sequence"]):
+            if reach is not None and row["first_sequence"] > reach + 1:
+                gaps.add((row["broker_id"], row["hour"]))
+            reach = row["last_sequence"] if reach is None else max(reach, row["last_sequence"])
+    return gaps
+
+
+def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[dict[str, Any]]:
+    """Rows of brokers: one per incarnation that a manifest of the day tells of; of several manifests the last
+    hour's wins, and what it does not tell comes from the hours before."""
+    rows: dict[tuple[int, str], dict[str, Any]] = {}
+    readable = [read for read in manifests if read.manifest is not None]
+    for read in sorted(readable, key=lambda r: (r.key.hour, str(r.key))):
+        manifest = read.manifest
+        last = max((f.max_time for f in manifest.files if f.max_time), default=None)
+        told = {
+            "software_name": manifest.broker_software_name,
+            "software_version": manifest.broker_software_version,
+            "started_at": manifest.broker_started_at,
+            "last_evidence_at": last,
+            "api_versions": _structs(manifest.api_versions, "api_key", "min_version", "max_version"),
+            "finalized_features": manifest.finalized_features,
+            "listeners": None
+            if manifest.listeners is None
+            else [
+                {
+                    "name": x.name,
+                    "security_protocol": x.security_protocol,
+                    "sasl_mechanisms": sorted(x.sasl_mechanisms),
+                }
+                for x in manifest.listeners
+            ],
+            "subscriptions": None
+            if manifest.subscriptions is None
+            else [
+                {
+                    "name": x.name,
+                    "interval_ms": x.interval_ms,
+                    "metrics": sorted(x.metrics),
+                    "match": dict(x.match),
+                }
+                for x in manifest.subscriptions
+            ],
+        }
+        row = rows.setdefault(
+            (manifest.broker_id, manifest.incarnation),
+            {
+                "cluster_id": manifest.cluster_id,
+                "dt": day,
+                "broker_id": manifest.broker_id,
+                "broker_incarnation": manifest.incarnation,
+                **dict.fromkeys(told),
+            },
+        )
+        row |= {name: value for name, value in told.items() if value is not None}
+    return [row | _releases(row) for row in rows.values()]
+
+
+def _releases(row: Mapping[str, Any]) -> dict[str, Any]:
+    offered = [tuple(api.values()) for api in row["api_versions"] or []]
+    found = broker_guess.known(
+        row["software_name"], row["software_version"], offered, row["finalized_features"]
+    )
+    return {"releases": list(found.releases), "releases_known_by": found.known_by}
+
+
+def _structs(rows: Iterable[Sequence[int]] | None, *names: str) -> list[dict[str, Any]] | None:
+    return None if rows is None else [dict(zip(names, row, strict=True)) for row in rows]

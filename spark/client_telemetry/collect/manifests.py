@@ -1,0 +1,27 @@
+"""Manifests in the raw location: read each, or say why it cannot be read."""
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from client_telemetry.collect.coverage import ManifestRead
+from client_telemetry.raw.errors import BadManifest
+from client_telemetry.raw.location import RawLocation
+from client_telemetry.raw.manifest import parse_manifest
+from client_telemetry.raw.object_key import ObjectKey
+
+_AT_ONCE = 32
+"""A cluster of 500 brokers has 12,000 manifests a day, each a request to the store."""
+
+
+def read_manifests(raw: RawLocation, keys: Sequence[ObjectKey]) -> list[ManifestRead]:
+    """In the order of the keys, many at a time."""
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return list(pool.map(lambda key: read_manifest(raw, key), keys))
+
+
+def read_manifest(raw: RawLocation, key: ObjectKey) -> ManifestRead:
+    """A manifest that cannot be read is no error of the run: its bytes go to quarantine when the day is decoded."""
+    try:
+        return ManifestRead(key, parse_manifest(raw.bytes(str(key)), key))
+    except BadManifest as error:
+        return ManifestRead(key, None, error)

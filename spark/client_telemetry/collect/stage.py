@@ -1,0 +1,233 @@
+"""collect: what arrived, from which broker and hour, and what is missing.
+
+Told a cluster and a day, it lists the objects of that day and of the days before it that can still be repaired,
+records them in raw_objects, coverage in broker_hours and incarnations in brokers, and names the days to decode
+(the day itself, and earlier ones with new or changed objects) and to derive again (those, and every published day
+that looks back at them). Objects of still earlier days that were not there when their day was collected are recorded
+as too late. With `--again quarantined`, days of any age with undecodable records are among those to decode. With
+`--source`, what is new in request logs or a Collector's files is converted into objects of the raw location first.
+"""
+
+import datetime as dt
+from collections import Counter
+from typing import Any
+
+from client_telemetry.collect.coverage import broker_hours, brokers, ledger, unread
+from client_telemetry.collect.manifests import read_manifests
+from client_telemetry.expectations import broker_hours as broker_hours_suite
+from client_telemetry.expectations import brokers as brokers_suite
+from client_telemetry.expectations import raw_objects as raw_objects_suite
+from client_telemetry.pipeline.stage import (
+    BadArguments,
+    Outcome,
+    Slice,
+    Stage,
+    absolute_url,
+    day,
+    parser,
+    run,
+)
+from client_telemetry.raw.location import RawLocation
+from client_telemetry.sources import conversion
+from client_telemetry.sources.stored_file import without_secrets
+from client_telemetry.tables.broker_hours import BROKER_HOURS
+from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_sessions import HISTORY_DAYS
+from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.raw_objects import RAW_OBJECTS
+from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
+
+TABLES = (RAW_OBJECTS, BROKERS, BROKER_HOURS)
+SUITES = (raw_objects_suite.SUITE, brokers_suite.SUITE, broker_hours_suite.SUITE)
+
+
+class Collect:
+    """The stage's body. An attempt after the first converts what came meanwhile, and tells of all that was converted."""
+
+    def __init__(self) -> None:
+        self._converted: Counter[str] = Counter()
+        self._warnings: list[str] = []
+
+    def __call__(self, stage: Stage) -> Outcome:
+        if stage.arguments.source:
+            done = _convert(stage)
+            self._converted.update(done.counts)
+            self._warnings += [each for each in done.warnings if each not in self._warnings]
+        stage.warnings += [f"source: {warning}" for warning in self._warnings]
+        outcome = collect(stage)
+        outcome.counts |= self._converted
+        return outcome
+
+
+def collect(stage: Stage) -> Outcome:
+    arguments, cluster = stage.arguments, stage.cluster
+    raw = RawLocation(absolute_url(arguments.raw))
+    known = raw.clusters()
+    if cluster not in known and not arguments.source:
+        raise BadArguments(
+            f"no cluster {cluster!r} in {without_secrets(arguments.raw)}; it holds "
+            + (f"{', '.join(known)}" if known else "no cluster at all: is it the folder above `v1/`?")
+        )
+    window = [arguments.day - dt.timedelta(days=n) for n in range(arguments.late_days, -1, -1)]
+    branch = stage.branch(TABLES)
+    now = dt.datetime.now(dt.UTC)
+    again = _quarantined_days(stage, raw) if arguments.again else {}
+    days = sorted({*window, *again})
+    objects, hours, incarnations, decode_days = [], [], [], []
+    for each in days:
+        arrived = list(raw.objects(cluster, each))
+        before = {row["object_key"]: row for row in stage.lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=each)}
+        reads = read_manifests(raw, [a.key for a in arrived if a.key.dataset == "manifests"])
+        rows = ledger(arrived, reads, before, now)
+        is_changed = any(row["status"] == "new" for row in rows) or before.keys() != {
+            r["object_key"] for r in rows
+        }
+        if rows and (each == arguments.day or is_changed or each in again):
+            decode_days.append(each)
+        objects += rows
+        hours += broker_hours(rows, reads, each)
+        incarnations += brokers(reads, each)
+    late_rows = _too_late(stage, raw, window[0], set(days), now)
+    where = {"cluster_id": cluster, "dt": days}
+    with_late = {"cluster_id": cluster, "dt": [*days, *late_rows]}
+    objects_too = [row for rows in late_rows.values() for row in rows]
+    branch.replace_rows(RAW_OBJECTS, [*objects, *objects_too], **with_late)
+    for table, rows in ((BROKERS, incarnations), (BROKER_HOURS, hours)):
+        branch.replace_rows(table, rows, **where)
+    slices = [Slice(suite, with_late if suite.table is RAW_OBJECTS else where) for suite in SUITES]
+    stage.publish(branch, slices, [arguments.day])
+    return _outcome(stage, decode_days, objects, hours, incarnations, late_rows, again)
+
+
+def _convert(stage: Stage) -> conversion.Conversion:
+    """What is new in the files of the source, as objects of the raw location."""
+    try:
+        source = conversion.declared(stage.arguments.source)
+        done = conversion.convert_new(source, stage.cluster, absolute_url(stage.arguments.raw))
+    except conversion.REFUSALS as error:
+        raise BadArguments(f"source of cluster {stage.cluster}: {error}; see docs/sources.md") from None
+    print(f"collect: {done.message}", flush=True)
+    return done
+
+
+def _quarantined_days(stage: Stage, raw: RawLocation) -> dict[dt.date, int]:
+    """Days with undecodable records, and how many. A day of which an object is gone cannot be read again: it stays as
+    it is, with a warning."""
+    if not stage.lake.exists(UNDECODABLE_RECORDS):
+        return {}
+    rows = stage.lake.read(UNDECODABLE_RECORDS).where(stage.condition({"cluster_id": stage.cluster}))
+    found = {}
+    for day_, count in sorted(tuple(row) for row in rows.groupBy("dt").count().collect()):
+        there = {str(each.key) for each in raw.objects(stage.cluster, day_)}
+        known = stage.lake.rows(RAW_OBJECTS, cluster_id=stage.cluster, dt=day_)
+        gone = [row["object_key"] for row in known if row["object_key"] not in there]
+        if gone:
+            stage.warnings.append(
+                f"{count} quarantined records of {day_} are not read again: {len(gone)} objects of that day are no "
+                f"longer in the raw location, such as {gone[0]}"
+            )
+        else:
+            found[day_] = count
+    return found
+
+
+def _too_late(
+    stage: Stage, raw: RawLocation, first: dt.date, others: set[dt.date], now: dt.datetime
+) -> dict[dt.date, list[dict[str, Any]]]:
+    """Ledgers of days before `first` that got objects after they were collected, with these as `too_late`. A day that
+    was never collected has none: nothing of it was promised."""
+    arguments, found = stage.arguments, {}
+    for days_before in range(1, arguments.too_late_days + 1):
+        each = first - dt.timedelta(days=days_before)
+        if each in others:
+            continue
+        arrived = list(raw.objects(stage.cluster, each))
+        known = stage.lake.rows(RAW_OBJECTS, cluster_id=stage.cluster, dt=each) if arrived else []
+        keys = {row["object_key"] for row in known}
+        new = [a for a in arrived if str(a.key) not in keys]
+        if known and new:
+            error = (
+                f"it arrived more than {arguments.late_days} days after its day: run client_telemetry_daily with the "
+                f"day {each}, which reads all of that day"
+            )
+            late = [row | {"status": "too_late", "error": error} for row in unread(new, now)]
+            found[each] = [*known, *late]
+    return found
+
+
+def _outcome(
+    stage: Stage,
+    decode_days: list[dt.date],
+    objects: list[dict[str, Any]],
+    hours: list[dict[str, Any]],
+    incarnations: list[dict[str, Any]],
+    late_rows: dict[dt.date, list[dict[str, Any]]],
+    again: dict[dt.date, int],
+) -> Outcome:
+    day_ = stage.arguments.day
+    data = [row for row in objects if row["dt"] == day_ and row["dataset"] != "manifests"]
+    covered = [row for row in hours if row["dt"] == day_]
+    complete = sum(row["completeness"] == ["complete"] for row in covered)
+    told = sum(bool(row["incarnations"]) for row in covered)
+    counts = {
+        "objects": len(data),
+        "manifests": sum(row["dt"] == day_ and row["dataset"] == "manifests" for row in objects),
+        "brokers": len({row["broker_id"] for row in covered}),
+        "broker_incarnations": sum(row["dt"] == day_ for row in incarnations),
+        "broker_hours": len(covered),
+        "broker_hours_told": told,
+        "broker_hours_complete": complete,
+        "objects_too_late": sum(row["status"] == "too_late" for rows in late_rows.values() for row in rows),
+        "quarantined_records_to_read_again": sum(again.values()),
+    }
+    if late_rows:
+        stage.warnings.append(
+            f"{counts['objects_too_late']} objects came too late for their days; read them with client_telemetry_daily "
+            f"and the day {', '.join(map(str, sorted(late_rows)))}"
+        )
+    if not data and not covered:
+        message = f"collect: cluster {stage.cluster} has no data on {day_}: nothing to decode"
+    else:
+        message = (
+            f"collect: cluster {stage.cluster}, {day_}: {counts['objects']} objects of {counts['brokers']} brokers; "
+            f"{complete} of {len(covered)} broker hours are complete, {len(covered) - told} are not told of"
+        )
+    derive = _derive_days(stage, decode_days)
+    details = {"decode_days": [str(d) for d in decode_days], "derive_days": [str(d) for d in derive]}
+    return Outcome(message, counts, details)
+
+
+def _derive_days(stage: Stage, decode_days: list[dt.date]) -> list[dt.date]:
+    """The days to decode, and every published day whose slice looks back at one of them."""
+    rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster, stage="sessionize")
+    published = {d for row in rows for d in row["days"]}
+    looking_back = {
+        d
+        for d in published
+        for changed in decode_days
+        if changed <= d <= changed + dt.timedelta(days=HISTORY_DAYS)
+    }
+    return sorted({*decode_days, *looking_back})
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parser("collect", __doc__)
+    arguments.add_argument("--raw", required=True, help="raw location: the folder or URL that holds `v1/`")
+    arguments.add_argument("--day", required=True, type=day, help="the day, UTC")
+    arguments.add_argument(
+        "--late-days", type=int, default=3, help="how many days back late objects are repaired"
+    )
+    arguments.add_argument(
+        "--too-late-days",
+        type=int,
+        default=14,
+        help="how many days before these are looked at for objects that came too late",
+    )
+    arguments.add_argument(
+        "--again", choices=("quarantined",), help="also decode the days that have undecodable records"
+    )
+    arguments.add_argument(
+        "--source",
+        help="JSON: format and files, maybe release and zone, of what the raw location is made from (sources/conversion.py)",
+    )
+    return run(arguments, Collect(), argv)

@@ -1,0 +1,105 @@
+"""One client's evidence on one target, weighed: a verdict with its findings.
+
+Evidence is combined per API, never per client (request_findings), known issues of the library are added
+(issue_findings), and the findings that decide are weighed here:
+
+* Precedence: breaks, insufficient_evidence, degrades, unsupported, safe. The lower findings stay listed.
+* A finding whose condition the data cannot show is listed and named as missing. Where it would break the client, and
+  asks for nothing but how client and brokers are set up today (a SASL mechanism), the client is not called safe.
+* A client of which neither a role nor a known library is known gets insufficient_evidence, unless the
+  target serves all that the source serves.
+"""
+
+from client_telemetry.compatibility import (
+    apis,
+    explanations,
+    fixes,
+    inference,
+    issue_findings,
+    request_findings,
+)
+from client_telemetry.compatibility.case import Case
+from client_telemetry.compatibility.verdict import (
+    AT_ONCE,
+    BREAKS,
+    CONFIDENCES,
+    INSUFFICIENT_EVIDENCE,
+    NONE,
+    OBSERVED,
+    PRECEDENCE,
+    SAFE,
+    ClientVerdict,
+    Finding,
+)
+
+
+def conclude(case: Case) -> ClientVerdict:
+    """The verdict on the target and the feature levels of the case."""
+    findings = _without_repetitions(request_findings.of(case), issue_findings.of(case))
+    findings.sort(key=_strongest_first)
+    verdict = min((each.verdict for each in findings if each.decides), key=PRECEDENCE.index, default=SAFE)
+    nothing_shown = not case.roles and case.dropped and not inference.greets_as_of_0_11(case)
+    if verdict != BREAKS and (nothing_shown or any(each.could_be_met for each in findings)):
+        verdict = INSUFFICIENT_EVIDENCE
+    reasons = [each for each in findings if each.decides and each.verdict == verdict]
+    missing = explanations.missing(case, findings)
+    failing = bool(case.failing) or any(each.already for each in findings)
+    works_again = failing and verdict not in (BREAKS, INSUFFICIENT_EVIDENCE)
+    told = explanations.sentence(case, verdict, findings, missing)
+    return ClientVerdict(
+        verdict=verdict,
+        confidence=_confidence(case, verdict, reasons),
+        when=None if verdict in (SAFE, INSUFFICIENT_EVIDENCE) else _when(reasons),
+        roles=case.seen_roles,
+        findings=tuple(findings),
+        explanation=" ".join(filter(None, (told, explanations.already(case, findings, works_again)))),
+        fix=fixes.for_verdict(reasons, case),
+        missing=missing,
+        identified_as=_identified_as(case),
+        already_failing=failing,
+        works_again=works_again,
+        condition=explanations.condition(findings),
+    )
+
+
+def _without_repetitions(by_versions: list[Finding], by_issues: list[Finding]) -> list[Finding]:
+    """A deciding known issue says more of an API than its refused versions do: it stands for both."""
+    told = {each.api_key for each in by_issues if each.decides and each.api_key is not None}
+    refused = (BREAKS, "degrades")
+    return [
+        each for each in by_versions if each.api_key not in told or each.verdict not in refused
+    ] + by_issues
+
+
+def _strongest_first(finding: Finding) -> tuple[bool, int, bool, int, str]:
+    return (
+        not finding.decides,
+        PRECEDENCE.index(finding.verdict),
+        finding.when != AT_ONCE,
+        -1 if finding.api_key is None else finding.api_key,
+        finding.rule_id,
+    )
+
+
+def _when(reasons: list[Finding]) -> str | None:
+    return min((each.when for each in reasons if each.when), key=lambda when: when != AT_ONCE, default=None)
+
+
+def _confidence(case: Case, verdict: str, reasons: list[Finding]) -> str:
+    """Of harm the surest reason counts; `safe` is as sure as the least sure API of it."""
+    if verdict == INSUFFICIENT_EVIDENCE:
+        return NONE
+    found = [each.confidence for each in reasons]
+    if verdict != SAFE:
+        return min(found, key=CONFIDENCES.index)
+    if found:
+        return max(found, key=CONFIDENCES.index)
+    if set(case.uses) - {apis.API_VERSIONS}:
+        return OBSERVED
+    return case.identity_confidence if case.identity else NONE
+
+
+def _identified_as(case: Case) -> str:
+    if case.identity:
+        return case.identity.text
+    return case.looks_like.text if case.looks_like else ""

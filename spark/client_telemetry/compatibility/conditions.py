@@ -1,0 +1,314 @@
+"""Conditions of known issues: `sasl_mechanism in SCRAM-SHA-256,SCRAM-SHA-512 and vendor not in confluent`.
+
+Terms are joined by ` and `. Each term, and so the whole, is answered yes, no, or unknown where the evidence cannot
+show it. The terms are described in docs/knowledge-base.md.
+"""
+
+import operator
+import re
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+from client_telemetry.compatibility import apis, telemetry_metrics
+from client_telemetry.compatibility.evidence import ClientEvidence
+from client_telemetry.compatibility.verdict import CONDITION_UNKNOWN, NO, YES
+
+SECURITY_PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+SCRAM = frozenset(("SCRAM-SHA-256", "SCRAM-SHA-512"))
+MECHANISMS = ("GSSAPI", "PLAIN", "OAUTHBEARER", "AWS_MSK_IAM", *sorted(SCRAM))
+APACHE_KAFKA = "apache-kafka"
+VENDORS = (APACHE_KAFKA, "confluent", "amazon-msk", "redpanda", "azure-event-hubs", "other")
+"""Whose build of the broker runs: Confluent Platform's and the clouds' differ from Apache Kafka's in some checks."""
+
+
+MEMBERSHIPS = {
+    "classic": frozenset((11, 12, 14)),  # JoinGroup, Heartbeat, SyncGroup
+    "consumer": frozenset((68,)),  # ConsumerGroupHeartbeat (KIP-848)
+    "share": frozenset((76,)),  # ShareGroupHeartbeat (KIP-932)
+    "streams": frozenset((88,)),  # StreamsGroupHeartbeat (KIP-1071)
+}
+"""group.protocol -> the requests that keep a member in its group."""
+
+
+class UnreadableCondition(ValueError):
+    """A text that is no condition; says which term and why."""
+
+
+@dataclass(frozen=True)
+class Circumstances:
+    """What a condition is held against: one client, and the brokers of the target release."""
+
+    evidence: ClientEvidence
+    roles: Collection[str]
+    features: Mapping[str, int]
+    """Finalized levels on the target's brokers; a feature that is not in it has level 0."""
+    vendor: str | None
+    """One of VENDORS; None where it is not known."""
+
+
+class Term(Protocol):
+    def met(self, given: Circumstances) -> str:
+        """YES, NO or CONDITION_UNKNOWN."""
+        ...
+
+    @property
+    def is_about_now(self) -> bool:
+        """Whether it asks how the client or its brokers are set up, and a log or a person can tell. A setting inside
+        the client and a subscription that somebody may apply one day are not."""
+
+    @property
+    def settled_by(self) -> str:
+        """What would show whether it is met."""
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    wanted: frozenset[str]
+    is_about_now = True
+    settled_by = (
+        "its sasl.mechanism, sasl.enabled.mechanisms of its listener, or the SCRAM credentials of its principal "
+        "(kafka-configs --describe --entity-type users)"
+    )
+
+    def met(self, given: Circumstances) -> str:
+        possible = possible_mechanisms(given.evidence)
+        if possible is None:
+            return CONDITION_UNKNOWN
+        return (
+            YES
+            if possible and possible <= self.wanted
+            else CONDITION_UNKNOWN
+            if possible & self.wanted
+            else NO
+        )
+
+
+@dataclass(frozen=True)
+class SecurityProtocol:
+    wanted: frozenset[str]
+    is_about_now = True
+    settled_by = "the security protocol of its listener"
+
+    def met(self, given: Circumstances) -> str:
+        protocol = given.evidence.security_protocol
+        if protocol:
+            return _answer(protocol.upper() in self.wanted)
+        possible = {each for each in SECURITY_PROTOCOLS if each.startswith("SASL")}
+        if given.evidence.sasl_mechanism and (possible <= self.wanted or not possible & self.wanted):
+            return _answer(possible <= self.wanted)
+        return CONDITION_UNKNOWN
+
+
+@dataclass(frozen=True)
+class Vendor:
+    wanted: frozenset[str]
+    is_about_now = True
+    settled_by = "whose build of Kafka the brokers run"
+
+    def met(self, given: Circumstances) -> str:
+        return CONDITION_UNKNOWN if given.vendor is None else _answer(given.vendor in self.wanted)
+
+
+@dataclass(frozen=True)
+class FeatureLevel:
+    feature: str
+    compare: str
+    level: int
+    is_about_now = True
+    settled_by = "the finalized features of the cluster (kafka-features describe)"
+
+    def met(self, given: Circumstances) -> str:
+        return _answer(_COMPARISONS[self.compare](given.features.get(self.feature, 0), self.level))
+
+
+@dataclass(frozen=True)
+class SubscriptionsMatchNone:
+    is_about_now = False
+    settled_by = "the KIP-714 subscriptions that match it (kafka-client-metrics --describe)"
+
+    def met(self, given: Circumstances) -> str:
+        if given.evidence.subscriptions is None:
+            return CONDITION_UNKNOWN
+        none_matches = telemetry_metrics.subscription_matches_none(given.evidence.subscriptions, given.roles)
+        return CONDITION_UNKNOWN if none_matches is None else _answer(none_matches)
+
+
+@dataclass(frozen=True)
+class SubscriptionsMatchIt:
+    is_about_now = False
+    settled_by = SubscriptionsMatchNone.settled_by
+
+    def met(self, given: Circumstances) -> str:
+        subscriptions = given.evidence.subscriptions
+        return CONDITION_UNKNOWN if subscriptions is None else _answer(bool(subscriptions))
+
+
+@dataclass(frozen=True)
+class Membership:
+    """How it keeps its group. Members send heartbeats every few seconds, so a window that shows any request of a
+    client shows that too."""
+
+    wanted: frozenset[str]
+    is_about_now = False
+    settled_by = "group.protocol in its configuration"
+
+    def met(self, given: Circumstances) -> str:
+        used = {use.api_key for use in given.evidence.api_uses} - {apis.API_VERSIONS}
+        if not used:
+            return CONDITION_UNKNOWN
+        return _answer(any(MEMBERSHIPS[each] & used for each in self.wanted))
+
+
+@dataclass(frozen=True)
+class BrokerSetting:
+    """A setting of the brokers, their ACLs and racks included, that no request shows."""
+
+    text: str
+    is_about_now = False
+    settled_by = "the configuration of the brokers"
+
+    def met(self, given: Circumstances) -> str:
+        return CONDITION_UNKNOWN
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happens or not, and that nobody can tell beforehand."""
+
+    text: str
+    is_about_now = False
+    settled_by = ""
+
+    def met(self, given: Circumstances) -> str:
+        return CONDITION_UNKNOWN
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of the client, its broker or its network that no request and no listener shows."""
+
+    text: str
+    is_about_now = False
+    settled_by = "its configuration"
+
+    def met(self, given: Circumstances) -> str:
+        return CONDITION_UNKNOWN
+
+
+@dataclass(frozen=True)
+class Negated:
+    term: Term
+
+    @property
+    def is_about_now(self) -> bool:
+        return self.term.is_about_now
+
+    @property
+    def settled_by(self) -> str:
+        return self.term.settled_by
+
+    def met(self, given: Circumstances) -> str:
+        return {YES: NO, NO: YES}.get(self.term.met(given), CONDITION_UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Condition:
+    terms: tuple[Term, ...]
+
+    def met(self, given: Circumstances) -> str:
+        """YES when every term is, NO when any term is not, otherwise unknown."""
+        answers = {term.met(given) for term in self.terms}
+        return NO if NO in answers else CONDITION_UNKNOWN if CONDITION_UNKNOWN in answers else YES
+
+    def could_be_met_now(self, given: Circumstances) -> bool:
+        """Unknown, and for no other reason than how the client or its brokers are set up today: a client of which
+        this is so is not called safe."""
+        unknown = [term for term in self.terms if term.met(given) == CONDITION_UNKNOWN]
+        return bool(unknown) and self.met(given) != NO and all(term.is_about_now for term in unknown)
+
+    def settled_by(self, given: Circumstances) -> str:
+        """What would show whether it is met, in words; empty where that is known."""
+        if self.met(given) != CONDITION_UNKNOWN:
+            return ""
+        return "; ".join(
+            dict.fromkeys(
+                term.settled_by
+                for term in self.terms
+                if term.met(given) == CONDITION_UNKNOWN and term.settled_by
+            )
+        )
+
+    @property
+    def is_about_login(self) -> bool:
+        return any(isinstance(term, Mechanism) for term in self.terms)
+
+    @property
+    def features(self) -> frozenset[str]:
+        return frozenset(term.feature for term in self.terms if isinstance(term, FeatureLevel))
+
+
+@cache
+def parse(text: str) -> Condition:
+    """The condition of a text; one without terms for an empty text. Raises UnreadableCondition."""
+    return Condition(tuple(_term(part.strip()) for part in text.split(" and ")) if text.strip() else ())
+
+
+def possible_mechanisms(evidence: ClientEvidence) -> frozenset[str] | None:
+    """SASL mechanisms that this client may log in with; empty where it does not use SASL, None where any could be."""
+    if evidence.sasl_mechanism:
+        return frozenset((evidence.sasl_mechanism.upper(),))
+    if evidence.security_protocol and not evidence.security_protocol.upper().startswith("SASL"):
+        return frozenset()
+    offered = evidence.offered_sasl_mechanisms
+    possible = None if offered is None else frozenset(each.upper() for each in offered)
+    if evidence.principal_has_scram is True:
+        return SCRAM if possible is None or not possible & SCRAM else possible & SCRAM
+    if evidence.principal_has_scram is False:
+        return frozenset(MECHANISMS) - SCRAM if possible is None else possible - SCRAM
+    return possible
+
+
+def _answer(is_so: bool) -> str:
+    return YES if is_so else NO
+
+
+_COMPARISONS: dict[str, Callable[[int, int], bool]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "=": operator.eq,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+_SETS: dict[str, tuple[Callable[[frozenset[str]], Term], Collection[str]]] = {
+    "sasl_mechanism": (Mechanism, MECHANISMS),
+    "security_protocol": (SecurityProtocol, SECURITY_PROTOCOLS),
+    "vendor": (Vendor, VENDORS),
+    "membership": (Membership, tuple(MEMBERSHIPS)),
+}
+
+
+def _term(text: str) -> Term:
+    if text == "subscriptions match none":
+        return SubscriptionsMatchNone()
+    if text == "subscriptions match it":
+        return SubscriptionsMatchIt()
+    if match := re.fullmatch(r"(\w+) (not )?in ([\w,.-]+)", text):
+        name, negated, values = match[1], match[2], match[3].split(",")
+        if name not in _SETS:
+            raise UnreadableCondition(f"{text!r}: {name} is none of {', '.join(_SETS)}")
+        make, allowed = _SETS[name]
+        for value in values:
+            if value not in allowed:
+                raise UnreadableCondition(f"{text!r}: {value!r} is none of {', '.join(allowed)}")
+        term = make(frozenset(values))
+        return Negated(term) if negated else term
+    if match := re.fullmatch(r"feature ([a-z.]+) (<|<=|=|>=|>) (\d+)", text):
+        return FeatureLevel(match[1], match[2], int(match[3]))
+    if match := re.fullmatch(r"(setting|broker_setting|event) (.+)", text):
+        return {"setting": Setting, "broker_setting": BrokerSetting, "event": Event}[match[1]](match[2])
+    raise UnreadableCondition(
+        f"{text!r} is no term; terms are: NAME in A,B or NAME not in A,B with {', '.join(_SETS)}; "
+        "feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; event TEXT"
+    )

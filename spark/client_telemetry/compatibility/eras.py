@@ -1,0 +1,46 @@
+"""How old the request versions are that a client was seen to send: which release brought them.
+
+Kafka 0.11 is the line that matters: every version that 4.x removed for producers and consumers (KIP-896) is older.
+"""
+
+from collections.abc import Collection, Iterable
+from functools import cache
+
+from client_telemetry.compatibility import apis, releases, served
+from client_telemetry.compatibility.evidence import ApiUse
+
+_SINCE = (0, 11, 0, 0)
+
+
+@cache
+def _first_release(key: int, version: int) -> tuple[int, ...] | None:
+    """The release that brought a request version; None for one that the knowledge base does not have."""
+    return next(
+        (
+            releases.parse(release)
+            for release in releases.known()
+            if key in served.by(release) and version <= served.by(release)[key].advertised.max
+        ),
+        None,
+    )
+
+
+def speaks_as_of_0_11(api_uses: Iterable[ApiUse]) -> bool:
+    """Whether every version that was seen, answered or refused, came with 0.11 or later. ApiVersions, SaslHandshake
+    and telemetry say nothing of it."""
+    ages = [
+        _first_release(use[0], use[1])
+        for use in api_uses
+        if (api := apis.by_key().get(use[0])) and api.used_by in ("data", "admin")
+    ]
+    return bool(ages) and all(age is not None and age >= _SINCE for age in ages)
+
+
+def negotiates_as_of_0_11(api_uses: Collection[ApiUse]) -> bool:
+    """A client that was seen to ask for versions, and to speak as of 0.11 in that (ApiVersions 1) and in all else."""
+    greeting = [use[1] for use in api_uses if use[0] == apis.API_VERSIONS]
+    return (
+        bool(greeting)
+        and all((_first_release(apis.API_VERSIONS, version) or ()) >= _SINCE for version in greeting)
+        and speaks_as_of_0_11(api_uses)
+    )

@@ -1,0 +1,173 @@
+"""Features of KRaft clusters (KIP-584): their levels by release, and the request versions that wait for a level.
+
+A level is finalized for the whole cluster. New brokers keep the levels of the old ones until somebody raises them
+(`kafka-features upgrade`), so the first days after an upgrade run on the new release with the old levels.
+"""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from client_telemetry.compatibility import apis, releases
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
+
+FILE = "broker_features.csv"
+COLUMNS = ("release_from", "release_to", "feature", "min_level", "max_level", "default_level", "source")
+APIS_FILE = "feature_api_versions.csv"
+APIS_COLUMNS = (
+    "feature",
+    "level",
+    "release_from",
+    "release_to",
+    "api_key",
+    "api_name",
+    "min_version",
+    "max_version",
+    "source",
+)
+METADATA_VERSION = "metadata.version"
+
+
+class UnusableFeatures(ValueError):
+    """A feature or level that the release does not have; one line that says which there are."""
+
+
+class Levels(NamedTuple):
+    min: int
+    max: int
+    """The highest that brokers support, those for tests too."""
+    default: int
+    """What a new cluster of the release gets, and `kafka-features upgrade --release-version`."""
+
+
+class Gate(NamedTuple):
+    """Request versions that brokers advertise always and refuse (UNSUPPORTED_VERSION) below a feature level."""
+
+    feature: str
+    level: int
+    api_key: int
+    min_version: int
+    max_version: int
+    source: str
+
+
+@cache
+def supported() -> dict[str, dict[str, Levels]]:
+    """Release -> feature -> levels that its brokers support. Releases before 3.3 have none."""
+    found: dict[str, dict[str, Levels]] = {}
+    for line, (first, last, feature, *numbers, source) in rows(FILE, COLUMNS):
+        levels = Levels(
+            *(whole(FILE, line, column, text) for column, text in zip(COLUMNS[3:6], numbers, strict=True))
+        )
+        if not levels.min <= levels.default <= levels.max or not source:
+            raise DamagedKnowledge(FILE, line, "levels are a range with its default, and a source is due")
+        for release in _between(FILE, line, first, last):
+            if feature in found.setdefault(release, {}):
+                raise DamagedKnowledge(FILE, line, f"{feature} of {release} occurs twice")
+            found[release][feature] = levels
+    return found
+
+
+@cache
+def _gates() -> dict[str, tuple[Gate, ...]]:
+    """Release -> its gates."""
+    found: dict[str, tuple[Gate, ...]] = {}
+    for line, (feature, level, first, last, key, api_name, low, high, source) in rows(
+        APIS_FILE, APIS_COLUMNS
+    ):
+        gate = Gate(
+            feature,
+            whole(APIS_FILE, line, "level", level),
+            whole(APIS_FILE, line, "api_key", key),
+            whole(APIS_FILE, line, "min_version", low),
+            whole(APIS_FILE, line, "max_version", high),
+            source,
+        )
+        if apis.name(gate.api_key) != api_name:
+            raise DamagedKnowledge(APIS_FILE, line, f"api {key} {api_name} is not in {apis.FILE}")
+        if gate.min_version > gate.max_version or not source:
+            raise DamagedKnowledge(APIS_FILE, line, "versions are a range, and a source is due")
+        for release in _between(APIS_FILE, line, first, last):
+            levels = supported().get(release, {}).get(feature)
+            if levels is None or not levels.min < gate.level <= levels.max:
+                raise DamagedKnowledge(
+                    APIS_FILE, line, f"{feature} {level} is no level above the lowest of {release}"
+                )
+            found[release] = (*found.get(release, ()), gate)
+    return found
+
+
+def _between(file: str, line: int, first: str, last: str) -> frozenset[str]:
+    try:
+        return releases.between(first, last)
+    except releases.UnusableRelease as error:
+        raise DamagedKnowledge(file, line, str(error)) from error
+
+
+@cache
+def newest(release: str) -> Mapping[str, int]:
+    """The levels of a new cluster of this release; empty before KRaft (3.3)."""
+    return {feature: levels.default for feature, levels in supported().get(release, {}).items()}
+
+
+@cache
+def not_finalized(source: str, target: str) -> Mapping[str, int]:
+    """The levels on the target's brokers while those of the source are still finalized; of what came since, 0."""
+    before = newest(source)
+    return {
+        feature: max(levels.min, min(before.get(feature, 0), levels.max))
+        for feature, levels in supported().get(target, {}).items()
+    }
+
+
+def parse(text: str, release: str) -> dict[str, int]:
+    """`transaction.version=0,group.version=1` -> all levels of a release, its newest where the text has none.
+
+    Raises UnusableFeatures.
+    """
+    found: dict[str, int] = {}
+    for part in filter(None, (part.strip() for part in text.split(","))):
+        name, equals, level = (each.strip() for each in part.partition("="))
+        if not equals or not level.isdecimal():
+            raise UnusableFeatures(f"{part!r} is not FEATURE=LEVEL, like transaction.version=0")
+        if name in found:
+            raise UnusableFeatures(f"{name} is given twice")
+        found[name] = int(level)
+    return complete(found, release)
+
+
+def complete(levels: Mapping[str, int] | None, release: str) -> dict[str, int]:
+    """All levels of a release: those given, and its newest for the others. Raises UnusableFeatures."""
+    of_release = supported().get(release, {})
+    for name, level in (levels or {}).items():
+        if name not in of_release:
+            near = get_close_matches(name, of_release, n=1)
+            hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(of_release) or 'none'}"
+            raise UnusableFeatures(f"Kafka {release} has no feature {name!r}{hint}")
+        if not of_release[name].min <= level <= of_release[name].max:
+            raise UnusableFeatures(
+                f"Kafka {release} supports {name} {of_release[name].min} to {of_release[name].max}, not {level}"
+            )
+    return {**newest(release), **(levels or {})}
+
+
+@lru_cache(maxsize=1024)
+def _closed(release: str, levels: tuple[tuple[str, int], ...]) -> tuple[Gate, ...]:
+    finalized = dict(levels)
+    return tuple(gate for gate in _gates().get(release, ()) if finalized.get(gate.feature, 0) < gate.level)
+
+
+def closed(release: str, levels: Mapping[str, int]) -> tuple[Gate, ...]:
+    """The gates of a release that these levels leave closed."""
+    return _closed(release, tuple(sorted(levels.items())))
+
+
+def differing(one: Mapping[str, int], other: Mapping[str, int]) -> tuple[str, ...]:
+    """Features whose levels differ, by name."""
+    return tuple(name for name in sorted({*one, *other}) if one.get(name, 0) != other.get(name, 0))
+
+
+def text(levels: Mapping[str, int]) -> str:
+    """`group.version 1, transaction.version 0`."""
+    return ", ".join(f"{name} {level}" for name, level in sorted(levels.items()))

@@ -1,0 +1,116 @@
+"""What the requests that were seen prove of one that was not, for a client that declares no library.
+
+* All that it was seen to send is of Kafka 0.11 or later, and no known library that sends just this is refused: the
+  versions that 4.x removed (KIP-896) are older, and a library that has left them behind everywhere has not kept one for
+  the request that was not seen. Sarama up to 1.40.1 and kafka-go up to 0.4.47 are the counterexamples to anything weaker:
+  they fetch as of 2.1 and commit as of 0.8.2 or join as of 0.10.1; their Heartbeat and SyncGroup 0 give them away.
+  librdkafka 1.6 and 1.7 speak as of 2.3 and keep ListOffsets 0, but declare their name: nothing is inferred of a client
+  that declares a name which the knowledge base does not have.
+* Its client id is a library's default, what it sends is what that library sends here, and every version of the library
+  that explains it gets along with the target.
+"""
+
+from functools import cache
+
+from client_telemetry.compatibility import apis, eras, fingerprints, served, software
+from client_telemetry.compatibility.case import Case
+from client_telemetry.compatibility.served import BrokerApi, Versions
+
+_DISTINCT = 5
+"""Data APIs, beside ApiVersions, that must be seen before their age says anything of another one."""
+_METADATA = 3
+
+
+def greets_as_of_0_11(case: Case) -> bool:
+    """A client that negotiates as of 0.11, of which Metadata is all that says what it does."""
+    return not case.failing and _METADATA in case.uses and eras.negotiates_as_of_0_11(case.evidence.api_uses)
+
+
+def works_unseen(case: Case, key: int) -> str:
+    """Why an API that was not seen gets along with the target all the same; empty where nothing proves it."""
+    target = case.target_api(key)
+    known_by_name = case.identity is not None and case.identity.version_decides and not case.contradiction
+    another_library = case.identity is None and case.evidence.declares_software
+    if known_by_name or another_library or target is None or not target.serves_any:
+        return ""
+    seen = [each for each in case.uses if each in apis.by_key() and apis.by_key()[each].used_by == "data"]
+    if (
+        len(seen) >= _DISTINCT
+        and eras.speaks_as_of_0_11(case.evidence.api_uses)
+        and _no_known_library_refused(case, key, target)
+    ):
+        return (
+            "all that it sends is of Kafka 0.11 or later, and no known library that sends this uses "
+            f"{apis.name(key)} below {target.served.min}"
+        )
+    return _by_client_id(case, key, target)
+
+
+def _no_known_library_refused(case: Case, key: int, target: BrokerApi) -> bool:
+    return all(
+        target.works_with(versions)
+        for versions in _ranges_that_explain(
+            tuple(sorted((each, tuple(use.version for use in uses)) for each, uses in case.uses.items())),
+            key,
+            case.source,
+        )
+    )
+
+
+@cache
+def _ranges_that_explain(
+    seen: tuple[tuple[int, tuple[int, ...]], ...], key: int, release: str
+) -> frozenset[Versions]:
+    """The ranges of an API of all known libraries, named or not, that can have sent these requests.
+
+    A library that negotiates takes the highest version that it and the broker have: one that asked for versions and
+    then sent lower ones is another.
+    """
+    asked = any(each == apis.API_VERSIONS for each, _ in seen)
+    return frozenset(
+        profile.ranges[key]
+        for profile in fingerprints.every_profile()
+        if key in profile.ranges
+        and fingerprints.explains(profile, seen)
+        and not (asked and _negotiates(profile.library) and _sent_lower(profile, seen, release))
+    )
+
+
+@cache
+def _follows_configuration(library: str) -> bool:
+    """Sarama: what it sends follows config.Version more than its own."""
+    return any(each.library == library and not each.version_decides for each in software.known().values())
+
+
+@cache
+def _negotiates(library: str) -> bool:
+    """Whether every version of a library that asks for versions heeds the answer."""
+    return any(
+        each.library == library and each.negotiates_since is not None for each in software.known().values()
+    )
+
+
+def _sent_lower(
+    profile: fingerprints.Profile, seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
+) -> bool:
+    offered = served.by(release)
+    return any(
+        max(versions) < min(profile.ranges[key].max, offered[key].advertised.max)
+        for key, versions in seen
+        if key in profile.ranges and key in offered and key not in profile.also_sends
+    )
+
+
+def _by_client_id(case: Case, key: int, target: BrokerApi) -> str:
+    fingerprint = case.fingerprint
+    if fingerprint is None or not fingerprint.by_client_id or not fingerprint.guesses:
+        return ""
+    best = fingerprint.guesses[0]
+    if best.of < fingerprints.DISTINCT or best.exact < fingerprints.EXACT * best.of:
+        return ""
+    if _follows_configuration(best.library):
+        return ""
+    ranges = [each.ranges.get(key) for each in fingerprint.profiles]
+    if not all(each is not None and target.works_with(each) for each in ranges):
+        return ""
+    return f"it looks like {fingerprint.names} ({'; '.join(fingerprint.reasons)}), which gets along"

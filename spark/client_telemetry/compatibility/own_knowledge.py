@@ -1,0 +1,70 @@
+"""A user's own products, libraries, issues and aliases, beside the shipped knowledge base.
+
+    client-telemetry knowledge-check FOLDER      (or: python -m client_telemetry.compatibility.own_knowledge FOLDER)
+
+says what the folder adds, or the first mistake with file, line and reason. docs/knowledge-base.md tells how to write one.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from client_telemetry.compatibility import (
+    advice,
+    client_ranges,
+    fingerprints,
+    knowledge,
+    known_issues,
+    products,
+    software,
+)
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, OwnKnowledge
+
+
+def use_folder(folder: Path | str | None) -> OwnKnowledge | None:
+    """Read, check and put in force a user's folder; None: the shipped knowledge base alone. Raises DamagedKnowledge with
+    file, line and reason, and then nothing of the folder is in force."""
+    if not folder:
+        knowledge.use(None)
+        return None
+    own = knowledge.read_folder(Path(folder))
+    knowledge.use(own)
+    try:
+        _check()
+    except (DamagedKnowledge, ValueError):
+        knowledge.use(None)
+        raise
+    return own
+
+
+def _check() -> None:
+    """Have every module read its files: each checks what it owns."""
+    client_ranges.read(client_ranges.FILE)
+    client_ranges.read(fingerprints.UNNAMED_FILE)
+    software.check()
+    fingerprints.by_client_id("x")
+    products.by_client_id("x")
+    products.advices()
+    advice.on("x", (), "4.0.0")
+    known_issues.known()
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="client-telemetry knowledge-check", description="Check a folder of your own knowledge."
+    )
+    parser.add_argument("folder", metavar="FOLDER")
+    try:
+        own = use_folder(parser.parse_args(argv).folder)
+    except ValueError as error:
+        print(error, file=sys.stderr)
+        return 2
+    for name, text in sorted(own.texts.items() if own else ()):
+        rows = sum(1 for line in text.splitlines()[1:] if line.strip())
+        print(f"{name}: {rows} row{'s' * (rows != 1)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""What happens to a client at each step of an upgrade, from its verdicts at the ends of it.
+
+Brokers roll; all run the target with the feature levels of the source; the levels are raised; and the ways back from
+either. Features that are not finalized yet close request versions that the target serves later (features.closed).
+"""
+
+from functools import cache
+
+from client_telemetry.compatibility import features
+from client_telemetry.compatibility.evidence import ClientEvidence
+from client_telemetry.compatibility.mixed_window import judge_mixed_window
+from client_telemetry.compatibility.rollback import judge_rollback
+from client_telemetry.compatibility.verdict import (
+    AT_ONCE,
+    BREAKS,
+    FINALIZED,
+    NONE,
+    NOT_FINALIZED,
+    ROLLBACK_AFTER_FINALIZATION,
+    ROLLBACK_BEFORE_FINALIZATION,
+    ROLLING,
+    ClientVerdict,
+    Outlook,
+)
+
+
+def of(
+    evidence: ClientEvidence,
+    source: str,
+    target: str,
+    not_finalized: ClientVerdict,
+    finalized: ClientVerdict,
+) -> dict[str, Outlook]:
+    """One of verdict.STEPS -> what happens then, from the verdicts on the target before and after finalization."""
+    back = judge_rollback(evidence, source, target, not_finalized)
+    return {
+        ROLLING: judge_mixed_window(source, target, not_finalized),
+        NOT_FINALIZED: _outlook(not_finalized),
+        FINALIZED: _outlook(finalized),
+        ROLLBACK_BEFORE_FINALIZATION: back,
+        ROLLBACK_AFTER_FINALIZATION: _without_way_back(source, target) or back,
+    }
+
+
+def _outlook(verdict: ClientVerdict) -> Outlook:
+    return Outlook(verdict.verdict, verdict.confidence, verdict.explanation, verdict.when)
+
+
+@cache
+def _without_way_back(source: str, target: str) -> Outlook | None:
+    """The outlook of every client where the source's brokers cannot read what the target has finalized."""
+    level = features.newest(target).get(features.METADATA_VERSION)
+    known = features.supported().get(source, {}).get(features.METADATA_VERSION)
+    if level is None or (known is not None and level <= known.max):
+        return None
+    told = (
+        f"Brokers on {source} do not start on metadata that is finalized at metadata.version {level} "
+        f"(they end at {known.max}): there is no way back after finalization."
+        if known
+        else f"Brokers on {source} do not know metadata.version: there is no way back after finalization."
+    )
+    return Outlook(BREAKS, NONE, told, AT_ONCE)

@@ -1,0 +1,139 @@
+"""Raw objects to rows, on many workers: how objects are shared out, and what a worker tells of them.
+
+Every record of an object becomes a row, a duplicate or an undecodable row. What one worker does with its objects is
+in worker.py.
+"""
+
+import heapq
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import SparkSession
+
+from client_telemetry.decode.decoded_object import DecodedObject, TaskResult
+from client_telemetry.lake.writer import TablePlace
+from client_telemetry.raw.object_key import parse_object_key
+from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTOGRAMS
+from client_telemetry.tables.client_metrics import CLIENT_METRICS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
+
+DECODED_TABLES = (
+    UNDECODABLE_RECORDS,
+    CLIENT_PUSHES,
+    CLIENT_METRICS,
+    CLIENT_METRIC_HISTOGRAMS,
+    CONNECTION_EVENTS,
+)
+_TASK_BYTES = 64 * 2**20
+
+
+def decode_objects(
+    spark: SparkSession,
+    groups: Sequence[Sequence[tuple[str, int]]],
+    read: Callable[[str], object],
+    places: dict[str, TablePlace],
+) -> list[TaskResult]:
+    """Decode objects in Spark's Python workers.
+
+    `groups`: objects (key, bytes) that one task reads together, in order of key, because they may hold the same
+    records. `read(key)` opens an object as a binary stream, on the worker. `places`: where each
+    table's files go.
+    """
+    if not groups:
+        return []
+    # Every task gets the list of all: as bytes, so that it makes objects of its own part only.
+    tasks = [pickle.dumps(task) for task in share_out(groups)]
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        # Loads compiled code, which the driver does not need.
+        from client_telemetry.decode.worker import Worker, leave_imports_alone
+
+        leave_imports_alone()
+        for batch in batches:
+            done = [
+                Worker(read, places).decode(pickle.loads(tasks[task]))
+                for task in batch.column("id").to_pylist()
+            ]
+            yield pa.record_batch({"done": [pickle.dumps(result) for result in done]})
+
+    # One partition a task: Spark must not pack a large and a small one together.
+    rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(work, "done binary").collect()
+    return [pickle.loads(row["done"]) for row in rows]
+
+
+def share_out(groups: Sequence[Sequence[tuple[str, int]]]) -> list[list[list[str]]]:
+    """Groups to tasks: the largest first, each to the task with the least; about 64 MiB each, at least eight."""
+    sizes = [sum(size for _, size in group) for group in groups]
+    count = min(len(groups), max(8, sum(sizes) // _TASK_BYTES))
+    tasks: list[list[list[str]]] = [[] for _ in range(count)]
+    loads = [(0, task) for task in range(count)]
+    for i in sorted(range(len(groups)), key=lambda i: -sizes[i]):
+        load, least = heapq.heappop(loads)
+        heapq.heappush(loads, (load + sizes[i], least))
+        tasks[least].append(sorted(key for key, _ in groups[i]))
+    return tasks
+
+
+def groups_that_may_overlap(objects: Sequence[dict[str, Any]]) -> list[list[tuple[str, int]]]:
+    """Group objects (rows of raw_objects) by what their names say: overlapping sequence ranges of one incarnation
+    belong together, and so do all objects of a broker and dataset of which one has a name that says nothing."""
+    groups = []
+    by_broker: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in objects:
+        by_broker.setdefault((row["dataset"], row["broker_id"]), []).append(row)
+    for rows in by_broker.values():
+        if any(row["broker_incarnation"] is None for row in rows):
+            groups.append([(row["object_key"], row["bytes"]) for row in rows])
+            continue
+        group: list[dict[str, Any]] = []
+        last = None
+        for row in sorted(
+            rows, key=lambda r: (r["broker_incarnation"], r["first_sequence"], r["last_sequence"])
+        ):
+            apart = last is None or (row["broker_incarnation"], row["first_sequence"]) > last
+            if apart and group:
+                groups.append([(r["object_key"], r["bytes"]) for r in group])
+                group = []
+            group.append(row)
+            end = (row["broker_incarnation"], row["last_sequence"])
+            last = end if apart else max(last, end)
+        groups.append([(r["object_key"], r["bytes"]) for r in group])
+    return groups
+
+
+def groups_that_do_overlap(
+    groups: Sequence[Sequence[tuple[str, int]]], decoded: Sequence[DecodedObject]
+) -> list[list[tuple[str, int]]] | None:
+    """The groups merged where records of different groups have sequences in common, whatever the names say;
+    None where none have."""
+    found = {d.object_key: d for d in decoded}
+    group_of = {key: i for i, group in enumerate(groups) for key, _ in group}
+    spans: dict[tuple[Any, ...], list[tuple[int, int, int]]] = {}
+    for key, d in found.items():
+        parsed = parse_object_key(key)
+        for incarnation, (first, last) in d.sequences.items():
+            span = spans.setdefault((parsed.dataset, parsed.broker_id, incarnation), [])
+            span.append((first, last, group_of[key]))
+    parent = list(range(len(groups)))
+
+    def root(i: int) -> int:
+        while parent[i] != i:
+            i = parent[i]
+        return i
+
+    for span in spans.values():
+        span.sort()
+        _, reach, owner = span[0]
+        for first, last, group in span[1:]:
+            if first <= reach:
+                parent[root(group)] = root(owner)
+            if last > reach:
+                reach, owner = last, group
+    merged: dict[int, list[tuple[str, int]]] = {}
+    for i, group in enumerate(groups):
+        merged.setdefault(root(i), []).extend(group)
+    return list(merged.values()) if len(merged) < len(groups) else None

@@ -1,0 +1,167 @@
+"""One push as rows: the slow path, record by record, and what every faster one has to equal."""
+
+from typing import Any
+
+from client_telemetry.otlp.codecs import decompress
+from client_telemetry.otlp.parts import checked
+from client_telemetry.otlp.points import DecodedPayload, HistogramPoint, NumberPoint
+from client_telemetry.otlp.reference import decode
+from client_telemetry.raw.errors import UndecodableRecord
+from client_telemetry.raw.object_key import ObjectKey
+from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
+
+
+def decode_push(push: ClientPush) -> DecodedPayload:
+    """What its payload holds, which is nothing if the broker refused the push. Raises `UndecodableRecord`."""
+    if _is_rejected(push):
+        return DecodedPayload()
+    try:
+        return decode(checked(decompress(push.payload, push.compression_type)))
+    except UndecodableRecord as error:
+        error.sequence, error.client_instance_id = push.sequence, push.client_instance_id
+        raise
+
+
+def push_row(
+    key: ObjectKey, offset: int, push: ClientPush, payload: DecodedPayload, is_other_day: bool
+) -> tuple[Any, ...]:
+    """A row of client_pushes without cluster_id and dt."""
+    latest = max(
+        (p.time_ns for kind in (payload.numbers, payload.histograms) for p in kind if p.time_ns),
+        default=None,
+    )
+    return (
+        push.broker_id,
+        push.incarnation.hex(),
+        push.sequence,
+        push.received_at_nanos // 1000,
+        push.client_instance_id or None,
+        *connection_columns(push.client),
+        push.terminating,
+        push.content_type or None,
+        push.compression_type,
+        len(push.payload),
+        len(payload.numbers),
+        len(payload.histograms),
+        [list(resource.items()) for resource in payload.resources],
+        payload.scope_name,
+        payload.scope_version,
+        _optional(push, "push_interval_ms"),
+        _optional(push, "subscription_id"),
+        _optional(push, "error_code"),
+        None if latest is None else (push.received_at_nanos - latest) // 1_000_000,
+        _flags(push, payload, is_other_day),
+        str(key),
+        offset,
+    )
+
+
+def _flags(push: ClientPush, payload: DecodedPayload, is_other_day: bool) -> list[str]:
+    flags = []
+    if not push.client_instance_id:
+        flags.append("no_instance_id")
+    elif not any(push.client_instance_id):
+        flags.append("zero_instance_id")
+    if _is_rejected(push):
+        flags.append("rejected")
+    elif not payload.points:
+        flags.append("no_points")
+    if payload.identity_labels:
+        flags.append("identity_in_payload")
+    if is_other_day:
+        flags.append("other_day")
+    return sorted(flags)
+
+
+def number_rows(push: ClientPush, points: list[NumberPoint]) -> list[tuple[Any, ...]]:
+    """Rows of client_metrics without cluster_id and dt."""
+    before, instance, received_at = _point_columns(push)
+    return [
+        (
+            *before,
+            p.point_index,
+            instance,
+            received_at,
+            p.metric,
+            p.kind,
+            p.temporality,
+            p.is_monotonic,
+            list(p.attributes.items()),
+            _micros(p.start_time_ns),
+            _micros(p.time_ns),
+            p.value,
+            p.value_int,
+            p.resource_index,
+        )
+        for p in points
+    ]
+
+
+def histogram_rows(push: ClientPush, points: list[HistogramPoint]) -> list[tuple[Any, ...]]:
+    """Rows of client_metric_histograms without cluster_id and dt."""
+    before, instance, received_at = _point_columns(push)
+    return [
+        (
+            *before,
+            p.point_index,
+            instance,
+            received_at,
+            p.metric,
+            p.kind,
+            p.temporality,
+            list(p.attributes.items()),
+            _micros(p.start_time_ns),
+            _micros(p.time_ns),
+            p.count,
+            p.sum,
+            p.min,
+            p.max,
+            p.explicit_bounds,
+            p.bucket_counts,
+            p.scale,
+            p.zero_count,
+            p.positive_offset,
+            p.positive_counts,
+            p.negative_offset,
+            p.negative_counts,
+            p.quantiles,
+            p.quantile_values,
+            p.resource_index,
+        )
+        for p in points
+    ]
+
+
+def _point_columns(push: ClientPush) -> tuple[tuple[Any, ...], bytes | None, int]:
+    key = (push.broker_id, push.incarnation.hex(), push.sequence)
+    return key, push.client_instance_id or None, push.received_at_nanos // 1000
+
+
+def connection_columns(client: ClientConnection) -> tuple[Any, ...]:
+    """The columns that tables of pushes and of connection events share."""
+    return (
+        _optional(client, "client_id"),
+        client.principal,
+        client.client_address,
+        _optional(client, "client_port"),
+        client.listener_name,
+        client.security_protocol,
+        client.connection_id,
+        client.client_software_name,
+        client.client_software_version,
+        client.sent_software_name,
+        client.sent_software_version,
+        _optional(client, "api_versions_error"),
+    )
+
+
+def _is_rejected(push: ClientPush) -> bool:
+    return push.HasField("error_code") and push.error_code != 0
+
+
+def _optional(message: ClientPush | ClientConnection, name: str) -> object:
+    return getattr(message, name) if message.HasField(name) else None
+
+
+def _micros(nanos: int | None) -> int | None:
+    return None if nanos is None else nanos // 1000

@@ -1,0 +1,177 @@
+"""decode: raw objects to pushes, points and connection events.
+
+Replaces the days' slices of client_pushes, client_metrics, client_metric_histograms, connection_events and
+undecodable_records whole, and closes the ledger: every record of an object is a row, a duplicate or an
+undecodable record.
+"""
+
+from typing import Any
+
+from client_telemetry.collect.coverage import broker_hours, with_decoded
+from client_telemetry.collect.manifests import read_manifests
+from client_telemetry.decode.decoded_object import TaskResult
+from client_telemetry.decode.plan import (
+    DECODED_TABLES,
+    decode_objects,
+    groups_that_do_overlap,
+    groups_that_may_overlap,
+)
+from client_telemetry.expectations import broker_hours as broker_hours_suite
+from client_telemetry.expectations import (
+    client_metric_histograms,
+    client_metrics,
+    client_pushes,
+    connection_events,
+    raw_objects,
+    undecodable_records,
+)
+from client_telemetry.lake.writer import DataFile, TablePlace
+from client_telemetry.pipeline.stage import (
+    BadArguments,
+    Outcome,
+    Slice,
+    Stage,
+    absolute_url,
+    days,
+    parser,
+    run,
+)
+from client_telemetry.raw.location import RawLocation
+from client_telemetry.raw.object_key import parse_object_key
+from client_telemetry.raw.quarantine import quarantine_row
+from client_telemetry.tables.broker_hours import BROKER_HOURS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.raw_objects import RAW_OBJECTS
+from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
+
+SUITES = (
+    undecodable_records.SUITE,
+    client_pushes.SUITE,
+    client_metrics.SUITE,
+    client_metric_histograms.SUITE,
+    connection_events.SUITE,
+)
+
+
+def decode(stage: Stage) -> Outcome:
+    raw, cluster, told = RawLocation(absolute_url(stage.arguments.raw)), stage.cluster, stage.arguments.days
+    ledger = [row for day in told for row in stage.lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=day)]
+    if not ledger:
+        raise BadArguments(
+            f"nothing was collected for cluster {cluster!r} on {_list(told)}: run collect first"
+        )
+    branch = stage.branch(DECODED_TABLES)
+    places = {table.name: stage.lake.place(table) for table in DECODED_TABLES}
+
+    results = _decode_all(stage, raw, [row for row in ledger if row["dataset"] != "manifests"], places)
+    files: dict[str, list[str]] = {}
+    for result in results:
+        for table, urls in result.files.items():
+            files.setdefault(table, []).extend(urls)
+    decoded = {d.object_key: d for result in results for d in result.objects}
+
+    manifests = [parse_object_key(row["object_key"]) for row in ledger if row["dataset"] == "manifests"]
+    reads = {str(read.key): read for read in read_manifests(raw, manifests)}
+    for read in reads.values():
+        if read.error is not None:
+            data = raw.bytes(str(read.key))
+            file = DataFile(
+                UNDECODABLE_RECORDS,
+                places[UNDECODABLE_RECORDS.name],
+                {"cluster_id": cluster, "dt": read.key.dt},
+            )
+            file.add([quarantine_row(read.key, 0, data, len(data), read.error)])
+            files.setdefault(UNDECODABLE_RECORDS.name, []).append(file.close())
+
+    closed, hours = [], []
+    for day in told:
+        good = [r for r in reads.values() if r.key.dt == day]
+        stated = {f.key: f.records for r in good if r.manifest is not None for f in r.manifest.files}
+        rows = [
+            with_decoded(row, decoded[key], stated.get(parse_object_key(key).key)) if key in decoded else row
+            for row in ledger
+            if row["dt"] == day and (key := row["object_key"])
+        ]
+        closed += rows
+        hours += broker_hours(rows, good, day)
+
+    where = {"cluster_id": cluster, "dt": told}
+    for table in DECODED_TABLES:
+        branch.replace_files(table, files.get(table.name, []), **where)
+    branch.replace_rows(RAW_OBJECTS, closed, **where)
+    branch.replace_rows(BROKER_HOURS, hours, **where)
+
+    unreadable = sum(read.error is not None for read in reads.values())
+    counts = _counts(stage, branch, where, closed, unreadable)
+    counts["slow_pushes"] = sum(each.slow_pushes for each in decoded.values())
+    facts = {name: counts[name] for name in ("push_rows", "event_rows", "undecodable", "records", "points")}
+    facts |= {name: counts[name] for name in ("number_points", "histogram_points")}
+    stage.publish(
+        branch,
+        [
+            *[Slice(suite, where, facts) for suite in SUITES],
+            Slice(raw_objects.SUITE, where),
+            Slice(broker_hours_suite.SUITE, where),
+        ],
+        told,
+    )
+    message = (
+        f"decode: cluster {cluster}, {_list(told)}: {counts['push_rows']} pushes with {counts['points']} points, "
+        f"{counts['event_rows']} connection events, {counts['duplicates']} duplicates, "
+        f"{counts['undecodable']} quarantined, from {counts['records']} records"
+    )
+    return Outcome(message, counts)
+
+
+def _decode_all(
+    stage: Stage, raw: RawLocation, objects: list[dict], places: dict[str, TablePlace]
+) -> list[TaskResult]:
+    """Decode, and once more in larger groups while objects of different groups turn out to share records. The
+    files of a discarded attempt are never registered."""
+    by_day: dict[str, Any] = {}
+    for row in objects:
+        by_day.setdefault(row["dt"], []).append(row)
+    groups = [group for rows in by_day.values() for group in groups_that_may_overlap(rows)]
+    while True:
+        results = decode_objects(stage.spark, groups, raw.read, places)
+        merged = groups_that_do_overlap(groups, [d for result in results for d in result.objects])
+        if merged is None:
+            return results
+        groups = merged
+
+
+def _counts(
+    stage: Stage, branch, where: dict[str, Any], ledger: list[dict], unreadable_manifests: int
+) -> dict[str, int]:
+    def total(column: str, dataset: str | None = None) -> int:
+        return sum(row[column] or 0 for row in ledger if dataset in (None, row["dataset"]))
+
+    points = (
+        branch.read(CLIENT_PUSHES)
+        .where(stage.condition(where))
+        .selectExpr("coalesce(sum(points), 0) as numbers", "coalesce(sum(histogram_points), 0) as histograms")
+        .first()
+    )
+    return {
+        "records": total("records") + unreadable_manifests,
+        "push_rows": total("rows", "client_pushes"),
+        "event_rows": total("rows", "connections"),
+        "duplicates": total("duplicates"),
+        "undecodable": total("undecodable") + unreadable_manifests,
+        "points": total("points"),
+        "number_points": points["numbers"],
+        "histogram_points": points["histograms"],
+    }
+
+
+def _list(days_: list[Any]) -> str:
+    return ", ".join(str(day) for day in days_)
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parser("decode", __doc__)
+    arguments.add_argument("--raw", required=True, help="raw location: the folder or URL that holds `v1/`")
+    arguments.add_argument("--days", required=True, type=days, help="days to decode, UTC")
+    return run(
+        arguments, decode, argv, lambda told: None if told.days else "decode: no day to decode, nothing to do"
+    )

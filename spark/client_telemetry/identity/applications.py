@@ -1,0 +1,478 @@
+"""Which clients are one application: what an owner would call one program. Pure; the rules are those of docs/clients.md.
+
+A Connect worker, MirrorMaker 2 and a Kafka Streams application are many client ids, a deployment whose pods put their
+names into client ids is as many, and several programs can share one id. Clients are put together by what only a program
+can be the cause of: the parts of its client ids, an id that names connections only in part, default ids beside the
+product that brings them. Where that is a guess, a note says so; clients of two principals or owners are never one.
+"""
+
+import datetime as dt
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from client_telemetry.compatibility import apis, fingerprints, products, software
+from client_telemetry.identity import kip511
+from client_telemetry.identity.client_families import family
+
+KINDS = {
+    "application": "clients under client ids of their own",
+    "streams": "Kafka Streams: all threads and instances of one application.id",
+    "connect": "Kafka Connect: a worker with its connectors",
+    "mirrormaker": "MirrorMaker 2",
+    "tool": "a command line tool of Kafka",
+    "product": "a product under its own client id",
+    "default_client_id": "clients under a library's default client ids: several programs can hide behind them",
+}
+SHARED_ID = "another program has the same principal and client id"
+SEVERAL_VERSIONS = (
+    "its clients run several versions: a deployment that is changing, or two programs with one client id"
+)
+MAYBE_TWO = "whether all connections of this client id are of one program cannot be told"
+BY_PLACE = "default client ids put here by principal, address, time and library"
+DEFAULT_ID = "a default client id: several programs can hide behind it"
+SEVERAL_PROGRAMS = (
+    "one client id sends two versions of one API, which no process does: several programs share it"
+)
+
+GENERATED = frozenset(("host", "spark", "uuid", "kafka_uuid", "ulid", "pod", "time", "address", "hash"))
+"""Masks of client_families.py that hide what a start or a host brings about. A counter or a version in an id can as
+well tell two programs apart."""
+TOGETHER = dt.timedelta(minutes=1)
+_NOT_COMPARED = frozenset((apis.API_VERSIONS, 17, 36))
+"""ApiVersions, SaslHandshake, SaslAuthenticate: asked before a library knows what the broker has."""
+
+
+@dataclass(frozen=True)
+class Client:
+    """One row of `clients`, as far as it decides. `versions`: API key -> versions that a broker answered. `same_as`,
+    `not_same_as`, `doubtful`: software name and version of other rows with its principal and client id, by `related`;
+    `beside`: client ids that `related` puts beside it by address."""
+
+    principal: str | None
+    client_id: str | None
+    software_name: str | None
+    software_version: str | None
+    owner: str | None
+    first_seen_at: dt.datetime
+    last_seen_at: dt.datetime
+    addresses: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+    versions: Mapping[int, frozenset[int]] = field(default_factory=dict)
+    same_as: frozenset[tuple[str | None, str | None]] = frozenset()
+    not_same_as: frozenset[tuple[str | None, str | None]] = frozenset()
+    doubtful: frozenset[tuple[str | None, str | None]] = frozenset()
+    beside: frozenset[str] = frozenset()
+    on_one_release: bool = True
+    """Whether all brokers that answered run one release: on several a library takes several versions."""
+
+    @property
+    def is_named(self) -> bool:
+        return kip511.is_known(self.software_name)
+
+    @property
+    def software(self) -> tuple[str | None, str | None]:
+        return self.software_name, self.software_version
+
+
+@dataclass(frozen=True)
+class Application:
+    """`name` is unique for a principal and owner. `product`: the product or framework, null = not known to be one."""
+
+    name: str
+    kind: str
+    product: str | None
+    notes: tuple[str, ...]
+
+
+def applications(clients: Sequence[Client]) -> list[Application]:
+    """The application of each client, in their order."""
+    by_place: dict[Hashable, list[int]] = defaultdict(list)
+    for place, client in enumerate(clients):
+        by_place[client.principal, client.owner].append(place)
+    found: dict[int, Application] = {}
+    for places in by_place.values():
+        parts = _Parts([clients[place] for place in places])
+        for place, application in zip(places, parts.applications(), strict=True):
+            found[place] = application
+    return [found[place] for place in range(len(clients))]
+
+
+class _Parts:
+    """Clients of one principal and owner, put together step by step."""
+
+    def __init__(self, clients: list[Client]) -> None:
+        self._clients = clients
+        self._products = [products.by_client_id(client.client_id) for client in clients]
+        self._defaults = [_default_id_of(client) for client in clients]
+        self._above = list(range(len(clients)))
+        self._notes: dict[int, set[str]] = defaultdict(set)
+        self._id_versions: dict[int, set[tuple[int, ...]]] = defaultdict(set)
+        for place, client in enumerate(clients):
+            if self._defaults[place] and (version := fingerprints.by_client_id(client.client_id)[1]):
+                self._id_versions[place] = {version}
+        self._drop_doubtful_workers()
+
+    def applications(self) -> list[Application]:
+        self._one_client_id()
+        self._ids_of_products()
+        self._generated_parts()
+        self._default_ids_of_products()
+        self._beside()
+        self._default_ids()
+        return self._named()
+
+    def _drop_doubtful_workers(self) -> None:
+        """`X-offsets` is a Connect worker's where other ids of it begin with X too, otherwise anybody's."""
+        ends: dict[str, set[str]] = defaultdict(set)
+        for client, product in zip(self._clients, self._products, strict=True):
+            if product and product.kind == "connect" and product.application and client.client_id:
+                ends[product.application].add(client.client_id)
+        for place, product in enumerate(self._products):
+            if (
+                product
+                and product.kind == "connect"
+                and product.application
+                and len(ends[product.application]) < 2
+            ):
+                self._products[place] = None
+
+    def _root(self, place: int) -> int:
+        while self._above[place] != place:
+            self._above[place] = self._above[self._above[place]]
+            place = self._above[place]
+        return place
+
+    def _join(self, one: int, other: int, note: str | None = None) -> None:
+        first, second = sorted((self._root(one), self._root(other)))
+        if first != second:
+            self._above[second] = first
+            self._id_versions[first] |= self._id_versions.pop(second, set())
+        if note:
+            self._notes[first].add(note)
+
+    def _one_client_id(self) -> None:
+        """Rows that differ in software only. Two names of one library are one program; so is what a library leaves
+        unnamed; two libraries under one id are two."""
+        of_id: dict[str | None, list[int]] = defaultdict(list)
+        for place, client in enumerate(self._clients):
+            if client.client_id is not None:
+                of_id[client.client_id].append(place)
+        for places in of_id.values():
+            product = self._products[places[0]]
+            anybodys = self._defaults[places[0]] is not None or (
+                product is not None and product.kind != "product" and product.application is None
+            )
+            for one, other in _pairs(places):
+                note = self._two_rows(self._clients[one], self._clients[other])
+                if anybodys and note in (MAYBE_TWO, SEVERAL_VERSIONS):
+                    note = SHARED_ID
+                if note == SHARED_ID:
+                    self._notes[one].add(note)
+                    self._notes[other].add(note)
+                elif note is not None:
+                    self._join(one, other, note or None)
+
+    @staticmethod
+    def _two_rows(one: Client, other: Client) -> str | None:
+        """SHARED_ID for two programs; otherwise a note, empty where there is nothing to note."""
+        if other.software in one.same_as or one.software in other.same_as:
+            return ""
+        if other.software in one.not_same_as or one.software in other.not_same_as:
+            return SHARED_ID
+        if one.is_named != other.is_named:
+            return MAYBE_TWO
+        libraries = [
+            identity.library if identity else None
+            for identity in (
+                software.identify_name(each.software_name or "", each.software_version or "")
+                for each in (one, other)
+            )
+        ]
+        if not one.is_named or one.software_name == other.software_name:
+            return SEVERAL_VERSIONS
+        if None in libraries:
+            return MAYBE_TWO
+        return "" if libraries[0] == libraries[1] else SHARED_ID
+
+    def _ids_of_products(self) -> None:
+        """Client ids with one application in them; the clients of a Connect worker, which have no part in common."""
+        first: dict[Hashable, int] = {}
+        for place, product in enumerate(self._products):
+            if product is None or product.kind in ("tool", "product"):
+                continue
+            if product.application is not None:
+                key: Hashable = (product.kind, product.application)
+                self._join(first.setdefault(key, place), place)
+        workers = [
+            place
+            for place, product in enumerate(self._products)
+            if product and product.kind in ("connect", "mirrormaker")
+        ]
+        for one, other in _pairs_by(workers, lambda place: self._clients[place].software):
+            if self._at_one_place(self._clients[one], self._clients[other]):
+                self._join(one, other)
+        for product_name in {
+            p.name for p in self._products if p and p.kind == "product" and p.brings_default_ids
+        }:
+            places = [place for place, p in enumerate(self._products) if p and p.name == product_name]
+            for one, other in _pairs(places):
+                if self._at_one_place(self._clients[one], self._clients[other]) and _could_be_one(
+                    self._clients[one], self._clients[other]
+                ):
+                    self._join(one, other, BY_PLACE)
+
+    def _generated_parts(self) -> None:
+        """Ids that differ in what a start or a host brings about; in counters, where they send the same versions."""
+        strong: dict[str, list[int]] = defaultdict(list)
+        weak: dict[Hashable, list[int]] = defaultdict(list)
+        for place, client in enumerate(self._clients):
+            if client.client_id is None or self._products[place] or self._defaults[place]:
+                continue
+            masked = family(client.client_id)
+            if masked.masks and GENERATED.issuperset(masked.masks):
+                strong[masked.text].append(place)
+            elif masked.masks:
+                weak[masked.text, client.software].append(place)
+        for places in strong.values():
+            for place in places[1:]:
+                self._join(places[0], place)
+            if len({self._clients[place].software for place in places if self._clients[place].is_named}) > 1:
+                self._notes[self._root(places[0])].add(SEVERAL_VERSIONS)
+        for places in weak.values():
+            heads: list[int] = []
+            for place in places:
+                like = next((h for h in heads if _could_be_one(self._clients[h], self._clients[place])), None)
+                if like is None:
+                    heads.append(place)
+                else:
+                    self._join(like, place)
+
+    def _default_ids_of_products(self) -> None:
+        """Default ids beside the one product at that place that brings them."""
+        bringing = [
+            place
+            for place, product in enumerate(self._products)
+            if product and product.brings_default_ids and product.kind != "tool"
+        ]
+        if not bringing:
+            return
+        windows = self._windows(bringing)
+        at: dict[str, list[int]] = defaultdict(list)
+        for place in bringing:
+            for address in self._clients[place].addresses:
+                at[address].append(place)
+        for place, library in enumerate(self._defaults):
+            client = self._clients[place]
+            if self._products[place] or (library is None and client.client_id != ""):
+                continue
+            near = {other for address in client.addresses for other in at.get(address, ())}
+            fitting = set()
+            for other in near if len(near) <= MOST_DEFAULT_IDS else ():
+                product = self._products[other]
+                fits = product is not None and library in (None, product.library)
+                if fits and _within(client, windows[other]) and _could_be_one(client, self._clients[other]):
+                    fitting.add(self._root(other))
+            if len(fitting) == 1:
+                self._join(fitting.pop(), place, BY_PLACE)
+
+    def _windows(self, places: Sequence[int]) -> dict[int, tuple[dt.datetime, dt.datetime]]:
+        """When the application of each of these clients was there, before default ids are put to it."""
+        roots = {self._root(place) for place in places}
+        seen: dict[int, tuple[dt.datetime, dt.datetime]] = {}
+        for place, client in enumerate(self._clients):
+            root = self._root(place)
+            if root in roots:
+                first, last = seen.get(root, (client.first_seen_at, client.last_seen_at))
+                seen[root] = min(first, client.first_seen_at), max(last, client.last_seen_at)
+        return {place: seen[self._root(place)] for place in places}
+
+    def _beside(self) -> None:
+        """A library's default id beside the one configured id that it can belong to (`related`)."""
+        by_id: dict[str | None, list[int]] = defaultdict(list)
+        for place, client in enumerate(self._clients):
+            by_id[client.client_id].append(place)
+        for place, client in enumerate(self._clients):
+            if self._defaults[place] is None or len(client.beside) != 1:
+                continue
+            others = by_id.get(next(iter(client.beside)), [])
+            if len(others) == 1 and self._at_one_place(client, self._clients[others[0]]):
+                self._join(others[0], place, BY_PLACE)
+
+    def _default_ids(self) -> None:
+        """Default ids of one library at one place and time, which differ: a consumer's, a producer's, an admin's."""
+        groups: dict[Hashable, list[int]] = defaultdict(list)
+        for place, library in enumerate(self._defaults):
+            client = self._clients[place]
+            if library is not None and self._products[place] is None:
+                for address in sorted(client.addresses)[:1]:
+                    groups[library, client.software if client.is_named else None, address].append(place)
+        for places in groups.values():
+            if len(places) > MOST_DEFAULT_IDS:
+                continue
+            for one, other in _pairs(places):
+                if (
+                    self._clients[one].client_id != self._clients[other].client_id
+                    and self._root(one) != self._root(other)
+                    and self._one_version(one, other)
+                    and self._at_one_place(self._clients[one], self._clients[other])
+                    and _could_be_one(self._clients[one], self._clients[other])
+                ):
+                    self._join(one, other, BY_PLACE)
+
+    def _one_version(self, one: int, other: int) -> bool:
+        """Whether the versions that default ids name are not two: `kafka-python-1.4.5` beside `kafka-python-1.0.2`."""
+        return len(self._id_versions[self._root(one)] | self._id_versions[self._root(other)]) <= 1
+
+    @staticmethod
+    def _at_one_place(one: Client, other: Client) -> bool:
+        return (
+            _overlap(one.addresses, other.addresses)
+            and one.first_seen_at <= other.last_seen_at + TOGETHER
+            and other.first_seen_at <= one.last_seen_at + TOGETHER
+        )
+
+    def _named(self) -> list[Application]:
+        members: dict[int, list[int]] = defaultdict(list)
+        for place in range(len(self._clients)):
+            members[self._root(place)].append(place)
+        notes: dict[int, set[str]] = defaultdict(set)
+        for place, texts in self._notes.items():
+            notes[self._root(place)] |= texts
+        found: dict[int, Application] = {}
+        names: dict[str, list[int]] = defaultdict(list)
+        for root, places in members.items():
+            kind, product = self._kind(places)
+            if kind == "default_client_id":
+                notes[root].add(DEFAULT_ID)
+            if any(self._sends_two_versions(place) for place in places):
+                notes[root].add(SEVERAL_PROGRAMS)
+            name = self._name(kind, places)
+            names[name].append(root)
+            found[root] = Application(name, kind, product, tuple(sorted(notes[root])))
+        for name, roots in names.items():
+            taken: Counter[str] = Counter()
+            for root in roots if len(roots) > 1 else ():
+                text = (
+                    f"{name} ({', '.join(sorted({self._software_text(place) for place in members[root]}))})"
+                )
+                taken[text] += 1
+                number = f" {taken[text]}" if taken[text] > 1 else ""
+                found[root] = replace(found[root], name=text + number)
+        return [found[self._root(place)] for place in range(len(self._clients))]
+
+    def _sends_two_versions(self, place: int) -> bool:
+        """Whether one client row sends what one process does not: two versions of an API of consumer groups, or of any API
+        but a few where its library takes the highest that the broker has."""
+        client, product = self._clients[place], self._products[place]
+        if not client.on_one_release:
+            return False
+        chooses = "kafka-clients" in (self._defaults[place], product.library if product else None)
+        return any(
+            len(versions) > 1 and (key in _ONE_VERSION or (chooses and key not in _SEVERAL_VERSIONS))
+            for key, versions in client.versions.items()
+        )
+
+    def _software_text(self, place: int) -> str:
+        client = self._clients[place]
+        if not client.is_named:
+            return "not declared"
+        return f"{client.software_name} {client.software_version or ''}".rstrip()
+
+    def _kind(self, places: Sequence[int]) -> tuple[str, str | None]:
+        found = [product for place in places if (product := self._products[place])]
+        for kind in ("mirrormaker", "connect", "streams", "product", "tool"):
+            for product in found:
+                if product.kind == kind:
+                    return kind, product.name
+        if places and all(self._defaults[place] for place in places):
+            return "default_client_id", None
+        return "application", None
+
+    def _name(self, kind: str, places: Sequence[int]) -> str:
+        """What people know it by: application.id, the worker's group, the product's or the client's own id."""
+        said = sorted({p.application for place in places if (p := self._products[place]) and p.application})
+        if said:
+            return said[0]
+        if kind in ("connect", "mirrormaker"):
+            groups = sorted(
+                {
+                    group
+                    for place in places
+                    if (product := self._products[place])
+                    and product.name == "Kafka Connect"
+                    and (self._clients[place].client_id or "").startswith("connect-")
+                    for group in self._clients[place].groups
+                }
+            )
+            return groups[0] if groups else {"connect": "Kafka Connect", "mirrormaker": "MirrorMaker 2"}[kind]
+        own = [place for place in places if not self._defaults[place]] or list(places)
+        client = self._clients[own[0]]
+        if client.client_id is None:
+            return NO_CLIENT_ID
+        if len({self._clients[place].client_id for place in own}) == 1:
+            return client.client_id
+        families = {family(self._clients[place].client_id or "").text for place in own}
+        if len(families) == 1:
+            return families.pop()
+        groups = sorted({group for place in places for group in self._clients[place].groups})
+        if kind == "default_client_id" and len(groups) == 1:
+            return groups[0]
+        return min(
+            (self._clients[place].client_id or "" for place in own), key=lambda text: (len(text), text)
+        )
+
+
+NO_CLIENT_ID = "(no client id)"
+_ONE_VERSION = frozenset((8, 11, 12, 13, 14))
+"""OffsetCommit, JoinGroup, Heartbeat, LeaveGroup, SyncGroup: no library sends two versions of them to one broker release
+(benchmarks/matrix)."""
+_SEVERAL_VERSIONS = frozenset((apis.API_VERSIONS, 1, 2, 9, 10, 16))
+"""Fetch (topic ids or not), ListOffsets, OffsetFetch, FindCoordinator, ListGroups: kafka-clients takes a lower version
+where a request needs no more."""
+_JAVA = "apache-kafka-java"
+_CONSUMER_OF_GROUP = re.compile(r"consumer-.+-[0-9]+")
+MOST_DEFAULT_IDS = 200
+"""Default ids of one library at one address that are looked at: more are a host that many programs share."""
+
+
+def _default_id_of(client: Client) -> str | None:
+    """The library whose default the client id is. Java's consumers put their group into it since 2.4, when they also
+    began to declare their name: only then is it known to be a default (KafkaConsumer, ConsumerConfig)."""
+    if client.software_name == _JAVA and client.client_id and _CONSUMER_OF_GROUP.fullmatch(client.client_id):
+        return "kafka-clients"
+    return fingerprints.by_client_id(client.client_id)[0]
+
+
+def _pairs(places: Sequence[int]) -> Iterable[tuple[int, int]]:
+    """The first with each other, and neighbours: enough to join what belongs together, linear in the number."""
+    for n, place in enumerate(places[1:], start=1):
+        yield places[0], place
+        if n > 1:
+            yield places[n - 1], place
+
+
+def _pairs_by(places: Sequence[int], key: Callable[[int], Hashable]) -> Iterable[tuple[int, int]]:
+    groups: dict[Hashable, list[int]] = defaultdict(list)
+    for place in places:
+        groups[key(place)].append(place)
+    for group in groups.values():
+        yield from _pairs(group)
+
+
+def _overlap(one: frozenset[str], other: frozenset[str]) -> bool:
+    return not one.isdisjoint(other)
+
+
+def _within(client: Client, window: tuple[dt.datetime, dt.datetime]) -> bool:
+    return client.first_seen_at >= window[0] - TOGETHER and client.last_seen_at <= window[1] + TOGETHER
+
+
+def _could_be_one(one: Client, other: Client) -> bool:
+    """Whether nothing speaks against one process: the same software, where both declare one, and in each API that both
+    used a version in common."""
+    if one.is_named and other.is_named and one.software != other.software:
+        return False
+    shared = one.versions.keys() & other.versions.keys() - _NOT_COMPARED
+    return all(not one.versions[key].isdisjoint(other.versions[key]) for key in shared)

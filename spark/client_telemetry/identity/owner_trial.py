@@ -1,0 +1,78 @@
+"""What owner rules would do: which client each rule takes, which clients none takes. Pure; the command that reads the
+clients of a day is cli/owners.py."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from client_telemetry.identity.owners import OwnerRule
+
+
+@dataclass(frozen=True)
+class Match:
+    """A client (a row of the table `clients`) with the first rule that matches, and the later ones that would."""
+
+    client: Mapping[str, Any]
+    rule: OwnerRule | None
+    later: tuple[OwnerRule, ...]
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether an address that the table does not keep could have matched an earlier rule, or any."""
+        return self.client["addresses"] > len(self.client["address_sample"])
+
+
+def matches(rules: Sequence[OwnerRule], clients: Iterable[Mapping[str, Any]]) -> list[Match]:
+    """One for each client, in the order of principal, client id and software."""
+    found = []
+    for client in clients:
+        fitting = [
+            rule
+            for rule in rules
+            if rule.matches(
+                client["principal"], client["client_id"], client["group_ids"], client["address_sample"]
+            )
+        ]
+        found.append(Match(client, fitting[0] if fitting else None, tuple(fitting[1:])))
+    return sorted(found, key=lambda match: [match.client[name] or "" for name in _NAMES])
+
+
+_NAMES = ("principal", "client_id", "client_software_name", "client_software_version")
+
+
+def told(rules: Sequence[OwnerRule], found: Sequence[Match], every_client: bool = False) -> Iterator[str]:
+    """For people: each rule with its clients counted, rules that take none and why, clients that none takes; with
+    `every_client` each client with its rule. Strings of clients are quoted: they can be anything."""
+    rows = [("rule", "owner", "clients", "")]
+    for rule in rules:
+        taken = sum(match.rule is rule for match in found)
+        rows.append((rule.name, rule.owner, str(taken), "" if taken else _why_none(rule, found)))
+    without = [match for match in found if match.rule is None]
+    rows.append(("(no rule)", "", str(len(without)), ""))
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    for name, owner, number, note in rows:
+        yield f"{name:<{widths[0]}}  {owner:<{widths[1]}}  {number:>{widths[2]}}  {note}".rstrip()
+    if any(rule.client_address for rule in rules) and any(match.is_uncertain for match in found):
+        yield ""
+        yield (
+            f"{sum(match.is_uncertain for match in found)} clients have more addresses than the table keeps: a rule "
+            "by address may take them by another one."
+        )
+    shown = found if every_client else without
+    if shown:
+        yield ""
+        yield "every client:" if every_client else "clients that no rule takes:"
+    for match in shown:
+        later = f" (then {', '.join(rule.name for rule in match.later)})" if match.later else ""
+        yield f"  {_client(match.client)}  ->  {match.rule.name if match.rule else 'no rule'}{later}"
+
+
+def _why_none(rule: OwnerRule, found: Sequence[Match]) -> str:
+    earlier = {match.rule.name for match in found if rule in match.later and match.rule}
+    return f"its clients go to {', '.join(sorted(earlier))} before" if earlier else "matches no client"
+
+
+def _client(client: Mapping[str, Any]) -> str:
+    software = " ".join(filter(None, (client["client_software_name"], client["client_software_version"])))
+    groups = f", groups {', '.join(map(repr, client['group_ids'][:3]))}" if client["group_ids"] else ""
+    return f"{client['principal']!r} {client['client_id']!r} ({software or 'no software name'}{groups})"

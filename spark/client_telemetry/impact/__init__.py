@@ -1,0 +1,1 @@
+"""An upgrade question to verdicts."""

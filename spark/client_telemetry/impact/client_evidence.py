@@ -1,0 +1,203 @@
+"""Which connections are evidence for an upgrade question, and what they tell of each client.
+
+Only connections to brokers that ran the from-release count, and only what happened before the first broker left it:
+while brokers differ, clients meet both releases, and what they do then is no evidence of how they were.
+"""
+
+import datetime as dt
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.compatibility import releases
+from client_telemetry.compatibility.evidence import UNKNOWN
+from client_telemetry.impact.question import Question
+from client_telemetry.tables.clients import CLIENT_KEY
+
+_CONNECTION = ("broker_incarnation", "connection_id", "client_address", "opened_at")
+_CLIENT = ("client_hash", "client")
+_SEQUENCE_BITS = 43
+"""A broker that writes a million events a second needs 100 days to number more."""
+_BITS_OF_A_WORD = 63
+
+
+def connection_counts(connections: DataFrame, asked: Question) -> tuple[int, int, int]:
+    """Connections that are evidence of a client, those that would be but for whose they are, and all others."""
+    each = connections.groupBy(*_CONNECTION).agg(
+        F.max(_counts(asked) & ~_unidentified()).alias("counted"),
+        F.max(_counts(asked) & _unidentified()).alias("unidentified"),
+        _stands_for(),
+    )
+    counted, unidentified, all_ = each.agg(
+        *(
+            F.coalesce(F.sum(F.when(which, F.col("stands_for"))), F.lit(0))
+            for which in (F.col("counted"), F.col("unidentified") & ~F.col("counted"), F.lit(True))
+        )
+    ).first()
+    return counted, unidentified, all_ - counted - unidentified
+
+
+def evidence(connections: DataFrame, asked: Question) -> DataFrame:
+    """One row per client: CLIENT_KEY, `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners`
+    (listener and security protocol), `sasl_mechanisms` (as seen, sorted), and `uses`, one per API and version, sorted: requests, rejected, first and last
+    request, brokers, and the latest raw record that shows answered requests. `uses_elsewhere`: what brokers of releases
+    before the from-release answered, as release, api_key and version, sorted; it tells what a client sends that fails now.
+
+    `connections`: rows of client_connections of the cluster and days.
+    """
+    counted = keyed_by_client(connections.where(_counts(asked) & ~_unidentified()))
+    each = counted.groupBy(*_CLIENT, *_CONNECTION, "broker_id", "listener_name", "security_protocol").agg(
+        F.min("first_seen_at").alias("first_seen_at"),
+        F.max("last_seen_at").alias("last_seen_at"),
+        F.collect_set("sasl_mechanism").alias("sasl_mechanisms"),
+        _stands_for(),
+    )
+    clients = each.groupBy(*_CLIENT).agg(
+        F.sum("stands_for").alias("connections"),
+        F.min("first_seen_at").alias("first_seen_at"),
+        F.max("last_seen_at").alias("last_seen_at"),
+        F.sort_array(F.collect_set("broker_id")).alias("broker_ids"),
+        F.collect_set(F.struct("listener_name", "security_protocol")).alias("listeners"),
+        F.array_sort(F.array_distinct(F.flatten(F.collect_list("sasl_mechanisms")))).alias("sasl_mechanisms"),
+    )
+    use = F.struct(
+        *("api_key", "version", "requests", "rejected", "first_request_at", "last_request_at"),
+        *("broker_ids", "source_object", "source_sequence"),
+    )
+    uses = _uses(counted, asked).groupBy(*_CLIENT).agg(F.sort_array(F.collect_list(use)).alias("uses"))
+    joined = clients.join(uses, [*_CLIENT], "left").join(
+        _uses_elsewhere(connections, asked), [*_CLIENT], "left"
+    )
+    return joined.select(
+        *(F.col("client")[name].alias(name) for name in CLIENT_KEY),
+        *clients.columns[2:],
+        "uses",
+        "uses_elsewhere",
+    )
+
+
+def _uses_elsewhere(connections: DataFrame, asked: Question) -> DataFrame:
+    """One row per client that brokers of older releases answered."""
+    older = [each for each in releases.known() if releases.is_rollback(asked.from_release, each)]
+    there = F.coalesce(F.col("broker_software_version").isin(*older), F.lit(False))
+    each = keyed_by_client(connections.where(there & ~_unidentified())).select(
+        *_CLIENT, F.col("broker_software_version").alias("release"), F.explode("api_uses").alias("use")
+    )
+    use = F.struct("release", "use.api_key", "use.version")
+    return (
+        each.where("use.requests > 0")
+        .groupBy(*_CLIENT)
+        .agg(F.array_sort(F.collect_set(use)).alias("uses_elsewhere"))
+    )
+
+
+def by_pushes_only(profiled: DataFrame, asked: Question) -> DataFrame:
+    """Clients that pushed metrics (KIP-714) before the cut and of which no connection was seen, as rows of `evidence`
+    without requests. `profiled`: rows of `clients` of the days."""
+    clients = (
+        keyed_by_client(profiled.where(~_unidentified()))
+        .groupBy(*_CLIENT)
+        .agg(
+            F.sum(F.col("connections") + F.col("refusals")).alias("connections"),
+            F.min("first_seen_at").alias("first_seen_at"),
+            F.max("last_seen_at").alias("last_seen_at"),
+        )
+    )
+    pushed = clients.where("connections = 0")
+    if asked.until is not None:
+        pushed = pushed.where(F.col("first_seen_at") < F.lit(asked.until))
+    return pushed.select(*(F.col("client")[name].alias(name) for name in CLIENT_KEY), *pushed.columns[2:])
+
+
+def _stands_for() -> Column:
+    """How many connections a row stands for (over the days of one)."""
+    return F.max(F.coalesce("connections", F.lit(1))).alias("stands_for")
+
+
+def first_evidence(clients: DataFrame) -> dt.datetime | None:
+    """When the evidence of these clients begins."""
+    return clients.agg(F.min("first_seen_at").alias("at")).toArrow().to_pylist()[0]["at"]
+
+
+def keyed_by_client(rows: DataFrame) -> DataFrame:
+    """With the client as one column, whose equality counts nulls as equal, and before it a hash: grouping and joining
+    by four texts sorts them, which takes several times as long as sorting by a number that tells nearly all apart."""
+    return rows.withColumns({"client_hash": F.xxhash64(*CLIENT_KEY), "client": F.struct(*CLIENT_KEY)})
+
+
+def _counts(asked: Question) -> Column:
+    """Whether a connection is to a broker of the from-release and was opened before the cut."""
+    declared = asked.brokers_declare or (asked.from_release,)
+    counts = F.coalesce(F.col("broker_software_version").isin(*declared), F.lit(False))
+    return counts if asked.until is None else counts & (F.col("opened_at") < F.lit(asked.until))
+
+
+def _unidentified() -> Column:
+    """Whose connection it is, is not known: the flag `unidentified` of the table `clients`. It may be any client's,
+    also one that is judged by its other connections, so it is judged as none."""
+    untold = F.coalesce("client_software_name", F.lit("")).isin("", UNKNOWN)
+    return F.col("client_id").isNull() & (F.coalesce("principal", F.lit("")) == "") & untold
+
+
+def _uses(counted: DataFrame, asked: Question) -> DataFrame:
+    """One row per client, API and version.
+
+    Spark aggregates numbers by hash and all else by sorting, which takes several times as long for the millions of
+    rows here: so brokers are gathered as bits, and a raw record is one number, of its object and its sequence.
+    """
+    places = counted.select("broker_id", "uses_object").distinct().collect()
+    brokers = sorted({place.broker_id for place in places})
+    objects = sorted({place.uses_object for place in places} - {None})
+    numbered = counted.join(
+        F.broadcast(_numbers(counted.sparkSession, brokers, "broker_id", "broker")), "broker_id"
+    )
+    numbered = numbered.join(
+        F.broadcast(_numbers(counted.sparkSession, objects, "uses_object", "object")), "uses_object", "left"
+    )
+    record = F.shiftleft("object", _SEQUENCE_BITS) + F.col("uses_sequence")
+    uses = numbered.select(*_CLIENT, "broker", record.alias("record"), F.explode("api_uses").alias("use"))
+    if asked.until is not None:
+        # A connection that outlived the cut keeps its counts of the day; versions first used later do not count.
+        uses = uses.where(F.coalesce(F.col("use.first_request_at") < F.lit(asked.until), F.lit(True)))
+    words = range(0, len(brokers), _BITS_OF_A_WORD)
+    bit = F.expr(f"shiftleft(1L, cast(broker % {_BITS_OF_A_WORD} as int))")
+    summed = uses.groupBy(*_CLIENT, "use.api_key", "use.version").agg(
+        F.sum("use.requests").alias("requests"),
+        F.sum("use.rejected").alias("rejected"),
+        F.min("use.first_request_at").alias("first_request_at"),
+        F.max("use.last_request_at").alias("last_request_at"),
+        F.max(F.when(F.col("use.requests") > 0, F.col("record"))).alias("record"),
+        *(
+            F.bit_or(F.when(F.col("broker").between(first, first + _BITS_OF_A_WORD - 1), bit)).alias(
+                f"word_{first}"
+            )
+            for first in words
+        ),
+    )
+    seen_by = [
+        _with_their_bit(brokers[first : first + _BITS_OF_A_WORD], F.col(f"word_{first}")) for first in words
+    ]
+    return summed.withColumns(
+        {
+            "object": F.shiftright("record", _SEQUENCE_BITS),
+            "source_sequence": F.col("record").bitwiseAND(F.lit(2**_SEQUENCE_BITS - 1)),
+            "broker_ids": F.concat(F.array().cast("array<int>"), *seen_by),
+        }
+    ).join(F.broadcast(_numbers(counted.sparkSession, objects, "source_object", "object")), "object", "left")
+
+
+def _numbers(spark: SparkSession, values: list[Any], name: str, number: str) -> DataFrame:
+    """The values in order, each with its place."""
+    kind = "int" if name == "broker_id" else "string"
+    return spark.createDataFrame(
+        [(value, place) for place, value in enumerate(values)], f"{name} {kind}, {number} long"
+    )
+
+
+def _with_their_bit(brokers: list[int], word: Column) -> Column:
+    """Those of the brokers whose bit is set."""
+    return F.filter(
+        F.lit(brokers).cast("array<int>"),
+        lambda _, place: F.coalesce(F.getbit(word, place) == 1, F.lit(False)),
+    )

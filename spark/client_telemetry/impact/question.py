@@ -1,0 +1,120 @@
+"""An upgrade question with everything that was left open filled in. The evidence that counts for it:
+client_evidence.py; the verdicts: verdict_rows.py."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from client_telemetry.compatibility import UnusableRelease
+from client_telemetry.compatibility.broker_guess import declared
+from client_telemetry.compatibility.releases import upgrade
+
+
+class NoSuchQuestion(Exception):
+    """The question cannot be answered as asked; the message says what to ask instead."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """An upgrade question with everything that was left open filled in.
+
+    `until`: evidence from this time on does not count, null = all counts. `brokers_declare`: what brokers of the
+    from-release declare, if not just its number: a platform's or vendor's version."""
+
+    cluster_id: str
+    from_release: str
+    to_release: str
+    days: tuple[dt.date, ...]
+    until: dt.datetime | None
+    until_reason: str | None
+    brokers_declare: tuple[str, ...] = ()
+
+
+def question(
+    cluster_id: str,
+    from_release: str | None,
+    to_release: str,
+    days: Sequence[dt.date],
+    brokers: Sequence[dict[str, Any]],
+) -> Question:
+    """Fill in what the table `brokers` knows. `brokers`: its rows of the days. Raises NoSuchQuestion."""
+    released = [row for row in brokers if row["software_version"]]
+    if not released:
+        raise NoSuchQuestion(
+            f"no broker of cluster {cluster_id} declares its release on {_days(days)}: "
+            "run client_telemetry_daily for days with manifests"
+        )
+    source = from_release or _current_release(released)
+    try:
+        source, target = upgrade(source, to_release)
+    except UnusableRelease as error:
+        raise NoSuchQuestion(str(error)) from error
+    told = sorted({_declared(row) for row in released if source in _can_be(row)})
+    if not told:
+        seen = ", ".join(sorted({_declared(row) for row in released}))
+        raise NoSuchQuestion(f"no broker ran {source} on {_days(days)}; brokers ran {seen}")
+    until, reason = _until(source, brokers)
+    return Question(cluster_id, source, target, tuple(days), until, reason, tuple(told))
+
+
+def _days(days: Sequence[dt.date]) -> str:
+    return str(days[0]) if len(days) == 1 else f"{min(days)} to {max(days)}"
+
+
+def _current_release(brokers: Sequence[dict[str, Any]]) -> str:
+    latest: dict[int, dict[str, Any]] = {}
+    for row in sorted(brokers, key=lambda row: (row["started_at"], row["broker_incarnation"])):
+        latest[row["broker_id"]] = row
+    releases = {broker_id: tuple(_can_be(row)) for broker_id, row in latest.items()}
+    if len(set(releases.values())) > 1:
+        each = ", ".join(f"broker {broker_id}: {_declared(row)}" for broker_id, row in sorted(latest.items()))
+        raise NoSuchQuestion(
+            f"the brokers run different releases ({each}): say which one to upgrade from (--from)"
+        )
+    (possible,) = set(releases.values())
+    if len(possible) > 1:
+        run = ", ".join(sorted({_declared(row) for row in latest.values()}))
+        raise NoSuchQuestion(
+            f"the brokers run {run}, which can be {', '.join(possible[:-1])} or {possible[-1]}: "
+            "say which one to upgrade from (--from)"
+        )
+    return possible[0]
+
+
+def _until(source: str, brokers: Sequence[dict[str, Any]]) -> tuple[dt.datetime | None, str | None]:
+    """When the first broker left the from-release: the start of its next incarnation on another release. Where a broker
+    does not declare its release, that its answers are those of other releases only tells that it left."""
+    moves = []
+    for broker_id in {row["broker_id"] for row in brokers}:
+        lives = sorted(
+            (row for row in brokers if row["broker_id"] == broker_id and _can_be(row)),
+            key=lambda row: (row["started_at"], row["broker_incarnation"]),
+        )
+        for before, after in pairwise(lives):
+            if before["software_version"] and source in _can_be(before) and source not in _can_be(after):
+                moves.append((after["started_at"], broker_id, " or ".join(_can_be(after))))
+    if not moves:
+        return None, None
+    at, broker_id, release = min(moves)
+    return at, f"broker {broker_id} was the first to leave {source}: it started on {release}"
+
+
+def _can_be(broker: dict[str, Any]) -> list[str]:
+    """The releases that it can be; for other software than Apache Kafka what it declares, which is none of them."""
+    return broker["releases"] or list(filter(None, [_declared(broker)]))
+
+
+def _declared(broker: dict[str, Any]) -> str | None:
+    return declared(broker.get("software_name"), broker["software_version"])
+
+
+def offered_mechanisms(brokers: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+    """Listener to the SASL mechanisms that it offers on any broker (sasl.enabled.mechanisms), sorted; empty for a listener
+    without SASL. `brokers`: rows of the table; listeners that no manifest names are left out."""
+    offered: dict[str, set[str]] = {}
+    for row in brokers:
+        for listener in row["listeners"] or []:
+            offered.setdefault(listener["name"], set()).update(listener["sasl_mechanisms"])
+    return {name: tuple(sorted(mechanisms)) for name, mechanisms in offered.items()}

@@ -1,0 +1,172 @@
+"""impact: which clients an upgrade of the brokers breaks.
+
+Reads one consistent set of snapshots and tags them with the report's id. Replaces the report's rows of
+upgrade_reports, upgrade_verdicts and upgrade_findings.
+"""
+
+import datetime as dt
+from importlib.metadata import version
+
+from client_telemetry.compatibility import knowledge
+from client_telemetry.compatibility.served import dropped
+from client_telemetry.expectations import upgrade_findings as upgrade_findings_suite
+from client_telemetry.expectations import upgrade_reports as upgrade_reports_suite
+from client_telemetry.expectations import upgrade_verdicts as upgrade_verdicts_suite
+from client_telemetry.identity.scram_users import NotADescription, scram_principals
+from client_telemetry.impact.client_evidence import (
+    by_pushes_only,
+    connection_counts,
+    evidence,
+    first_evidence,
+)
+from client_telemetry.impact.question import NoSuchQuestion, offered_mechanisms, question
+from client_telemetry.impact.verdict_rows import (
+    compared_targets,
+    judged,
+    upgrade_findings,
+    upgrade_verdicts,
+    verdict_counts,
+)
+from client_telemetry.pipeline.stage import (
+    BadArguments,
+    Outcome,
+    Slice,
+    Stage,
+    absolute_url,
+    day,
+    parser,
+    run,
+    use_own_knowledge,
+)
+from client_telemetry.raw.file_system import file_system
+from client_telemetry.tables.broker_hours import BROKER_HOURS
+from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
+from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
+
+READ = (BROKERS, BROKER_HOURS, CLIENT_CONNECTIONS, CLIENTS)
+WRITTEN = (UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
+SUITES = (upgrade_reports_suite.SUITE, upgrade_verdicts_suite.SUITE, upgrade_findings_suite.SUITE)
+
+
+def impact(stage: Stage) -> Outcome:
+    use_own_knowledge(stage)
+    told, lake, cluster = stage.arguments, stage.lake, stage.cluster
+    days = _days(stage)
+    published = lake.published()
+    snapshots = {table.name: published[table.name] for table in READ}
+    brokers = [
+        row for d in days for row in lake.rows(BROKERS, snapshots[BROKERS.name], cluster_id=cluster, dt=d)
+    ]
+    try:
+        asked = question(cluster, told.from_release, told.to_release, days, brokers)
+    except NoSuchQuestion as error:
+        raise BadArguments(str(error)) from error
+
+    slice_ = stage.condition({"cluster_id": cluster, "dt": days})
+    connections = lake.read(CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name]).where(slice_)
+    profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
+    pushing = by_pushes_only(profiled, asked)
+    known = evidence(connections, asked).unionByName(pushing, allowMissingColumns=True)
+    scram_users = _scram_users(told.scram_users)
+    clients = judged(known, asked, offered_mechanisms(brokers), scram_users).persist()
+
+    branch = stage.branch(WRITTEN)
+    where = {"cluster_id": cluster, "report_id": told.report_id}
+    branch.replace(UPGRADE_VERDICTS, [upgrade_verdicts(clients, asked, told.report_id, profiled)], **where)
+    branch.replace(UPGRADE_FINDINGS, [upgrade_findings(clients, asked, told.report_id)], **where)
+    targets = compared_targets(clients, asked)
+    verdicts = verdict_counts(targets, asked.to_release)
+    counted, unidentified, elsewhere = connection_counts(connections, asked)
+    report = {
+        "cluster_id": cluster,
+        "report_id": told.report_id,
+        "from_release": asked.from_release,
+        "to_release": asked.to_release,
+        "first_dt": min(days),
+        "last_dt": max(days),
+        "evidence_from": first_evidence(clients),
+        "evidence_until": asked.until,
+        "evidence_until_reason": asked.until_reason,
+        "clients": sum(verdicts.values()),
+        "clients_by_pushes_only": clients.where("connections = 0").count(),
+        "already_failing": clients.where("judged.already_failing").count(),
+        "connections": counted,
+        "connections_elsewhere": elsewhere,
+        "connections_unidentified": unidentified,
+        "targets": targets,
+        "knowledge_version": knowledge.version(),
+        "snapshots": snapshots,
+        "code_version": version("client-telemetry"),
+        "created_at": dt.datetime.now(dt.UTC),
+    }
+    clients.unpersist()
+    branch.replace_rows(UPGRADE_REPORTS, [report], **where)
+    facts = {"clients": report["clients"], "dropped_apis": len(dropped(asked.from_release, asked.to_release))}
+    for table in READ:
+        lake.keep(table, snapshots[table.name], f"report {told.report_id}")
+    stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
+
+    message = (
+        f"impact: cluster {cluster}, {asked.from_release} to {asked.to_release}: {report['clients']} clients: "
+        + ", ".join(f"{verdicts[v]} {v}" for v in VERDICTS if verdicts[v])
+    )
+    return Outcome(message, {"clients": report["clients"], **verdicts}, {"report_id": told.report_id})
+
+
+def _scram_users(location: str | None) -> frozenset[str] | None:
+    """Principals with SCRAM credentials; None where nothing tells."""
+    if not location:
+        return None
+    files, path = file_system(absolute_url(location))
+    try:
+        with files.open_input_file(path) as source:
+            return scram_principals(source.read().decode())
+    except FileNotFoundError:
+        raise BadArguments(f"there is no file of SCRAM users at {location}") from None
+    except (NotADescription, UnicodeDecodeError) as error:
+        raise BadArguments(f"{location}: {error}") from error
+
+
+def _days(stage: Stage) -> list[dt.date]:
+    """The days of evidence: published days among the `window` days that end with `day`."""
+    told = stage.arguments
+    rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster, stage="profile")
+    published = sorted({d for row in rows for d in row["days"]})
+    if not published:
+        raise BadArguments(
+            f"no day of cluster {stage.cluster!r} has been processed: run client_telemetry_daily first"
+        )
+    last = told.day or published[-1]
+    days = [d for d in published if last - dt.timedelta(days=told.window) < d <= last]
+    if not days:
+        raise BadArguments(
+            f"no processed day of cluster {stage.cluster!r} lies in the {told.window} days up to {last}; "
+            f"processed are {published[0]} to {published[-1]}"
+        )
+    return days
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parser("impact", __doc__)
+    arguments.add_argument("--report-id", required=True, help="names the report; the same id replaces it")
+    arguments.add_argument(
+        "--from", dest="from_release", help="release that brokers run; default: what they declare"
+    )
+    arguments.add_argument("--to", dest="to_release", required=True, help="exact release to upgrade to")
+    arguments.add_argument(
+        "--day", type=day, help="last day of evidence, UTC; default: the last processed one"
+    )
+    arguments.add_argument("--window", type=int, default=7, help="days of evidence")
+    arguments.add_argument(
+        "--scram-users",
+        help="file or URL with the output of kafka-configs --describe --entity-type users: who has SCRAM credentials",
+    )
+    arguments.add_argument(
+        "--knowledge", help="folder of the user's own knowledge; default: the shipped alone"
+    )
+    return run(arguments, impact, argv)

@@ -1,0 +1,423 @@
+"""Verdicts on the clients of an upgrade question, as rows of upgrade_verdicts and upgrade_findings.
+
+Clients whose evidence is alike in what the engine looks at have the same verdict: what differs (how often, when, on
+which brokers, in which raw records) stays in Spark, and Python workers judge each distinct evidence once. A hundred
+thousand clients have some thousand distinct evidences.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import ArrayType, StructField, StructType
+
+from client_telemetry.compatibility import (
+    ApiUse,
+    ClientEvidence,
+    Finding,
+    fingerprints,
+    judge_mixed_window,
+    judge_rollback,
+    knowledge,
+    products,
+    targets,
+)
+from client_telemetry.compatibility.evidence import UNKNOWN
+from client_telemetry.compatibility.releases import is_rollback, parse
+from client_telemetry.compatibility.verdict import BREAKS
+from client_telemetry.identity.applications import NO_CLIENT_ID
+from client_telemetry.impact.client_evidence import keyed_by_client
+from client_telemetry.impact.nearby_releases import COUNTED_AS, differing, on_nearby_targets, on_the_way
+from client_telemetry.impact.question import Question
+from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY
+from client_telemetry.tables.table import BOOLEAN, INTS, STRING, Table, struct
+from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
+
+MAX_RECORDS = 16
+_OF_THE_PROFILE = ("owner", "owner_contact", *(column.name for column in APPLICATION))
+_OF_THE_CLIENT = (
+    *_OF_THE_PROFILE,
+    "connections",
+    "requests",
+    "broker_ids",
+    "first_seen_at",
+    "last_seen_at",
+)
+_OF_THE_QUESTION = ("cluster_id", "report_id", *CLIENT_KEY)
+_OF_THE_USES = (
+    "requests",
+    "first_seen_at",
+    "last_seen_at",
+    "broker_ids",
+    "source_objects",
+    "source_sequences",
+)
+
+
+def _kinds(table: Table, without: tuple[str, ...]) -> list[StructField]:
+    return [StructField(c.name, c.kind) for c in table.columns if c.name not in without]
+
+
+_FINDING = StructType(
+    [
+        *_kinds(UPGRADE_FINDINGS, (*_OF_THE_QUESTION, *_OF_THE_USES, "finding")),
+        StructField("seen_versions", INTS),
+    ]
+)
+_JUDGED = StructType(
+    [
+        *_kinds(UPGRADE_VERDICTS, (*_OF_THE_QUESTION, *_OF_THE_CLIENT)),
+        StructField("targets", ArrayType(struct(to_release=STRING, counted_as=STRING, works_again=BOOLEAN))),
+        StructField("findings", ArrayType(_FINDING)),
+    ]
+)
+
+
+def judged(
+    clients: DataFrame,
+    asked: Question,
+    mechanisms: Mapping[str, tuple[str, ...]],
+    scram_users: frozenset[str] | None = None,
+) -> DataFrame:
+    """`clients` (rows of `evidence`) with `judged`: the columns of upgrade_verdicts that follow from the evidence,
+    `targets` (release and how the client is counted there) and `findings`.
+
+    `mechanisms`: listener to the SASL mechanisms that it offers. `scram_users`: principals with SCRAM credentials; None =
+    not known.
+    """
+    from_release, to_release, own = asked.from_release, asked.to_release, knowledge.in_use()
+
+    def verdicts(texts: pa.Array) -> pa.Array:
+        if knowledge.use(own):
+            _judged.cache_clear()
+        distinct = texts.dictionary_encode()
+        rows = [_judged(text, from_release, to_release) for text in distinct.dictionary.to_pylist()]
+        return pa.array(rows, to_arrow_type(_JUDGED, timestamp_utc=True)).take(distinct.indices)
+
+    decides = F.to_json(_what_decides(mechanisms, scram_users), {"ignoreNullFields": "false"})
+    with_others = clients.join(F.broadcast(_declared(clients)), ["principal", "client_id"], "left")
+    return with_others.withColumn("judged", F.arrow_udf(verdicts, _JUDGED)(decides)).drop("declared")
+
+
+def upgrade_verdicts(
+    judged_clients: DataFrame, asked: Question, report_id: str, profiled: DataFrame
+) -> DataFrame:
+    """Rows of upgrade_verdicts. `profiled`: rows of `clients` of the days, whose latest has the owner and the
+    application."""
+    profiles = (
+        keyed_by_client(profiled)
+        .groupBy("client_hash", "client")
+        .agg(F.max_by(F.struct(*_OF_THE_PROFILE), "dt").alias("profile"))
+    )
+    requests = F.aggregate(
+        F.coalesce("uses", F.array()), F.lit(0).cast("long"), lambda total, use: total + use.requests
+    )
+    rows = keyed_by_client(judged_clients).join(profiles, ["client_hash", "client"], "left")
+    return _of(
+        UPGRADE_VERDICTS,
+        rows.select(
+            *_question(asked, report_id), "*", "judged.*", *(f"profile.{name}" for name in _OF_THE_PROFILE)
+        ).withColumns(
+            {
+                "requests": requests,
+                # A client that no profile has, as by a run that was stopped in between, is an application of its own.
+                "application": F.coalesce("profile.application", "client_id", F.lit(NO_CLIENT_ID)),
+                "application_kind": F.coalesce("profile.application_kind", F.lit("application")),
+                "application_notes": F.coalesce("profile.application_notes", F.array().cast("array<string>")),
+            }
+        ),
+    )
+
+
+def _uses_of(count: Callable[[Column], Column]) -> Column:
+    """The client's uses of the versions that a finding names, of which there are some."""
+    return F.filter(
+        F.coalesce("uses", F.array()),
+        lambda use: (
+            (use.api_key == F.col("told.api_key"))
+            & F.array_contains("told.seen_versions", use.version)
+            & (count(use) > 0)
+        ),
+    )
+
+
+def upgrade_findings(judged_clients: DataFrame, asked: Question, report_id: str) -> DataFrame:
+    """Rows of upgrade_findings. How often, when and where is the client's own, of the versions that a finding names."""
+    each = judged_clients.select(
+        *CLIENT_KEY, "uses", F.posexplode("judged.findings").alias("finding", "told")
+    )
+    found = each.select(
+        *_question(asked, report_id),
+        *CLIENT_KEY,
+        "finding",
+        *(F.col(f"told.{f.name}") for f in _FINDING.fields),
+        _uses_of(lambda use: use.requests).alias("answered"),
+        _uses_of(lambda use: use.rejected).alias("refused"),
+    ).withColumn(
+        # A version that the brokers of now refuse already has no answered request: then those that it refused count.
+        "seen",
+        F.when(F.size("answered") > 0, F.col("answered")).otherwise(F.col("refused")),
+    )
+    total = F.aggregate(
+        "seen",
+        F.lit(0).cast("long"),
+        lambda total, use: total + F.when(F.size("answered") > 0, use.requests).otherwise(use.rejected),
+    )
+    records = F.filter(
+        F.transform("seen", lambda use: F.struct(use.source_object, use.source_sequence)),
+        lambda record: record.source_object.isNotNull(),
+    )
+    return _of(
+        UPGRADE_FINDINGS,
+        found.withColumns(
+            {
+                "requests": F.when(F.size("seen") > 0, total),
+                "first_seen_at": F.array_min(F.transform("seen", lambda use: use.first_request_at)),
+                "last_seen_at": F.array_max(F.transform("seen", lambda use: use.last_request_at)),
+                "broker_ids": F.array_sort(
+                    F.array_distinct(F.flatten(F.transform("seen", lambda use: use.broker_ids)))
+                ),
+                "records": F.slice(F.array_sort(F.array_distinct(records)), 1, MAX_RECORDS),
+            }
+        ).withColumns(
+            {
+                "source_objects": F.col("records.source_object"),
+                "source_sequences": F.col("records.source_sequence"),
+            }
+        ),
+    )
+
+
+def compared_targets(judged_clients: DataFrame, asked: Question) -> list[dict[str, Any]]:
+    """upgrade_reports.targets: clients per release and how they are counted there, oldest release first."""
+    compared = (asked.to_release, *targets.nearby(asked.from_release, asked.to_release))
+    counts = {release: dict.fromkeys((*COUNTED_AS, "works_again"), 0) for release in compared}
+    each = judged_clients.select(F.inline("judged.targets")).groupBy("to_release", "counted_as")
+    for row in each.agg(
+        F.count("*").alias("clients"), F.count_if("works_again").alias("works_again")
+    ).collect():
+        counts[row.to_release][row.counted_as] = row.clients
+        counts[row.to_release]["works_again"] += row.works_again
+    return [{"to_release": release} | counts[release] for release in sorted(counts, key=parse)]
+
+
+def verdict_counts(targets_: Sequence[Mapping[str, Any]], release: str) -> dict[str, int]:
+    """Clients per verdict on one of the compared releases."""
+    counts = next(row for row in targets_ if row["to_release"] == release)
+    breaks = counts["breaks_at_once"] + counts["breaks_latent"]
+    return {verdict: breaks if verdict == BREAKS else counts[verdict] for verdict in VERDICTS}
+
+
+def _of(table: Table, rows: DataFrame) -> DataFrame:
+    return rows.select(*(F.col(column.name).cast(column.kind) for column in table.columns))
+
+
+def _question(asked: Question, report_id: str) -> tuple[Column, Column]:
+    return F.lit(asked.cluster_id).alias("cluster_id"), F.lit(report_id).alias("report_id")
+
+
+def _declared(clients: DataFrame) -> DataFrame:
+    """Software that several clients with one principal and client id declared: some libraries name only a part of
+    their connections. Without a principal or client id connections have nothing in common."""
+    name = F.col("client_software_name")
+    software = F.struct("client_software_name", "client_software_version")
+    tells = (F.coalesce(name, F.lit("")) != "") & (name != UNKNOWN)
+    return (
+        clients.where((F.col("client_id") != "") & (F.col("principal") != ""))
+        .groupBy("principal", "client_id")
+        .agg(F.collect_set(F.when(tells, software)).alias("declared"), F.count("*").alias("clients"))
+        .where((F.col("clients") > 1) & (F.size("declared") > 0))
+        .drop("clients")
+    )
+
+
+def _what_decides(mechanisms: Mapping[str, tuple[str, ...]], scram_users: frozenset[str] | None) -> Column:
+    """The part of a client's evidence that a verdict depends on. Not when; how often only by its power of ten; nor a
+    client id that is no default of a library, of which only the product counts."""
+    protocols = F.array_distinct(F.transform("listeners", lambda listener: listener.security_protocol))
+    listeners = F.array_distinct(F.transform("listeners", lambda listener: listener.listener_name))
+    own = F.struct("client_software_name", "client_software_version")
+    others = F.filter(F.coalesce("declared", F.array()), lambda software: software != own)
+    return F.struct(
+        "client_software_name",
+        "client_software_version",
+        F.arrow_udf(_default_client_ids(), STRING)("client_id").alias("client_id"),
+        F.arrow_udf(_products(), STRING)("client_id").alias("product"),
+        F.transform(
+            F.coalesce("uses", F.array()),
+            lambda use: F.array(
+                use.api_key, use.version, _power_of_ten(use.requests), _power_of_ten(use.rejected)
+            ),
+        ).alias("api_uses"),
+        _only(F.coalesce("sasl_mechanisms", F.array())).alias("sasl_mechanism"),
+        F.when(
+            F.exists(protocols, lambda protocol: protocol.startswith("SASL")),
+            _offered(listeners, mechanisms),
+        ).alias("offered_sasl_mechanisms"),
+        _has_scram(scram_users).alias("principal_has_scram"),
+        # Several protocols under one client: which of them a connection used decides nothing here.
+        _only(protocols).alias("security_protocol"),
+        F.array_sort(
+            F.transform(others, lambda s: F.array(s.client_software_name, s.client_software_version))
+        ).alias("also_declared"),
+        "uses_elsewhere",
+    )
+
+
+def _power_of_ten(count: Column) -> Column:
+    """The largest power of ten up to a count; 0 for 0."""
+    return F.when(count > 0, F.pow(F.lit(10), F.floor(F.log10(count)))).otherwise(0).cast("long")
+
+
+def _offered(listeners: Column, mechanisms: Mapping[str, tuple[str, ...]]) -> Column:
+    """The mechanisms that the listeners offer, sorted; null where those of one are not known."""
+    known = [
+        column
+        for name, offered in sorted(mechanisms.items())
+        if offered
+        for column in (F.lit(name), F.array(*map(F.lit, offered)))
+    ]
+    if not known:
+        return F.lit(None).cast("array<string>")
+    by_listener = F.create_map(*known)
+    each = F.transform(listeners, lambda name: F.try_element_at(by_listener, name))
+    return F.when(
+        ~F.exists(each, lambda offered: offered.isNull()), F.array_sort(F.array_distinct(F.flatten(each)))
+    )
+
+
+def _has_scram(scram_users: frozenset[str] | None) -> Column:
+    if scram_users is None:
+        return F.lit(None).cast("boolean")
+    return F.col("principal").isin(*sorted(scram_users)) if scram_users else F.lit(False)
+
+
+def _only(values: Column) -> Column:
+    """The value of an array of one."""
+    return F.when(F.size(values) == 1, F.get(values, 0))
+
+
+def _default_client_ids() -> Callable[[pa.Array], pa.Array]:
+    """The client ids that are defaults of a library; null for all others."""
+    own = knowledge.in_use()
+
+    def defaults(client_ids: pa.Array) -> pa.Array:
+        knowledge.use(own)
+        named = [text if fingerprints.by_client_id(text)[0] else None for text in client_ids.to_pylist()]
+        return pa.array(named, pa.string())
+
+    return defaults
+
+
+def _products() -> Callable[[pa.Array], pa.Array]:
+    """The products whose own client ids these are; null for all others."""
+    own = knowledge.in_use()
+
+    def names(client_ids: pa.Array) -> pa.Array:
+        knowledge.use(own)
+        found = [products.by_client_id(text) for text in client_ids.to_pylist()]
+        return pa.array([each and each.name for each in found], pa.string())
+
+    return names
+
+
+@lru_cache(maxsize=50_000)
+def _judged(text: str, from_release: str, to_release: str) -> dict[str, Any]:
+    """A row of _JUDGED for the JSON of `_what_decides`."""
+    told = json.loads(text)
+    known = ClientEvidence(
+        client_software_name=told["client_software_name"],
+        client_software_version=told["client_software_version"],
+        client_id=told["client_id"],
+        product=told["product"],
+        api_uses=tuple(ApiUse(*use) for use in told["api_uses"]),
+        sasl_mechanism=told["sasl_mechanism"] or _only_one(told["offered_sasl_mechanisms"]),
+        offered_sasl_mechanisms=_tuple(told["offered_sasl_mechanisms"]),
+        principal_has_scram=told["principal_has_scram"],
+        security_protocol=told["security_protocol"],
+        also_declared=tuple(tuple(each) for each in told["also_declared"]),
+        uses_elsewhere=tuple(
+            (use["release"], ApiUse(use["api_key"], use["version"]))
+            for use in told.get("uses_elsewhere") or ()
+        ),
+    )
+    releases = (from_release, to_release)
+    verdict = on_the_way(known, *releases)
+    there = on_nearby_targets(known, *releases, verdict)
+    mixed = judge_mixed_window(*releases, verdict)
+    # To an older release the verdict itself is that of the way back: there is no other.
+    back = None if is_rollback(*releases) else judge_rollback(known, *releases, verdict)
+    return {
+        "verdict": verdict.verdict,
+        "confidence": verdict.confidence,
+        "when": verdict.when,
+        "roles": sorted(verdict.roles),
+        "explanation": verdict.explanation,
+        "fix": verdict.fix or None,
+        "missing": list(verdict.missing),
+        "identified_as": verdict.identified_as or None,
+        "condition": verdict.condition or None,
+        "already_failing": verdict.already_failing,
+        "works_again": verdict.works_again,
+        "steps": [
+            {"step": step, "verdict": then.verdict, "when": then.when, "explanation": then.explanation}
+            for step, then in verdict.steps.items()
+        ],
+        "rollback_verdict": back.verdict if back else None,
+        "rollback_explanation": back.explanation if back else None,
+        "mixed_verdict": mixed.verdict,
+        "mixed_explanation": mixed.explanation,
+        "other_targets": differing(there, to_release),
+        "targets": [
+            {"to_release": release, "counted_as": each.counted_as, "works_again": each.works_again}
+            for release, each in there.items()
+        ],
+        "findings": [_finding(finding) for finding in verdict.findings],
+    }
+
+
+def _tuple(values: list[str] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def _only_one(values: list[str] | None) -> str | None:
+    return values[0] if values and len(values) == 1 else None
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule_id": finding.rule_id,
+        "verdict": finding.verdict,
+        "confidence": finding.confidence,
+        "when": finding.when,
+        "trigger": finding.trigger or None,
+        "condition": finding.condition or None,
+        "condition_met": finding.condition_met,
+        "settled_by": finding.settled_by or None,
+        "api_key": finding.api_key,
+        "api_name": finding.api_name or None,
+        "versions": finding.versions or None,
+        "explanation": finding.explanation,
+        "fix": finding.fix or None,
+        "source": finding.source,
+        "seen_versions": sorted(versions_in(finding.versions)) if finding.requests else [],
+    }
+
+
+def versions_in(text: str) -> set[int]:
+    """The versions that a finding names.
+
+    >>> sorted(versions_in("0–2, 5"))
+    [0, 1, 2, 5]
+    """
+    versions: set[int] = set()
+    for part in filter(None, text.split(", ")):
+        low, _, high = part.partition("–")
+        versions.update(range(int(low), int(high or low) + 1))
+    return versions

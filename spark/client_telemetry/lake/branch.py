@@ -1,0 +1,345 @@
+"""What one attempt of a stage writes, out of the readers' sight, and how readers get to see it.
+
+A branch of a table holds the staged rows alone. Publishing replaces the branch's partitions in main as it is then by the
+staged files: a change of metadata, made again if somebody else was first.
+"""
+
+import datetime as dt
+import json
+import logging
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
+from typing import TYPE_CHECKING, Any
+
+from pyiceberg.expressions import BooleanExpression
+from pyiceberg.expressions.visitors import ROWS_MUST_MATCH, _StrictMetricsEvaluator
+from pyiceberg.io.pyarrow import parquet_file_to_data_file
+from pyiceberg.manifest import DataFile as IcebergFile
+from pyiceberg.table import Table as IcebergTable
+from pyiceberg.table import Transaction
+from pyiceberg.table.snapshots import Operation
+from pyiceberg.table.update import RemoveSnapshotRefUpdate, RemoveSnapshotsUpdate
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.lake import files, refs
+from client_telemetry.lake.catalog import CATALOG, NAMESPACE
+from client_telemetry.lake.commits import ConcurrentCommit
+from client_telemetry.lake.files import PartitionFile
+from client_telemetry.lake.writer import TablePlace, write_rows
+from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.table import Table
+
+if TYPE_CHECKING:
+    from client_telemetry.lake.lake import Lake
+
+
+# It warns of each column of each file whose statistics were left out on purpose (writer.py).
+logging.getLogger("pyiceberg.io.pyarrow").setLevel(logging.ERROR)
+
+
+class Branch:
+    """The branches of one attempt of a stage, one for each table that it writes."""
+
+    def __init__(self, lake: "Lake", name: str):
+        self.lake = lake
+        self.name = name
+        self.attempt = uuid.uuid4().hex
+        self._base: dict[Table, tuple[int, dict[str, object]]] = {}
+        """Table to the snapshot that main had, and the partitions that the branch replaces."""
+
+    def _stage(self, table: Table, urls: Sequence[str], partitions: dict[str, object]) -> None:
+        """Make the branch with these files in it, in place of what an earlier attempt of this name left."""
+        if table in self._base:
+            raise ValueError(f"{table.name} is written twice by {self.name}")
+        properties = {
+            refs.ATTEMPT: self.attempt,
+            refs.PARTITIONS: json.dumps(partitions, default=str, sort_keys=True),
+        }
+
+        def change(iceberg: IcebergTable, transaction: Transaction) -> None:
+            with transaction.update_snapshot(properties, branch=self.name).fast_append() as append:
+                for url in urls:
+                    append.append_data_file(_registered(iceberg, url))
+
+        drop_branch(self.lake, table.name, self.name)
+        iceberg = self.lake.committed(table.name, change)
+        self._base[table] = (iceberg.metadata.refs["main"].snapshot_id, partitions)
+
+    def replace(self, table: Table, parts: Sequence[DataFrame], **partitions: object) -> None:
+        """Replace the partitions whose columns equal `partitions` (a list means any of them) by the rows of all
+        `parts`."""
+        self._stage(table, [], partitions)
+        (
+            reduce(DataFrame.unionByName, parts)
+            .select(*[F.col(c.name).cast(c.kind) for c in table.columns])
+            .writeTo(f"{CATALOG}.{NAMESPACE}.{table.name}.branch_{self.name}")
+            .option("check-nullability", "false")
+            .append()
+        )
+
+    def replace_rows(self, table: Table, rows: Sequence[Mapping[str, object]], **partitions: object) -> None:
+        """The same for rows that the driver holds."""
+        self._stage(table, write_rows(table, TablePlace.of(self.lake.table(table)), rows), partitions)
+
+    def replace_files(self, table: Table, urls: Sequence[str], **partitions: object) -> None:
+        """The same for Parquet files that workers wrote at their final place (writer.py)."""
+        self._stage(table, urls, partitions)
+
+    def read(self, table: Table) -> DataFrame:
+        """What was staged; of a table that this attempt does not write, what readers see."""
+        return self.lake.read(table, branch=self.name) if table in self._base else self.lake.read(table)
+
+    def files(self, table: Table, **partitions: object) -> list[PartitionFile]:
+        """Data files of what was staged."""
+        return self.lake.files(table, branch=self.name, **partitions)
+
+    def publish(self, cluster_id: str, run_id: str, stage: str, days: Sequence[dt.date]) -> None:
+        """Apply the changes to main, table by table in the order of writing; then say so in `publications`.
+
+        Raises ConcurrentCommit if another run changed the same partitions since they were staged.
+        """
+        for table, (base, partitions) in self._base.items():
+            self._check(table, base, partitions, self.lake.table(table))
+        publication = {
+            "cluster_id": cluster_id,
+            "run_id": run_id,
+            "stage": stage,
+            "days": sorted(day.isoformat() for day in days),
+        }
+        staged = list(self._base.items())
+        # From here on a failure may come after the commit that decides: the branches are what completes it.
+        self._base.clear()
+        for number, (table, (base, partitions)) in enumerate(staged):
+            left = refs.Leftover(table.name, self.name, self.attempt, partitions)
+            if number > 0:
+                apply(self.lake, left)
+                continue
+            try:
+                apply(self.lake, left, publication, partial(self._check, table, base, partitions))
+            except ConcurrentCommit:
+                self._base.update(staged)
+                raise
+        finish(self.lake, self.attempt)
+
+    def _check(self, table: Table, base: int, partitions: dict[str, object], iceberg: IcebergTable) -> None:
+        metadata = iceberg.metadata
+        if metadata.refs["main"].snapshot_id == base:
+            return
+        where = condition(iceberg, table, partitions)
+        since = []
+        for snapshot in refs.lineage(metadata, "main"):
+            if snapshot.snapshot_id == base:
+                break
+            since.append(snapshot)
+        for snapshot in since:
+            if snapshot.summary and snapshot.summary.operation == Operation.REPLACE:
+                continue  # compaction: other files, the same rows
+            for manifest in snapshot.manifests(iceberg.io):
+                if manifest.added_snapshot_id != snapshot.snapshot_id:
+                    continue
+                for entry in manifest.fetch_manifest_entry(iceberg.io, discard_deleted=False):
+                    ours = entry.snapshot_id == snapshot.snapshot_id and entry.status.value in (1, 2)
+                    if ours and files.may_match(iceberg, where, entry.data_file):
+                        raise ConcurrentCommit(
+                            f"{table.name}: another run committed to the same partitions while {self.name} was written"
+                        )
+
+    def drop(self) -> None:
+        """Remove the branches: nothing was published."""
+        for table in self._base:
+            drop_branch(self.lake, table.name, self.name)
+        self._base.clear()
+
+
+def apply(
+    lake: "Lake",
+    left: refs.Leftover,
+    publication: dict[str, object] | None = None,
+    check: Callable[[IcebergTable], None] = lambda _: None,
+) -> None:
+    """Replace a branch's partitions in main by what was staged, unless that is done already. With a `publication`, this
+    is the table that decides, and its branch stays until `finish`."""
+    if not left.partitions:
+        raise ValueError(f"{left.table}: branch {left.branch} does not say what it replaces")
+    table = lake.known(left.table)
+    staged_metadata: list[str] = []
+
+    def change(iceberg: IcebergTable, transaction: Transaction) -> None:
+        metadata = iceberg.metadata
+        staged_metadata.clear()
+        if left.branch not in metadata.refs or refs.published_by(metadata, left.attempt):
+            return
+        check(iceberg)
+        told = {refs.PUBLISHED: left.attempt}
+        if publication is not None:
+            told[refs.PUBLICATION] = json.dumps(publication, sort_keys=True)
+        head = metadata.refs[left.branch].snapshot_id
+        staged = [plan.file for plan in files.planned(iceberg, head, files.all_of({}))]
+        wanted = {
+            name: {str(each) for each in (value if isinstance(value, list) else [value])}
+            for name, value in left.partitions.items()
+        }
+        replace_matching(
+            iceberg,
+            table,
+            transaction,
+            condition(iceberg, table, left.partitions),
+            lambda row: all(str(row[name]) in values for name, values in wanted.items()),
+            staged,
+            told,
+        )
+        if publication is None:
+            staged_metadata.extend(_remove_branch(iceberg, transaction, left.branch))
+
+    iceberg = lake.committed(left.table, change)
+    _forget(iceberg, staged_metadata)
+
+
+def finish(lake: "Lake", attempt: str) -> None:
+    """Complete a publication that has been decided: the other tables, the row in `publications`, the branches."""
+    tables = lake.tables()
+    left = [each for each in refs.leftovers(tables) if each.attempt == attempt]
+    publication = next(
+        json.loads(told)
+        for iceberg in tables.values()
+        if (snapshot := refs.published_by(iceberg.metadata, attempt))
+        and (told := refs.summary(snapshot).get(refs.PUBLICATION))
+    )
+    pending = [each for each in left if not refs.published_by(tables[each.table].metadata, attempt)]
+    for each in pending:
+        apply(lake, each)
+    tables = lake.tables()
+    snapshots = {
+        name: snapshot.snapshot_id
+        for name, iceberg in tables.items()
+        if (snapshot := refs.published_by(iceberg.metadata, attempt))
+    }
+    _record(lake, publication, snapshots)
+    for each in left:
+        if each not in pending:
+            drop_branch(lake, each.table, each.branch)
+
+
+def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, int]) -> None:
+    """The row of `publications`, once."""
+    row = publication | {
+        "days": [dt.date.fromisoformat(day) for day in publication["days"]],
+        "snapshots": snapshots,
+        "published_at": dt.datetime.now(dt.UTC),
+    }
+    place = TablePlace.of(lake.table(PUBLICATIONS))
+    urls: list[str] = []
+
+    def change(iceberg: IcebergTable, transaction: Transaction) -> None:
+        known = lake.rows_of(
+            iceberg,
+            PUBLICATIONS,
+            cluster_id=row["cluster_id"],
+            run_id=row["run_id"],
+            stage=row["stage"],
+        )
+        if any(each["snapshots"] == snapshots for each in known):
+            return
+        if not urls:
+            urls.extend(write_rows(PUBLICATIONS, place, [row]))
+        append_files(iceberg, transaction, urls)
+
+    lake.committed(PUBLICATIONS.name, change)
+
+
+def append_files(iceberg: IcebergTable, transaction: Transaction, urls: Sequence[str]) -> None:
+    """Register files in main beside those that are there."""
+    with transaction.update_snapshot().fast_append() as append:
+        for url in urls:
+            append.append_data_file(_registered(iceberg, url))
+
+
+def _registered(iceberg: IcebergTable, url: str) -> IcebergFile:
+    return parquet_file_to_data_file(iceberg.io, iceberg.metadata, url)
+
+
+def condition(iceberg: IcebergTable, table: Table, partitions: Mapping[str, object]) -> BooleanExpression:
+    """Rows of the partitions, in the names that the table's columns have at the moment. Days may be texts."""
+    columns = files.columns_of(iceberg, table)
+    names = {name: iceberg.schema().find_column_name(columns[name].field_id) or name for name in partitions}
+    return files.all_of({names[name]: value for name, value in partitions.items()})
+
+
+def replace_matching(
+    iceberg: IcebergTable,
+    table: Table,
+    transaction: Transaction,
+    where: BooleanExpression,
+    matches: Callable[[Mapping[str, Any]], bool],
+    added: Sequence[IcebergFile] = (),
+    properties: Mapping[str, str] | None = None,
+) -> int:
+    """Replace the rows of main that match by those of the added files, in one snapshot. `where` finds the files, `matches`
+    the rows of those that another engine's layout filled with others too: these are written anew. Returns how many rows
+    were in the files that went. Without `properties`, nothing to do is no snapshot."""
+    # Files by this project's partition fields were chosen by them.
+    evaluator = _StrictMetricsEvaluator(iceberg.schema(), where)
+    identity = set(table.partition)
+    plans = files.planned(iceberg, None, where)
+    kept: list[IcebergFile] = []
+    rows = 0
+    for plan in plans:
+        rows += plan.file.record_count
+        shared = files.partition_of(iceberg, table, plan.file)
+        if identity <= shared.keys() or evaluator.eval(plan.file) == ROWS_MUST_MATCH:
+            continue
+        rest = [
+            row
+            for group in files.whole(iceberg, table, plan).row_groups(table.arrow_schema, False)
+            for row in group.to_pylist(maps_as_pydicts="strict")
+            if not matches(row)
+        ]
+        rows -= len(rest)
+        kept += [_registered(iceberg, url) for url in write_rows(table, TablePlace.of(iceberg), rest)]
+    if properties is None and not plans:
+        return 0
+    with transaction.update_snapshot(dict(properties or {}), branch="main").overwrite() as overwrite:
+        for plan in plans:
+            overwrite.delete_data_file(plan.file)
+        for file in [*added, *kept]:
+            overwrite.append_data_file(file)
+    return rows
+
+
+def drop_branch(lake: "Lake", table: str, name: str) -> None:
+    """Remove a branch of a table, if it is there, and its metadata files."""
+    if name not in lake.known_table(table).metadata.refs:
+        return
+    paths: list[str] = []
+
+    def change(iceberg: IcebergTable, transaction: Transaction) -> None:
+        paths.clear()
+        paths.extend(_remove_branch(iceberg, transaction, name))
+
+    _forget(lake.committed(table, change), paths)
+
+
+def _remove_branch(iceberg: IcebergTable, transaction: Transaction, name: str) -> list[str]:
+    """Remove a branch, if it is there, and its snapshots, of which nothing but data files may be in main. Returns the
+    metadata files that nobody names any more once this is committed."""
+    metadata = iceberg.metadata
+    if name not in metadata.refs:
+        return []
+    transaction._apply((RemoveSnapshotRefUpdate(ref_name=name),))
+    own = refs.lineage(metadata, name)
+    if refs.ATTEMPT not in refs.summary(own[-1]):
+        return []  # made from main: its snapshots may be main's
+    transaction._apply((RemoveSnapshotsUpdate(snapshot_ids=[each.snapshot_id for each in own]),))
+    manifests = [each.manifest_path for snapshot in own for each in snapshot.manifests(iceberg.io)]
+    return [*manifests, *(each.manifest_list for each in own)]
+
+
+def _forget(iceberg: IcebergTable, paths: Sequence[str]) -> None:
+    """Delete metadata files of a branch that is gone; what is left by a killed run, maintenance removes."""
+    for path in dict.fromkeys(paths):
+        try:
+            iceberg.io.delete(path)
+        except OSError:
+            pass

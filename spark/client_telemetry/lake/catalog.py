@@ -1,0 +1,146 @@
+"""Which catalog keeps the tables, for pyiceberg and for Spark alike, from one configuration: pyiceberg's own of the
+catalog `lake` (PYICEBERG_CATALOG__LAKE__* or .pyiceberg.yaml). Without one it is a local SQLite file. docs/storage.md
+has the recipes. Not: what is in the tables.
+"""
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.utils.config import Config
+from sqlalchemy.engine import URL, make_url
+
+from client_telemetry.raw.file_system import without_userinfo
+
+CATALOG = "lake"
+NAMESPACE = "client_telemetry"
+CATALOG_SETTING = f"spark.sql.catalog.{CATALOG}"
+
+_VARIABLES = f"PYICEBERG_CATALOG__{CATALOG.upper()}__"
+
+
+class NoSuchLake(Exception):
+    """The lake's location or catalog cannot be used."""
+
+
+def configuration(location: str) -> dict[str, str] | None:
+    """pyiceberg's configuration of the catalog `lake`, with `location` as its warehouse where it names none; None =
+    there is no configuration, the catalog is local. Raises
+    NoSuchLake, or UnusableLocation."""
+    without_userinfo(location)
+    configured = Config().get_catalog_config(CATALOG)
+    if configured is None:
+        return None
+    properties = {name: str(value) for name, value in configured.items()}
+    if "://" in location and not location.startswith("file://"):
+        properties.setdefault("warehouse", location)
+    if _has_password(properties.get("uri", "")):
+        raise NoSuchLake(
+            f"{_VARIABLES}URI has a password in it: leave it out and set PGPASSWORD, or a .pgpass file"
+        )
+    return properties
+
+
+def _has_password(uri: str) -> bool:
+    try:
+        return bool(urlsplit(uri).password)
+    except ValueError:
+        return False
+
+
+def open_catalog(location: str) -> Catalog:
+    """pyiceberg's view of the catalog: the configured one, else the local one at `location`. Raises NoSuchLake."""
+    properties = configuration(location)
+    if properties is None:
+        folder = _folder(location)
+        folder.mkdir(parents=True, exist_ok=True)
+        return SqlCatalog(CATALOG, uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
+    try:
+        return load_catalog(CATALOG, **properties)
+    except ValueError as error:
+        raise NoSuchLake(
+            f"catalog {CATALOG!r}: {error}. Its configuration is {_VARIABLES}TYPE and {_VARIABLES}URI (or .pyiceberg.yaml); "
+            "docs/storage.md has a recipe for each kind"
+        ) from error
+
+
+def is_local(location: str) -> bool:
+    """Whether the catalog is the local SQLite file, which takes one writer at a time."""
+    return configuration(location) is None
+
+
+def spark_settings_at_start() -> dict[str, str]:
+    """What has to be set before Spark starts."""
+    return {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"}
+
+
+def spark_settings(location: str) -> dict[str, str]:
+    """What a Spark session needs to read and write the lake: the same catalog that pyiceberg opens.
+
+    A session that has CATALOG_SETTING already (Glue, Hive, ...) keeps what it has.
+    """
+    properties = configuration(location)
+    if properties is None:
+        folder = _folder(location)
+        of_catalog = {
+            "type": "jdbc",
+            "uri": f"jdbc:sqlite:{folder}/catalog.db",
+            "jdbc.schema-version": "V1",
+            "warehouse": f"file://{folder}",
+        }
+    else:
+        of_catalog = _spark_properties(properties)
+    settings = {f"{CATALOG_SETTING}.{name}": value for name, value in of_catalog.items()}
+    # Branches and snapshots are moved outside Spark: a cached table would be a stale one.
+    return {
+        CATALOG_SETTING: "org.apache.iceberg.spark.SparkCatalog",
+        **settings,
+        f"{CATALOG_SETTING}.cache-enabled": "false",
+    }
+
+
+def _spark_properties(properties: dict[str, str]) -> dict[str, str]:
+    """pyiceberg's properties in the words of Iceberg's Java classes, which are mostly the same."""
+    kind = properties.get("type", "rest" if properties.get("uri", "").startswith("http") else "sql")
+    shared = {
+        k: v
+        for k, v in properties.items()
+        if not k.startswith(("py-", "s3.region")) and k not in ("type", "uri")
+    }
+    if kind == "sql":
+        shared |= {"type": "jdbc", "jdbc.schema-version": "V1", **_jdbc(make_url(properties["uri"]))}
+    else:
+        shared |= {"type": kind, **({"uri": properties["uri"]} if "uri" in properties else {})}
+    if "s3.region" in properties:
+        shared["client.region"] = properties["s3.region"]
+    if "s3.endpoint" in properties:
+        shared.setdefault("s3.path-style-access", "true")
+    if properties.get("warehouse", "").startswith(("s3://", "s3a://")):
+        shared.setdefault("io-impl", "org.apache.iceberg.aws.s3.S3FileIO")
+    return shared
+
+
+def _jdbc(uri: URL) -> dict[str, str]:
+    """SQLAlchemy's address of a database as JDBC's; libpq's variables hold for both."""
+    if uri.get_backend_name() == "sqlite":
+        return {"uri": f"jdbc:sqlite:{uri.database}"}
+    place = f"{uri.host or 'localhost'}:{uri.port}" if uri.port else uri.host or "localhost"
+    found = {"uri": f"jdbc:{uri.get_backend_name()}://{place}/{uri.database}"}
+    for name, value in (
+        ("user", uri.username or os.environ.get("PGUSER")),
+        ("password", os.environ.get("PGPASSWORD")),
+    ):
+        if value:
+            found[f"jdbc.{name}"] = value
+    return found
+
+
+def _folder(location: str) -> Path:
+    if "://" in location and not location.startswith("file://"):
+        raise NoSuchLake(
+            f"{location}: tables in an object store need a catalog that is no local file: set {_VARIABLES}TYPE and "
+            f"{_VARIABLES}URI (PostgreSQL or a REST catalog; docs/storage.md has the recipes)"
+        )
+    return Path(location.removeprefix("file://")).absolute()

@@ -1,0 +1,64 @@
+"""Commits to a table that others commit to as well: the change is made again on the table as it is then, until it is
+the first. What a change does must therefore depend on nothing but the table that it is given.
+"""
+
+import random
+import time
+from collections.abc import Callable
+
+from pyiceberg.exceptions import BadRequestError, CommitFailedException, ValidationException
+from pyiceberg.table import Table as IcebergTable
+from pyiceberg.table import TableProperties, Transaction
+
+_LONGEST_S = 300.0
+_LONGEST_WAIT_S = 2.0
+
+
+Change = Callable[[IcebergTable, Transaction], None]
+"""What to do in a transaction of the table, which is as it was loaded."""
+
+
+class ConcurrentCommit(Exception):
+    """Another run committed to the same partitions."""
+
+
+class CommitsLost(Exception):
+    """Others were first again and again, for minutes."""
+
+
+def committed(load: Callable[[], IcebergTable], change: Change) -> IcebergTable:
+    """Load the table, apply `change` in a transaction and commit it, once more whenever somebody else committed to the
+    table in between. Returns the table with the change."""
+    until = time.monotonic() + _LONGEST_S
+    wait = 0.01
+    while True:
+        iceberg = load()
+        # pyiceberg would repeat the commit itself, without `change` seeing what the others did.
+        iceberg.metadata.properties[TableProperties.COMMIT_NUM_RETRIES] = "0"
+        try:
+            with iceberg.transaction() as transaction:
+                change(iceberg, transaction)
+            return iceberg
+        except (
+            CommitFailedException,
+            ValidationException,
+            BadRequestError,
+            ValueError,
+            FileNotFoundError,
+        ) as error:
+            if not _lost(error, iceberg, load):
+                raise
+            if time.monotonic() > until:
+                raise CommitsLost(
+                    f"{'.'.join(iceberg.name())}: other writers were first for {_LONGEST_S:.0f} seconds; run it again"
+                ) from error
+        time.sleep(random.uniform(0, wait))
+        wait = min(2 * wait, _LONGEST_WAIT_S)
+
+
+def _lost(error: Exception, iceberg: IcebergTable, load: Callable[[], IcebergTable]) -> bool:
+    """Whether somebody else was first. pyiceberg says so in several ways: a sequence number that is too old (another
+    branch moved), a snapshot or file that is not there (another run completed the same publication)."""
+    if isinstance(error, CommitFailedException | ValidationException):
+        return True
+    return load().metadata_location != iceberg.metadata_location

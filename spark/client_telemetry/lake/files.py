@@ -1,0 +1,372 @@
+"""Data files of a table: which ones a state of it has, and their rows, column by column, as Python workers and the driver
+read them. Deletes of other engines are honoured, and columns are found by field id. What workers write is in writer.py.
+"""
+
+import datetime as dt
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression, EqualTo, In
+from pyiceberg.io import FileIO, load_file_io
+from pyiceberg.manifest import DataFile as IcebergFile
+from pyiceberg.manifest import DataFileContent, ManifestEntry
+from pyiceberg.table import ManifestGroupPlanner
+from pyiceberg.table import Table as IcebergTable
+from pyiceberg.table.delete_file_index import DeleteFileIndex
+from pyiceberg.transforms import IdentityTransform
+from pyiceberg.utils.datetime import days_to_date
+
+from client_telemetry.tables.table import Table
+
+_PORTION = 1_000_000
+_FIELD_ID = b"PARQUET:field_id"
+COLUMNS_PROPERTY = "client-telemetry.columns"
+"""Property of a table: the field ids of its columns, by the names that they have here."""
+
+
+@dataclass(frozen=True)
+class FileAccess:
+    """How files are opened, in every process: by the catalog's FileIO. May hold credentials that the catalog vended."""
+
+    properties: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, io: FileIO) -> "FileAccess":
+        return cls(tuple(sorted((name, str(value)) for name, value in io.properties.items())))
+
+    def io(self, url: str) -> FileIO:
+        """One for all files of a process, with its connections."""
+        return _file_io(self.properties, url.partition("://")[0])
+
+
+LOCAL = FileAccess()
+"""Local files, and what the environment gives access to."""
+
+
+@cache
+def _file_io(properties: tuple[tuple[str, str], ...], scheme: str) -> FileIO:
+    return load_file_io(dict(properties), f"{scheme}://")
+
+
+@dataclass(frozen=True)
+class ColumnNames:
+    """Where a column is in a file: by its field id, or in a file without ids by one of the names that it has had."""
+
+    field_id: int
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class DeleteFile:
+    """Rows that another engine deleted without rewriting the data file: by position, or all rows that equal one of its
+    rows in the columns with these field ids."""
+
+    url: str
+    equal: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class PartitionFile:
+    """One Parquet file with rows of one partition (cluster, day) of a table. `rows` counts those of the file. `dt` is
+    None where nobody asked for the day. Of a file that holds rows of several partitions `is_mixed`, the others are left out.
+    Without `columns`, columns are found by name."""
+
+    url: str
+    cluster_id: str
+    dt: dt.date | None
+    rows: int
+    deletes: tuple[DeleteFile, ...] = ()
+    is_mixed: bool = False
+    columns: Mapping[str, ColumnNames] | None = None
+    access: FileAccess = LOCAL
+
+    def row_groups(self, schema: pa.Schema, as_dictionaries: bool) -> Iterator[pa.Table]:
+        """The columns of `schema`, a row group at a time. A column that is younger than the file is null."""
+        with self.access.io(self.url).new_input(self.url).open() as source:
+            metadata = pq.read_metadata(source)
+            stored = metadata.schema.to_arrow_schema()
+            wanted = [*schema.names]
+            if self.is_mixed:
+                wanted += [name for name in ("cluster_id", "dt") if name not in wanted]
+            names = self._names(stored, wanted)
+            texts = [
+                names[field.name]
+                for field in schema
+                if as_dictionaries and field.name in names and pa.types.is_string(field.type)
+            ]
+            ids = {_id(field): field.name for field in stored}
+            equal = {i for delete in self.deletes for i in delete.equal}
+            needed = {*names.values(), *(self._name_of(i, stored, ids) for i in equal)}
+            parquet = pq.ParquetFile(source, metadata=metadata, read_dictionary=texts, pre_buffer=True)
+            deleted = _Deleted(self) if self.deletes else None
+            start = 0
+            for group in range(parquet.num_row_groups):
+                read = parquet.read_row_group(
+                    group, [name for name in stored.names if name in needed], use_threads=False
+                )
+                size = len(read)
+                found = pa.table(
+                    [_as_declared(read, field, names, as_dictionaries) for field in schema],
+                    names=schema.names,
+                )
+                keep = None
+                if deleted is not None:
+                    keep = deleted.kept(start, read, lambda i: self._name_of(i, stored, ids))
+                if self.is_mixed:
+                    ours = self._is_ours(read, names)
+                    keep = ours if keep is None else pc.and_(keep, ours)
+                start += size
+                yield found if keep is None else found.filter(keep)
+
+    def _names(self, stored: pa.Schema, wanted: Iterable[str]) -> dict[str, str]:
+        """Column to its name in the file, for those that the file has."""
+        in_file = set(stored.names)
+        if self.columns is None:
+            return {name: name for name in wanted if name in in_file}
+        ids = {_id(field): field.name for field in stored if _id(field) is not None}
+        found = {}
+        for name in wanted:
+            column = self.columns.get(name, ColumnNames(-1, (name,)))
+            candidates = [ids[column.field_id]] if column.field_id in ids else []
+            if not ids:
+                candidates = [known for known in column.names if known in in_file]
+            if candidates:
+                found[name] = candidates[0]
+        return found
+
+    def _name_of(self, field_id: int, stored: pa.Schema, ids: Mapping[int | None, str]) -> str:
+        if field_id in ids:
+            return ids[field_id]
+        columns = self.columns or {}
+        known = {name for column in columns.values() if column.field_id == field_id for name in column.names}
+        return next(name for name in stored.names if name in known)
+
+    def _is_ours(self, read: pa.Table, names: Mapping[str, str]) -> pa.ChunkedArray:
+        same = pc.equal(read[names["cluster_id"]].cast(pa.string()), self.cluster_id)
+        return (
+            same if self.dt is None else pc.and_(same, pc.equal(read[names["dt"]].cast(pa.date32()), self.dt))
+        )
+
+
+class _Deleted:
+    """What the delete files of a data file say, read once."""
+
+    def __init__(self, file: PartitionFile) -> None:
+        positions = []
+        self._equal: list[tuple[tuple[int, ...], set[tuple[object, ...]]]] = []
+        for delete in file.deletes:
+            with file.access.io(delete.url).new_input(delete.url).open() as source:
+                rows = pq.read_table(source)
+            if delete.equal:
+                ids = {_id(field): field.name for field in rows.schema}
+                values = zip(*(rows[ids[i]].to_pylist() for i in delete.equal), strict=True)
+                self._equal.append((delete.equal, set(values)))
+            else:
+                positions.append(rows.filter(pc.equal(rows["file_path"], file.url))["pos"].combine_chunks())
+        self._positions = pa.concat_arrays(positions) if positions else pa.array([], pa.int64())
+
+    def kept(self, start: int, read: pa.Table, name_of: Any) -> pa.Array:
+        """A mask of the rows of a row group, whose first row is number `start` of the file."""
+        numbers = pa.array(range(start, start + len(read)), pa.int64())
+        keep = pc.invert(pc.is_in(numbers, self._positions))
+        for ids, values in self._equal:
+            rows = zip(*(read[name_of(i)].to_pylist() for i in ids), strict=True)
+            keep = pc.and_(keep, pa.array([row not in values for row in rows], pa.bool_()))
+        return keep
+
+
+def _id(field: pa.Field) -> int | None:
+    return int(field.metadata[_FIELD_ID]) if field.metadata and _FIELD_ID in field.metadata else None
+
+
+def _as_declared(
+    read: pa.Table, field: pa.Field, names: Mapping[str, str], as_dictionaries: bool
+) -> pa.ChunkedArray:
+    kind = field.type
+    if as_dictionaries and pa.types.is_string(kind):
+        kind = pa.dictionary(pa.int32(), kind)
+    if field.name not in names:
+        return pa.chunked_array([pa.nulls(len(read), kind)])
+    column = read[names[field.name]]
+    return column if column.type == kind else column.cast(kind)
+
+
+def share_out(files: Sequence[PartitionFile]) -> list[list[PartitionFile]]:
+    """The files in tasks of about a million rows each."""
+    tasks: list[list[PartitionFile]] = []
+    rows = _PORTION
+    for file in sorted(files, key=lambda file: file.url):
+        if rows + file.rows > _PORTION:
+            tasks.append([])
+            rows = 0
+        tasks[-1].append(file)
+        rows += file.rows
+    return tasks
+
+
+def portions(files: Sequence[PartitionFile], schema: pa.Schema) -> Iterator[pa.Table]:
+    """The columns of `schema`, and `cluster_id`, of about a million rows at a time.
+    Strings are dictionaries. A column that is younger than a file is null."""
+    every = sum(file.rows for file in files)
+    # Equal ones: a small rest would cost as much as a whole one where each row is of somebody else.
+    portion = every / max(1, round(every / _PORTION))
+    tables, rows = [], 0
+    for file in files:
+        for table in file.row_groups(schema, as_dictionaries=True):
+            zeros = pa.repeat(pa.scalar(0, pa.int32()), len(table))
+            cluster = pa.DictionaryArray.from_arrays(zeros, [file.cluster_id])
+            tables.append(table.append_column("cluster_id", cluster))
+            rows += len(table)
+            if rows >= portion:
+                yield pa.concat_tables(tables)
+                tables, rows = [], 0
+    if rows:
+        yield pa.concat_tables(tables)
+
+
+def all_of(equal: Mapping[str, object]) -> BooleanExpression:
+    """Rows whose columns equal the values; a list means any of them."""
+    conditions = [In(n, v) if isinstance(v, list) else EqualTo(n, v) for n, v in equal.items()]
+    if not conditions:
+        return AlwaysTrue()
+    return conditions[0] if len(conditions) == 1 else And(*conditions)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A live data file of a state of a table, and its delete files."""
+
+    file: IcebergFile
+    deletes: tuple[DeleteFile, ...]
+
+
+def planned(iceberg: IcebergTable, snapshot: int | None, where: BooleanExpression) -> list[Planned]:
+    """The data files that can have rows that match `where`, in one snapshot of the table, None = what readers see."""
+    metadata = iceberg.metadata
+    state = metadata.snapshot_by_name("main") if snapshot is None else metadata.snapshot_by_id(snapshot)
+    if state is None:
+        return []
+    planner = ManifestGroupPlanner(metadata, iceberg.io, where)
+    data: list[ManifestEntry] = []
+    by_position, by_equality = DeleteFileIndex(), []
+    for entries in planner.plan_manifest_entries(state.manifests(iceberg.io)):
+        for entry in entries:
+            content = entry.data_file.content
+            if content == DataFileContent.DATA:
+                data.append(entry)
+            elif content == DataFileContent.POSITION_DELETES:
+                by_position.add_delete_file(entry, partition_key=entry.data_file.partition)
+            else:
+                by_equality.append(entry)
+    found = []
+    for entry in data:
+        file, sequence = entry.data_file, entry.sequence_number or 0
+        deletes = [
+            DeleteFile(delete.file_path)
+            for delete in by_position.for_data_file(sequence, file, partition_key=file.partition)
+        ]
+        for delete in by_equality:
+            spec = metadata.specs()[delete.data_file.spec_id]
+            same = spec.is_unpartitioned() or (delete.data_file.spec_id, delete.data_file.partition) == (
+                file.spec_id,
+                file.partition,
+            )
+            if same and (delete.sequence_number or 0) > sequence:
+                deletes.append(DeleteFile(delete.data_file.file_path, tuple(delete.data_file.equality_ids)))
+        found.append(Planned(file, tuple(sorted(deletes, key=lambda delete: delete.url))))
+    return found
+
+
+def may_match(iceberg: IcebergTable, where: BooleanExpression, file: IcebergFile) -> bool:
+    """Whether a data or delete file can be about rows that match."""
+    planner = ManifestGroupPlanner(iceberg.metadata, iceberg.io, where)
+    if not planner._build_partition_evaluator(file.spec_id)(file):
+        return False
+    return file.content != DataFileContent.DATA or planner._build_metrics_evaluator()(file)
+
+
+def partition_of(iceberg: IcebergTable, table: Table, file: IcebergFile) -> dict[str, object]:
+    """The values of the table's partition columns that all rows of the file share, as far as its metadata tell:
+    another engine may have replaced the partition fields."""
+    metadata = iceberg.metadata
+    ids = {name: column.field_id for name, column in columns_of(iceberg, table).items()}
+    spec = metadata.specs()[file.spec_id]
+    found: dict[str, object] = {}
+    for name in table.partition:
+        for place, field in enumerate(spec.fields):
+            if field.source_id == ids[name] and isinstance(field.transform, IdentityTransform):
+                value = file.partition[place]
+                found[name] = days_to_date(value) if name == "dt" and isinstance(value, int) else value
+    return found
+
+
+def columns_of(iceberg: IcebergTable, table: Table) -> dict[str, ColumnNames]:
+    """Where the table's columns are in its files, by the field ids that they were created with."""
+    told: dict[str, int] = json.loads(iceberg.properties.get(COLUMNS_PROPERTY, "{}"))
+    fields = {field.name: field.field_id for field in iceberg.schema().fields}
+    mapping = iceberg.name_mapping()
+    names: dict[int, tuple[str, ...]] = {}
+    for mapped in mapping.root if mapping else ():
+        if mapped.field_id is not None:
+            names[mapped.field_id] = tuple(mapped.names)
+    found = {}
+    for column in table.columns:
+        field_id = told.get(column.name, fields.get(column.name))
+        if field_id is not None:
+            found[column.name] = ColumnNames(field_id, names.get(field_id, ()) or (column.name,))
+    return found
+
+
+def partition_files(
+    iceberg: IcebergTable, table: Table, snapshot: int | None, equal: Mapping[str, object]
+) -> list[PartitionFile]:
+    """The files with rows of the partitions whose columns equal `equal`."""
+    columns = columns_of(iceberg, table)
+    names = {i: iceberg.schema().find_column_name(c.field_id) for i, c in columns.items()}
+    where = all_of({names.get(name) or name: value for name, value in equal.items()})
+    found = []
+    for plan in planned(iceberg, snapshot, where):
+        shared = partition_of(iceberg, table, plan.file)
+        file = whole(iceberg, table, plan)
+        if shared.keys() == set(table.partition):
+            found.append(replace(file, cluster_id=shared["cluster_id"], dt=shared.get("dt")))
+        else:
+            found += _by_partition(file, table, equal)
+    return found
+
+
+def _by_partition(file: PartitionFile, table: Table, equal: Mapping[str, object]) -> list[PartitionFile]:
+    """One for each wanted partition that a file of another engine's layout has rows of."""
+    schema = pa.schema([field for field in table.arrow_schema if field.name in ("cluster_id", "dt")])
+    partitions: dict[tuple[str, dt.date | None], int] = {}
+    for group in file.row_groups(schema, as_dictionaries=False):
+        for row in group.to_pylist():
+            if all(row[n] in v if isinstance(v, list) else row[n] == v for n, v in equal.items() if n in row):
+                key = (row["cluster_id"], row.get("dt"))
+                partitions[key] = partitions.get(key, 0) + 1
+    return [
+        replace(file, cluster_id=cluster, dt=day, rows=rows, is_mixed=True)
+        for (cluster, day), rows in partitions.items()
+    ]
+
+
+def whole(iceberg: IcebergTable, table: Table, plan: Planned) -> PartitionFile:
+    """A file with all its rows, of whatever partitions."""
+    columns, access = columns_of(iceberg, table), FileAccess.of(iceberg.io)
+    return PartitionFile(
+        plan.file.file_path, "", None, plan.file.record_count, plan.deletes, False, columns, access
+    )
+
+
+def matching(table: pa.Table, equal: Mapping[str, object]) -> pa.Table:
+    """The rows whose columns equal the values; a list means any of them."""
+    for name, value in equal.items():
+        values = value if isinstance(value, list) else [value]
+        table = table.filter(pc.is_in(table[name], pa.array(values, table.schema.field(name).type)))
+    return table

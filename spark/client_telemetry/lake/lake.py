@@ -1,0 +1,352 @@
+"""The lake: the tables, as stages, commands and reports read and write them. Nothing else knows about Iceberg.
+
+Rows are written by Spark, or as Parquet files by Python workers and the driver; metadata goes through pyiceberg, on the
+same catalog. What readers see is `main` of each table (refs.py); how a stage gets there is in branch.py.
+"""
+
+import datetime as dt
+import json
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pyarrow as pa
+from pyiceberg.catalog import Catalog
+from pyiceberg.exceptions import (
+    BadRequestError,
+    NamespaceAlreadyExistsError,
+    NoSuchTableError,
+    TableAlreadyExistsError,
+)
+from pyiceberg.io.pyarrow import PYARROW_FIELD_DOC_KEY
+from pyiceberg.table import Table as IcebergTable
+from pyiceberg.table import TableProperties, Transaction
+from pyiceberg.table.refs import SnapshotRefType
+from pyiceberg.transforms import IdentityTransform
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.lake import refs
+from client_telemetry.lake.branch import Branch, append_files, drop_branch, finish
+from client_telemetry.lake.catalog import CATALOG, NAMESPACE, NoSuchLake, is_local, open_catalog
+from client_telemetry.lake.commits import Change, committed
+from client_telemetry.lake.files import COLUMNS_PROPERTY, PartitionFile, columns_of, matching, partition_files
+from client_telemetry.lake.writer import TablePlace, write_rows
+from client_telemetry.pipeline.all_tables import TABLES
+from client_telemetry.tables.table import Table
+
+_PROPERTIES = {
+    "format-version": "2",
+    "write.parquet.compression-codec": "zstd",
+    # What a stage writes is one partition: hashing by partition would funnel it through one task.
+    "write.distribution-mode": "none",
+    "write.spark.accept-any-schema": "false",
+    # Each commit writes a new metadata file; those that readers may still be opening stay.
+    "write.metadata.delete-after-commit.enabled": "true",
+    "write.metadata.previous-versions-max": "20",
+    # Other clusters commit to the same table.
+    "commit.retry.num-retries": "20",
+    "commit.retry.max-wait-ms": "2000",
+}
+_TABLES_AT_ONCE = 8
+_PROBE = "probe_of_branches"
+_LOADS = 5
+
+
+def _arrow_schema_with_comments(table: Table) -> pa.Schema:
+    fields = zip(table.arrow_schema, table.columns, strict=True)
+    return pa.schema([f.with_metadata({PYARROW_FIELD_DOC_KEY: c.comment.encode()}) for f, c in fields])
+
+
+class Lake:
+    """The tables at one location. Create one per job; it holds no state but the catalog's connection."""
+
+    def __init__(self, spark: SparkSession | None, location: str):
+        self.spark = spark
+        self.location = location
+        self.catalog: Catalog = open_catalog(location)
+
+    def create(self, tables: Iterable[Table]) -> None:
+        """Create the tables that do not exist yet, each with an empty first snapshot; give older ones the columns, names
+        and partition fields that they have here."""
+        try:
+            self.catalog.create_namespace(NAMESPACE)
+        except NamespaceAlreadyExistsError:
+            pass
+        for table in tables:
+            if self.exists(table):
+                self._bring_up_to_date(table)
+                continue
+            try:
+                self._create(table)
+            except TableAlreadyExistsError:  # another run was first
+                continue
+            except (BadRequestError, NotImplementedError) as error:
+                raise NoSuchLake(
+                    f"catalog {CATALOG!r} refuses to make a table in one commit ({error}): use another (docs/storage.md)"
+                ) from error
+            if not is_local(self.location):
+                self._check_branches(table)
+
+    def _create(self, table: Table) -> None:
+        properties = {**_PROPERTIES, "comment": table.comment, "key": ", ".join(table.key)}
+        # With bounds cut at 16 characters, nobody could tell that a file lies wholly in a partition.
+        properties |= {f"write.metadata.metrics.column.{column}": "full" for column in table.partition}
+        name = (NAMESPACE, table.name)
+        with self.catalog.create_table_transaction(
+            name, schema=_arrow_schema_with_comments(table), properties=properties
+        ) as transaction:
+            with transaction.update_spec() as spec:
+                for column in table.partition:
+                    spec.add_identity(column)
+
+        def first(iceberg: IcebergTable, transaction: Transaction) -> None:
+            _name_columns(iceberg, table, transaction)
+            if "main" not in iceberg.metadata.refs:
+                append_files(iceberg, transaction, [])
+
+        self.committed(table.name, first)
+
+    def _check_branches(self, table: Table) -> None:
+        """Raises NoSuchLake if the catalog forgets branches, as Nessie's REST interface does: stages write to one each."""
+
+        def make(iceberg: IcebergTable, transaction: Transaction) -> None:
+            head = iceberg.metadata.refs["main"].snapshot_id
+            transaction._apply(*transaction._set_ref_snapshot(head, _PROBE, SnapshotRefType.BRANCH))
+
+        self.committed(table.name, make)
+        if _PROBE not in self.table(table).metadata.refs:
+            raise NoSuchLake(
+                f"catalog {CATALOG!r} does not keep branches of tables, to which stages write before readers see anything: "
+                "use a catalog that keeps them (PostgreSQL, an Iceberg REST catalog; docs/storage.md)"
+            )
+        drop_branch(self, table.name, _PROBE)
+
+    def _bring_up_to_date(self, table: Table) -> None:
+        """Columns that a newer version of the program has are null in older rows. A column that another engine renamed
+        gets its name back, and so do partition fields that it replaced: stages replace whole partitions."""
+        iceberg = self.table(table)
+        if COLUMNS_PROPERTY not in iceberg.properties:
+            self.committed(table.name, lambda known, change: _name_columns(known, table, change))
+            iceberg = self.table(table)
+        schema = iceberg.schema()
+        ids = json.loads(iceberg.properties[COLUMNS_PROPERTY])
+        renamed = {
+            found: name
+            for name, field_id in ids.items()
+            if name in {c.name for c in table.columns}
+            and (found := schema.find_column_name(field_id)) not in (None, name)
+        }
+        if renamed:
+            print(f"{table.name}: renamed back: {', '.join(f'{a} to {b}' for a, b in renamed.items())}")
+
+            def rename(known: IcebergTable, transaction: Transaction) -> None:
+                with transaction.update_schema() as update:
+                    for found, name in renamed.items():
+                        if known.schema().find_field(found) and name not in known.schema().column_names:
+                            update.rename_column(found, name)
+
+            iceberg = self.committed(table.name, rename)
+        if {c.name for c in table.columns} - set(iceberg.schema().column_names):
+
+            def add(_: IcebergTable, transaction: Transaction) -> None:
+                with transaction.update_schema() as update:
+                    update.union_by_name(_arrow_schema_with_comments(table))
+
+            self.committed(table.name, add)
+            iceberg = self.committed(table.name, lambda known, change: _name_columns(known, table, change))
+        if not _is_partitioned_as_declared(iceberg, table):
+            print(f"{table.name}: partitioned by {', '.join(table.partition)} again")
+            self.committed(table.name, lambda known, change: _partition_as_declared(known, table, change))
+
+    def table(self, table: Table) -> IcebergTable:
+        return self.known_table(table.name)
+
+    def known_table(self, name: str) -> IcebergTable:
+        """A table by its name, as it is now."""
+        for attempt in range(_LOADS):
+            try:
+                return self.catalog.load_table((NAMESPACE, name))
+            except FileNotFoundError:
+                # Between the catalog's answer and the read, so many commits came that the metadata file is gone.
+                if attempt == _LOADS - 1:
+                    raise
+                time.sleep(0.05)
+        raise AssertionError
+
+    def known(self, name: str) -> Table:
+        """What the program knows about a table."""
+        return next(table for table in TABLES if table.name == name)
+
+    def tables(self) -> dict[str, IcebergTable]:
+        """All tables of the program that are there, as they are now."""
+        try:
+            there = {identifier[-1] for identifier in self.catalog.list_tables(NAMESPACE)}
+        except Exception as error:
+            if type(error).__name__ != "NoSuchNamespaceError":
+                raise
+            return {}
+        names = [table.name for table in TABLES if table.name in there]
+        with ThreadPoolExecutor(_TABLES_AT_ONCE) as pool:
+            return dict(zip(names, pool.map(self.known_table, names), strict=True))
+
+    def committed(self, name: str, change: Change) -> IcebergTable:
+        """Commit a change to a table that others change too."""
+        return committed(lambda: self.known_table(name), change)
+
+    def exists(self, table: Table) -> bool:
+        return self.catalog.table_exists((NAMESPACE, table.name))
+
+    def snapshot(self, table: Table) -> int:
+        """Id of the snapshot that readers see now."""
+        return self.table(table).metadata.refs["main"].snapshot_id
+
+    def rows(self, table: Table, snapshot: int | None = None, **equal: object) -> list[dict[str, Any]]:
+        """Rows of a small table as dicts, without Spark; `equal` filters by column, a list means any of its values. An
+        absent table is empty, and a column that is younger than the snapshot or the table is null."""
+        try:
+            iceberg = self.table(table)
+        except NoSuchTableError:
+            return []
+        return self.rows_of(iceberg, table, snapshot, **equal)
+
+    def rows_of(
+        self, iceberg: IcebergTable, table: Table, snapshot: int | None = None, **equal: object
+    ) -> list[dict[str, Any]]:
+        """The same of a table that is loaded already."""
+        rows = []
+        for file in partition_files(iceberg, table, snapshot, equal):
+            for group in file.row_groups(table.arrow_schema, as_dictionaries=False):
+                found = matching(group, equal).to_pylist(maps_as_pydicts="strict")
+                rows += [_plain(row) for row in found]
+        return rows
+
+    def read(self, table: Table, snapshot: int | None = None, branch: str | None = None) -> DataFrame:
+        """What readers see, or one snapshot, or what a stage has written on its branch. A column that is younger than
+        the snapshot is null."""
+        reader = self.spark.read
+        if snapshot is not None:
+            reader = reader.option("versionAsOf", str(snapshot))
+        if branch is not None:
+            reader = reader.option("branch", branch)
+        rows = reader.table(f"{CATALOG}.{NAMESPACE}.{table.name}")
+        if snapshot is None:
+            return rows
+        iceberg = self.table(table)
+        state = iceberg.metadata.snapshot_by_id(snapshot)
+        schema = (
+            iceberg.schemas()[state.schema_id] if state and state.schema_id is not None else iceberg.schema()
+        )
+        ids = {name: column.field_id for name, column in columns_of(iceberg, table).items()}
+        names = {
+            c.name: schema.find_column_name(ids[c.name]) if c.name in ids else None for c in table.columns
+        }
+        if all(name == found for name, found in names.items()):
+            return rows
+        return rows.select(
+            *[
+                (F.col(f"`{names[c.name]}`") if names[c.name] else F.lit(None)).cast(c.kind).alias(c.name)
+                for c in table.columns
+            ]
+        )
+
+    def files(
+        self, table: Table, snapshot: int | None = None, branch: str | None = None, **partitions: object
+    ) -> list[PartitionFile]:
+        """The data files of the partitions whose columns equal `partitions` (a list means any of them), in what readers
+        see, or in one snapshot, or in what a stage has written on its branch."""
+        iceberg = self.table(table)
+        if branch is not None:
+            snapshot = iceberg.metadata.refs[branch].snapshot_id
+        return partition_files(iceberg, table, snapshot, partitions)
+
+    def place(self, table: Table) -> TablePlace:
+        """Where new data files of the table go."""
+        return TablePlace.of(self.table(table))
+
+    def append(self, table: Table, rows: Sequence[Mapping[str, object]]) -> None:
+        """Add rows to a table that is not audited itself (quality_results)."""
+        urls = write_rows(table, self.place(table), rows)
+        if urls:
+            self.committed(table.name, lambda iceberg, change: append_files(iceberg, change, urls))
+
+    def published(self) -> dict[str, int]:
+        """Table to the snapshot that readers see, of all tables at one moment: what a reader of several tables reads.
+        A publication that a killed run left half done is completed first."""
+        while True:
+            first = _heads(self.recover())
+            if first == _heads(self.tables()):
+                return first
+            time.sleep(0.01)
+
+    def recover(self) -> dict[str, IcebergTable]:
+        """Complete the publications that were decided and whose run did not get to the end. Returns the tables, of which
+        none is half published."""
+        while True:
+            tables = self.tables()
+            attempts = _undone(tables)
+            if not attempts:
+                return tables
+            for attempt in attempts:
+                finish(self, attempt)
+
+    def keep(self, table: Table, snapshot: int, name: str) -> None:
+        """Tag a snapshot, so that it outlives maintenance as long as what was made from it."""
+
+        def change(iceberg: IcebergTable, transaction: Transaction) -> None:
+            if name not in iceberg.metadata.refs:
+                transaction._apply(*transaction._set_ref_snapshot(snapshot, name, SnapshotRefType.TAG))
+
+        self.committed(table.name, change)
+
+    def branch(self, run_id: str, cluster_id: str, stage: str) -> Branch:
+        return Branch(self, refs.branch_name(run_id, cluster_id, stage))
+
+
+def _heads(tables: Mapping[str, IcebergTable]) -> dict[str, int]:
+    return {name: iceberg.metadata.refs["main"].snapshot_id for name, iceberg in tables.items()}
+
+
+def _undone(tables: Mapping[str, IcebergTable]) -> list[str]:
+    """The attempts of which a branch is left although one table has their change."""
+    return sorted(
+        {
+            left.attempt
+            for left in refs.leftovers(tables)
+            if any(refs.published_by(iceberg.metadata, left.attempt) for iceberg in tables.values())
+        }
+    )
+
+
+def _name_columns(iceberg: IcebergTable, table: Table, transaction: Transaction) -> None:
+    """Keep the field ids of the table's columns, and their names for files without ids."""
+    fields = {field.name: field.field_id for field in iceberg.schema().fields}
+    ids = {c.name: fields[c.name] for c in table.columns if c.name in fields}
+    known = json.loads(iceberg.properties.get(COLUMNS_PROPERTY, "{}"))
+    properties = {COLUMNS_PROPERTY: json.dumps(ids | known)}
+    if iceberg.name_mapping() is None:
+        properties[TableProperties.DEFAULT_NAME_MAPPING] = iceberg.schema().name_mapping.model_dump_json()
+    missing = {name: value for name, value in _PROPERTIES.items() if name not in iceberg.properties}
+    missing.pop("format-version", None)
+    transaction.set_properties({**missing, **properties})
+
+
+def _is_partitioned_as_declared(iceberg: IcebergTable, table: Table) -> bool:
+    schema = iceberg.schema()
+    fields = [(schema.find_column_name(f.source_id), f.transform) for f in iceberg.spec().fields]
+    return fields == [(name, IdentityTransform()) for name in table.partition]
+
+
+def _partition_as_declared(iceberg: IcebergTable, table: Table, transaction: Transaction) -> None:
+    with transaction.update_spec() as update:
+        for field in iceberg.spec().fields:
+            update.remove_field(field.name)
+    with transaction.update_spec() as update:
+        for name in table.partition:
+            update.add_identity(name)
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    """pyarrow gives the time zone that the file names; everything here is UTC."""
+    return {k: v.astimezone(dt.UTC) if isinstance(v, dt.datetime) else v for k, v in row.items()}

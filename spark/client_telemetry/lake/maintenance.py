@@ -1,0 +1,165 @@
+"""Upkeep of the tables: retention, compaction, merged manifests, expired snapshots, orphan files, dead branches.
+
+Readers and stages may be at work meanwhile: what they commit stays, and snapshots of the last days stay for those that
+read them. What reports name is tagged and stays for ever.
+"""
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+
+from pyiceberg.expressions import LessThan
+from pyiceberg.table import Table as IcebergTable
+from pyiceberg.table import Transaction
+
+from client_telemetry.lake import files, refs
+from client_telemetry.lake.branch import drop_branch, replace_matching
+from client_telemetry.lake.catalog import CATALOG, NAMESPACE
+from client_telemetry.lake.lake import Lake
+from client_telemetry.tables.table import Table
+
+FACTS_DAYS, DERIVED_DAYS = 90, 396
+"""Days that facts (pushes, points, events, what arrived) and what is derived from them (sessions, clients: 13 months) stay."""
+
+RETENTION_DAYS: Mapping[str, int | None] = {
+    "raw_objects": FACTS_DAYS,
+    "undecodable_records": FACTS_DAYS,
+    "client_pushes": FACTS_DAYS,
+    "client_metrics": FACTS_DAYS,
+    "client_metric_histograms": FACTS_DAYS,
+    "connection_events": FACTS_DAYS,
+    "brokers": DERIVED_DAYS,
+    "broker_hours": DERIVED_DAYS,
+    "client_connections": DERIVED_DAYS,
+    "client_sessions": DERIVED_DAYS,
+    "clients": DERIVED_DAYS,
+    "quality_results": DERIVED_DAYS,
+    "publications": None,
+    "upgrade_reports": None,
+    "upgrade_verdicts": None,
+    "upgrade_findings": None,
+    "upgrade_outcomes": None,
+    "metric_changes": None,
+}
+"""Table to days; None = for ever. Counted from the day of the run, by `dt`."""
+
+SNAPSHOT_DAYS = 3
+"""Age from which snapshots and files that nobody names go: longer than any run."""
+_MINIMUM_FILES = 2
+
+
+class UnknownRetention(Exception):
+    """Retention is given for a table that is not there, or not in days."""
+
+
+@dataclass
+class Upkeep:
+    """What was done to one table."""
+
+    table: str
+    rows_removed: int = 0
+    files_before: int = 0
+    files_after: int = 0
+    manifests_before: int = 0
+    manifests_after: int = 0
+    snapshots_before: int = 0
+    snapshots_after: int = 0
+    orphans_removed: int = 0
+    branches_removed: list[str] = field(default_factory=list)
+
+    @property
+    def as_dict(self) -> dict[str, object]:
+        return asdict(self)
+
+
+def retention(changes: Mapping[str, object]) -> dict[str, int | None]:
+    """RETENTION_DAYS with the given changes. Raises UnknownRetention."""
+    for name, days in changes.items():
+        if name not in RETENTION_DAYS:
+            raise UnknownRetention(f"there is no table {name!r}; tables are {', '.join(RETENTION_DAYS)}")
+        if days is not None and (not isinstance(days, int) or isinstance(days, bool) or days < 1):
+            raise UnknownRetention(
+                f"retention of {name} is {days!r}: give a number of days, or null for ever"
+            )
+    return {**RETENTION_DAYS, **changes}  # type: ignore[dict-item]
+
+
+def maintain(lake: Lake, now: dt.datetime, keep_days: Mapping[str, int | None]) -> list[Upkeep]:
+    """All upkeep of all tables. `now` counts ages; of the last SNAPSHOT_DAYS before it nothing is removed but rows."""
+    tables = lake.recover()
+    return [_maintain(lake, lake.known(name), now, keep_days[name]) for name in tables]
+
+
+def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> Upkeep:
+    done = Upkeep(table.name)
+    before = lake.table(table)
+    done.files_before, done.manifests_before, done.snapshots_before = _sizes(before)
+    done.branches_removed = _dead_branches(lake, before, now)
+    if days is not None and "dt" in {column.name for column in table.columns}:
+        done.rows_removed = _remove_before(lake, table, now.date() - dt.timedelta(days=days))
+    old = now - dt.timedelta(days=SNAPSHOT_DAYS)
+    name = f"{CATALOG}.{NAMESPACE}.{table.name}"
+    # A file that a stage is just writing is nobody's yet: its age is by the real clock.
+    written_before = min(now, dt.datetime.now(dt.UTC)) - dt.timedelta(days=SNAPSHOT_DAYS)
+    _call(
+        lake,
+        "rewrite_data_files",
+        f"table => '{name}', options => map('min-input-files', '{_MINIMUM_FILES}', 'delete-file-threshold', '1', "
+        "'remove-dangling-deletes', 'true', 'partial-progress.enabled', 'true')",
+    )
+    _call(lake, "rewrite_manifests", f"table => '{name}', use_caching => false")
+    _call(lake, "expire_snapshots", f"table => '{name}', older_than => {_timestamp(old)}, retain_last => 1")
+    done.orphans_removed = len(
+        _call(lake, "remove_orphan_files", f"table => '{name}', older_than => {_timestamp(written_before)}")
+    )
+    done.files_after, done.manifests_after, done.snapshots_after = _sizes(lake.table(table))
+    return done
+
+
+def _call(lake: Lake, procedure: str, arguments: str) -> list[object]:
+    return lake.spark.sql(f"CALL {CATALOG}.system.{procedure}({arguments})").collect()
+
+
+def _timestamp(at: dt.datetime) -> str:
+    return f"TIMESTAMP '{at.astimezone(dt.UTC):%Y-%m-%d %H:%M:%S}'"
+
+
+def _sizes(iceberg: IcebergTable) -> tuple[int, int, int]:
+    """Data files, manifests and snapshots."""
+    current = iceberg.metadata.snapshot_by_name("main")
+    manifests = current.manifests(iceberg.io) if current else []
+    return (
+        len(files.planned(iceberg, None, files.all_of({}))),
+        len(manifests),
+        len(iceberg.metadata.snapshots),
+    )
+
+
+def _dead_branches(lake: Lake, iceberg: IcebergTable, now: dt.datetime) -> list[str]:
+    """Branches of stages that ended without publishing, days ago."""
+    old = (now - dt.timedelta(days=SNAPSHOT_DAYS)).timestamp() * 1000
+    dead = [
+        ref
+        for ref, told in iceberg.metadata.refs.items()
+        if ref.startswith(refs.BRANCH_PREFIX)
+        and (snapshot := iceberg.metadata.snapshot_by_id(told.snapshot_id)) is not None
+        and snapshot.timestamp_ms < old
+    ]
+    for ref in dead:
+        drop_branch(lake, iceberg.name()[-1], ref)
+    return dead
+
+
+def _remove_before(lake: Lake, table: Table, first: dt.date) -> int:
+    """Remove the rows of days before `first`; whole files, so nothing is read."""
+    removed = 0
+
+    def change(iceberg: IcebergTable, transaction: Transaction) -> None:
+        nonlocal removed
+        name = iceberg.schema().find_column_name(files.columns_of(iceberg, table)["dt"].field_id) or "dt"
+        removed = replace_matching(
+            iceberg, table, transaction, LessThan(name, first), lambda row: row["dt"] < first
+        )
+
+    lake.committed(table.name, change)
+    return removed

@@ -1,0 +1,78 @@
+"""Refs of the tables: what readers of several tables see together, branches that stages write to, tags that keep what a
+report read, and publications that a killed run left half done.
+
+`main` of each table is what readers see. A stage applies its change to one table after the other. The first such commit
+decides: it carries the publication in its snapshot's summary, and the table's branch stays until all other tables and the
+row in `publications` are there. Who finds such a branch finishes the publication; each step is done once, whoever does it.
+"""
+
+import json
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from pyiceberg.table import Table as IcebergTable
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.snapshots import Snapshot
+
+BRANCH_PREFIX = "audit_"
+ATTEMPT = "client-telemetry.attempt"
+"""In the summary of a branch's first snapshot: which attempt of a stage wrote it."""
+PARTITIONS = "client-telemetry.partitions"
+"""Beside it: what the branch replaces, as JSON."""
+PUBLISHED = "client-telemetry.published"
+"""In the summary of a snapshot of main: the attempt whose change it is."""
+PUBLICATION = "client-telemetry.publication"
+"""Beside it, in the table that decides: cluster, run, stage and days, as JSON."""
+
+
+def branch_name(run_id: str, cluster_id: str, stage: str) -> str:
+    """`audit_<run>_<cluster>_<stage>` in letters that SQL names allow, with a digest that keeps names apart."""
+    plain = re.sub(r"[^A-Za-z0-9]+", "_", f"{run_id}_{cluster_id}")[:60]
+    return f"{BRANCH_PREFIX}{plain}_{zlib.crc32(f'{run_id}/{cluster_id}'.encode()):08x}_{stage}"
+
+
+@dataclass(frozen=True)
+class Leftover:
+    """A branch of a table that is still there."""
+
+    table: str
+    branch: str
+    attempt: str
+    partitions: dict[str, object]
+
+
+def lineage(metadata: TableMetadata, ref: str) -> list[Snapshot]:
+    """The snapshots of a ref, latest first, as far as they are kept."""
+    found = []
+    snapshot = metadata.snapshot_by_name(ref)
+    while snapshot is not None:
+        found.append(snapshot)
+        parent = snapshot.parent_snapshot_id
+        snapshot = metadata.snapshot_by_id(parent) if parent is not None else None
+    return found
+
+
+def summary(snapshot: Snapshot) -> Mapping[str, str]:
+    return snapshot.summary.additional_properties if snapshot.summary else {}
+
+
+def leftovers(tables: Mapping[str, IcebergTable]) -> list[Leftover]:
+    """The branches that stages have made and nobody has removed."""
+    found = []
+    for name, iceberg in tables.items():
+        for ref in iceberg.metadata.refs:
+            if ref.startswith(BRANCH_PREFIX) and (snapshots := lineage(iceberg.metadata, ref)):
+                told = summary(snapshots[-1])
+                partitions = json.loads(told.get(PARTITIONS, "{}"))
+                found.append(Leftover(name, ref, told.get(ATTEMPT, ""), partitions))
+    return found
+
+
+def published_by(metadata: TableMetadata, attempt: str) -> Snapshot | None:
+    """The snapshot of main with the change of an attempt."""
+    for snapshot in metadata.snapshots:
+        if attempt and summary(snapshot).get(PUBLISHED) == attempt:
+            return snapshot
+    return None

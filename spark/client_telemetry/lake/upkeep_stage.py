@@ -1,0 +1,86 @@
+"""lake_maintenance: retention, compaction and expiry of all tables; before that, on demand, the erasure of a client.
+
+    spark-submit spark/jobs/lake_maintenance.py --lake URL [--retention-days JSON]
+    spark-submit spark/jobs/lake_maintenance.py --lake URL --erase --cluster C [--client-id ID] [--principal P] [--publish URL]
+
+Stages may run meanwhile. What upgrade reports name is kept.
+"""
+
+import argparse
+import datetime as dt
+import json
+from collections.abc import Sequence
+
+from client_telemetry.lake.erasure import erase
+from client_telemetry.lake.maintenance import UnknownRetention, maintain, retention
+from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, absolute_url, parser, run
+
+
+def lake_maintenance(stage: Stage) -> Outcome:
+    return _erase(stage) if stage.arguments.erase else _maintain(stage)
+
+
+def _maintain(stage: Stage) -> Outcome:
+    try:
+        keep_days = retention(stage.arguments.retention_days)
+    except UnknownRetention as error:
+        raise BadArguments(str(error)) from None
+    done = maintain(stage.lake, dt.datetime.now(dt.UTC), keep_days)
+    counts = {
+        "rows_removed": sum(each.rows_removed for each in done),
+        "files_before": sum(each.files_before for each in done),
+        "files_after": sum(each.files_after for each in done),
+        "manifests_after": sum(each.manifests_after for each in done),
+        "snapshots_after": sum(each.snapshots_after for each in done),
+        "orphans_removed": sum(each.orphans_removed for each in done),
+        "branches_removed": sum(len(each.branches_removed) for each in done),
+    }
+    message = (
+        f"lake_maintenance: {len(done)} tables: {counts['files_before']} data files became {counts['files_after']}, "
+        f"{counts['rows_removed']} rows past their retention, {counts['orphans_removed']} orphan files and "
+        f"{counts['branches_removed']} dead branches were removed"
+    )
+    return Outcome(message, counts, {"tables": [each.as_dict for each in done]})
+
+
+def _erase(stage: Stage) -> Outcome:
+    args = stage.arguments
+    who = {
+        name: value for name, value in (("client_id", args.client_id), ("principal", args.principal)) if value
+    }
+    if not args.cluster or not who:
+        raise BadArguments("--erase needs --cluster, and --client-id or --principal or both")
+    done = erase(stage.lake, args.cluster, who, absolute_url(args.publish) if args.publish else None)
+    if done.raw_objects:
+        stage.warnings.append(
+            f"{len(done.raw_objects)} raw objects still hold the client (raw_objects of this report); delete them, or a day "
+            f"that is decoded again brings it back: {done.raw_objects[0]}"
+        )
+    rows = sum(done.rows.values())
+    message = (
+        f"lake_maintenance: erased {' and '.join(f'{n} {v!r}' for n, v in who.items())} of cluster {args.cluster}: {rows} rows "
+        f"of {sum(bool(n) for n in done.rows.values())} tables, {len(done.report_tags)} report snapshots, "
+        f"{len(done.published_folders)} published folders (publish them again)"
+    )
+    return Outcome(message, {"rows": rows}, {"erased": done.as_dict})
+
+
+def _nothing_to_do(args: argparse.Namespace) -> str | None:
+    asked = args.client_id or args.principal or args.cluster
+    return "lake_maintenance: nobody to erase" if args.erase and not asked else None
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    arguments = parser("lake_maintenance", __doc__, of_a_cluster=False)
+    arguments.add_argument(
+        "--retention-days", type=json.loads, default={}, help="JSON: table to days, null = for ever"
+    )
+    arguments.add_argument("--erase", action="store_true", help="erase a client instead")
+    arguments.add_argument("--cluster", help="Kafka's cluster id of the client to erase")
+    arguments.add_argument("--client-id")
+    arguments.add_argument("--principal")
+    arguments.add_argument(
+        "--publish", help="where pages and reports are, if they are to forget the client too"
+    )
+    arguments.add_argument("--cluster-name", help=argparse.SUPPRESS)
+    return run(arguments, lake_maintenance, argv, _nothing_to_do)

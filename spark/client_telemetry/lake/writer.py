@@ -1,0 +1,173 @@
+"""Parquet files of a table, written at their final place by Python workers and the driver. A branch registers them
+(`Branch.replace_files`); a file that nobody registers is invisible to readers. Reading is in files.py."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pyiceberg.table import Table as IcebergTable
+from pyiceberg.table.locations import load_location_provider
+
+from client_telemetry.lake.files import LOCAL, FileAccess
+from client_telemetry.tables.table import Table
+
+ROWS_IN_MEMORY = 50_000
+ROWS_IN_COLUMNS = 200_000
+"""Rows that wait as columns, which take a tenth of the memory that rows of Python's objects take."""
+
+
+@dataclass(frozen=True)
+class TablePlace:
+    """Where a table's data files go, and how they are written: its location and properties (a location provider is one),
+    and the catalog's FileIO. Travels to the workers."""
+
+    location: str
+    properties: tuple[tuple[str, str], ...] = ()
+    access: FileAccess = LOCAL
+
+    @classmethod
+    def of(cls, iceberg: IcebergTable) -> "TablePlace":
+        return cls(iceberg.location(), tuple(sorted(iceberg.properties.items())), FileAccess.of(iceberg.io))
+
+    def new_url(self, partition: Mapping[str, object]) -> str:
+        """A name that no file had: after a lost worker Spark's attempt number can be the same again."""
+        folders = "".join(f"{name}={quote(str(value), safe='')}/" for name, value in partition.items())
+        provider = load_location_provider(self.location, dict(self.properties))
+        return provider.new_data_location(f"{folders}{uuid.uuid4().hex}.parquet")
+
+
+class DataFile:
+    """One file of one partition of a table, made when the first row arrives; filled by rows or by columns,
+    not by both. Holds at most some `ROWS_IN_MEMORY` rows, or some `ROWS_IN_COLUMNS` of them in columns; each such
+    portion becomes a row group.
+
+    `partition`: a value for each of the table's partition columns, in their order.
+    """
+
+    def __init__(self, table: Table, place: TablePlace, partition: Mapping[str, object]):
+        self.table, self._schema = table, table.arrow_schema
+        self._partition = dict(partition)
+        self._columns = [c.name for c in table.columns if c.name not in self._partition]
+        self._optional = [c.nullable for c in table.columns]
+        self._rows: list[Sequence[object]] = []
+        self._tables: list[pa.Table] = []
+        self._waiting = 0
+        self._writer: pq.ParquetWriter | None = None
+        self._url = place.new_url(partition)
+        self._access = place.access
+        self.rows = 0
+
+    def add(self, rows: Sequence[Sequence[object]]) -> None:
+        """Rows hold the values of all columns but the partition's, in table order."""
+        self._rows.extend(rows)
+        self._waiting += len(rows)
+        if self._waiting >= ROWS_IN_MEMORY:
+            self._flush()
+
+    def add_columns(self, columns: Mapping[str, pa.Array]) -> None:
+        """All columns but the partition's by name, equally long. Strings may be dictionaries, in maps and lists
+        too, but then in every call."""
+        size = len(next(iter(columns.values())))
+        if not size:
+            return
+        arrays = [columns[f.name] if f.name in columns else self._constant(f, size) for f in self._schema]
+        # Compiled code leaves no value out, and a column that says so takes a tenth less time to write.
+        fields = [
+            pa.field(name, array.type, optional)
+            for name, array, optional in zip(self._schema.names, arrays, self._optional, strict=True)
+        ]
+        self._tables.append(pa.Table.from_arrays(arrays, schema=pa.schema(fields)))
+        self._waiting += size
+        if self._waiting >= ROWS_IN_COLUMNS:
+            self._flush()
+
+    def _constant(self, field: pa.Field, size: int) -> pa.Array:
+        value = pa.scalar(self._partition[field.name], field.type)
+        if pa.types.is_string(field.type):
+            zeros = pa.repeat(pa.scalar(0, pa.int32()), size)
+            return pa.DictionaryArray.from_arrays(zeros, pa.array([value.as_py()], field.type))
+        return pa.repeat(value, size)
+
+    def _flush(self) -> None:
+        if not self._waiting:
+            return
+        if len(self._tables) == 1:
+            data = self._tables[0]
+        elif self._tables:
+            data = pa.concat_tables(self._tables).unify_dictionaries()
+        else:
+            data = self._table_of_rows()
+        if self._writer is None:
+            self._writer = self._open(data.schema)
+        self._writer.write_table(data)
+        self.rows += self._waiting
+        self._rows, self._tables, self._waiting = [], [], 0
+
+    def _table_of_rows(self) -> pa.Table:
+        values = dict(zip(self._columns, zip(*self._rows, strict=True), strict=True))
+        arrays = [
+            pa.repeat(pa.scalar(self._partition[f.name], f.type), self._waiting)
+            if f.name in self._partition
+            else pa.array(values[f.name], f.type)
+            for f in self._schema
+        ]
+        return pa.Table.from_arrays(arrays, schema=self._schema)
+
+    def _open(self, schema: pa.Schema) -> pq.ParquetWriter:
+        # Partition columns need statistics: without them the table format takes their value for null. Of the others
+        # those keep some that queries look for ranges in. A text's are a fifth of the write, and between the first
+        # and the last of a file lies whatever text one looks for.
+        with_statistics = [f.name for f in self._schema if f.name in self._partition or _is_ordered(f.type)]
+        # Dictionaries stay a matter of the encoding; readers see the plain types of the table.
+        self._out = self._access.io(self._url).new_output(self._url).create()
+        return pq.ParquetWriter(
+            self._out,
+            schema,
+            compression="zstd",
+            # Numbers hardly repeat, or do so in runs that zstd sees: plain they are written in half the time and
+            # take less room.
+            use_dictionary=[path for field in self._schema for path in _text_columns(field.name, field.type)],
+            store_schema=False,
+            write_statistics=with_statistics,
+        )
+
+    def close(self) -> str | None:
+        """URL of the file, or None if no row came."""
+        self._flush()
+        if self._writer is None:
+            return None
+        self._writer.close()
+        self._out.close()
+        return self._url
+
+
+def write_rows(table: Table, place: TablePlace, rows: Sequence[Mapping[str, object]]) -> list[str]:
+    """Rows by column name, a missing one is null, as one file for each partition; their URLs."""
+    names = [c.name for c in table.columns if c.name not in table.partition]
+    files: dict[tuple[object, ...], DataFile] = {}
+    for row in rows:
+        key = tuple(row[name] for name in table.partition)
+        if key not in files:
+            files[key] = DataFile(table, place, dict(zip(table.partition, key, strict=True)))
+        files[key].add([tuple(row.get(name) for name in names)])
+    return [url for file in files.values() if (url := file.close())]
+
+
+def _is_ordered(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_temporal(kind)
+
+
+def _text_columns(path: str, kind: pa.DataType) -> list[str]:
+    """Parquet's paths of the strings and binaries in a column."""
+    if pa.types.is_map(kind):
+        parts = {"key_value.key": kind.key_type, "key_value.value": kind.item_type}
+    elif pa.types.is_list(kind):
+        parts = {"list.element": kind.value_type}
+    elif pa.types.is_struct(kind):
+        parts = {field.name: field.type for field in kind}
+    else:
+        return [path] if pa.types.is_string(kind) or pa.types.is_binary(kind) else []
+    return [found for name, part in parts.items() for found in _text_columns(f"{path}.{name}", part)]

@@ -1,1 +1,0 @@
-"""Lives of client instances from their pushes, in Python workers: what sessionize.py has Spark share out."""

@@ -1,0 +1,1 @@
+"""How a stage runs: write, audit, publish; the quality gate; Spark's Python workers. Not: what a stage computes."""

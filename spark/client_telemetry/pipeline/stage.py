@@ -1,0 +1,273 @@
+"""How a stage runs: arguments, session, write - audit - publish, result file, exit code. Not: what a stage computes."""
+
+import argparse
+import datetime as dt
+import json
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pyspark.sql import SparkSession
+from pyspark.sql.utils import is_remote
+
+from client_telemetry.compatibility.own_knowledge import use_folder
+from client_telemetry.expectations.suite import Suite
+from client_telemetry.lake.branch import Branch
+from client_telemetry.lake.catalog import (
+    CATALOG_SETTING,
+    NoSuchLake,
+    spark_settings,
+    spark_settings_at_start,
+)
+from client_telemetry.lake.commits import ConcurrentCommit
+from client_telemetry.lake.lake import Lake
+from client_telemetry.pipeline import quality
+from client_telemetry.raw.file_system import UnusableLocation, file_system, without_userinfo
+from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.table import Table
+
+OK, FAILED, BAD_ARGUMENTS, GATE_FAILED = 0, 1, 2, 3
+_ATTEMPTS = 3
+_GATES_AT_ONCE = 4
+
+
+class BadArguments(Exception):
+    """What was asked cannot be done; the message says what to write instead."""
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str):
+        raise BadArguments(message)
+
+
+@dataclass
+class Outcome:
+    """What a stage tells when it is done: a sentence, counts that add up over clusters, and what the next needs."""
+
+    message: str
+    counts: dict[str, int] = field(default_factory=dict)
+    details: dict[str, object] = field(default_factory=dict)
+
+
+@dataclass
+class Slice:
+    """One table's part of what a stage writes, and the facts that its suite compares with."""
+
+    suite: Suite
+    where: dict[str, object]
+    facts: dict[str, float] = field(default_factory=dict)
+
+
+def day(text: str) -> dt.date:
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is no day: write it as 2026-11-21") from None
+
+
+def days(text: str) -> list[dt.date]:
+    """`2026-11-21,2026-11-22`; nothing at all is no day."""
+    return sorted({day(part.strip()) for part in text.split(",") if part.strip()})
+
+
+def parser(stage: str, documentation: str | None, of_a_cluster: bool = True) -> argparse.ArgumentParser:
+    """The arguments that every stage has. The first line of its documentation describes it."""
+    arguments = _Parser(prog=stage, description=(documentation or "").partition("\n")[0])
+    if of_a_cluster:
+        arguments.add_argument("--cluster", required=True, help="Kafka's cluster id")
+    arguments.add_argument("--run-id", default="manual", help="names the run in tables and branches")
+    arguments.add_argument("--lake", required=True, help="where the tables are: a folder or file:// URL")
+    arguments.add_argument("--result", help="where to write what happened, as JSON")
+    return arguments
+
+
+def use_own_knowledge(stage: "Stage") -> None:
+    """Put the user's own knowledge in force; raises BadArguments for a mistake in it."""
+    try:
+        use_folder(stage.arguments.knowledge)
+    except ValueError as error:
+        raise BadArguments(str(error)) from error
+
+
+def absolute_url(location: str) -> str:
+    """A folder or URL as a URL: relative folders count from the working directory."""
+    return location if "://" in location else Path(location).absolute().as_uri()
+
+
+def spark_session(stage: str, lake: str) -> SparkSession:
+    """A session with the lake's catalog. On a Spark that runs already (a test's, or a Connect server that
+    SPARK_REMOTE names) it is a session of its own; a catalog `lake` that spark-submit configured stays."""
+    settings = spark_settings(lake)
+    active = None if is_remote() else SparkSession.getActiveSession()
+    if active is not None:
+        session = active.newSession()
+    elif is_remote():
+        session = SparkSession.builder.getOrCreate()
+    else:
+        builder = SparkSession.builder.appName(f"client-telemetry {stage}")
+        session = builder.config(map=spark_settings_at_start()).getOrCreate()
+    if session.conf.get(CATALOG_SETTING, None) is None or active is not None:
+        for name, value in settings.items():
+            session.conf.set(name, value)
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    return session
+
+
+class Stage:
+    """One attempt of one stage: what it was told, and how its writes reach readers."""
+
+    def __init__(self, name: str, arguments: argparse.Namespace, lake: Lake):
+        self.name = name
+        self.arguments = arguments
+        self.cluster = arguments.cluster
+        self.run_id = arguments.run_id
+        self.lake = lake
+        self.warnings: list[str] = []
+        self._branches: list[Branch] = []
+
+    @property
+    def spark(self) -> SparkSession:
+        return self.lake.spark
+
+    def branch(self, tables: Sequence[Table]) -> Branch:
+        """Make the tables if they are not there, and a branch to write to."""
+        self.lake.create([*tables, QUALITY_RESULTS, PUBLICATIONS])
+        self.lake.recover()
+        branch = self.lake.branch(self.run_id, self.cluster, self.name)
+        self._branches.append(branch)
+        return branch
+
+    def close(self) -> None:
+        """Remove the branches that were not published, but for those whose gate failed: their rows are evidence."""
+        for branch in self._branches:
+            branch.drop()
+
+    def _measure(self, branch: Branch, slice_: Slice) -> dict[str, float | None]:
+        rows = branch.read(slice_.suite.table).where(self.condition(slice_.where))
+        return quality.measure(rows, slice_.suite, slice_.facts)
+
+    @staticmethod
+    def condition(where: Mapping[str, object]) -> str:
+        """Spark SQL that selects a slice."""
+
+        def literal(value: object) -> str:
+            text = str(value).replace("\\", "\\\\").replace("'", "\\'")
+            return f"date'{value}'" if isinstance(value, dt.date) else f"'{text}'"
+
+        parts = []
+        for name, value in where.items():
+            values = value if isinstance(value, list) else [value]
+            parts.append(f"`{name}` in ({', '.join(literal(v) for v in values)})")
+        return " and ".join(parts)
+
+    def publish(
+        self, branch: Branch, slices: Sequence[Slice], days_written: Sequence[dt.date]
+    ) -> dict[str, int]:
+        """Audit every slice on the branch, store what was found, and publish if no critical expectation failed.
+        Returns how many rows each slice has, by the name of its table."""
+        with ThreadPoolExecutor(_GATES_AT_ONCE) as pool:
+            numbers = list(pool.map(lambda slice_: self._measure(branch, slice_), slices))
+        results: list[quality.Result] = []
+        try:
+            for slice_, found in zip(slices, numbers, strict=True):
+                results += quality.judge(slice_.suite, found)
+        finally:
+            rows = quality.result_rows(results, self.cluster, self.run_id, self.name, max(days_written))
+            self.lake.append(QUALITY_RESULTS, rows)
+        self.warnings += [
+            f"{r.table_name}.{r.expectation}: {r.description}; found {r.observed_value} in {r.rows} rows"
+            for r in results
+            if not r.success and r.severity == "warning"
+        ]
+        failure = quality.failure_message(results, self.name, self.cluster, self.run_id, branch.name)
+        if failure:
+            self._branches.remove(branch)
+            raise quality.GateFailed(failure)
+        branch.publish(self.cluster, self.run_id, self.name, days_written)
+        tables = (slice_.suite.table.name for slice_ in slices)
+        return {table: found["rows"] for table, found in zip(tables, numbers, strict=True)}
+
+
+def run(
+    arguments: argparse.ArgumentParser,
+    body: Callable[[Stage], Outcome],
+    argv: Sequence[str] | None = None,
+    nothing_to_do: Callable[[argparse.Namespace], str | None] = lambda _: None,
+    needs_spark: bool = True,
+) -> int:
+    """Run a stage and return its exit code: 0 done, 1 failed, 2 bad arguments, 3 a gate failed.
+
+    `nothing_to_do` may end the stage before Spark starts, with a sentence that says why.
+    """
+    stage = arguments.prog
+    told = argparse.Namespace(result=None, cluster=None)
+    try:
+        told = _checked(arguments.parse_args(argv))
+        idle = nothing_to_do(told)
+        if idle:
+            return _finish(stage, told, OK, Outcome(idle), [])
+        if needs_spark:
+            quality.import_in_background()
+        lake = Lake(spark_session(stage, told.lake) if needs_spark else None, told.lake)
+        for attempt in range(1, _ATTEMPTS + 1):
+            work = Stage(stage, told, lake)
+            try:
+                return _finish(stage, told, OK, body(work), work.warnings)
+            except ConcurrentCommit as concurrent:
+                print(f"{stage}: {concurrent}; attempt {attempt} of {_ATTEMPTS}", file=sys.stderr)
+            finally:
+                work.close()
+        message = f"{stage}: other runs committed to the same partitions {_ATTEMPTS} times; run it again"
+        return _finish(stage, told, FAILED, Outcome(message), [])
+    except (BadArguments, NoSuchLake, UnusableLocation) as error:
+        return _finish(stage, told, BAD_ARGUMENTS, Outcome(f"{stage}: {error}"), [])
+    except quality.GateFailed as error:
+        return _finish(stage, told, GATE_FAILED, Outcome(str(error)), [])
+    except Exception as error:
+        traceback.print_exc()
+        _finish(
+            stage,
+            told,
+            FAILED,
+            Outcome(f"{stage}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"),
+            [],
+        )
+        return FAILED
+
+
+def _checked(args: argparse.Namespace) -> argparse.Namespace:
+    """The arguments, if no location holds a user or password; otherwise raises UnusableLocation."""
+    for value in vars(args).values():
+        if isinstance(value, str):
+            without_userinfo(value)
+    return args
+
+
+_STATUS = {OK: "ok", FAILED: "failed", BAD_ARGUMENTS: "bad_arguments", GATE_FAILED: "failed_gate"}
+
+
+def _finish(
+    stage: str, told: argparse.Namespace, code: int, outcome: Outcome, warnings: Sequence[str]
+) -> int:
+    print(outcome.message, file=sys.stdout if code == OK else sys.stderr, flush=True)
+    for warning in warnings:
+        print(f"{stage}: warning: {warning}", flush=True)
+    if told.result:
+        result = {
+            "stage": stage,
+            "cluster": told.cluster,
+            "status": _STATUS[code],
+            "message": outcome.message,
+            "warnings": list(warnings),
+            "counts": outcome.counts,
+            **outcome.details,
+        }
+        files, path = file_system(absolute_url(told.result))
+        files.create_dir(path.rpartition("/")[0], recursive=True)
+        with files.open_output_stream(path, compression=None) as out:
+            out.write(json.dumps(result, indent=1, default=str).encode())
+    return code

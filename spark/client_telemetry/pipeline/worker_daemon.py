@@ -1,0 +1,29 @@
+"""Spark's Python daemon with what the workers of this project import already loaded.
+
+Spark forks each Python worker from a daemon, and lets workers that were idle for a minute go. Importing the compiled
+decoder and the knowledge base takes a new worker seconds; a fork of a process that has them takes none. Named by
+`spark.python.daemon.module` in spark/conf, where the package is installed beside Spark.
+
+Spark puts its own archives before the installed packages, and has each task forget what import finders know
+(`setup_spark_files` in pyspark/worker_util.py): Python then reads the archives' directories again, a tenth of a second for each
+task. So pyspark is imported from where it is installed, if it is.
+"""
+
+import sys
+from importlib.machinery import PathFinder
+from pathlib import Path
+
+_FOLDERS = [entry for entry in sys.path if not Path(entry).is_file()]
+if all(PathFinder.find_spec(name, _FOLDERS) for name in ("pyspark", "py4j")):
+    sys.path[:] = _FOLDERS
+    for archive in [entry for entry in sys.path_importer_cache if Path(entry).is_file()]:
+        del sys.path_importer_cache[archive]
+
+from pyspark.daemon import manager  # noqa: E402
+
+from client_telemetry.decode.worker import leave_imports_alone  # noqa: E402
+
+leave_imports_alone()
+
+if __name__ == "__main__":
+    manager()

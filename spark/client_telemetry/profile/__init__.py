@@ -1,0 +1,1 @@
+"""Connections and sessions of a day to clients."""

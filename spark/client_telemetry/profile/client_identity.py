@@ -1,0 +1,138 @@
+"""What a client's strings and requests tell about it: spellings, family, owner, library, roles. A stage's helper to
+clients.py: Python decides for each client, so that masks, rules and knowledge are those of the commands that try them.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import ArrayType, StringType, StructField, StructType
+
+from client_telemetry.compatibility import (
+    broker_guess,
+    client_versions,
+    fingerprints,
+    identification,
+    knowledge,
+    releases,
+    roles,
+    software,
+)
+from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.identity import kip511
+from client_telemetry.identity.client_families import family
+from client_telemetry.identity.kip190 import jmx_sanitize, sanitize
+from client_telemetry.identity.owners import OwnerRule, first_match
+from client_telemetry.profile.related_clients import related_by_client_id
+from client_telemetry.tables.clients import RELATED
+
+_TEXT, _TEXTS = StringType(), ArrayType(StringType())
+ADDED = StructType(
+    [
+        *(StructField(name, _TEXT) for name in ("client_id_sanitized", "client_id_jmx")),
+        StructField("client_family", _TEXT),
+        StructField("family_masks", _TEXTS),
+        *(StructField(name, _TEXT) for name in ("owner", "owner_contact", "owner_rule")),
+        *(StructField(name, _TEXT) for name in ("library", "library_version", "binding", "identified_as")),
+        StructField("looks_like", _TEXT),
+        StructField("looks_like_because", _TEXTS),
+        StructField("roles", _TEXTS),
+        StructField("default_id_of", _TEXT),
+        StructField("could_be", _TEXTS),
+        StructField("related", RELATED),
+    ]
+)
+"""`default_id_of` and `could_be` do not reach the table: the library whose default the client id is, and the libraries that can have
+sent an unnamed client's requests."""
+
+_TOLD = (
+    "principal",
+    "client_id",
+    "group_ids",
+    "client_addresses",
+    "client_software_name",
+    "client_software_version",
+    "answered",
+    "siblings",
+)
+
+
+def with_identity(clients: DataFrame, rules: tuple[OwnerRule, ...]) -> DataFrame:
+    """`clients` with the columns of ADDED. Needs the columns of the client key, `group_ids`, `client_addresses`, and
+    `answered`: structs of api_key, version and the releases of the brokers that answered it; and `siblings`."""
+    return clients.mapInArrow(_identifier(rules), StructType([*clients.schema.fields, *ADDED.fields]))
+
+
+def _identifier(
+    rules: tuple[OwnerRule, ...],
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    schema, own = to_arrow_schema(ADDED), knowledge.in_use()
+
+    def identify(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        knowledge.use(own)
+        for batch in batches:
+            told = zip(*(batch.column(name).to_pylist() for name in _TOLD), strict=True)
+            found = [_identity(rules, **dict(zip(_TOLD, client, strict=True))) for client in told]
+            columns = [pa.array([row[field.name] for row in found], field.type) for field in schema]
+            names = [*batch.schema.names, *schema.names]
+            yield pa.RecordBatch.from_arrays([*batch.columns, *columns], names=names)
+
+    return identify
+
+
+def _identity(
+    rules: tuple[OwnerRule, ...],
+    principal: str | None,
+    client_id: str | None,
+    group_ids: list[str],
+    client_addresses: list[str],
+    client_software_name: str | None,
+    client_software_version: str | None,
+    answered: Sequence[Mapping[str, Any]] | None,
+    siblings: Sequence[Mapping[str, Any]] | None,
+) -> dict[str, object]:
+    """One client's values of ADDED."""
+    rule = first_match(rules, principal, client_id, group_ids, client_addresses)
+    masked = None if client_id is None else family(client_id)
+    release, uses = _uses_on_one_release(answered or ())
+    name = client_software_name if kip511.is_known(client_software_name) else ""
+    declared = software.identify_name(name, client_software_version or "") if name else None
+    guess = identification.of(client_id, uses, release) if release and not declared else None
+    return {
+        "client_id_sanitized": None if client_id is None else sanitize(client_id),
+        "client_id_jmx": None if client_id is None else jmx_sanitize(client_id),
+        "client_family": masked and masked.text,
+        "family_masks": list(masked.masks) if masked else [],
+        "owner": rule and rule.owner,
+        "owner_contact": rule and rule.contact,
+        "owner_rule": rule and rule.name,
+        "library": declared and declared.library,
+        "library_version": client_versions.text(declared.version) if declared and declared.version else None,
+        "binding": (declared and declared.binding) or None,
+        "identified_as": declared and declared.text,
+        "looks_like": guess and guess.text,
+        "looks_like_because": list(guess.reasons) if guess else [],
+        "roles": sorted(roles.seen_in({use["api_key"] for use in answered or ()})),
+        "default_id_of": fingerprints.by_client_id(client_id)[0],
+        "could_be": sorted(fingerprints.libraries_that_explain(uses, release))
+        if release and not name
+        else [],
+        "related": related_by_client_id(client_id, (client_software_name, client_software_version), siblings),
+    }
+
+
+def _uses_on_one_release(answered: Sequence[Mapping[str, Any]]) -> tuple[str | None, dict[int, list[ApiUse]]]:
+    """Of the known releases of the brokers that it talked to, the one on which most APIs were used (the oldest of
+    several), and the uses there: what a library chooses depends on the release."""
+    on: dict[str, dict[int, list[ApiUse]]] = {}
+    for use in answered:
+        for release in filter(None, map(broker_guess.oldest_release, use["releases"])):
+            if use["version"] not in (each.version for each in on.get(release, {}).get(use["api_key"], ())):
+                found = on.setdefault(release, {}).setdefault(use["api_key"], [])
+                found.append(ApiUse(use["api_key"], use["version"]))
+    if not on:
+        return None, {}
+    release = min(on, key=lambda each: (-len(on[each]), releases.parse(each)))
+    return release, {key: sorted(of_api) for key, of_api in on[release].items()}

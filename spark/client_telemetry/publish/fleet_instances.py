@@ -1,0 +1,74 @@
+"""What the fleet page needs of a day beside the tables' own rows: which standard metrics each client instance
+delivered, and of each client its addresses and the lives that ended before a push. What they mean is in
+reports/fleet/."""
+
+from collections.abc import Collection
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.tables.clients import CLIENT_KEY
+
+LABELS = {"racks": "client_rack", "group_ids": "group_id", "transactional_ids": "transactional_id"}
+"""What people look for an instance by -> the resource attribute of its pushes that tells it (KIP-714)."""
+
+PREFIX = "org.apache.kafka."
+SHARE_CONSUMER = "org.apache.kafka.consumer.share."
+"""Groups consumer-share-metrics and those like it (CONSUMER_SHARE_METRIC_GROUP_PREFIX in ConsumerUtils)."""
+GET_TELEMETRY_SUBSCRIPTIONS = 71
+"""The request that gives a client instance its id and tells it what to push (KIP-714)."""
+NOTHING_PUSHED = ("no_instance", "no_instance_at_the_time")
+"""Rules of client_connections.link_rule: the client is known, and no instance of it pushed then."""
+
+
+def delivered_metrics(points: DataFrame, histograms: DataFrame, standard: Collection[str]) -> DataFrame:
+    """One row per client instance: `metrics`, those of `standard` that it delivered, and `metric_families`, the word
+    after `org.apache.kafka.` of any (`share_consumer` for what only share consumers have, KIP-932). Rows of `client_metrics` and `client_metric_histograms` of the day."""
+    each = points.select("client_instance_id", "metric").unionByName(
+        histograms.select("client_instance_id", "metric")
+    )
+    kafkas = each.where(F.col("client_instance_id").isNotNull() & F.col("metric").startswith(PREFIX))
+    return kafkas.groupBy("client_instance_id").agg(
+        F.collect_set(F.when(F.col("metric").isin(*standard), F.col("metric"))).alias("metrics"),
+        F.collect_set(
+            F.when(F.col("metric").startswith(SHARE_CONSUMER), F.lit("share_consumer")).otherwise(
+                F.split_part("metric", F.lit("."), F.lit(4))
+            )
+        ).alias("metric_families"),
+    )
+
+
+def of_clients(connections: DataFrame) -> DataFrame:
+    """One row per client: CLIENT_KEY; `addresses`; `asked_without_push`, connections on which it was given a
+    subscription and of which no instance pushed. Rows of `client_connections` of the day."""
+    asked = F.exists(
+        "api_uses", lambda use: (use.api_key == GET_TELEMETRY_SUBSCRIPTIONS) & (use.requests > 0)
+    )
+    return connections.groupBy(*CLIENT_KEY).agg(
+        F.collect_set("client_address").alias("addresses"),
+        F.count_if(asked & F.col("link_rule").isin(*NOTHING_PUSHED)).alias("asked_without_push"),
+    )
+
+
+def resource_labels(pushes: DataFrame) -> DataFrame:
+    """One row per client instance that has any: the values of LABELS in its pushes. Rows of `client_pushes`."""
+    labels = pushes.where(F.col("client_instance_id").isNotNull()).select(
+        "client_instance_id", F.explode("resources").alias("resource")
+    )
+    return (
+        labels.where(F.arrays_overlap(F.map_keys("resource"), F.array(*map(F.lit, LABELS.values()))))
+        .groupBy("client_instance_id")
+        .agg(*(F.collect_set(F.col("resource")[label]).alias(name) for name, label in LABELS.items()))
+    )
+
+
+def refused_pushes(pushes: DataFrame) -> DataFrame:
+    """One row per client and error code: pushes that a broker answered with it, instances, first and last. Rows of
+    `client_pushes`; error codes are there where the source has them."""
+    refused = pushes.where(F.col("error_code") != 0)
+    return refused.groupBy(*CLIENT_KEY, "error_code").agg(
+        F.count("*").alias("pushes"),
+        F.count_distinct("client_instance_id").alias("instances"),
+        F.min("received_at").alias("first_at"),
+        F.max("received_at").alias("last_at"),
+    )

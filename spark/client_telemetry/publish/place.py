@@ -1,0 +1,84 @@
+"""Where pages and reports are published: a local folder, or an object store, into which they go file by file."""
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from pyarrow import fs
+
+from client_telemetry.pipeline.stage import absolute_url
+from client_telemetry.raw.file_system import file_system
+
+_LATEST = "latest.json"
+_LAST = ("index.html", _LATEST)
+"""What leads to the other files goes last."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """`root`: the folder to write below. What is there when the context ends is published."""
+
+    root: Path
+    location: str
+
+    def shown(self, path: Path) -> str:
+        """Where people find a file that was written below `root`."""
+        if is_local(self.location):
+            return str(path)
+        return f"{self.location.partition('?')[0].rstrip('/')}/{path.relative_to(self.root).as_posix()}"
+
+
+def is_local(location: str) -> bool:
+    return absolute_url(location).startswith("file://")
+
+
+@contextmanager
+def published_place(location: str, cluster: str) -> Iterator[Place]:
+    """A folder or URL to publish to. `cluster`: the folder of the cluster below it, such as `fleet/orders`, of which the
+    latest day is at hand while something is published."""
+    url = absolute_url(location)
+    if is_local(location):
+        yield Place(Path(unquote(urlsplit(url).path)), location)
+        return
+    files, root = file_system(url)
+    with tempfile.TemporaryDirectory() as folder:
+        _fetch_latest(files, root, cluster, Path(folder))
+        before = {path: path.stat().st_mtime_ns for path in Path(folder).rglob("*") if path.is_file()}
+        yield Place(Path(folder), location)
+        _upload(files, root, Path(folder), before)
+
+
+def _fetch_latest(files: fs.FileSystem, root: str, cluster: str, folder: Path) -> None:
+    try:
+        with files.open_input_file(f"{root}/{cluster}/{_LATEST}") as source:
+            latest = json.loads(source.read())
+        name = f"{cluster}/{latest['path'].partition('/')[0]}/day.json"
+        with files.open_input_file(f"{root}/{name}") as source:
+            text = source.read()
+    except (OSError, ValueError, KeyError):
+        return  # nothing is published yet, or nothing that says of what day it is
+    (folder / name).parent.mkdir(parents=True)
+    (folder / name).write_bytes(text)
+
+
+def _upload(files: fs.FileSystem, root: str, folder: Path, before: dict[Path, int]) -> None:
+    written = [
+        path for path in folder.rglob("*") if path.is_file() and before.get(path) != path.stat().st_mtime_ns
+    ]
+    for path in sorted(written, key=lambda path: (path.name in _LAST, path.name == _LATEST, str(path))):
+        with files.open_output_stream(
+            f"{root}/{path.relative_to(folder).as_posix()}", compression=None
+        ) as out:
+            out.write(path.read_bytes())
+    # What an earlier page of the same name had besides.
+    pages = {path.parent for path in written if path.name == "index.html"}
+    for page in pages:
+        kept = {path.relative_to(folder).as_posix() for path in written if page in path.parents}
+        there = fs.FileSelector(f"{root}/{page.relative_to(folder).as_posix()}", recursive=True)
+        for info in files.get_file_info(there):
+            if info.type == fs.FileType.File and info.path[len(root) :].strip("/") not in kept:
+                files.delete_file(info.path)

@@ -1,0 +1,76 @@
+"""publish: an answered upgrade question as HTML, JSON, CSV and Markdown.
+
+Reads what `impact` wrote, and coverage from the snapshots that it names. Needs no Spark session.
+"""
+
+import datetime as dt
+from typing import Any
+
+from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
+from client_telemetry.publish.place import published_place
+from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.publish import publish as write_report
+from client_telemetry.tables.broker_hours import BROKER_HOURS
+from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.table import Table
+from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
+from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+
+
+def publish(stage: Stage) -> Outcome:
+    told, lake = stage.arguments, stage.lake
+    where = {"cluster_id": stage.cluster, "report_id": told.report_id}
+    found = lake.rows(UPGRADE_REPORTS, **where)
+    if not found:
+        raise BadArguments(
+            f"there is no report {told.report_id!r} of cluster {stage.cluster!r}: run impact first"
+        )
+    question = found[0]
+
+    days = _days(question)
+
+    def of_the_days(table: Table) -> list[dict[str, Any]]:
+        return lake.rows(table, question["snapshots"][table.name], cluster_id=stage.cluster, dt=days)
+
+    report = build_report(
+        question,
+        lake.rows(UPGRADE_VERDICTS, **where),
+        lake.rows(UPGRADE_FINDINGS, **where),
+        of_the_days(BROKER_HOURS),
+        of_the_days(BROKERS),
+        _latest_results(stage, question),
+        cluster_name=told.cluster_name,
+    )
+    with published_place(told.publish, "upgrade_impact") as place:
+        page = place.shown(write_report(report, place.root) / "index.html")
+    counts = dict(report.counts)
+    details = {"report": page, "sentence": report.sentence, "verdicts": counts}
+    return Outcome(f"publish: {report.sentence}\n{page}", counts, details)
+
+
+def _days(question: dict[str, Any]) -> list[dt.date]:
+    """The days of evidence."""
+    first, last = question["first_dt"], question["last_dt"]
+    return [first + dt.timedelta(days=n) for n in range((last - first).days + 1)]
+
+
+def _latest_results(stage: Stage, question: dict[str, Any]) -> list[dict]:
+    """What the gates found last about each slice that the report rests on."""
+    latest: dict[tuple[Any, ...], dict[str, Any]] = {}
+    rows = stage.lake.rows(QUALITY_RESULTS, cluster_id=stage.cluster, dt=_days(question))
+    for row in sorted(rows, key=lambda r: r["evaluated_at"]):
+        if row["stage"] != "impact" or row["run_id"] == stage.run_id:
+            latest[row["dt"], row["table_name"], row["expectation"]] = row
+    return list(latest.values())
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parser("publish", __doc__)
+    arguments.add_argument("--report-id", required=True, help="the report that impact wrote")
+    arguments.add_argument(
+        "--publish", required=True, help="folder or file:// URL that gets upgrade_impact/..."
+    )
+    arguments.add_argument("--cluster-name", help="what people call the cluster")
+    return run(arguments, publish, argv, needs_spark=False)

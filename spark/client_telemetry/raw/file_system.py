@@ -1,0 +1,34 @@
+"""The file system behind a folder or URL: one for each URL of a process, so that connections are used again. Not: tables,
+whose files the catalog's FileIO opens (lake/)."""
+
+from functools import lru_cache
+from urllib.parse import urlsplit
+
+from pyarrow import fs
+
+_SCHEMES = {"s3a": "s3", "s3n": "s3"}
+"""Hadoop's names of S3."""
+
+
+class UnusableLocation(Exception):
+    """A location that cannot be used as it is written."""
+
+
+def without_userinfo(location: str) -> str:
+    """The location itself. Raises UnusableLocation if it holds a user or password: it ends up in command lines and logs."""
+    parts = urlsplit(location)
+    if "://" in location and "@" in parts.netloc:
+        place = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+        raise UnusableLocation(
+            f"{place} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
+            "AWS_SECRET_ACCESS_KEY (and AWS_ENDPOINT_URL where it is not Amazon's), or use an instance role"
+        )
+    return location
+
+
+@lru_cache(maxsize=64)
+def file_system(location: str) -> tuple[fs.FileSystem, str]:
+    """The file system and the path in it, from a URL or an absolute path. Credentials are the environment's."""
+    scheme, separator, rest = without_userinfo(location).partition("://")
+    url = f"{_SCHEMES.get(scheme, scheme)}{separator}{rest}" if separator else location
+    return fs.FileSystem.from_uri(url)

@@ -1,0 +1,76 @@
+"""The raw location: listing and opening objects of a cluster, in a folder or an object store."""
+
+import datetime as dt
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import pyarrow as pa
+from pyarrow import fs
+
+from client_telemetry.raw.errors import BadObjectKey
+from client_telemetry.raw.file_system import file_system
+from client_telemetry.raw.object_key import ObjectKey, parse_object_key
+
+DATASETS = ("client_pushes", "connections", "manifests")
+
+
+@dataclass(frozen=True)
+class Arrived:
+    """One object as the store lists it; key relative to the raw location."""
+
+    key: ObjectKey
+    bytes: int
+    modified_at: dt.datetime
+
+
+@dataclass(frozen=True)
+class RawLocation:
+    """`url`: folder or URL that holds `v1/`. Travels to the workers: the file system is made where it is used, once in a process."""
+
+    url: str
+
+    def _open(self) -> tuple[fs.FileSystem, str]:
+        return file_system(self.url)
+
+    def clusters(self) -> list[str]:
+        """Ids of the clusters that have any object here."""
+        files, root = self._open()
+        found = set()
+        for dataset in DATASETS:
+            folder = fs.FileSelector(f"{root}/v1/dataset={dataset}", allow_not_found=True)
+            for info in files.get_file_info(folder):
+                name, _, value = info.base_name.partition("=")
+                if name == "cluster":
+                    found.add(value)
+        return sorted(found)
+
+    def objects(self, cluster_id: str, day: dt.date) -> Iterator[Arrived]:
+        """The objects of one day, in order of key. Names that are no key of the contract are not ours and skipped,
+        as are files that start with a dot or underscore, which tools leave behind."""
+        files, root = self._open()
+
+        def listed(dataset: str) -> list[fs.FileInfo]:
+            folder = f"{root}/v1/dataset={dataset}/cluster={cluster_id}/dt={day.isoformat()}"
+            return files.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
+
+        with ThreadPoolExecutor(len(DATASETS)) as pool:
+            found = list(pool.map(listed, DATASETS))
+        for infos in found:
+            for info in sorted(infos, key=lambda info: info.path):
+                if info.type != fs.FileType.File or info.base_name.startswith((".", "_")):
+                    continue
+                try:
+                    key = parse_object_key(info.path[len(root) + 1 :])
+                except BadObjectKey:
+                    continue
+                yield Arrived(key, info.size, info.mtime.astimezone(dt.UTC))
+
+    def read(self, key: str) -> pa.NativeFile:
+        """The object as a binary stream; close it. pyarrow would decompress by file ending: it is told not to."""
+        files, root = self._open()
+        return files.open_input_file(f"{root}/{key}")
+
+    def bytes(self, key: str) -> bytes:
+        with self.read(key) as source:
+            return source.read()

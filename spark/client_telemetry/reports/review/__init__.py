@@ -1,0 +1,1 @@
+"""The review of an upgrade as a page, JSON and CSV."""

@@ -1,0 +1,185 @@
+"""review.json, outcomes.csv and metric_changes.csv. Client-supplied strings are in review.json as they came. Fields:
+docs/review.md."""
+
+import json
+from typing import Any
+
+from client_telemetry.compatibility import apis
+from client_telemetry.reports.review.report import SCHEMA_VERSION, ReviewReport, moment
+from client_telemetry.reports.upgrade.document import timestamp
+from client_telemetry.reports.upgrade.spreadsheet import table_csv
+from client_telemetry.review import prediction
+from client_telemetry.review.model import ReviewedClient
+from client_telemetry.review.outcome import Outcome
+
+OUTCOME_COLUMNS = (
+    "client_id",
+    "principal",
+    "client_software_name",
+    "client_software_version",
+    "addresses",
+    "owner",
+    "owner_contact",
+    "phase",
+    "predicted",
+    "predicted_when",
+    "outcome",
+    "kind",
+    "since",
+    "confidence",
+    "comparison",
+    "lost",
+    "apis",
+    "reasons",
+    "fix",
+    "rates",
+)
+METRIC_COLUMNS = (
+    "scope",
+    "client_id",
+    "principal",
+    "client_software_name",
+    "client_software_version",
+    "owner",
+    "metric",
+    "unit",
+    "before",
+    "after",
+    "estimate",
+    "low",
+    "high",
+    "instances",
+    "p_value",
+    "changed",
+    "direction",
+    "worse",
+)
+
+
+def review_json(report: ReviewReport) -> str:
+    return json.dumps(document(report), indent=1, allow_nan=False) + "\n"
+
+
+def document(report: ReviewReport) -> dict[str, Any]:
+    review, upgrade = report.review, report.review.upgrade
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "review_id": report.review_id,
+        "cluster_id": review.cluster_id,
+        "cluster_name": report.cluster_name,
+        "from_release": upgrade.from_release,
+        "to_release": upgrade.to_release,
+        "sentence": report.sentence,
+        "is_complete": upgrade.is_complete,
+        "created_at": timestamp(report.created_at),
+        "prediction": report.prediction_source,
+        "phases": [
+            {"phase": phase.name, "since": _time(phase.since), "until": _time(phase.until)}
+            for phase in upgrade.phases
+        ],
+        "brokers": [
+            {
+                "broker_id": decision.broker_id,
+                "upgraded_at": _time(upgrade.upgraded[decision.broker_id]),
+                "decision": decision.decision,
+                "reason": decision.reason,
+                "clients_answered": decision.tested,
+                "clients": [
+                    {"client_id": client_id, "principal": principal}
+                    for client_id, principal in decision.clients
+                ],
+            }
+            for decision in report.decisions
+        ],
+        "clients": [row for client in review.clients for row in outcome_rows(client)],
+        "rules": [
+            {
+                "rule_id": rule.rule_id,
+                "predicted": rule.predicted,
+                "happened": rule.happened,
+                "did_not_happen": rule.did_not_happen,
+                "not_triggered": rule.not_triggered,
+                "cannot_tell": rule.cannot_tell,
+                "precision": rule.precision,
+            }
+            for rule in review.rules
+        ],
+        "not_identified": [
+            {
+                "address": each.address,
+                "outcome": "failing_before" if each.first < upgrade.began else "failing",
+                "kind": "authentication_failed",
+                "sasl_mechanism": each.mechanism,
+                "first": _time(each.first),
+                "last": _time(each.last),
+                "connections": each.connections,
+                "reason": each.reason,
+            }
+            for each in review.unexplained_logins
+        ],
+        "unattributed_refusals": review.unexplained_refusals,
+        "records": {"failed_logins": review.has_failed_logins, "refused_requests": review.has_refusals},
+        "metric_changes": list(report.metric_changes),
+    }
+
+
+def outcome_rows(client: ReviewedClient) -> list[dict[str, Any]]:
+    """One for each phase after `before`."""
+    return [_row(client, each) for each in client.outcomes]
+
+
+def _row(client: ReviewedClient, happened: Outcome) -> dict[str, Any]:
+    foreseen = client.prediction
+    verdict = None if foreseen is None else foreseen.by_phase.get(happened.phase, foreseen.verdict)
+    return {
+        "client_id": client.client_id,
+        "principal": client.principal,
+        "client_software_name": client.software_name,
+        "client_software_version": client.software_version,
+        "addresses": list(client.addresses),
+        "owner": client.owner,
+        "owner_contact": client.owner_contact,
+        "phase": happened.phase,
+        "predicted": verdict,
+        "predicted_when": None if foreseen is None else foreseen.when,
+        "outcome": happened.outcome,
+        "kind": happened.kind,
+        "since": _time(happened.since),
+        "confidence": happened.confidence,
+        "comparison": client.comparison,
+        "lost": list(happened.lost),
+        "apis": [apis.name(key) for key in happened.api_keys],
+        "reasons": list(happened.reasons),
+        "fix": foreseen.fix if foreseen is not None and client.comparison != prediction.AS_SAFE else "",
+        "rates": [
+            {"function": rate.function, "before": round(rate.before, 2), "after": round(rate.after, 2)}
+            for rate in happened.rates
+        ],
+    }
+
+
+def outcomes_csv(report: ReviewReport) -> str:
+    rows = [row for client in report.review.clients for row in outcome_rows(client)]
+    return table_csv(OUTCOME_COLUMNS, ([_cell(row[name]) for name in OUTCOME_COLUMNS] for row in rows))
+
+
+def metric_changes_csv(report: ReviewReport) -> str:
+    return table_csv(
+        METRIC_COLUMNS, ([row.get(name) for name in METRIC_COLUMNS] for row in report.metric_changes)
+    )
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(
+            f"{each['function']}: {each['before']:g} → {each['after']:g}/min"
+            if isinstance(each, dict)
+            else each
+            for each in value
+        )
+    return value
+
+
+def _time(seconds: float | None) -> str | None:
+    found = moment(seconds)
+    return None if found is None else timestamp(found)

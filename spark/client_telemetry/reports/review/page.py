@@ -1,0 +1,119 @@
+"""index.html of a review: self-contained, loads nothing, works without JavaScript. Markup is in review.html; looks and script
+are those of the upgrade report (reports/markup.py)."""
+
+from functools import cache
+
+from jinja2 import Template
+
+from client_telemetry.compatibility import apis
+from client_telemetry.reports.markup import page_parts, template, text_file
+from client_telemetry.reports.review import report as reports
+from client_telemetry.reports.review.report import ReviewReport, moment
+from client_telemetry.review import outcome, prediction
+from client_telemetry.review.model import ReviewedClient
+
+ROWS_SHOWN = 300
+"""Longest list of clients; outcomes.csv has all."""
+
+OUTCOME_WORDS = {
+    outcome.UNAFFECTED: "unaffected",
+    outcome.FAILING: "failing",
+    outcome.FAILING_BEFORE: "failed before",
+    outcome.GONE: "gone",
+    outcome.CHANGED: "changed",
+    outcome.NEW: "new",
+    outcome.NOT_TESTED: "not tested",
+    outcome.NOT_SEEN: "not seen",
+}
+KIND_WORDS = {
+    outcome.REFUSED: "requests refused",
+    outcome.AUTHENTICATION_FAILED: "cannot log in",
+    outcome.SILENT_FUNCTION: "stopped a part of its work",
+    outcome.STUCK: "stuck",
+    outcome.PARTLY: "refused by some brokers",
+    outcome.LEFT_GROUP: "left its group",
+    outcome.FAILED_LOGINS: "failed logins from its address",
+    outcome.SILENT: "silent",
+    outcome.FIXED: "other software",
+    outcome.WORSE: "other software",
+    outcome.WORKS_AGAIN: "works again",
+}
+PHASE_WORDS = {
+    "before": "before",
+    "rolling": "rolling",
+    "not_finalized": "not finalized",
+    "finalized": "finalized",
+    "rolled_back": "rolled back",
+}
+DECISION_WORDS = {"go": "Go on", "stop": "Stop", "cannot_tell": "Cannot tell"}
+_COLORS = {
+    outcome.FAILING: "breaks_at_once",
+    outcome.GONE: "breaks_latent",
+    outcome.FAILING_BEFORE: "degrades",
+    outcome.NOT_TESTED: "insufficient_evidence",
+    outcome.NOT_SEEN: "insufficient_evidence",
+    outcome.CHANGED: "unsupported",
+    outcome.NEW: "unsupported",
+    outcome.UNAFFECTED: "safe",
+}
+
+
+def review_page(report: ReviewReport) -> str:
+    review = report.review
+    wrong = reports.of_comparison(review, prediction.UNEXPECTED, prediction.DID_NOT_HAPPEN)
+    counts: dict[str, int] = {}
+    for client in review.clients:
+        counts[client.last_outcome.outcome] = counts.get(client.last_outcome.outcome, 0) + 1
+    return _template().render(
+        report=report,
+        review=review,
+        upgrade=review.upgrade,
+        act_now=reports.act_now(review),
+        wrong=wrong,
+        gone=reports.gone(review),
+        fixed=reports.of_comparison(review, prediction.FIXED_MEANWHILE),
+        waiting=reports.of_comparison(review, prediction.NOT_TRIGGERED),
+        before=reports.with_outcome(review, outcome.FAILING_BEFORE),
+        unseen=[
+            *reports.with_outcome(review, outcome.NOT_SEEN),
+            *reports.with_outcome(review, outcome.NOT_TESTED),
+        ],
+        counts=[(word, counts[word]) for word in outcome.OUTCOMES if word in counts],
+        **page_parts(text_file("review.css", __package__)),
+    )
+
+
+def _software(client: ReviewedClient) -> str:
+    if client.software_name in ("", "unknown"):
+        return ""
+    return f"{client.software_name} {client.software_version}".strip()
+
+
+def _fix(client: ReviewedClient) -> str:
+    return client.prediction.fix if client.prediction is not None else ""
+
+
+def _predicted(client: ReviewedClient) -> str:
+    if client.prediction is None:
+        return "not there before"
+    verdict = client.prediction.verdict.replace("_", " ")
+    when = f" ({client.prediction.when.replace('_', ' ')})" if client.prediction.when else ""
+    return verdict + when
+
+
+@cache
+def _template() -> Template:
+    filters: dict[str, object] = {
+        "moment": moment,
+        "software_of": _software,
+        "fix_of": _fix,
+        "predicted_of": _predicted,
+        "api": apis.name,
+        "color": lambda word: _COLORS[word],
+        "outcome_words": lambda word: OUTCOME_WORDS[word],
+        "kind_words": lambda word: KIND_WORDS.get(word, word) if word else "",
+        "phase_words": lambda word: PHASE_WORDS.get(word, word),
+        "comparison_words": lambda word: word.replace("_", " "),
+    }
+    values: dict[str, object] = {"ROWS_SHOWN": ROWS_SHOWN, "DECISION_WORDS": DECISION_WORDS}
+    return template("review.html", __package__, filters, values)

@@ -1,0 +1,40 @@
+"""Puts a review where people find it: <root>/upgrade_review/<cluster>/<review>/, and `latest.json` beside it."""
+
+import json
+from pathlib import Path
+
+from client_telemetry.reports.folder import replace_file, replace_folder
+from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.review.document import metric_changes_csv, outcomes_csv, review_json
+from client_telemetry.reports.review.page import review_page
+from client_telemetry.reports.review.report import ReviewReport
+from client_telemetry.reports.upgrade.document import timestamp
+
+PAGE = "index.html"
+
+
+def publish(report: ReviewReport, root: Path) -> Path:
+    """Writes the review below `root` and returns its folder; one of the same id is replaced whole."""
+    cluster = root / "upgrade_review" / folder_name(report.cluster_name)
+    folder = cluster / folder_name(report.review_id)
+    summary = {
+        "review_id": report.review_id,
+        "from_release": report.review.upgrade.from_release,
+        "to_release": report.review.upgrade.to_release,
+        "sentence": report.sentence,
+        "created_at": timestamp(report.created_at),
+    }
+    replace_folder(
+        folder,
+        {
+            PAGE: review_page(report),
+            "review.json": review_json(report),
+            "outcomes.csv": outcomes_csv(report),
+            "metric_changes.csv": metric_changes_csv(report),
+            "summary.json": json.dumps(summary, indent=1) + "\n",
+        },
+    )
+    replace_file(
+        cluster / "latest.json", json.dumps({"path": f"{folder.name}/{PAGE}", **summary}, indent=1) + "\n"
+    )
+    return folder

@@ -1,0 +1,95 @@
+"""What a published review holds beside the review itself, and its sentence."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from client_telemetry.review import outcome, prediction
+from client_telemetry.review.decision import Decision
+from client_telemetry.review.model import Review, ReviewedClient
+from client_telemetry.review.phases import ROLLED_BACK
+
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class ReviewReport:
+    """`prediction_source`: which prediction it is compared with, in words. `report_link`: where the upgrade report is, relative
+    to the page; None = there is none."""
+
+    review: Review
+    review_id: str
+    cluster_name: str
+    created_at: datetime
+    decisions: tuple[Decision, ...]
+    prediction_source: str
+    report_link: str | None = None
+    metric_changes: tuple[dict[str, object], ...] = ()
+    curves: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        return sentence(self.review, self.cluster_name)
+
+
+def act_now(review: Review) -> list[ReviewedClient]:
+    """Clients that fail at the end."""
+    return sorted(
+        (client for client in review.clients if client.is_failing),
+        key=lambda c: (c.owner or "~", c.last_outcome.since or 0, c.client_id or "", c.principal),
+    )
+
+
+def gone(review: Review) -> list[ReviewedClient]:
+    return [client for client in review.clients if client.last_outcome.outcome == outcome.GONE]
+
+
+def of_comparison(review: Review, *words: str) -> list[ReviewedClient]:
+    return [client for client in review.clients if client.comparison in words]
+
+
+def with_outcome(review: Review, word: str) -> list[ReviewedClient]:
+    return [client for client in review.clients if client.last_outcome.outcome == word]
+
+
+def immediate(clients: Sequence[ReviewedClient]) -> list[ReviewedClient]:
+    """Those that were predicted to break at once in one of the phases."""
+    return [
+        client
+        for client in clients
+        if client.prediction is not None
+        and client.prediction.when != "latent"
+        and "breaks" in (client.prediction.verdict, *client.prediction.by_phase.values())
+    ]
+
+
+def sentence(review: Review, cluster_name: str) -> str:
+    """`Upgrade of fleet from 3.9.1 to 4.0.0: 13 of 13 predicted immediate breaks happened, 0 unexpected; …`"""
+    upgrade = review.upgrade
+    happened = of_comparison(review, prediction.HAPPENED)
+    unexpected = of_comparison(review, prediction.UNEXPECTED)
+    failed = of_comparison(review, prediction.DID_NOT_HAPPEN)
+    predicted_at_once = immediate(happened)
+    of_all = len(predicted_at_once) + len(immediate(failed))
+    parts = [
+        f"{len(predicted_at_once)} of {of_all} predicted immediate breaks happened, {len(unexpected)} unexpected"
+    ]
+    if suspected := len(happened) - len(predicted_at_once):
+        parts.append(f"{suspected} more happened that needed an event or a condition")
+    waiting = len(of_comparison(review, prediction.NOT_TRIGGERED))
+    if waiting:
+        parts.append(f"{waiting} latent {'one has' if waiting == 1 else 'ones have'} not triggered")
+    if fixed := len(of_comparison(review, prediction.FIXED_MEANWHILE)):
+        parts.append(f"{fixed} fixed meanwhile")
+    if lost := len(gone(review)):
+        parts.append(f"{lost} client{'s are' if lost != 1 else ' is'} gone and it is not known why")
+    if before := len(with_outcome(review, outcome.FAILING_BEFORE)):
+        parts.append(f"{before} failed before already")
+    state = (
+        " (rolled back)" if upgrade.phase(ROLLED_BACK) else "" if upgrade.is_complete else " (not complete)"
+    )
+    return f"Upgrade of {cluster_name} from {upgrade.from_release} to {upgrade.to_release}{state}: {'; '.join(parts)}"
+
+
+def moment(seconds: float | None) -> datetime | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC)

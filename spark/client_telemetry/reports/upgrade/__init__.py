@@ -1,0 +1,1 @@
+"""An answered upgrade question as HTML, JSON, CSV and Markdown."""

@@ -1,0 +1,147 @@
+"""The sentence that is the answer, in good grammar for none, one and many."""
+
+from collections.abc import Iterable, Mapping
+
+from client_telemetry.reports.upgrade.model import Phrase
+
+LONGEST_TRIGGER = 48
+"""Characters. A longer trigger does not fit into the sentence; the client's row has it."""
+
+
+def answer(
+    cluster: str,
+    from_release: str,
+    to_release: str,
+    counts: Mapping[str, int],
+    triggers: Iterable[str | None],
+    is_rollback: bool = False,
+    seen_in: str | None = None,
+    safe_so_far: int = 0,
+    already_failing: int = 0,
+    works_again: int = 0,
+) -> tuple[Phrase, ...]:
+    """The answer in pieces. `counts`: applications per outcome. `triggers`: those of the applications that break later.
+    `is_rollback`: the release is older. `seen_in`: the window that it rests on (`8 minutes of traffic`). `safe_so_far`:
+    of the safe ones, those that were not seen for long. `already_failing`: applications that fail on the from-release;
+    `works_again`: those of them that the other release serves.
+
+    >>> counts = {"breaks_at_once": 1, "breaks_latent": 2, "safe": 39, "insufficient_evidence": 0}
+    >>> text(answer("orders-eu", "3.9.1", "4.0.0", counts, ["offset reset: new group", "offset reset"]))
+    'Upgrading cluster orders-eu from 3.9.1 to 4.0.0 breaks 1 of 42 applications at once and 2 more at their next \
+offset reset. 39 are safe, and every client was seen well enough for a verdict.'
+    """
+    total = sum(counts.values())
+    change = f"from {from_release} to {to_release}"
+    opening = f"{'Going back' if is_rollback else f'Upgrading cluster {cluster}'} {change} "
+    if is_rollback:
+        opening += f"on cluster {cluster} "
+    if seen_in:
+        opening = f"In {seen_in}: {opening[0].lower()}{opening[1:]}"
+    if total == 0:
+        return (Phrase(opening), Phrase("cannot be judged: no client was seen."))
+    broken = _broken(counts, total, triggers)
+    failing = _failing(already_failing, works_again)
+    rest = _rest(counts, safe_so_far)
+    return (Phrase(opening), *broken, Phrase(". "), *failing, *rest, Phrase("."))
+
+
+def text(phrases: Iterable[Phrase]) -> str:
+    return "".join(phrase.text for phrase in phrases)
+
+
+def _broken(counts: Mapping[str, int], total: int, triggers: Iterable[str | None]) -> list[Phrase]:
+    at_once, latent = counts.get("breaks_at_once", 0), counts.get("breaks_latent", 0)
+    seen = f" of {total:,} applications" if total > 1 else " of 1 application"
+    if not at_once and not latent:
+        known = " as far as is known" if counts.get("insufficient_evidence") else ""
+        return [
+            Phrase(
+                f"breaks none{seen}{known}" if total > 1 else f"does not break the only application{known}"
+            )
+        ]
+    phrases = [Phrase("breaks ")]
+    if at_once or total > 1:
+        phrases += [Phrase(f"{at_once:,}", "breaks_at_once") if at_once else Phrase("none")]
+        phrases += [Phrase(f"{seen} at once")]
+    if latent and (at_once or total > 1):
+        phrases += [
+            Phrase(" and "),
+            Phrase(f"{latent:,} more" if at_once else f"{latent:,}", "breaks_latent"),
+        ]
+    elif latent:
+        phrases += [Phrase("1", "breaks_latent"), Phrase(seen)]
+    if latent:
+        phrases += [Phrase(f" {_trigger(latent, triggers)}")]
+    return phrases
+
+
+def _failing(already_failing: int, works_again: int) -> list[Phrase]:
+    if not already_failing:
+        return []
+    phrases = [Phrase(f"{already_failing:,} {_are(already_failing)} failing already", "already_failing")]
+    if works_again:
+        whose = "" if works_again == already_failing == 1 else f"{works_again:,} of them "
+        works = "works" if works_again == 1 else "work"
+        phrases += [Phrase(", and "), Phrase(f"{whose}{works} again afterwards", "works_again")]
+    return [*phrases, Phrase(". ")]
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _rest(counts: Mapping[str, int], safe_so_far: int) -> list[Phrase]:
+    """The verdicts that occur besides `breaks`, and that no client lacks evidence where none does."""
+    safe = counts.get("safe", 0) - safe_so_far
+    phrases: list[Phrase] = []
+    if safe:
+        phrases += [Phrase(f"{safe:,} {_are(safe)} safe", "safe")]
+    if safe_so_far:
+        more = "more " if safe else ""
+        phrases += [Phrase(", ")] if phrases else []
+        phrases += [Phrase(f"{safe_so_far:,} {more}{_are(safe_so_far)} safe so far", "safe")]
+    words = (
+        ("degrades", "degrades", "degrade"),
+        ("unsupported", "works without being supported", "work without being supported"),
+        ("insufficient_evidence", "lacks evidence", "lack evidence"),
+    )
+    for outcome, one, many in words:
+        count = counts.get(outcome, 0)
+        if not count:
+            continue
+        phrases += [Phrase(", ")] if phrases else []
+        phrases += [Phrase(f"{count:,} {one if count == 1 else many}", outcome)]
+    if not counts.get("insufficient_evidence") and not safe_so_far:
+        seen = "very client was seen well enough for a verdict"
+        phrases += [Phrase(f", and e{seen}" if phrases else f"E{seen}")]
+    return phrases
+
+
+def _trigger(applications: int, triggers: Iterable[str | None]) -> str:
+    """When latent verdicts strike: the trigger, if it is one and the same and short enough."""
+    heads = {trigger_head(trigger) for trigger in triggers}
+    whose = "its" if applications == 1 else "their"
+    head = heads.pop() if len(heads) == 1 else None
+    if head is None:
+        return (
+            "later, each when something sets it off"
+            if applications > 1
+            else "later, when something sets it off"
+        )
+    return f"at {whose} next {head}"
+
+
+def trigger_head(trigger: str | None) -> str | None:
+    """What comes before the explanation of a trigger, without article; None where it is missing or long.
+
+    >>> trigger_head("an offset reset: new group, new partition")
+    'offset reset'
+    >>> trigger_head("its next start")
+    'start'
+    """
+    if not trigger:
+        return None
+    head = trigger.replace("(", ":").replace(",", ":").split(":")[0].strip().rstrip(".")
+    for article in ("a ", "an ", "the ", "its ", "their ", "next "):
+        head = head.removeprefix(article)
+    return head if 0 < len(head) <= LONGEST_TRIGGER else None

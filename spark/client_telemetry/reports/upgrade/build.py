@@ -1,0 +1,232 @@
+"""From rows of the tables to the report's model. All numbers of a report come from here."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from datetime import datetime
+from typing import Any, TypeVar
+
+from client_telemetry.compatibility.releases import is_rollback
+from client_telemetry.identity.kip511 import told
+from client_telemetry.reports.coverage import coverage, traffic_seen, watched_sentences
+from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.upgrade import mixed_and_rollback, release_comparison, release_notes
+from client_telemetry.reports.upgrade.answer import answer, text
+from client_telemetry.reports.upgrade.applications import applications, counts
+from client_telemetry.reports.upgrade.client_verdicts import client_verdicts
+from client_telemetry.reports.upgrade.model import (
+    SCHEMA_VERSION,
+    Application,
+    ClientVerdict,
+    Coverage,
+    OwnerStake,
+    QualityWarning,
+    Question,
+    Rule,
+    Software,
+    SoftwareVersion,
+    UpgradeReport,
+)
+from client_telemetry.reports.upgrade.wording import without_brackets
+from client_telemetry.reports.versions import version_order
+
+_T = TypeVar("_T")
+NO_OWNER_FOLDER = "_no-owner"
+
+NOT_ASSESSED = (
+    "Releases that are not in the comparison: another patch release can break more or fewer clients.",
+    "Which of the notes about the cluster apply to it: settings of clients and brokers, removed configurations and "
+    "feature levels do not show in requests.",
+    "Changes between now and then: a library that is upgraded, a group that takes up another protocol.",
+    "Requests that the brokers counted and that no client of this report explains.",
+    "Clients that did not connect while the evidence was collected, such as monthly jobs.",
+)
+
+NO_GUESS = "Who a client is that tells no software name: its library is not guessed from its requests."
+"""Said where it holds: where no such client is identified."""
+
+
+class ClientCountDiffers(ValueError):
+    """The question tells of another number of clients than there are verdicts: the rows do not belong together."""
+
+
+def build_report(
+    question: Mapping[str, Any],
+    verdict_rows: Iterable[Mapping[str, Any]],
+    finding_rows: Iterable[Mapping[str, Any]],
+    coverage_rows: Iterable[Mapping[str, Any]],
+    broker_rows: Iterable[Mapping[str, Any]],
+    warnings: Iterable[Mapping[str, Any]] = (),
+    *,
+    cluster_name: str | None = None,
+) -> UpgradeReport:
+    """The report of one question. Arguments are rows as read from the tables, times with their zone:
+    `question` of `upgrade_reports`; the others of `upgrade_verdicts`, `upgrade_findings`, `broker_hours`,
+    `brokers` and `quality_results` (all rows; those that are no failed warning are passed over).
+    `cluster_name` is what people call the cluster; its id, if nothing else.
+
+    Raises ClientCountDiffers, and what `client_verdicts` raises."""
+    asked = _question(question, cluster_name)
+    clients = client_verdicts(verdict_rows, finding_rows, asked.evidence_from, asked.evidence_until)
+    if len(clients) != asked.clients:
+        raise ClientCountDiffers(
+            f"report {asked.report_id}: the question tells of {asked.clients} clients, "
+            f"there are {len(clients)} verdicts"
+        )
+    programs = applications(clients, asked.evidence_from, asked.evidence_until)
+    counted = counts(programs)
+    seen = coverage(asked.first_dt, asked.last_dt, asked.evidence_until, coverage_rows, broker_rows)
+    triggers = [each.trigger for each in programs if each.outcome == "breaks_latent"]
+    releases = (asked.from_release, asked.to_release)
+    back = is_rollback(*releases)
+    works_again = sum(each.works_again for each in programs)
+    already_failing = sum(each.already_failing for each in programs)
+    phrases = answer(
+        asked.cluster_name,
+        *releases,
+        counted,
+        triggers,
+        back,
+        traffic_seen(seen, asked.evidence_from, _last_evidence(asked, clients)),
+        sum(each.safe_so_far for each in programs),
+        already_failing,
+        works_again,
+    )
+    compared = release_comparison.compared_targets(question["targets"] or (), asked.to_release, programs)
+    return UpgradeReport(
+        schema_version=SCHEMA_VERSION,
+        question=asked,
+        answer=phrases,
+        sentence=text(phrases),
+        is_rollback=back,
+        better_target=release_comparison.better_target(compared, programs, back),
+        targets=compared,
+        target_differences=release_comparison.target_differences(programs),
+        evidence=_evidence(asked, len(programs), seen),
+        counts=counted,
+        client_counts=counts(clients),
+        already_failing=already_failing,
+        works_again=works_again,
+        coverage=seen,
+        owners=_owners(programs),
+        software=_software(clients),
+        applications=programs,
+        clients=clients,
+        mixed_window=mixed_and_rollback.mixed_window(programs, *releases),
+        way_back=None if back else mixed_and_rollback.way_back(programs, asked.from_release),
+        cluster_notes=release_notes.notes(*releases),
+        way_back_notes=release_notes.notes_of_the_way_back(*releases),
+        skipped_releases=release_notes.skipped_releases(*releases),
+        false_alarms=release_notes.false_alarms(*releases),
+        quality_warnings=quality_warnings(warnings),
+        rules=_rules(clients),
+        not_assessed=_not_assessed(clients),
+    )
+
+
+def _question(row: Mapping[str, Any], cluster_name: str | None) -> Question:
+    values = {field.name: row.get(field.name) for field in fields(Question) if field.name != "cluster_name"}
+    # Rows that were written before these were counted have none.
+    for count in ("clients_by_pushes_only", "already_failing"):
+        values[count] = values[count] or 0
+    values["snapshots"] = dict(sorted(dict(values["snapshots"]).items()))
+    return Question(**values, cluster_name=cluster_name or row["cluster_id"])
+
+
+def _last_evidence(asked: Question, clients: Sequence[ClientVerdict]) -> datetime | None:
+    return asked.evidence_until or max((client.last_seen_at for client in clients), default=None)
+
+
+def _not_assessed(clients: Iterable[ClientVerdict]) -> tuple[str, ...]:
+    unnamed = [client for client in clients if told(client.client_software_name) is None]
+    return NOT_ASSESSED if any(client.identified_as for client in unnamed) else (*NOT_ASSESSED, NO_GUESS)
+
+
+def _evidence(asked: Question, programs: int, seen: Coverage) -> tuple[str, ...]:
+    connections = f"{_many(asked.connections, 'connection')} of {_many(asked.clients, 'client')} in {_many(programs, 'application')}"
+    if asked.evidence_from is None:
+        sentences = [f"{connections} from {asked.first_dt} to {asked.last_dt}."]
+    else:
+        sentences = [f"{connections} since {asked.evidence_from:%Y-%m-%d %H:%M}."]
+    if asked.evidence_until is not None:
+        reason = f": {asked.evidence_until_reason.rstrip('.')}" if asked.evidence_until_reason else ""
+        sentences += [
+            f"Connections opened at {asked.evidence_until:%Y-%m-%d %H:%M:%S} or later were not used{reason}."
+        ]
+    if asked.clients_by_pushes_only:
+        sentences += [
+            f"{_many(asked.clients_by_pushes_only, 'client')} known by metric pushes alone: no connection was seen, so "
+            "the verdict rests on the software that was declared."
+        ]
+    if asked.connections_elsewhere:
+        sentences += [
+            f"{_many(asked.connections_elsewhere, 'connection')} not used: made to brokers already on another release, "
+            "or after the rolling upgrade began."
+        ]
+    if asked.connections_unidentified:
+        many = asked.connections_unidentified != 1
+        sentences += [
+            f"{_many(asked.connections_unidentified, 'more connection')} of unnamed clients: rejected before "
+            f"authentication, or without principal, client id and software; {'they are' if many else 'it is'} judged "
+            "as no client."
+        ]
+    if seen.broker_hours:
+        sentences += [
+            f"{seen.complete_broker_hours:,} of {_many(seen.broker_hours, 'broker hour')} "
+            f"of {_many(len(seen.broker_ids), 'broker')} seen completely."
+        ]
+    else:
+        sentences += ["Which hours of which brokers were seen is not known."]
+    return (*sentences, *watched_sentences(seen))
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _owners(programs: Sequence[Application]) -> tuple[OwnerStake, ...]:
+    """Most at stake first: by applications that break at once, later, that lack evidence, degrade."""
+    stakes = []
+    for owner, theirs in _grouped(programs, lambda each: each.owner).items():
+        fixes = Counter(
+            without_brackets(each.fix) for each in theirs if each.verdict == "breaks" and each.fix
+        )
+        fix, freed = min(fixes.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))
+        contact = next((each.owner_contact for each in theirs if each.owner_contact), None)
+        folder = NO_OWNER_FOLDER if owner is None else folder_name(owner)
+        clients = sum(len(each.clients) for each in theirs)
+        stakes.append(OwnerStake(owner, contact, folder, len(theirs), clients, counts(theirs), fix, freed))
+
+    def most_at_stake(stake: OwnerStake) -> tuple[Any, ...]:
+        return (*(-count for count in stake.counts.values()), stake.owner is None, stake.owner or "")
+
+    return tuple(sorted(stakes, key=most_at_stake))
+
+
+def _software(clients: Sequence[ClientVerdict]) -> tuple[Software, ...]:
+    result = []
+    for name, theirs in _grouped(clients, lambda client: told(client.client_software_name)).items():
+        same = _grouped(theirs, lambda client: told(client.client_software_version))
+        versions = sorted(same, key=version_order)
+        rows = tuple(SoftwareVersion(v, len(same[v]), counts(same[v])) for v in versions)
+        result.append(Software(name, len(theirs), counts(theirs), rows))
+    return tuple(sorted(result, key=lambda s: (-s.clients, s.name is None, s.name or "")))
+
+
+def _grouped(some: Iterable[_T], group: Callable[[_T], str | None]) -> dict[str | None, list[_T]]:
+    groups: dict[str | None, list[_T]] = {}
+    for each in some:
+        groups.setdefault(group(each), []).append(each)
+    return groups
+
+
+def quality_warnings(rows: Iterable[Mapping[str, Any]]) -> tuple[QualityWarning, ...]:
+    names = [field.name for field in fields(QualityWarning)]
+    failed = (row for row in rows if row["severity"] == "warning" and not row["success"])
+    found = [QualityWarning(**{name: row[name] for name in names}) for row in failed]
+    return tuple(sorted(found, key=lambda w: (w.dt, w.stage, w.table_name, w.expectation)))
+
+
+def _rules(clients: Iterable[ClientVerdict]) -> tuple[Rule, ...]:
+    cited = Counter((f.rule_id, f.source) for client in clients for f in client.findings)
+    return tuple(Rule(rule_id, source, count) for (rule_id, source), count in sorted(cited.items()))

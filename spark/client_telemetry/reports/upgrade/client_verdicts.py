@@ -1,0 +1,146 @@
+"""Clients of a report, from rows of `upgrade_verdicts` and `upgrade_findings`."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from datetime import datetime, timedelta
+from typing import Any
+
+from client_telemetry.reports.client_key import client_key
+from client_telemetry.reports.upgrade.model import (
+    OUTCOMES,
+    WELL_OBSERVED_FOR,
+    WELL_OBSERVED_REQUESTS,
+    ClientVerdict,
+    Finding,
+    OtherTarget,
+    Step,
+    outcome,
+)
+from client_telemetry.reports.versions import version_order
+
+BRIEF_SHARE = 0.1
+"""A client whose first and last evidence are closer together than this share of the evidence is seen rarely."""
+SILENT_SHARE = 0.5
+"""So is one that is not seen in this last share of it."""
+
+_DERIVED = ("outcome", "trigger", "safe_so_far", "seen_rarely", "findings")
+_ROW_COLUMNS = tuple(field.name for field in fields(ClientVerdict) if field.name not in _DERIVED)
+_FINDING_COLUMNS = tuple(field.name for field in fields(Finding))
+_ARRAYS = {"roles", "application_notes", "missing", "broker_ids", "source_objects", "source_sequences"}
+_OUTCOME_ORDER = {outcome: place for place, outcome in enumerate(OUTCOMES)}
+
+
+class UnknownVerdict(ValueError):
+    """A verdict that is not in the vocabulary of `upgrade_verdicts`."""
+
+
+class FindingWithoutVerdict(ValueError):
+    """A finding of a client that has no verdict: the rows do not belong together."""
+
+
+class TwoVerdicts(ValueError):
+    """Two rows of `upgrade_verdicts` for one client."""
+
+
+def client_verdicts(
+    verdict_rows: Iterable[Mapping[str, Any]],
+    finding_rows: Iterable[Mapping[str, Any]],
+    evidence_from: datetime | None,
+    evidence_until: datetime | None,
+) -> tuple[ClientVerdict, ...]:
+    """By outcome, owner (none last), software, client id and principal. Raises UnknownVerdict,
+    FindingWithoutVerdict, TwoVerdicts."""
+    findings: dict[tuple[Any, ...], list[Finding]] = defaultdict(list)
+    for row in finding_rows:
+        findings[client_key(row)].append(Finding(**_values(row, _FINDING_COLUMNS)))
+    rows = {}
+    for row in verdict_rows:
+        if client_key(row) in rows:
+            raise TwoVerdicts(f"client {client_key(row)} has two verdicts")
+        rows[client_key(row)] = row
+    if strangers := findings.keys() - rows.keys():
+        raise FindingWithoutVerdict(
+            f"no verdict for client {sorted(strangers, key=repr)[0]}, which has findings"
+        )
+    begin = evidence_from or min((row["first_seen_at"] for row in rows.values()), default=None)
+    end = evidence_until or max((row["last_seen_at"] for row in rows.values()), default=None)
+    clients = [_client(row, findings.get(key, []), begin, end) for key, row in rows.items()]
+    return tuple(sorted(clients, key=_order))
+
+
+def _values(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
+    # An array that came later is not in older rows.
+    return {
+        column: tuple(row.get(column) or ()) if column in _ARRAYS else row.get(column) for column in columns
+    }
+
+
+def _client(row: Mapping[str, Any], findings: list[Finding], begin: datetime, end: datetime) -> ClientVerdict:
+    findings = sorted(findings, key=lambda finding: finding.finding)
+    latent = (f.trigger for f in findings if f.when == "latent" and f.verdict == row["verdict"] and f.trigger)
+    values = _values(row, _ROW_COLUMNS)
+    # Rows that were written before there was a comparison have none.
+    values["other_targets"] = tuple(OtherTarget(**other) for other in row["other_targets"] or ())
+    values["steps"] = tuple(Step(**step) for step in row.get("steps") or ())
+    for flag in ("already_failing", "works_again"):
+        values[flag] = bool(row.get(flag))
+    return ClientVerdict(
+        **values,
+        safe_so_far=row["verdict"] == "safe" and not _is_well_observed(row),
+        outcome=_outcome(row["verdict"], row["when"]),
+        trigger=next(latent, None) if row["when"] == "latent" else None,
+        seen_rarely=seen_rarely(row["first_seen_at"], row["last_seen_at"], begin, end),
+        findings=tuple(findings),
+    )
+
+
+def _is_well_observed(row: Mapping[str, Any]) -> bool:
+    """Whether what was seen of a client reaches beyond a day's rhythm."""
+    span: timedelta = row["last_seen_at"] - row["first_seen_at"]
+    return span >= WELL_OBSERVED_FOR and row["requests"] >= WELL_OBSERVED_REQUESTS
+
+
+def _outcome(verdict: str, when: str | None) -> str:
+    counted_as = outcome(verdict, when)
+    if counted_as not in OUTCOMES:
+        raise UnknownVerdict(f"verdict {verdict!r} is none of breaks, {', '.join(list(OUTCOMES)[2:])}")
+    return counted_as
+
+
+def seen_rarely(first_seen: datetime, last_seen: datetime, begin: datetime, end: datetime) -> str | None:
+    """Why what was seen of a client may not be all that it does, or None. Times of the client, then of the
+    evidence as a whole."""
+    span = end - begin
+    if span <= timedelta(0):
+        return None
+    if last_seen - first_seen < span * BRIEF_SHARE:
+        return f"seen for {duration(last_seen - first_seen)} of {duration(span)}"
+    if end - last_seen > span * SILENT_SHARE:
+        return f"not seen in the last {duration(end - last_seen)} of {duration(span)}"
+    return None
+
+
+def duration(span: timedelta) -> str:
+    """In the largest unit that gives at least 2, rounded down.
+
+    >>> duration(timedelta(hours=50)), duration(timedelta(seconds=130)), duration(timedelta(seconds=1))
+    ('2 days', '2 min', '1 s')
+    """
+    seconds = int(span.total_seconds())
+    for unit, length in (("days", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length} {unit}"
+    return f"{seconds} s" if seconds else "less than 1 s"
+
+
+def _order(client: ClientVerdict) -> tuple[Any, ...]:
+    return (
+        _OUTCOME_ORDER[client.outcome],
+        client.owner is None,
+        client.owner or "",
+        client.client_software_name or "",
+        version_order(client.client_software_version),
+        client.client_id or "",
+        client.principal or "",
+    )

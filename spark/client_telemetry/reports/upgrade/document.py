@@ -1,0 +1,53 @@
+"""report.json: the model as a document, client-supplied strings as they came. Fields: docs/report-format.md."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+from client_telemetry.reports.upgrade.model import Application, ClientVerdict, UpgradeReport
+
+
+def report_json(report: UpgradeReport) -> str:
+    """The whole report. ASCII only: what a terminal or an editor would hide stands as an escape."""
+    document = {
+        field.name: plain(getattr(report, field.name))
+        for field in fields(report)
+        if field.name != "applications"
+    }
+    del document["answer"]
+    document["clients"] = [_client(report, client) for client in report.clients]
+    places = {id(client): place for place, client in enumerate(report.clients)}
+    document["applications"] = [_application(each, places) for each in report.applications]
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def timestamp(moment: datetime) -> str:
+    """ISO 8601 in UTC to the microsecond, `2026-11-21T05:47:54.130000Z`."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def _client(report: UpgradeReport, client: ClientVerdict) -> dict[str, Any]:
+    """Columns of `upgrade_verdicts`, all of them, then the derived fields and the findings."""
+    question = {"cluster_id": report.question.cluster_id, "report_id": report.question.report_id}
+    return {**question, **plain(client)}
+
+
+def _application(application: Application, places: Mapping[int, int]) -> dict[str, Any]:
+    """With the places of its clients in `clients`."""
+    values = {f.name: plain(getattr(application, f.name)) for f in fields(application) if f.name != "clients"}
+    return {**values, "clients": [places[id(client)] for client in application.clients]}
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses as objects, tuples as arrays, times as text."""
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if isinstance(value, datetime):
+        return timestamp(value)
+    return value.isoformat() if isinstance(value, date) else value

@@ -1,0 +1,99 @@
+"""The mixed window of a rolling upgrade and the way back, over all applications: counts, and whose verdict differs."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+from client_telemetry.reports.upgrade.model import Application, Outlook
+from client_telemetry.reports.upgrade.wording import counted
+
+VERDICTS = ("breaks", "insufficient_evidence", "degrades", "unsupported", "safe")
+_WORDS = {
+    "breaks": ("breaks", "break"),
+    "insufficient_evidence": ("cannot be judged", "cannot be judged"),
+    "degrades": ("degrades", "degrade"),
+    "unsupported": ("works without being supported", "work without being supported"),
+    "safe": ("works", "work"),
+}
+
+
+def mixed_window(applications: Sequence[Application], from_release: str, to_release: str) -> Outlook:
+    counts = _counts(application.mixed_verdict for application in applications)
+    sentences = [f"While some brokers run {from_release} and some {to_release}, {_told(counts)}."]
+    latent = sum(c.mixed_verdict == "breaks" and c.outcome == "breaks_latent" for c in applications)
+    if latent:
+        sentences += [
+            f"Of those that break, {latent:,} {'does' if latent == 1 else 'do'} so only at a trigger."
+        ]
+    if counts["breaks"] > latent:
+        sentences += [
+            "What breaks at once does so bit by bit: as the leaders of partitions, and the coordinators of groups "
+            f"and transactions, move to brokers on {to_release}."
+        ]
+    return _outlook(
+        applications,
+        counts,
+        sentences,
+        differs_in_the_mixed_window,
+        "No application behaves differently in the mixed window.",
+    )
+
+
+def way_back(applications: Sequence[Application], from_release: str) -> Outlook:
+    """After an upgrade; a question that is itself about the way back has none."""
+    counts = _counts(application.rollback_verdict for application in applications)
+    sentences = [f"Once the brokers are back on {from_release}, {_told(counts)}."]
+    again = sum(
+        application.verdict == "breaks" and application.rollback_verdict == "safe"
+        for application in applications
+    )
+    if again:
+        sentences += [
+            f"{counted(again, 'application')} that the upgrade breaks {'works' if again == 1 else 'work'} again then."
+        ]
+    return _outlook(
+        applications,
+        counts,
+        sentences,
+        differs_on_the_way_back,
+        "Rolling back breaks no application.",
+    )
+
+
+def _outlook(
+    applications: Sequence[Application],
+    counts: dict[str, int],
+    sentences: list[str],
+    differs: Callable[[Application], bool],
+    none_differs: str,
+) -> Outlook:
+    differing = sum(map(differs, applications))
+    if applications and not differing:
+        sentences = [*sentences, none_differs]
+    return Outlook(counts, tuple(sentences), differing)
+
+
+def differs_in_the_mixed_window(application: Application) -> bool:
+    return application.mixed_verdict not in (None, application.verdict)
+
+
+def differs_on_the_way_back(application: Application) -> bool:
+    """Whether going back leaves or makes trouble. That it ends the upgrade's is what one expects."""
+    back = application.rollback_verdict
+    return back in ("breaks", "degrades") or (back not in (None, "safe") and back != application.verdict)
+
+
+def _counts(verdicts: Iterable[str | None]) -> dict[str, int]:
+    found = Counter(verdicts)
+    return {verdict: found[verdict] for verdict in VERDICTS}
+
+
+def _told(counts: dict[str, int]) -> str:
+    """
+    >>> _told({"breaks": 1, "safe": 2000})
+    '1 application breaks, 2,000 work'
+    """
+    parts = [(count, _WORDS[verdict][count != 1]) for verdict, count in counts.items() if count]
+    if not parts:
+        return "no client was seen"
+    (first, word), *others = parts
+    return ", ".join([f"{counted(first, 'application')} {word}", *(f"{n:,} {words}" for n, words in others)])

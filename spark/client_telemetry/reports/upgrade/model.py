@@ -1,0 +1,491 @@
+"""What an upgrade report says. Everything that is shown, counted or compared is a value here; the renderings
+(page.py, document.py, spreadsheet.py, ticket.py) choose a form and compute nothing. How the values come about
+is in build.py."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+SCHEMA_VERSION = 3
+"""Of report.json. Goes up when a field is removed, renamed or changes its meaning (docs/report-format.md)."""
+
+OUTCOMES = {
+    "breaks_at_once": "breaks at once",
+    "breaks_latent": "breaks later",
+    "insufficient_evidence": "not enough evidence",
+    "degrades": "degrades",
+    "unsupported": "unsupported",
+    "safe": "safe",
+}
+"""Verdicts as they are counted, in order of precedence, with their words: `breaks` is split by its `when`."""
+
+
+STEPS = {
+    "rolling": "while brokers of both releases run",
+    "not_finalized": "all brokers upgraded, features not finalized",
+    "finalized": "features finalized",
+    "rollback_before_finalization": "rolled back before finalization",
+    "rollback_after_finalization": "rolled back after finalization",
+}
+"""Steps of the change in order, with their words."""
+
+WELL_OBSERVED_FOR = timedelta(hours=24)
+"""Between the first and the last request of a client that is called safe without a reservation: a daily job ran once."""
+WELL_OBSERVED_REQUESTS = 100
+
+
+def outcome(verdict: str, when: str | None) -> str:
+    """The key of OUTCOMES: what breaks and is not known to break later breaks at once."""
+    return verdict if verdict != "breaks" else "breaks_latent" if when == "latent" else "breaks_at_once"
+
+
+OUTCOME_MEANINGS = {
+    "breaks_at_once": "what the client exists for stops when the brokers have the new release",
+    "breaks_latent": "nothing happens at first; what the client exists for stops when the trigger comes",
+    "insufficient_evidence": "nothing breaks by what is known, and not enough is known to call it safe",
+    "degrades": "the client keeps its main job and loses a function",
+    "unsupported": "works on the wire, documented as unsupported",
+    "safe": "every request that its role needs was observed or is declared, and the new release serves it",
+}
+
+CONFIDENCE_MEANINGS = {
+    "observed": "requests of that version were seen",
+    "declared": "from the software name and version that the client told the broker (KIP-511)",
+    "inferred": "guessed from the pattern of its requests",
+    "none": "nothing to go by",
+}
+
+
+@dataclass(frozen=True)
+class Question:
+    """What was asked, and which evidence the answer rests on: the row of `upgrade_reports`. Times are UTC."""
+
+    cluster_id: str
+    cluster_name: str
+    report_id: str
+    from_release: str
+    to_release: str
+    first_dt: date
+    last_dt: date
+    evidence_from: datetime | None
+    evidence_until: datetime | None
+    evidence_until_reason: str | None
+    clients: int
+    clients_by_pushes_only: int
+    """Of these, known by their metric pushes alone."""
+    already_failing: int
+    connections: int
+    connections_elsewhere: int | None
+    connections_unidentified: int | None
+    knowledge_version: str
+    snapshots: dict[str, int]
+    code_version: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason: the columns of `upgrade_findings` without those that name the question and the client."""
+
+    finding: int
+    rule_id: str
+    verdict: str
+    confidence: str
+    when: str | None
+    trigger: str | None
+    condition: str | None
+    condition_met: str | None
+    settled_by: str | None
+    """What would show whether the condition is met."""
+    api_key: int | None
+    api_name: str | None
+    versions: str | None
+    requests: int | None
+    first_seen_at: datetime | None
+    last_seen_at: datetime | None
+    broker_ids: tuple[int, ...]
+    source_objects: tuple[str, ...]
+    source_sequences: tuple[int, ...]
+    """For each of source_objects the sequence of the record in it."""
+    explanation: str
+    fix: str | None
+    source: str
+
+
+@dataclass(frozen=True)
+class OtherTarget:
+    """A compared release on which a client fares otherwise: an entry of `upgrade_verdicts.other_targets`."""
+
+    to_release: str
+    verdict: str
+    when: str | None
+    reason: str
+    """The requests or the rule that make the difference, as `JoinGroup 1`."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """What happens to a client at a step of the change: an entry of `upgrade_verdicts.steps`."""
+
+    step: str
+    """A key of STEPS."""
+    verdict: str
+    when: str | None
+    explanation: str
+
+
+@dataclass(frozen=True)
+class ClientVerdict:
+    """One client: the columns of `upgrade_verdicts` without those that name the question, then what is
+    derived from them. Client-supplied strings are exactly as they came."""
+
+    client_id: str | None
+    principal: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    verdict: str
+    confidence: str
+    when: str | None
+    roles: tuple[str, ...]
+    explanation: str
+    fix: str | None
+    missing: tuple[str, ...]
+    identified_as: str | None
+    condition: str | None
+    """What the verdict depends on that the evidence cannot show, and what would settle it."""
+    already_failing: bool
+    """On the release that the brokers run today already."""
+    works_again: bool
+    """It is already failing, and the new release serves it."""
+    steps: tuple[Step, ...]
+    """In the order of the change; empty where the question is about an older release."""
+    rollback_verdict: str | None
+    rollback_explanation: str | None
+    mixed_verdict: str | None
+    mixed_explanation: str | None
+    other_targets: tuple[OtherTarget, ...]
+    owner: str | None
+    owner_contact: str | None
+    application: str
+    application_kind: str
+    product: str | None
+    application_notes: tuple[str, ...]
+    connections: int
+    requests: int
+    broker_ids: tuple[int, ...]
+    first_seen_at: datetime
+    last_seen_at: datetime
+    outcome: str
+    """A key of OUTCOMES."""
+    trigger: str | None
+    """What sets off a verdict that is latent, from its first latent finding of that verdict."""
+    safe_so_far: bool
+    """Safe, by less than WELL_OBSERVED_FOR or fewer than WELL_OBSERVED_REQUESTS of its own requests."""
+    seen_rarely: str | None
+    """Why the client counts as seen rarely, in words; null = it does not."""
+    findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True)
+class Application:
+    """What an owner would call one program: the clients with one principal, owner and application. Its verdict, and what
+    belongs to it, is that of its worst client; `requests` and the like are of all."""
+
+    name: str
+    kind: str
+    """A word of upgrade_verdicts.application_kind."""
+    product: str | None
+    principal: str | None
+    owner: str | None
+    owner_contact: str | None
+    notes: tuple[str, ...]
+    """Where putting the clients together is a guess, and where several programs can hide behind one client id."""
+    outcome: str
+    verdict: str
+    when: str | None
+    trigger: str | None
+    confidence: str
+    explanation: str
+    fix: str | None
+    missing: tuple[str, ...]
+    roles: tuple[str, ...]
+    condition: str | None
+    already_failing: bool
+    """Some client of it is."""
+    works_again: bool
+    steps: tuple[Step, ...]
+    rollback_verdict: str | None
+    rollback_explanation: str | None
+    mixed_verdict: str | None
+    mixed_explanation: str | None
+    other_targets: tuple[OtherTarget, ...]
+    connections: int
+    requests: int
+    broker_ids: tuple[int, ...]
+    first_seen_at: datetime
+    last_seen_at: datetime
+    safe_so_far: bool
+    """Safe, and none of its clients was seen for long."""
+    seen_rarely: str | None
+    counts: dict[str, int]
+    """Its clients per outcome."""
+    clients: tuple[ClientVerdict, ...]
+    """Worst first. report.json has their places in `clients`."""
+
+
+@dataclass(frozen=True)
+class Phrase:
+    """A piece of the sentence that is the answer. `outcome` names the list that the piece counts."""
+
+    text: str
+    outcome: str | None = None
+
+
+@dataclass(frozen=True)
+class Target:
+    """A release that was compared, with the applications per outcome."""
+
+    to_release: str
+    is_asked: bool
+    counts: dict[str, int]
+    works_again: int
+    """Applications (of the release asked about; otherwise clients) that are already failing and are served there."""
+
+
+@dataclass(frozen=True)
+class TargetDifference:
+    """Applications that fare otherwise on these releases than on the one that was asked about."""
+
+    releases: tuple[str, ...]
+    asked: str
+    """Outcome on the release that was asked about."""
+    there: str
+    """Outcome on these."""
+    reason: str
+    applications: int
+    names: tuple[str, ...]
+    """The first few; all are among the applications, in `other_targets`."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """Applications per verdict at another point of the upgrade."""
+
+    counts: dict[str, int]
+    sentences: tuple[str, ...]
+    differing: int
+    """Applications whose verdict differs there, in a way that matters: mixed_and_rollback.py."""
+
+
+@dataclass(frozen=True)
+class ClusterNote:
+    """What a pair of releases brings to the cluster itself: a line of cluster_notes.csv."""
+
+    note_id: str
+    weight: str
+    affected: str
+    what: str
+    how_to_detect: str
+    source: str
+
+
+@dataclass(frozen=True)
+class SkippedRelease:
+    """A release for which another patch release is to be taken, and why."""
+
+    release: str
+    what: str
+    affected: str
+    source: str
+
+
+@dataclass(frozen=True)
+class FalseAlarm:
+    """Request versions that the metrics and logs of the old brokers call deprecated although the new ones serve
+    them."""
+
+    api_key: int
+    api_name: str
+    versions: str
+
+
+@dataclass(frozen=True)
+class OwnerStake:
+    """What the upgrade means for one owner. `owner` null = the clients that no owner rule matches."""
+
+    owner: str | None
+    contact: str | None
+    folder: str
+    """Name of the owner's pack below `owners/`."""
+    applications: int
+    clients: int
+    counts: dict[str, int]
+    """Applications per outcome."""
+    first_fix: str | None
+    """The change that frees most of the owner's applications that break, without what it says in brackets: changes that
+    differ there only count as one."""
+    first_fix_applications: int
+
+
+@dataclass(frozen=True)
+class SoftwareVersion:
+    version: str | None
+    clients: int
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Software:
+    """Clients by the software name that they told, versions in order. `name` null = none was told."""
+
+    name: str | None
+    clients: int
+    counts: dict[str, int]
+    versions: tuple[SoftwareVersion, ...]
+
+
+@dataclass(frozen=True)
+class BrokerIncarnation:
+    broker_id: int
+    broker_incarnation: str
+    software_name: str | None
+    software_version: str | None
+    releases: tuple[str, ...]
+    """Releases of Apache Kafka that it can be."""
+    releases_known_by: str | None
+    started_at: datetime | None
+    last_evidence_at: datetime | None
+
+
+@dataclass(frozen=True)
+class BrokersOfRelease:
+    release: str
+    """As the brokers declare it, otherwise what they can be, in words."""
+    broker_ids: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class ClusterState:
+    """Which brokers ran which release from `since` until the next state."""
+
+    since: datetime
+    releases: tuple[BrokersOfRelease, ...]
+
+
+@dataclass(frozen=True)
+class CoverageRun:
+    """Hours of one broker in a row that are known equally well: from `start` until before `end`."""
+
+    broker_id: int
+    start: datetime
+    end: datetime
+    completeness: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Connections to a broker were watched from `start` to `end`, to the second, both included."""
+
+    broker_id: int
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True)
+class Missed:
+    """What a broker counted itself and its registry of connections does not have: `connections` open at the end of an
+    hour, the most of all hours, and `requests` of all hours."""
+
+    broker_id: int
+    connections: int
+    requests: int
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which hours of which brokers the answer could see, from `first_hour` until before `end_hour`."""
+
+    first_hour: datetime
+    end_hour: datetime
+    broker_ids: tuple[int, ...]
+    broker_hours: int
+    complete_broker_hours: int
+    complete_share: float | None
+    """Between 0 and 1, four digits; null = no broker hour is known to exist."""
+    runs: tuple[CoverageRun, ...]
+    brokers: tuple[BrokerIncarnation, ...]
+    watched: tuple[Watched, ...] | None
+    """One entry per broker and window in which connections were watched; null = they were watched all the time in
+    some hour."""
+    deprecated_only: tuple[int, ...]
+    """Brokers of which, whenever they were watched, only requests of deprecated versions were."""
+    missed: tuple[Missed, ...]
+    """Brokers that counted connections or requests which their registry of connections does not have."""
+    cluster_states: tuple[ClusterState, ...]
+    """Oldest first; more than one where a broker changed its release, as in a rolling upgrade."""
+
+
+@dataclass(frozen=True)
+class QualityWarning:
+    """An expectation that did not hold and did not block publishing: columns of `quality_results`."""
+
+    dt: date
+    stage: str
+    table_name: str
+    expectation: str
+    description: str
+    observed_value: str
+    rows: int
+    unexpected_count: int | None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule that some finding cites."""
+
+    rule_id: str
+    source: str
+    findings: int
+
+
+@dataclass(frozen=True)
+class UpgradeReport:
+    schema_version: int
+    question: Question
+    answer: tuple[Phrase, ...]
+    sentence: str
+    is_rollback: bool
+    """Whether an older release was asked about."""
+    better_target: str | None
+    """The sentence about a nearby release that breaks fewer clients; null = none does."""
+    targets: tuple[Target, ...]
+    """Oldest release first."""
+    target_differences: tuple[TargetDifference, ...]
+    evidence: tuple[str, ...]
+    """What the answer rests on, in sentences."""
+    counts: dict[str, int]
+    """Applications per outcome; all of OUTCOMES, in that order. They add up to the applications."""
+    client_counts: dict[str, int]
+    """Clients per outcome, likewise. They add up to `question.clients`."""
+    already_failing: int
+    """Applications that fail on the from-release already, whatever their outcome."""
+    works_again: int
+    """Of these, those that the release that was asked about serves."""
+    coverage: Coverage
+    owners: tuple[OwnerStake, ...]
+    """Most at stake first."""
+    software: tuple[Software, ...]
+    """Most clients first."""
+    applications: tuple[Application, ...]
+    """By outcome, then owner, software and client id of the worst client."""
+    clients: tuple[ClientVerdict, ...]
+    """By outcome, then owner, software and client id."""
+    mixed_window: Outlook
+    way_back: Outlook | None
+    """Null where the question is itself about the way back."""
+    cluster_notes: tuple[ClusterNote, ...]
+    way_back_notes: tuple[ClusterNote, ...]
+    skipped_releases: tuple[SkippedRelease, ...]
+    false_alarms: tuple[FalseAlarm, ...]
+    quality_warnings: tuple[QualityWarning, ...]
+    rules: tuple[Rule, ...]
+    not_assessed: tuple[str, ...]

@@ -1,0 +1,59 @@
+"""Puts a report where people find it: <root>/upgrade_impact/<cluster>/<report>/, and `latest.json` beside it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from client_telemetry.reports.folder import replace_file, replace_folder
+from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.upgrade.document import report_json, timestamp
+from client_telemetry.reports.upgrade.model import UpgradeReport
+from client_telemetry.reports.upgrade.page import report_page
+from client_telemetry.reports.upgrade.spreadsheet import clients_csv, findings_csv
+from client_telemetry.reports.upgrade.ticket import owner_ticket, report_ticket
+
+PAGE = "index.html"
+
+
+def publish(report: UpgradeReport, root: Path) -> Path:
+    """Writes the report below `root` and returns its folder. A reader sees all of its files or none: they are
+    written beside the folder and moved into place; a report of the same id is replaced whole. (Two moves: for an
+    instant in between there is no folder.) Then `latest.json` of the cluster names it."""
+    cluster = root / "upgrade_impact" / folder_name(report.question.cluster_name)
+    folder = cluster / folder_name(report.question.report_id)
+    replace_folder(folder, files(report))
+    pointer = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
+    replace_file(cluster / "latest.json", json.dumps(pointer, indent=1) + "\n")
+    return folder
+
+
+def files(report: UpgradeReport) -> dict[str, str]:
+    """Path within the report's folder to content."""
+    result = {
+        PAGE: report_page(report),
+        "report.json": report_json(report),
+        "clients.csv": clients_csv(report.question, report.clients),
+        "findings.csv": findings_csv(report.question, report.clients),
+        "report.md": report_ticket(report),
+        "summary.json": json.dumps(_summary(report), indent=1) + "\n",
+    }
+    for stake in report.owners:
+        theirs = [client for client in report.clients if client.owner == stake.owner]
+        result[f"owners/{stake.folder}/report.md"] = owner_ticket(report, stake)
+        result[f"owners/{stake.folder}/clients.csv"] = clients_csv(report.question, theirs)
+    return result
+
+
+def _summary(report: UpgradeReport) -> dict[str, Any]:
+    """What a list of reports shows."""
+    question = report.question
+    return {
+        "schema_version": report.schema_version,
+        "report_id": question.report_id,
+        "from_release": question.from_release,
+        "to_release": question.to_release,
+        "sentence": report.sentence,
+        "counts": report.counts,
+        "client_counts": report.client_counts,
+        "created_at": timestamp(question.created_at),
+    }

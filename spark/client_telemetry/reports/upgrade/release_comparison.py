@@ -1,0 +1,114 @@
+"""The comparison of nearby releases: applications per outcome on each, who fares otherwise, and which is better."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from client_telemetry.reports.upgrade.applications import outcome_on
+from client_telemetry.reports.upgrade.model import OUTCOMES, Application, Target, TargetDifference, outcome
+from client_telemetry.reports.upgrade.wording import counted
+
+NAMED = 5
+"""Applications of a difference that are named."""
+_REASONS = 2
+"""Reasons that the sentence names."""
+
+
+def compared_targets(
+    rows: Iterable[Mapping[str, Any]], to_release: str, applications: Sequence[Application]
+) -> tuple[Target, ...]:
+    """`rows`: upgrade_reports.targets, which count clients."""
+    targets = []
+    for row in rows:
+        release = row["to_release"]
+        found = Counter(outcome_on(each, release) for each in applications)
+        counts = {name: found[name] for name in OUTCOMES}
+        again = (
+            sum(each.works_again for each in applications)
+            if release == to_release
+            else row.get("works_again")
+        )
+        targets.append(Target(release, release == to_release, counts, again or 0))
+    return tuple(targets)
+
+
+def target_differences(applications: Iterable[Application]) -> tuple[TargetDifference, ...]:
+    """Applications that fare otherwise in the same way, on the same releases, for the same reason; most first."""
+    groups: dict[tuple[Any, ...], list[Application]] = defaultdict(list)
+    for application in applications:
+        releases: dict[tuple[Any, ...], list[str]] = defaultdict(list)
+        for other in application.other_targets:
+            releases[outcome(other.verdict, other.when), other.reason].append(other.to_release)
+        for (there, reason), where in releases.items():
+            groups[tuple(where), application.outcome, there, reason].append(application)
+    differences = [
+        TargetDifference(*key, len(alike), tuple(each.name for each in alike[:NAMED]))
+        for key, alike in groups.items()
+    ]
+    return tuple(
+        sorted(differences, key=lambda each: (-each.applications, each.releases, each.there, each.reason))
+    )
+
+
+def better_target(
+    targets: Sequence[Target], applications: Sequence[Application], is_rollback: bool
+) -> str | None:
+    """The sentence that names the nearby release on which fewest applications break, nearest first; None where no release
+    is better. `targets` are in the order of releases."""
+    asked = next((target for target in targets if target.is_asked), None)
+    better = [target for target in targets if asked and _broken(target) < _broken(asked)]
+    if not better:
+        return None
+    nearest_first = list(reversed(better)) if is_rollback else better
+    best = min(nearest_first, key=lambda target: (_broken(target), target.counts["insufficient_evidence"]))
+    later = targets[targets.index(best) + 1 :]
+    and_later = later and not is_rollback and all(_broken(each) == _broken(best) for each in later)
+    opening = f"{best.to_release} and later break" if and_later else f"{best.to_release} breaks"
+    later_too = best.counts["breaks_latent"] != asked.counts["breaks_latent"]
+    broken = f"{best.counts['breaks_at_once']:,} at once" if _broken(best) else "none"
+    if later_too and _broken(best):
+        broken += f" and {best.counts['breaks_latent']:,} later"
+    freed = [
+        application
+        for application in applications
+        if _breaks(application) and not _breaks(application, best.to_release)
+    ]
+    added = sum(
+        _breaks(application, best.to_release) and not _breaks(application) for application in applications
+    )
+    only = not any(
+        _breaks(application, each.to_release)
+        for application in freed
+        for each in targets
+        if not each.is_asked
+    )
+    fail = "fails" if len(freed) == 1 else "fail"
+    where = f"{fail} only on {asked.to_release}" if only else f"{fail} on {asked.to_release} and not there"
+    more = f", and {counted(added, 'other')} {'fails' if added == 1 else 'fail'} there" if added else ""
+    return (
+        f"{opening} {broken}: {counted(len(freed), 'application')} {where}"
+        f"{_reasons(freed, best.to_release)}{more}."
+    )
+
+
+def _broken(target: Target) -> int:
+    return target.counts["breaks_at_once"] + target.counts["breaks_latent"]
+
+
+def _breaks(application: Application, release: str | None = None) -> bool:
+    """On a release; on the one that was asked about where none is given."""
+    verdict = next(
+        (other.verdict for other in application.other_targets if other.to_release == release), None
+    )
+    return (verdict or application.verdict) == "breaks"
+
+
+def _reasons(freed: Iterable[Application], release: str) -> str:
+    reasons = {
+        other.reason
+        for application in freed
+        for other in application.other_targets
+        if other.to_release == release
+    }
+    reasons.discard("")
+    return f" ({'; '.join(sorted(reasons))})" if 0 < len(reasons) <= _REASONS else ""

@@ -1,0 +1,76 @@
+"""clients.csv and findings.csv: for spreadsheets, and safe to open in one. Columns: docs/report-format.md."""
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import fields
+from datetime import datetime
+from typing import Any
+
+from client_telemetry.reports.client_strings import shown
+from client_telemetry.reports.upgrade.document import timestamp
+from client_telemetry.reports.upgrade.model import ClientVerdict, Finding, OtherTarget, Question, outcome
+
+QUESTION_COLUMNS = ("cluster_id", "report_id")
+IDENTITY_COLUMNS = ("client_id", "principal", "client_software_name", "client_software_version")
+CLIENT_COLUMNS = tuple(field.name for field in fields(ClientVerdict) if field.name != "findings")
+FINDING_COLUMNS = tuple(field.name for field in fields(Finding))
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")
+"""What a spreadsheet may take for the start of a formula (OWASP, CSV Injection; `|` and `%` for DDE)."""
+
+
+def clients_csv(question: Question, clients: Iterable[ClientVerdict]) -> str:
+    """One row per client: columns of `upgrade_verdicts`, then the derived ones."""
+    asked = [getattr(question, name) for name in QUESTION_COLUMNS]
+    rows = ([*asked, *(getattr(client, name) for name in CLIENT_COLUMNS)] for client in clients)
+    return table_csv((*QUESTION_COLUMNS, *CLIENT_COLUMNS), rows)
+
+
+def findings_csv(question: Question, clients: Iterable[ClientVerdict]) -> str:
+    """One row per client and finding: columns of `upgrade_findings`."""
+    asked = [getattr(question, name) for name in QUESTION_COLUMNS]
+    rows = (
+        [
+            *asked,
+            *(getattr(client, c) for c in IDENTITY_COLUMNS),
+            *(getattr(finding, c) for c in FINDING_COLUMNS),
+        ]
+        for client in clients
+        for finding in client.findings
+    )
+    return table_csv((*QUESTION_COLUMNS, *IDENTITY_COLUMNS, *FINDING_COLUMNS), rows)
+
+
+def cell(value: Any) -> Any:
+    """What stands in a cell. Text has its invisible characters made visible, so that no cell spans lines, and an
+    apostrophe in front where a spreadsheet would see a formula; report.json has the text itself.
+
+    >>> cell('=HYPERLINK("http://x")')
+    '\\'=HYPERLINK("http://x")'
+    """
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return cell("; ".join(_item(item) for item in value))
+    if isinstance(value, datetime):
+        return timestamp(value)
+    if isinstance(value, str):
+        guard = "'" if value.lstrip(" ").startswith(FORMULA_STARTS) else ""
+        return guard + shown(value)
+    return value
+
+
+def _item(value: Any) -> str:
+    if isinstance(value, OtherTarget):
+        return f"{value.to_release}: {outcome(value.verdict, value.when)} ({value.reason})"
+    return str(value)
+
+
+def table_csv(header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> str:
+    """RFC 4180, UTF-8 without byte order mark, every text quoted."""
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
+    writer.writerow(header)
+    writer.writerows([cell(value) for value in row] for row in rows)
+    return text.getvalue()

@@ -1,0 +1,83 @@
+"""The parts of the ticket about the change as a whole: releases compared, the mixed window, the way back, notes."""
+
+from client_telemetry.reports.client_strings import client_label
+from client_telemetry.reports.markdown import bullets, code, prose, row
+from client_telemetry.reports.upgrade import wording
+from client_telemetry.reports.upgrade.mixed_and_rollback import (
+    differs_in_the_mixed_window,
+    differs_on_the_way_back,
+)
+from client_telemetry.reports.upgrade.model import OUTCOMES, Application, TargetDifference, UpgradeReport
+from client_telemetry.reports.upgrade.release_notes import WEIGHTS
+
+LISTED = 50
+"""Applications of the mixed window and of the way back that have a line; the others are in clients.csv."""
+
+
+def comparison(report: UpgradeReport) -> list[str]:
+    """The table of nearby releases, and who fares otherwise."""
+    if not report.targets:
+        return []
+    lines = ["## Releases compared", "", row(["To", *(words.capitalize() for words in OUTCOMES.values())])]
+    lines += [row(["---", *["---:"] * len(OUTCOMES)])]
+    for target in report.targets:
+        name = f"{target.to_release} (asked)" if target.is_asked else target.to_release
+        lines += [row([name, *map(wording.number, target.counts.values())])]
+    lines += ["", *(_difference(each) for each in report.target_differences)]
+    return [*lines, ""] if report.target_differences else lines
+
+
+def _difference(each: TargetDifference) -> str:
+    named = [code(name) if name else client_label(name) for name in each.names]
+    if each.applications > len(named):
+        named += [f"{each.applications - len(named):,} more"]
+    reason = f" ({prose(each.reason)})" if each.reason else ""
+    return (
+        f"- {', '.join(each.releases)}: {wording.counted(each.applications, 'application')} {OUTCOMES[each.there]} instead of "
+        f"{OUTCOMES[each.asked]}{reason}: {', '.join(named)}"
+    )
+
+
+def the_change_itself(report: UpgradeReport) -> list[str]:
+    """What concerns the cluster, the time while brokers differ, and the way back."""
+    question = report.question
+    lines = [f"## {'Going back' if report.is_rollback else 'The upgrade'} itself", ""]
+    lines += bullets(
+        f"{WEIGHTS[note.weight].capitalize()}: {note.what} (Concerns: {note.affected}.)"
+        for note in report.cluster_notes
+        if note.weight != "skip_release"
+    )
+    lines += bullets(f"Release to skip: {each.release}. {each.what}" for each in report.skipped_releases)
+    if report.false_alarms:
+        alarms = ", ".join(f"{each.api_name} {each.versions}" for each in report.false_alarms)
+        lines += bullets(
+            [
+                f"DeprecatedRequestsPerSec and the request log of {question.from_release} call these deprecated, and "
+                f"{question.to_release} serves them: {alarms}."
+            ]
+        )
+    lines += ["", "## While brokers differ", "", prose(" ".join(report.mixed_window.sentences)), ""]
+    differing = [each for each in report.applications if differs_in_the_mixed_window(each)]
+    lines += _applications([(c, c.mixed_verdict, c.mixed_explanation) for c in differing])
+    if report.way_back:
+        lines += [
+            f"## The way back to {question.from_release}",
+            "",
+            prose(" ".join(report.way_back.sentences)),
+            "",
+        ]
+        back = [each for each in report.applications if differs_on_the_way_back(each)]
+        lines += _applications([(c, c.rollback_verdict, c.rollback_explanation) for c in back])
+        lines += bullets(f"{WEIGHTS[n.weight].capitalize()}: {n.what}" for n in report.way_back_notes)
+        lines += [""] if report.way_back_notes else []
+    return lines
+
+
+def _applications(told: list[tuple[Application, str | None, str | None]]) -> list[str]:
+    lines = []
+    for application, verdict, explanation in told[:LISTED]:
+        name = code(application.name) if application.name else client_label(application.name)
+        lines += [f"- {name}: {(verdict or '').replace('_', ' ')}. {prose(explanation or '')}"]
+    if len(told) > LISTED:
+        lines += [f"- {len(told) - LISTED:,} more in clients.csv."]
+    return [*lines, ""] if lines else []

@@ -1,0 +1,151 @@
+"""How values read in a sentence, the same on the page and in the ticket. No markup, no counting."""
+
+import re
+from datetime import UTC, datetime
+
+from client_telemetry.identity.kip511 import told
+from client_telemetry.reports.upgrade.answer import trigger_head
+from client_telemetry.reports.upgrade.model import (
+    OUTCOMES,
+    Application,
+    ClientVerdict,
+    Finding,
+    QualityWarning,
+    outcome,
+)
+
+NOT_TOLD = "not told"
+SOFTWARE_NAMED = 3
+
+
+def number(value: int) -> str:
+    """With commas between thousands."""
+    return f"{value:,}"
+
+
+def counted(count: int, noun: str) -> str:
+    """
+    >>> counted(1, "client"), counted(2048, "client")
+    ('1 client', '2,048 clients')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def found(check: QualityWarning) -> str:
+    """What a check found (anything with these columns of `quality_results`): the rows that break it, or its number. An
+    expectation about a share says so in its description."""
+    if check.unexpected_count is not None:
+        return f"{check.unexpected_count:,} of {counted(check.rows, 'row')}"
+    if "share" not in check.description:
+        return check.observed_value
+    percent = 100 * float(check.observed_value)
+    return f"{percent:.2g} %" if 0 < percent < 1 else f"{percent:.0f} %"
+
+
+def minute(moment: datetime | None) -> str:
+    """`2026-11-21 05:47`, in UTC; the zone is said once per report."""
+    return "" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}"
+
+
+def period(first: datetime | None, last: datetime | None) -> str:
+    """From minute to minute; the day once where it is the same."""
+    if first is None or last is None:
+        return minute(first or last)
+    start, end = minute(first), minute(last)
+    if start == end:
+        return start
+    return f"{start} to {end[11:]}" if start[:10] == end[:10] else f"{start} to {end}"
+
+
+def brokers(ids: tuple[int, ...]) -> str:
+    if not ids:
+        return ""
+    return f"broker {ids[0]}" if len(ids) == 1 else f"brokers {', '.join(map(str, ids))}"
+
+
+def software(each: ClientVerdict | Application) -> str:
+    """Name and version as registered, for display; Kafka's `unknown` reads as not told. Of an application the first
+    few that its clients registered."""
+    if isinstance(each, Application):
+        texts = [text for text in dict.fromkeys(map(software, each.clients)) if text != NOT_TOLD]
+        more = f" and {len(texts) - SOFTWARE_NAMED} more" if len(texts) > SOFTWARE_NAMED else ""
+        return ", ".join(texts[:SOFTWARE_NAMED]) + more or NOT_TOLD
+    registered = (each.client_software_name, each.client_software_version)
+    return " ".join(filter(None, map(told, registered))) or NOT_TOLD
+
+
+def happens(client: ClientVerdict | Application) -> str:
+    """The verdict in words, with the trigger of a latent one: `breaks later, at an offset reset`."""
+    words = "safe so far" if client.safe_so_far else OUTCOMES[client.outcome]
+    if client.when == "latent" and client.outcome != "breaks_latent":
+        words += " later"
+    head = trigger_head(client.trigger)
+    return f"{words}, at the next {head}" if head else words
+
+
+def would_happen(finding: Finding) -> str:
+    """What a finding concludes, in words; with its condition where that is not known to be met."""
+    if finding.condition and finding.condition_met == "no":
+        return "does not apply"
+    words = OUTCOMES[finding_outcome(finding)]
+    return f"{words}, if" if finding.condition and finding.condition_met != "yes" else words
+
+
+def finding_outcome(finding: Finding) -> str:
+    """A key of OUTCOMES."""
+    return outcome(finding.verdict, finding.when)
+
+
+def without_brackets(fix: str) -> str:
+    """A change without what it says in brackets at its end: changes that differ there only are one kind of work.
+
+    >>> without_brackets("upgrade the library (it must use Fetch 4 or later)")
+    'upgrade the library'
+    """
+    return re.sub(r" \([^()]*\)$", "", fix)
+
+
+def sentence_case(text: str) -> str:
+    """A change as it begins a sentence or a heading: names of libraries stay as they are written.
+
+    >>> sentence_case("upgrade kafka-clients"), sentence_case("kafka-python 2.0 or later")
+    ('Upgrade kafka-clients', 'kafka-python 2.0 or later')
+    """
+    first = text.split(" ")[0]
+    return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+
+
+def untold(client: ClientVerdict | Application) -> tuple[str, ...]:
+    """What is not known of a client, without what its explanation says already."""
+    return tuple(sentence for sentence in client.missing if sentence not in client.explanation)
+
+
+def seen(client: ClientVerdict | Application) -> str:
+    """What was seen of a client: amount, brokers, time."""
+    amount = f"{counted(client.requests, 'request')} on {counted(client.connections, 'connection')}"
+    time = period(client.first_seen_at, client.last_seen_at)
+    return ", ".join(part for part in (amount, brokers(client.broker_ids), time) if part)
+
+
+def where_and_when(client: ClientVerdict | Application) -> str:
+    """Brokers that saw a client, and when."""
+    return " · ".join(
+        filter(None, (brokers(client.broker_ids), period(client.first_seen_at, client.last_seen_at)))
+    )
+
+
+def finding_seen(finding: Finding) -> str:
+    """What was seen of the requests that a finding is about; empty where it rests on no request."""
+    if finding.requests is None:
+        return ""
+    time = period(finding.first_seen_at, finding.last_seen_at)
+    parts = (counted(finding.requests, "request"), brokers(finding.broker_ids), time)
+    return ", ".join(part for part in parts if part)
+
+
+def condition(finding: Finding) -> str:
+    """The condition of a finding and whether it is met."""
+    if not finding.condition:
+        return ""
+    met = {"yes": "this is so", "no": "this is not so"}
+    return f"{finding.condition}; {met.get(finding.condition_met or '', 'not known whether this is so')}"

@@ -1,0 +1,2 @@
+"""review: what was predicted for an upgrade and what happened to each client. The core is pure; spark_evidence.py adapts
+the tables to it."""

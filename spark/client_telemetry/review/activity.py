@@ -1,0 +1,137 @@
+"""What brokers recorded of clients, as the review takes it: one record for each client, broker incarnation and slot of time.
+
+Request logs give slots of seconds (log_evidence.py); dumps give what connections did between two of their snapshots
+(table_evidence.py). Times are seconds since 1970 by the brokers' clocks. Pure.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+UNKNOWN_SOFTWARE = "unknown"
+"""How Kafka registers a client that sent no software name (ClientInformation.EMPTY)."""
+
+
+class Client(NamedTuple):
+    """Whose requests they are. `principal` is Kafka's name of it (`User:orders`)."""
+
+    client_id: str | None
+    principal: str
+    address: str
+    software_name: str
+    software_version: str
+    security_protocol: str
+
+
+@dataclass(slots=True)
+class Use:
+    """Requests of one API in one version within a record. `answered`: with success in at least a part of them; `failed`:
+    answered with an error and nothing else; `refused`: the broker does not serve the version and closed the connection.
+    `first`, `last`: of those answered with success; `failed_first`, `failed_last`: of the failed and refused ones."""
+
+    answered: int = 0
+    failed: int = 0
+    refused: int = 0
+    first: float | None = None
+    last: float | None = None
+    failed_first: float | None = None
+    failed_last: float | None = None
+
+    def add_answered(self, at: float, count: int = 1) -> None:
+        self.answered += count
+        self.first = at if self.first is None else min(self.first, at)
+        self.last = at if self.last is None else max(self.last, at)
+
+    def add_failed(self, at: float, *, refused: bool = False) -> None:
+        if refused:
+            self.refused += 1
+        else:
+            self.failed += 1
+        self.failed_first = at if self.failed_first is None else min(self.failed_first, at)
+        self.failed_last = at if self.failed_last is None else max(self.failed_last, at)
+
+
+@dataclass(slots=True)
+class Activity:
+    """`uses`: by (API key, version). `errors`: error codes of failed requests, by (API key, code). `offsets_back`: how often
+    a fetch of a partition asked for an offset before the one asked for last. `transaction_timeout`: the longest that the
+    client's InitProducerId requests named, seconds. `groups`: ids of consumer groups in its requests."""
+
+    client: Client
+    broker_id: int
+    incarnation: str
+    since: float
+    until: float
+    uses: dict[tuple[int, int], Use] = field(default_factory=dict)
+    errors: dict[tuple[int, int], int] = field(default_factory=dict)
+    offsets_back: int = 0
+    transaction_timeout: float | None = None
+    groups: set[str] = field(default_factory=set)
+
+    def use(self, api_key: int, version: int) -> Use:
+        found = self.uses.get((api_key, version))
+        if found is None:
+            found = self.uses[api_key, version] = Use()
+        return found
+
+
+class UnnamedRefusal(NamedTuple):
+    """Requests of a version that the broker does not serve, on connections that name no client."""
+
+    address: str
+    broker_id: int
+    incarnation: str
+    api_key: int
+    version: int
+    first: float
+    last: float
+    requests: int
+
+
+class FailedLogin(NamedTuple):
+    """Connections of an address whose authentication failed. `mechanism`: where the broker's words name it."""
+
+    address: str
+    broker_id: int
+    incarnation: str
+    mechanism: str | None
+    reason: str
+    first: float
+    last: float
+    connections: int
+
+
+class BrokerRun(NamedTuple):
+    """A broker incarnation. `releases`: the exact releases that it may run, oldest first; `until`: when it stopped, or the
+    last that was seen of it; `is_running`: nothing shows that it stopped."""
+
+    broker_id: int
+    incarnation: str
+    releases: tuple[str, ...]
+    started: float
+    until: float
+    is_running: bool = False
+
+
+class FeatureLevels(NamedTuple):
+    """The finalized feature levels, as a broker reported them at that time. `incarnation`: whose report; empty = of anyone."""
+
+    at: float
+    levels: Mapping[str, int]
+    incarnation: str = ""
+
+
+@dataclass
+class Evidence:
+    """`slot_seconds`: how exact the times of activities are. `has_failed_logins`: whether failed logins were recorded at all
+    (False: no server.log beside the request log); `has_refusals` likewise."""
+
+    cluster_id: str
+    runs: list[BrokerRun]
+    features: list[FeatureLevels]
+    activities: list[Activity]
+    unnamed_refusals: list[UnnamedRefusal]
+    failed_logins: list[FailedLogin]
+    slot_seconds: float
+    has_failed_logins: bool = True
+    has_refusals: bool = True

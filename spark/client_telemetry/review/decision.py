@@ -1,0 +1,78 @@
+"""During the roll: go on with the next broker, stop, or cannot tell, for each broker that was upgraded. Pure."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from client_telemetry.review import functions, outcome, prediction
+from client_telemetry.review.activity import Evidence
+from client_telemetry.review.model import Review, ReviewedClient
+from client_telemetry.review.phases import SETTLING_SECONDS
+
+GO, STOP, CANNOT_TELL = "go", "stop", "cannot_tell"
+EXIT_CODES = {GO: 0, STOP: 3, CANNOT_TELL: 4}
+
+
+class Decision(NamedTuple):
+    """`clients`: (client id, principal) of those that decide it. `tested`: how many clients the broker has answered."""
+
+    broker_id: int
+    decision: str
+    reason: str
+    clients: tuple[tuple[str | None, str], ...]
+    tested: int
+
+
+def decisions(review: Review, evidence: Evidence) -> tuple[Decision, ...]:
+    """One for each broker that runs the target, in order of its start."""
+    upgrade = review.upgrade
+    answered = _answered(evidence, upgrade.new)
+    found = []
+    for broker, started in sorted(upgrade.upgraded.items(), key=lambda item: item[1]):
+        up_for = upgrade.ended - started
+        tested = {(c.client_id, c.principal) for c in review.clients} & answered.get(broker, set())
+        failing = [client for client in review.clients if _stops(client, started)]
+        watched = tuple((client.client_id, client.principal) for client in failing)
+        if failing:
+            count = len(failing)
+            reason = f"{count} client{'s' * (count != 1)} failing since it was upgraded"
+            found.append(Decision(broker, STOP, reason, watched, len(tested)))
+        elif up_for < SETTLING_SECONDS:
+            reason = f"up for {up_for:.0f} s: wait {SETTLING_SECONDS - up_for:.0f} s more"
+            found.append(Decision(broker, CANNOT_TELL, reason, (), len(tested)))
+        elif not tested:
+            found.append(Decision(broker, CANNOT_TELL, "no client was answered by it yet", (), 0))
+        else:
+            untested = [c for c in review.clients if c.last_outcome.outcome == outcome.NOT_TESTED]
+            more = f"; {len(untested)} not tested yet" if untested else ""
+            reason = f"{len(tested)} clients answered, none failing because of it{more}"
+            found.append(Decision(broker, GO, reason, (), len(tested)))
+    return tuple(found)
+
+
+def overall(found: Sequence[Decision]) -> str:
+    words = {each.decision for each in found}
+    return STOP if STOP in words else CANNOT_TELL if CANNOT_TELL in words or not words else GO
+
+
+def _stops(client: ReviewedClient, started: float) -> bool:
+    """Whether it fails, since this broker changed, in a way that the upgrade may have done."""
+    last = client.last_outcome
+    if last.outcome != outcome.FAILING or (
+        last.confidence == "possible" and client.comparison == prediction.UNEXPECTED
+    ):
+        return False
+    return last.since is None or last.since >= started - SETTLING_SECONDS
+
+
+def _answered(evidence: Evidence, new: frozenset[str]) -> dict[int, set[tuple[str | None, str]]]:
+    found: dict[int, set[tuple[str | None, str]]] = {}
+    for activity in evidence.activities:
+        if activity.incarnation in new and any(
+            use.answered and key not in functions.PLUMBING for (key, _), use in activity.uses.items()
+        ):
+            client = activity.client
+            found.setdefault(activity.broker_id, set()).add((client.client_id, client.principal))
+    return found
+
+
+__all__ = ["CANNOT_TELL", "EXIT_CODES", "GO", "STOP", "Decision", "decisions", "overall"]

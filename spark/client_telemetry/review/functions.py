@@ -1,0 +1,72 @@
+"""What a client exists for, as functions: produce, fetch, keep its group membership, commit, complete transactions; for a tool
+that does none of these, each API that it asks. Pure.
+
+A function goes on under another API where a client moved to a newer protocol (KIP-848, KIP-932). Requests that only serve a
+function are none: a client of transaction.version 2 sends no AddPartitionsToTxn any more (KIP-890), and how often Metadata,
+FindCoordinator and Fetch are asked depends on where leaders are.
+"""
+
+from collections.abc import Collection
+from functools import cache
+
+from client_telemetry.compatibility import apis
+
+PRODUCE, FETCH, MEMBERSHIP, COMMIT, TRANSACT = "produce", "fetch", "membership", "commit", "transact"
+_BY_API = {
+    0: PRODUCE,
+    1: FETCH,
+    78: FETCH,  # ShareFetch
+    12: MEMBERSHIP,  # Heartbeat
+    68: MEMBERSHIP,  # ConsumerGroupHeartbeat
+    76: MEMBERSHIP,  # ShareGroupHeartbeat
+    88: MEMBERSHIP,  # StreamsGroupHeartbeat
+    8: COMMIT,  # OffsetCommit
+    28: COMMIT,  # TxnOffsetCommit
+    79: COMMIT,  # ShareAcknowledge
+    26: TRANSACT,  # EndTxn
+}
+FETCH_API, JOIN_GROUP, LEAVE_GROUP, OFFSET_FETCH, LIST_OFFSETS, INIT_PRODUCER_ID = 1, 11, 13, 9, 2, 22
+PLUMBING = frozenset((3, 10, 17, 18, 36, 71, 72))
+"""Metadata, FindCoordinator, SaslHandshake, ApiVersions, SaslAuthenticate, and the telemetry of KIP-714: every client."""
+_SERVES = {2: FETCH, 9: FETCH, 23: FETCH, 11: MEMBERSHIP, 14: MEMBERSHIP, 13: MEMBERSHIP, 10: MEMBERSHIP}
+_SERVES |= {22: TRANSACT, 24: TRANSACT, 25: TRANSACT}
+"""The function that suffers when another request of a producer or consumer is refused."""
+
+WORDS = {
+    PRODUCE: "writes records",
+    FETCH: "reads records",
+    MEMBERSHIP: "keeps its group membership",
+    COMMIT: "commits offsets",
+    TRANSACT: "completes transactions",
+}
+
+
+def of_client(api_keys: Collection[int]) -> bool:
+    """Whether it produces or consumes: otherwise it is a tool, and each API is a function of its own.
+
+    >>> of_client([3, 1]), of_client([3, 15, 16])
+    (True, False)
+    """
+    return any(key in _BY_API for key in api_keys)
+
+
+@cache
+def function(api_key: int, *, is_tool: bool) -> str | None:
+    """The function that a request is, None for one that only serves it.
+
+    >>> function(8, is_tool=False), function(2, is_tool=False), function(2, is_tool=True)
+    ('commit', None, 'ListOffsets')
+    """
+    if is_tool:
+        return None if api_key in PLUMBING else apis.name(api_key)
+    return _BY_API.get(api_key)
+
+
+def served(api_key: int, *, is_tool: bool) -> str | None:
+    """The function that cannot go on without the request; None for one that no function needs (an admin call of a
+    consumer)."""
+    return function(api_key, is_tool=is_tool) or (None if is_tool else _SERVES.get(api_key))
+
+
+def words(name: str) -> str:
+    return WORDS.get(name, f"asks {name}")

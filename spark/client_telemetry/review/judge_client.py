@@ -1,0 +1,458 @@
+"""The outcome of one client in each phase of an upgrade, from the signs of harm. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from client_telemetry.review import functions, outcome, signs
+from client_telemetry.review.activity import UNKNOWN_SOFTWARE, FailedLogin
+from client_telemetry.review.outcome import FunctionRates, Outcome
+from client_telemetry.review.phases import (
+    BEFORE,
+    ELECTION_AFTER_SECONDS,
+    FINALIZED,
+    ROLLED_BACK,
+    ROLLING,
+    Phase,
+    Upgrade,
+)
+from client_telemetry.review.rhythm import LEAST_TOLERANCE_SECONDS
+from client_telemetry.review.signs import Baseline, Refusal, Sign
+from client_telemetry.review.tracks import Track, last_before, within
+
+
+@dataclass(frozen=True)
+class Knowledge:
+    """What is known of a client's library for this upgrade. `breaks_login`: the rules by which it cannot log in any more, as
+    sentences. `breaking_apis`: APIs of which a finding says that they break or degrade."""
+
+    breaks_login: tuple[str, ...] = ()
+    breaking_apis: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is the same for all clients. `changes`: when brokers stopped and started, features were raised, leaders moved."""
+
+    upgrade: Upgrade
+    changes: tuple[float, ...]
+    failed_logins: dict[str, list[FailedLogin]]
+    has_failed_logins: bool
+    slot_seconds: float
+    data_from: float
+
+    @staticmethod
+    def of(
+        upgrade: Upgrade,
+        failed_logins: Sequence[FailedLogin],
+        slot_seconds: float,
+        *,
+        stops_and_starts: Sequence[float],
+        data_from: float,
+        has_failed_logins: bool = True,
+    ) -> "Surroundings":
+        by_address: dict[str, list[FailedLogin]] = {}
+        for each in sorted(failed_logins, key=lambda login: (login.first, login)):
+            by_address.setdefault(each.address, []).append(each)
+        changes = [at for at in stops_and_starts if upgrade.began - 1 <= at <= upgrade.ended]
+        finalized = upgrade.phase(FINALIZED)
+        if finalized is not None:
+            changes.append(finalized.since)
+        if upgrade.last_start is not None:
+            changes.append(upgrade.last_start + ELECTION_AFTER_SECONDS)
+        return Surroundings(
+            upgrade, tuple(sorted(changes)), by_address, has_failed_logins, slot_seconds, data_from
+        )
+
+
+def outcomes(
+    track: Track, refusals: Sequence[Refusal], known: Knowledge, around: Surroundings
+) -> list[Outcome]:
+    """One for each phase after `before`."""
+    refusals = signs.merged(signs.named_refusals(track), refusals)
+    before = around.upgrade.phases[0]
+    earlier = _failing_before(track, refusals, before, around)
+    base = signs.baseline(track, before.since, before.until, around.slot_seconds)
+    return [
+        _in_phase(track, refusals, known, around, base, earlier, phase) for phase in around.upgrade.phases[1:]
+    ]
+
+
+def _failing_before(
+    track: Track, refusals: Sequence[Refusal], before: Phase, around: Surroundings
+) -> Sign | None:
+    """Harm that was there before the first broker changed. What the client did on releases before the from-release is what it
+    is compared with, where that was seen."""
+    tolerance = LEAST_TOLERANCE_SECONDS
+    found = signs.refused(track, refusals, before.since, before.until, max(tolerance, 60.0))
+    found = [sign for sign in found if sign.kind == "refused"]
+    if not found and (jam := signs.stuck(track, before.until, tolerance, before.since)):
+        found.append(jam)
+    if not found and around.data_from < before.since - 60:
+        base = signs.baseline(track, around.data_from, before.since, around.slot_seconds)
+        found += signs.silent(track, base, before.until, (before.since,))
+    if not found and (gave_up := signs.without_fetch(track, before.since, before.until)):
+        found.append(gave_up)
+    return _strongest(found)
+
+
+def _in_phase(
+    track: Track,
+    refusals: Sequence[Refusal],
+    known: Knowledge,
+    around: Surroundings,
+    base: Baseline,
+    earlier: Sign | None,
+    phase: Phase,
+) -> Outcome:
+    rates = _rates(track, around.upgrade.phases[0], phase)
+    overall = base.overall
+    tolerance = LEAST_TOLERANCE_SECONDS
+    if overall is not None and overall.tolerance is not None:
+        tolerance = overall.tolerance
+    answered_until = _last_answered(track, phase.until)
+    seen_until = last_before(track.all_requests, phase.until)
+    was_there = overall is not None
+    harm = signs.refused(track, refusals, phase.since, phase.until, min(tolerance, 60.0))
+    jam = signs.stuck(track, phase.until, tolerance, phase.since)
+    if jam is not None:
+        harm.append(jam)
+
+    if earlier is not None:
+        works = [
+            name
+            for name in earlier.functions
+            if any(
+                phase.until - s.last <= 60.0
+                for s in within(track.answered.get(name, ()), phase.settled, phase.until)
+            )
+        ]
+        if works and not harm:
+            return Outcome(
+                phase.name,
+                outcome.FAILING_BEFORE,
+                outcome.WORKS_AGAIN,
+                None,
+                reasons=(earlier.reason,),
+                rates=rates,
+            )
+        return _of_sign(phase, outcome.FAILING_BEFORE, earlier, rates)
+
+    if not was_there:
+        return _of_new(track, harm, phase, rates, around)
+
+    if seen_until is None or phase.until - seen_until > tolerance or _only_refused(track, phase, tolerance):
+        gone = _vanished(track, known, around, base, harm, phase, tolerance, rates)
+        if gone is not None:
+            return gone
+    else:
+        harm += signs.silent(track, base, phase.until, around.changes, [each.api_key for each in refusals])
+        if base.regular(functions.FETCH) or not track.is_tool:
+            gave_up = signs.without_fetch(track, phase.settled, phase.until)
+            if gave_up is not None and not within(
+                track.by_api.get(functions.FETCH_API, ()), phase.until - 60.0, phase.until
+            ):
+                harm.append(gave_up)
+        worst = _strongest(harm)
+        if worst is not None:
+            locked_out = _partly_locked_out(track, known, around, worst, phase)
+            if locked_out is not None and locked_out.kind == outcome.FAILED_LOGINS:
+                return _of_sign(phase, outcome.GONE, locked_out, rates)
+            return _of_sign(phase, outcome.FAILING, locked_out or worst, rates, harm)
+    if answered_until is None or answered_until < phase.since:
+        wait = (
+            ""
+            if overall is None or overall.tolerance is None
+            else (f"; wait until {_clock((seen_until or phase.since) + tolerance)} to know")
+        )
+        reason = f"not seen since {_clock(seen_until or base.until)}, which its rhythm allows{wait}"
+        if overall is not None and overall.tolerance is None:
+            reason = f"seen only at {_clock(overall.last)} before: its rhythm is not known"
+        return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
+    change = _changed(track, around, phase)
+    if change is not None:
+        return Outcome(
+            phase.name, outcome.CHANGED, outcome.FIXED, change[0], reasons=(change[1],), rates=rates
+        )
+    untested = _untested(track, known, around, base, phase)
+    if untested:
+        return Outcome(
+            phase.name,
+            outcome.NOT_TESTED,
+            None,
+            None,
+            reasons=(
+                "goes on, and so far only on brokers that are not upgraded: "
+                + ", ".join(functions.words(name) for name in untested),
+            ),
+            rates=rates,
+        )
+    return Outcome(
+        phase.name, outcome.UNAFFECTED, None, None, reasons=_notes(track, base, phase), rates=rates
+    )
+
+
+def _of_new(
+    track: Track, harm: list[Sign], phase: Phase, rates: tuple[FunctionRates, ...], around: Surroundings
+) -> Outcome:
+    first = track.all_requests[0].first if track.all_requests else phase.until
+    if first < around.upgrade.phases[0].since and not within(track.all_requests, phase.since, phase.until):
+        reason = f"last seen at {_clock(track.all_requests[0].last)}, on an earlier release: its rhythm is not known"
+        return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
+    if first >= phase.until:
+        return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=("first seen later",), rates=rates)
+    gave_up = signs.without_fetch(track, first, phase.until)
+    if gave_up is not None:
+        harm.append(gave_up)
+    worst = _strongest(harm)
+    if worst is not None:
+        return _of_sign(phase, outcome.FAILING, worst, rates, harm)
+    return Outcome(
+        phase.name,
+        outcome.NEW,
+        None,
+        first,
+        reasons=(f"nothing was seen of it on {around.upgrade.from_release}: no before to compare with",),
+        rates=rates,
+    )
+
+
+def _only_refused(track: Track, phase: Phase, tolerance: float) -> bool:
+    """Whether nothing was answered any more, though requests still come."""
+    last = _last_answered(track, phase.until)
+    return last is None or phase.until - last > tolerance
+
+
+def _vanished(
+    track: Track,
+    known: Knowledge,
+    around: Surroundings,
+    base: Baseline,
+    harm: list[Sign],
+    phase: Phase,
+    tolerance: float,
+    rates: tuple[FunctionRates, ...],
+) -> Outcome | None:
+    """The client sends nothing that is answered. None where its rhythm is not known: it is then not seen."""
+    overall = base.overall
+    if overall is None or overall.tolerance is None:
+        worst = _strongest(harm)
+        return _of_sign(phase, outcome.FAILING, worst, rates, harm) if worst else None
+    last = _last_answered(track, phase.until)
+    if last is None:
+        return None
+    worst = _strongest(harm)
+    if worst is not None and last >= base.until - tolerance:
+        return _of_sign(phase, outcome.FAILING, worst, rates, harm)
+    before_the_roll = base.until - last > tolerance
+    left = _left_group(track, last)
+    if left:
+        return Outcome(
+            phase.name,
+            outcome.GONE,
+            outcome.LEFT_GROUP,
+            last,
+            signs.CERTAIN,
+            (f"left its group at {_clock(last)}, as a client that is stopped does",),
+            rates,
+        )
+    rose = _failed_logins_rose(track, around, last, phase.until)
+    if rose and not before_the_roll:
+        if known.breaks_login:
+            return Outcome(
+                phase.name,
+                outcome.FAILING,
+                outcome.AUTHENTICATION_FAILED,
+                last,
+                signs.LIKELY,
+                (f"last request answered at {_clock(last)}; {rose}", *known.breaks_login),
+                rates,
+            )
+        return Outcome(
+            phase.name,
+            outcome.GONE,
+            outcome.FAILED_LOGINS,
+            last,
+            signs.POSSIBLE,
+            (
+                f"last request answered at {_clock(last)}; {rose}; nothing that is known of its library explains it: its "
+                "credentials may have been changed",
+            ),
+            rates,
+        )
+    why = f"no request since {_clock(last)}"
+    if before_the_roll:
+        why += ", before the first broker changed"
+    if not around.has_failed_logins and _may_log_in(track):
+        why += "; failed logins are not recorded (no server.log): it may be locked out"
+    return Outcome(phase.name, outcome.GONE, outcome.SILENT, last, signs.POSSIBLE, (why,), rates)
+
+
+def _partly_locked_out(
+    track: Track, known: Knowledge, around: Surroundings, sign: Sign, phase: Phase
+) -> Sign | None:
+    """What stopped did so because new connections are not let in: those that are open go on until their broker stops. Without
+    a rule of its library only where none of its functions goes on, since another client of the address may fail to log in."""
+    if sign.kind != outcome.SILENT_FUNCTION:
+        return None
+    rose = _failed_logins_rose(track, around, sign.since, phase.until)
+    later = [span for span in track.all_requests if span.first > sign.since + around.slot_seconds]
+    if not rose or any(span.incarnation in around.upgrade.new for span in later):
+        return None
+    if known.breaks_login:
+        reason = f"{rose}; {'; '.join(known.breaks_login)}"
+        return Sign(outcome.AUTHENTICATION_FAILED, sign.since, signs.LIKELY, reason, sign.functions, ())
+    if any(
+        phase.until - span.last <= LEAST_TOLERANCE_SECONDS
+        for spans in track.answered.values()
+        for span in spans
+    ):
+        return None
+    reason = f"{sign.reason}; {rose}; nothing that is known of its library explains it"
+    return Sign(outcome.FAILED_LOGINS, sign.since, signs.POSSIBLE, reason, sign.functions, ())
+
+
+def _left_group(track: Track, last: float) -> bool:
+    spans = track.by_api.get(functions.LEAVE_GROUP, ())
+    return any(last - 30 <= span.last <= last + 1 for span in spans)
+
+
+def _may_log_in(track: Track) -> bool:
+    return any(protocol.startswith("SASL") or not protocol for protocol in track.protocols)
+
+
+def _failed_logins_rose(track: Track, around: Surroundings, last: float, until: float) -> str:
+    """Whether more logins failed from its addresses after its last request than before: per minute, half as many again
+    and three more. Empty if not."""
+    if not _may_log_in(track):
+        return ""
+    logins = [each for address in track.addresses for each in around.failed_logins.get(address, ())]
+    before = around.upgrade.phases[0]
+    earlier = _count(logins, before.since, before.until) / max((before.until - before.since) / 60, 1 / 6)
+    window = min(until, last + 300.0)
+    later = _count(logins, last, window) / max((window - last) / 60, 1 / 6)
+    if later < 1.5 * earlier + 3:
+        return ""
+    mechanisms = sorted({each.mechanism for each in logins if each.mechanism and each.last >= last})
+    named = f" with {', '.join(mechanisms)}" if mechanisms else ""
+    return f"failed logins{named} from its address rose from {earlier:.0f} to {later:.0f} a minute after that"
+
+
+def _count(logins: Sequence[FailedLogin], since: float, until: float) -> int:
+    return sum(each.connections for each in logins if each.first >= since and each.first < until)
+
+
+def _last_answered(track: Track, until: float) -> float | None:
+    found = [last_before(spans, until) for spans in track.by_api.values()]
+    return max((at for at in found if at is not None), default=None)
+
+
+def _changed(track: Track, around: Surroundings, phase: Phase) -> tuple[float, str] | None:
+    """When, and to what, the software changed within the phase."""
+    began = around.upgrade.began
+    old = {v for v, (first, _) in track.versions.items() if first < began and v[0] != UNKNOWN_SOFTWARE}
+    came = {
+        v: first
+        for v, (first, _) in track.versions.items()
+        if phase.since <= first < phase.until and v[0] != UNKNOWN_SOFTWARE
+    }
+    if not old or not came:
+        return None
+    still = [v for v in old if track.versions[v][1] > min(came.values()) + 60.0]
+    if still:
+        return None
+    new = min(came, key=lambda v: came[v])
+    was = max(old, key=lambda v: track.versions[v][1])
+    return came[new], f"{' '.join(was)} until {_clock(track.versions[was][1])}, then {' '.join(new)}"
+
+
+def _untested(
+    track: Track, known: Knowledge, around: Surroundings, base: Baseline, phase: Phase
+) -> tuple[str, ...]:
+    """Functions that no upgraded broker has answered yet, while the roll is halted: all of them, or those that a finding
+    says would stop."""
+    if phase.name != ROLLING or around.upgrade.is_complete:
+        return ()
+    new = around.upgrade.new
+    regular = [name for name in base.by_function if base.regular(name)]
+    untested = [
+        name
+        for name in regular
+        if not any(
+            span.incarnation in new for span in within(track.answered.get(name, ()), phase.since, phase.until)
+        )
+    ]
+    at_risk = {functions.served(key, is_tool=track.is_tool) for key in known.breaking_apis}
+    if untested and (len(untested) == len(regular) or at_risk & set(untested)):
+        return tuple(sorted(untested))
+    return ()
+
+
+def _notes(track: Track, base: Baseline, phase: Phase) -> tuple[str, ...]:
+    """What stopped and is not held against the upgrade."""
+    notes = []
+    for name in sorted(base.by_function):
+        before = base.regular(name)
+        last = last_before(track.answered[name], phase.until)
+        if before and before.tolerance and last is not None and phase.until - last > before.tolerance:
+            notes.append(
+                f"{functions.words(name)} no more since {_clock(last)}: not at a change of the brokers, and the rest goes on"
+            )
+    return tuple(notes)
+
+
+def _of_sign(
+    phase: Phase, what: str, sign: Sign, rates: tuple[FunctionRates, ...], all_signs: Sequence[Sign] = ()
+) -> Outcome:
+    found = [sign, *(each for each in all_signs if each is not sign)]
+    return Outcome(
+        phase.name,
+        what,
+        sign.kind,
+        min((each.since for each in found), default=sign.since),
+        sign.confidence,
+        tuple(dict.fromkeys(each.reason for each in found)),
+        rates,
+        tuple(dict.fromkeys(name for each in found for name in each.functions)),
+        tuple(dict.fromkeys(key for each in found for key in each.api_keys)),
+    )
+
+
+def _strongest(found: Sequence[Sign]) -> Sign | None:
+    confidences = (signs.CERTAIN, signs.LIKELY, signs.POSSIBLE)
+    return min(
+        found,
+        key=lambda sign: (
+            sign.confidence == signs.POSSIBLE,
+            outcome.FAILURE_KINDS.index(sign.kind),
+            confidences.index(sign.confidence),
+            sign.since,
+            sign.reason,
+        ),
+        default=None,
+    )
+
+
+def _rates(track: Track, before: Phase, phase: Phase) -> tuple[FunctionRates, ...]:
+    since = min(phase.settled, phase.until - 1) if phase.name in (FINALIZED, ROLLED_BACK) else phase.settled
+    return tuple(
+        FunctionRates(
+            name,
+            _per_minute(spans, before.since, before.until),
+            _per_minute(spans, since, phase.until),
+        )
+        for name, spans in sorted(track.answered.items())
+    )
+
+
+def _per_minute(spans: Sequence[signs.Span], since: float, until: float) -> float:
+    if until - since <= 0:
+        return 0.0
+    return sum(span.requests for span in within(spans, since, until)) / (until - since) * 60
+
+
+def _clock(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
+
+
+__all__ = ["BEFORE", "Knowledge", "Surroundings", "outcomes"]

@@ -1,0 +1,405 @@
+"""Evidence for the review from request logs and the server.log files beside them.
+
+A request log tells which requests of whom were answered and how; server.log tells which release ran when, what was refused and
+whose login failed. Without a server.log the releases are those that the ApiVersions answers leave possible, a restart on the
+same release does not show, and neither refusals nor failed logins do.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+from typing import Any, NamedTuple
+
+from client_telemetry.identity import broker_clients
+from client_telemetry.review.activity import (
+    UNKNOWN_SOFTWARE,
+    Activity,
+    BrokerRun,
+    Client,
+    Evidence,
+    FailedLogin,
+    FeatureLevels,
+    UnnamedRefusal,
+)
+from client_telemetry.review.server_log import LoginFailure, RefusedRequest, ServerRun, read
+from client_telemetry.sources.log_files import CutOff, LogFile, lines
+from client_telemetry.sources.request_log.broker_survey import addresses, survey
+from client_telemetry.sources.request_log.log_line import MARK, LineReader
+from client_telemetry.sources.request_log.request_entry import (
+    API_VERSIONS,
+    FETCH,
+    METADATA,
+    BadEntry,
+    RequestEntry,
+    parse_entry,
+)
+
+_INIT_PRODUCER_ID = 22
+_GROUP_APIS = frozenset((8, 11, 12, 14, 68))
+"""Asked by members of a group: OffsetCommit, JoinGroup, Heartbeat, SyncGroup, ConsumerGroupHeartbeat."""
+_SLOTS = 360
+_SHORTEST_SLOT_SECONDS = 10.0
+"""A log is cut into about so many slots, none of them shorter."""
+_UNSUPPORTED_VERSION = 35
+_KIND_LINES = 400
+"""Lines of a file that are looked at to see what it is: a broker prints all its settings first."""
+
+
+class NoRequests(ValueError):
+    """None of the files holds entries of the request logger; the message says what to do."""
+
+
+class _Span(NamedTuple):
+    """From when on a broker incarnation wrote the log."""
+
+    since: float
+    incarnation: str
+    broker_id: int
+
+
+@dataclass
+class _Folder:
+    """What lies in one folder: the logs of one broker, of one or several of its runs."""
+
+    name: str
+    requests: list[LogFile] = field(default_factory=list)
+    servers: list[LogFile] = field(default_factory=list)
+
+
+def from_logs(
+    logs: Sequence[LogFile], zone: tzinfo = UTC, report: Callable[[str], None] = lambda text: None
+) -> Evidence:
+    """Read request logs and server logs. Raises NoRequests."""
+    folders = _folders(logs)
+    if not any(folder.requests for folder in folders):
+        raise NoRequests(
+            "there is no entry of kafka.request.logger at DEBUG in what was named: its lines have "
+            '"Completed request:" in them, and usually go to kafka-request.log'
+        )
+    return _Reading(folders, zone, report).evidence()
+
+
+def _folders(logs: Sequence[LogFile]) -> list[_Folder]:
+    found: dict[str, _Folder] = {}
+    for log in logs:
+        folder = found.setdefault(log.file.folder, _Folder(log.file.folder))
+        kind = _kind(log)
+        if kind == "requests":
+            folder.requests.append(log)
+        elif kind == "server":
+            folder.servers.append(log)
+    return [found[name] for name in sorted(found)]
+
+
+def _kind(log: LogFile) -> str | None:
+    """What a file is, by its first lines."""
+    looks_like_a_server_log = False
+    for number, (_, line) in enumerate(lines(log, CutOff())):
+        if MARK in line:
+            return "requests"
+        if b" (kafka." in line or b" (org.apache.kafka." in line:
+            looks_like_a_server_log = True
+            break
+        if number > _KIND_LINES:
+            break
+    return "server" if looks_like_a_server_log else None
+
+
+class _Reading:
+    def __init__(self, folders: Sequence[_Folder], zone: tzinfo, report: Callable[[str], None]) -> None:
+        self._folders, self._zone, self._report = folders, zone, report
+        self._evidence = Evidence("", [], [], [], [], [], _SHORTEST_SLOT_SECONDS, False, False)
+        self._logins: dict[tuple[str, str, int, int], FailedLogin] = {}
+        self._unnamed: dict[tuple[str, str, int, int, int], UnnamedRefusal] = {}
+
+    def evidence(self) -> Evidence:
+        found = self._evidence
+        server_runs = {folder.name: self._server_runs(folder) for folder in self._folders}
+        known = [run for runs in server_runs.values() for run in runs]
+        if known:
+            found.has_failed_logins = found.has_refusals = True
+            span = max(run.last for run in known) - min(run.started for run in known)
+            found.slot_seconds = max(_SHORTEST_SLOT_SECONDS, round(span / _SLOTS, -1))
+        for folder in self._folders:
+            if any(run.is_broker for run in server_runs[folder.name]):
+                self._with_server_log(folder, [run for run in server_runs[folder.name] if run.is_broker])
+            elif folder.requests:
+                self._report(
+                    f"{folder.name}: no server.log beside the request log: refused requests and failed logins do not show"
+                )
+                self._without_server_log(folder)
+        found.runs.sort(key=lambda run: (run.started, run.broker_id))
+        found.features.sort(key=lambda each: each.at)
+        found.unnamed_refusals += [self._unnamed[key] for key in sorted(self._unnamed)]
+        found.failed_logins += [self._logins[key] for key in sorted(self._logins)]
+        return found
+
+    def _server_runs(self, folder: _Folder) -> list[ServerRun]:
+        runs = [
+            run
+            for log in folder.servers
+            for run in read((line for _, line in lines(log, CutOff())), self._zone)
+        ]
+        return sorted(runs, key=lambda run: run.started)
+
+    def _with_server_log(self, folder: _Folder, runs: Sequence[ServerRun]) -> None:
+        found = self._evidence
+        spans = [_Span(run.started, f"{folder.name}@{run.started:.3f}", run.node_id or 0) for run in runs]
+        log = _RequestLog(spans, found.slot_seconds, self._zone)
+        for file in folder.requests:
+            self._report(f"reading {file.file}")
+            log.read(file)
+        for run, span in zip(runs, spans, strict=True):
+            until = run.stopping or max(run.last, log.last.get(span.incarnation, run.last))
+            found.runs.append(
+                BrokerRun(
+                    span.broker_id,
+                    span.incarnation,
+                    (run.release or "",),
+                    run.started,
+                    until,
+                    run.stopping is None,
+                )
+            )
+            found.features += [FeatureLevels(at, levels) for at, levels in run.features]
+            for refused in run.refused:
+                if not log.add_refused(span, refused):
+                    self._add_unnamed(span, refused)
+            for login in run.logins:
+                self._add_login(span, login)
+        self._take(log)
+
+    def _without_server_log(self, folder: _Folder) -> None:
+        found = self._evidence
+        for broker in survey(folder.requests, self._zone).brokers:
+            spans = []
+            for index, life in enumerate(broker.lives):
+                is_last = index + 1 == len(broker.lives)
+                until = (broker.last if is_last else broker.lives[index + 1].since) / 1e9
+                span = _Span(
+                    life.since / 1e9, f"{folder.name}@{broker.broker_id}@{life.since}", broker.broker_id
+                )
+                spans.append(span)
+                found.runs.append(
+                    BrokerRun(
+                        span.broker_id, span.incarnation, life.candidates or (), span.since, until, is_last
+                    )
+                )
+                if life.features:
+                    found.features.append(FeatureLevels(span.since, life.features))
+            log = _RequestLog(
+                spans, found.slot_seconds, self._zone, {(e.host, e.port) for e in broker.endpoints}
+            )
+            for file in folder.requests:
+                self._report(f"reading {file.file}")
+                log.read(file)
+            self._take(log)
+
+    def _take(self, log: "_RequestLog") -> None:
+        self._evidence.activities += log.activities.values()
+        self._evidence.cluster_id = self._evidence.cluster_id or log.cluster_id
+        self._evidence.features += log.features
+
+    def _add_unnamed(self, span: _Span, refused: RefusedRequest) -> None:
+        ends = addresses(refused.connection_id)
+        address = ends.host if ends else ""
+        key = address, span.incarnation, refused.api_key, refused.version, self._slot(refused.at)
+        before = self._unnamed.get(key)
+        first = before.first if before else refused.at
+        count = before.requests if before else 0
+        self._unnamed[key] = UnnamedRefusal(
+            address,
+            span.broker_id,
+            span.incarnation,
+            refused.api_key,
+            refused.version,
+            first,
+            refused.at,
+            count + 1,
+        )
+
+    def _add_login(self, span: _Span, login: LoginFailure) -> None:
+        key = login.address, span.incarnation, hash(login.mechanism), self._slot(login.at)
+        before = self._logins.get(key)
+        first = before.first if before else login.at
+        count = before.connections if before else 0
+        self._logins[key] = FailedLogin(
+            login.address,
+            span.broker_id,
+            span.incarnation,
+            login.mechanism,
+            login.reason,
+            first,
+            login.at,
+            count + 1,
+        )
+
+    def _slot(self, at: float) -> int:
+        return int(at // self._evidence.slot_seconds)
+
+
+class _Connection(NamedTuple):
+    client: Client
+    is_of_a_broker: bool
+
+
+class _RequestLog:
+    """The request logs of one broker. `last`: of each incarnation, when its last request was answered."""
+
+    def __init__(
+        self,
+        spans: Sequence[_Span],
+        slot_seconds: float,
+        zone: tzinfo,
+        endpoints: set[tuple[str, int]] | None = None,
+    ) -> None:
+        self._spans, self._slot_seconds, self._endpoints = sorted(spans), slot_seconds, endpoints
+        self._reader = LineReader(zone)
+        self._connections: dict[tuple[str, str], _Connection] = {}
+        self._announced: dict[tuple[str, str], tuple[str, str]] = {}
+        self._offsets: dict[tuple[Any, ...], int] = {}
+        self.activities: dict[tuple[Client, str, int], Activity] = {}
+        self.last: dict[str, float] = {}
+        self.cluster_id = ""
+        self.features: list[FeatureLevels] = []
+
+    def read(self, log: LogFile) -> None:
+        for _, line in lines(log, CutOff()):
+            if MARK not in line or b'"listener":"CONTROLLER"' in line[-400:]:
+                continue
+            read = self._reader.read(line)
+            if read is None or read.nanos is None:
+                continue
+            try:
+                entry = parse_entry(read.message)
+            except BadEntry:
+                continue
+            ends = addresses(entry.connection_id)
+            if ends is None or entry.is_forwarded:
+                continue
+            if self._endpoints is not None and (ends.local_host, ends.local_port) not in self._endpoints:
+                continue
+            self._add(entry, read.nanos / 1e9, ends.host)
+
+    def add_refused(self, span: _Span, refused: RefusedRequest) -> bool:
+        """Whether an earlier request of the same connection names the client."""
+        connection = self._connections.get((span.incarnation, refused.connection_id))
+        if connection is None:
+            return False
+        if not connection.is_of_a_broker:
+            activity = self._activity(connection.client, span, refused.at)
+            activity.use(refused.api_key, refused.version).add_failed(refused.at, refused=True)
+        return True
+
+    def _add(self, entry: RequestEntry, at: float, address: str) -> None:
+        span = self._span(at)
+        self.last[span.incarnation] = max(at, self.last.get(span.incarnation, at))
+        at_connection = span.incarnation, entry.connection_id
+        name, version = self._software(entry, at_connection)
+        client = Client(entry.client_id, entry.principal, address, name, version, entry.security_protocol)
+        of_a_broker = entry.api_key in broker_clients.api_keys() or _replica_id(entry.request) >= 0
+        before = self._connections.get(at_connection)
+        of_a_broker = of_a_broker or (before is not None and before.is_of_a_broker)
+        self._connections[at_connection] = _Connection(client, of_a_broker)
+        if entry.api_key == METADATA and not self.cluster_id:
+            self.cluster_id = str(entry.response.get("clusterId") or "")
+        if of_a_broker:
+            return
+        activity = self._activity(client, span, at)
+        use = activity.use(entry.api_key, entry.api_version)
+        succeeded, codes = answer(entry.response)
+        if succeeded:
+            use.add_answered(at)
+        else:
+            use.add_failed(at)
+        if not succeeded:
+            for code in codes:
+                key = entry.api_key, code
+                activity.errors[key] = activity.errors.get(key, 0) + 1
+        group = entry.request.get("groupId")
+        if isinstance(group, str) and group and entry.api_key in _GROUP_APIS:
+            activity.groups.add(group)
+        if entry.api_key == FETCH:
+            self._fetch(activity, entry, span)
+        elif entry.api_key == _INIT_PRODUCER_ID and entry.request.get("transactionalId"):
+            timeout = float(entry.request.get("transactionTimeoutMs") or 0) / 1000
+            activity.transaction_timeout = max(activity.transaction_timeout or 0.0, timeout) or None
+        elif entry.api_key == API_VERSIONS:
+            levels = {f["name"]: f["maxVersionLevel"] for f in entry.response.get("finalizedFeatures") or ()}
+            if levels and (not self.features or self.features[-1].levels != levels):
+                self.features.append(FeatureLevels(at, levels))
+
+    def _software(self, entry: RequestEntry, connection: tuple[str, str]) -> tuple[str, str]:
+        """ApiVersions registers the name (KIP-511): its own entry still says unknown."""
+        if entry.api_key == API_VERSIONS and not entry.response.get("errorCode"):
+            name = entry.request.get("clientSoftwareName")
+            if name:
+                self._announced[connection] = str(name), str(entry.request.get("clientSoftwareVersion") or "")
+        if entry.software_name and entry.software_name != UNKNOWN_SOFTWARE:
+            return entry.software_name, entry.software_version or ""
+        return self._announced.get(connection, (UNKNOWN_SOFTWARE, ""))
+
+    def _span(self, at: float) -> _Span:
+        found = self._spans[0]
+        for span in self._spans[1:]:
+            if span.since <= at:
+                found = span
+        return found
+
+    def _activity(self, client: Client, span: _Span, at: float) -> Activity:
+        slot = int(at // self._slot_seconds)
+        key = client, span.incarnation, slot
+        found = self.activities.get(key)
+        if found is None:
+            begin = slot * self._slot_seconds
+            found = self.activities[key] = Activity(
+                client, span.broker_id, span.incarnation, begin, begin + self._slot_seconds
+            )
+        return found
+
+    def _fetch(self, activity: Activity, entry: RequestEntry, span: _Span) -> None:
+        for topic in entry.request.get("topics") or ():
+            name = topic.get("topic") or topic.get("topicId")
+            for part in topic.get("partitions") or ():
+                offset = part.get("fetchOffset")
+                if not isinstance(offset, int):
+                    continue
+                key = entry.client_id, entry.principal, name, part.get("partition"), span.incarnation
+                if offset < self._offsets.get(key, offset):
+                    activity.offsets_back += 1
+                self._offsets[key] = offset
+
+
+def answer(response: dict[str, Any]) -> tuple[bool, list[int]]:
+    """Whether at least a part of what was asked succeeded, and the error codes.
+
+    >>> answer({"errorCode": 51}), answer({"responses": [{"partitions": [{"errorCode": 6}, {"errorCode": 0}]}]})
+    ((False, [51]), (True, [6]))
+    """
+    own = response.get("errorCode")
+    if isinstance(own, int) and own:
+        return False, [own]
+    codes = list(_codes(value for key, value in response.items() if key != "errorCode"))
+    if not codes:
+        return True, []
+    return 0 in codes, sorted({code for code in codes if code})
+
+
+def _codes(values: Iterable[Any]) -> Iterable[int]:
+    for value in values:
+        if isinstance(value, dict):
+            code = value.get("errorCode")
+            if isinstance(code, int):
+                yield code
+            yield from _codes(
+                inner for key, inner in value.items() if key != "errorCode" and isinstance(inner, dict | list)
+            )
+        elif isinstance(value, list):
+            yield from _codes(value)
+
+
+def _replica_id(request: dict[str, Any]) -> int:
+    """Of Fetch, ListOffsets, OffsetForLeaderEpoch: -1 and below are consumers, else the broker that asks."""
+    state = request.get("replicaState")
+    found = state.get("replicaId", -1) if isinstance(state, dict) else request.get("replicaId", -1)
+    return found if isinstance(found, int) else -1

@@ -1,0 +1,46 @@
+"""What happened to a client: the words of it, and what it rests on. Pure."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+UNAFFECTED, FAILING, FAILING_BEFORE = "unaffected", "failing", "failing_before"
+GONE, CHANGED, NEW = "gone_or_locked_out", "changed", "new"
+NOT_TESTED, NOT_SEEN = "not_tested", "not_seen"
+OUTCOMES = (FAILING, GONE, FAILING_BEFORE, CHANGED, NOT_TESTED, NOT_SEEN, NEW, UNAFFECTED)
+"""What asks for a person first."""
+
+REFUSED, AUTHENTICATION_FAILED = "refused", "authentication_failed"
+SILENT_FUNCTION, STUCK, PARTLY = "silent_function", "stuck", "partly"
+FAILURE_KINDS = (REFUSED, AUTHENTICATION_FAILED, STUCK, SILENT_FUNCTION, PARTLY)
+
+LEFT_GROUP, FAILED_LOGINS, SILENT = "left_group", "failed_logins", "silent"
+GONE_KINDS = (LEFT_GROUP, FAILED_LOGINS, SILENT)
+"""How a client went: it left its group cleanly; failed logins from its address rose at that time, and nothing is known of its
+library that would explain them; neither."""
+FIXED, WORSE, WORKS_AGAIN = "fixed", "worse", "works_again"
+
+
+class FunctionRates(NamedTuple):
+    """Requests per minute, before and in the phase."""
+
+    function: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """`since`: when it began, seconds. `confidence`: `certain` where the broker names the client, `likely` where address, API
+    and time leave no other, `possible` where they leave several. `reasons`: what the broker says, in sentences."""
+
+    phase: str
+    outcome: str
+    kind: str | None = None
+    since: float | None = None
+    confidence: str = "certain"
+    reasons: tuple[str, ...] = ()
+    rates: tuple[FunctionRates, ...] = field(default=())
+    lost: tuple[str, ...] = ()
+    """Functions that stopped."""
+    api_keys: tuple[int, ...] = ()
+    """APIs that were refused, or answered with an error for good."""

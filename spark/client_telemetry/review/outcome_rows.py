@@ -1,0 +1,63 @@
+"""Rows of upgrade_outcomes from a review. Pure."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from client_telemetry.review import prediction
+from client_telemetry.review.model import Review, ReviewedClient
+from client_telemetry.review.outcome import Outcome
+from client_telemetry.review.phases import Phase
+
+
+def outcome_rows(
+    found: Review, review_id: str, report_id: str | None, reviewed_at: datetime
+) -> list[dict[str, Any]]:
+    """One for each client and phase after `before`."""
+    of_review = {
+        "cluster_id": found.cluster_id,
+        "review_id": review_id,
+        "from_release": found.upgrade.from_release,
+        "to_release": found.upgrade.to_release,
+        "report_id": report_id,
+        "reviewed_at": reviewed_at,
+    }
+    return [
+        {**of_review, **_row(client, happened, phase)}
+        for client in found.clients
+        for happened, phase in zip(client.outcomes, found.upgrade.phases[1:], strict=True)
+    ]
+
+
+def _row(client: ReviewedClient, happened: Outcome, phase: Phase) -> dict[str, Any]:
+    foreseen = client.prediction
+    return {
+        "client_id": client.client_id,
+        "principal": client.principal,
+        "client_software_name": client.software_name,
+        "client_software_version": client.software_version,
+        "addresses": list(client.addresses),
+        "phase": phase.name,
+        "phase_from": _moment(phase.since),
+        "phase_until": _moment(phase.until),
+        "predicted": None if foreseen is None else foreseen.by_phase.get(phase.name, foreseen.verdict),
+        "predicted_when": None if foreseen is None else foreseen.when,
+        "rules": []
+        if foreseen is None
+        else sorted({rule.rule_id for rule in foreseen.rules if rule.decides}),
+        "outcome": happened.outcome,
+        "kind": happened.kind,
+        "since": None if happened.since is None else _moment(happened.since),
+        "confidence": happened.confidence,
+        "comparison": client.comparison,
+        "lost_functions": sorted(happened.lost),
+        "api_keys": sorted(happened.api_keys),
+        "reasons": list(happened.reasons),
+        "rates": [rate._asdict() for rate in happened.rates],
+        "fix": (foreseen.fix or None) if foreseen and client.comparison != prediction.AS_SAFE else None,
+        "owner": client.owner,
+        "owner_contact": client.owner_contact,
+    }
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(round(seconds, 6), UTC)

@@ -1,0 +1,329 @@
+"""Signs of harm in what one client did, each from a fact of the protocol. Pure.
+
+refused    a broker that does not serve a version closes the connection (SocketServer, UnsupportedVersionException)
+silent     a function stops while the client goes on: a group member that fetches without heartbeats is out of its group
+stuck      the same error for longer than the transaction's own time-out: InitProducerId 51 CONCURRENT_TRANSACTIONS of a
+           coordinator that cannot end a transaction, 90 PRODUCER_FENCED of a client that repeats an old epoch
+gone       nothing at all any more
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from client_telemetry.compatibility import apis
+from client_telemetry.review import functions
+from client_telemetry.review.activity import UnnamedRefusal
+from client_telemetry.review.rhythm import Rhythm, rhythm
+from client_telemetry.review.tracks import Failures, Span, Track, last_before, within
+
+CERTAIN, LIKELY, POSSIBLE = "certain", "likely", "possible"
+TRANSACTION_TIMEOUT_SECONDS = 60.0
+"""transaction.timeout.ms of Kafka's producer; a client that names another in InitProducerId has that."""
+FOLLOWS_SECONDS = 120.0
+"""So soon after a change of the brokers a function stops that stops because of it: a coordinator moves with the stop of its
+broker, connections are opened again, and a session times out (45 s by default)."""
+LEAST_ERRORS = 3
+STEADY_REQUESTS = 20
+"""What came so often without a longer pause does not stop at a change of the brokers by chance."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What a client did while all was as before. `until`: when that ended."""
+
+    by_function: dict[str, Rhythm]
+    overall: Rhythm | None
+    until: float
+
+    def regular(self, name: str) -> Rhythm | None:
+        """The rhythm of a function that was still going on at the end."""
+        found = self.by_function.get(name)
+        if found is None or found.tolerance is None or self.until - found.last > found.tolerance:
+            return None
+        return found
+
+
+def baseline(track: Track, since: float, until: float, slot_seconds: float) -> Baseline:
+    by_function = {}
+    for name, spans in track.answered.items():
+        found = rhythm(within(spans, since, until), slot_seconds)
+        if found is not None:
+            by_function[name] = found
+    return Baseline(by_function, rhythm(within(track.all_requests, since, until), slot_seconds), until)
+
+
+class Refusal(NamedTuple):
+    """Requests of a client, of an API and version, that were refused. `confidence`: see Outcome."""
+
+    api_key: int
+    version: int
+    first: float
+    last: float
+    requests: int
+    incarnations: frozenset[str]
+    confidence: str
+
+
+class Sign(NamedTuple):
+    kind: str
+    since: float
+    confidence: str
+    reason: str
+    functions: tuple[str, ...]
+    api_keys: tuple[int, ...]
+
+
+def named_refusals(track: Track) -> list[Refusal]:
+    """Of requests on connections that named the client."""
+    found: dict[tuple[int, int], list[Failures]] = {}
+    for failure in track.failures:
+        if failure.refused and failure.api_key != 18:  # a refused ApiVersions is asked again, lower
+            found.setdefault((failure.api_key, failure.version), []).append(failure)
+    return [
+        Refusal(
+            key,
+            version,
+            min(each.first for each in own),
+            max(each.last for each in own),
+            sum(each.refused for each in own),
+            frozenset(each.incarnation for each in own),
+            CERTAIN,
+        )
+        for (key, version), own in sorted(found.items())
+    ]
+
+
+def attributed(tracks: Sequence[Track], refusals: Sequence[UnnamedRefusal]) -> dict[int, list[Refusal]]:
+    """By track (its index): refusals on connections that name nobody, held against who used that version of that API from
+    that address, answered or refused, on any broker. Who sends it to a broker that does not serve it is refused: that is the
+    protocol's own rule, so each of them is a candidate."""
+    users: dict[tuple[str, int, int], list[int]] = {}
+    for index, track in enumerate(tracks):
+        sent = set(track.used) | {(f.api_key, f.version) for f in track.failures if f.refused}
+        for address in track.addresses:
+            for key, version in sent:
+                users.setdefault((address, key, version), []).append(index)
+    found: dict[int, dict[tuple[int, int], list[UnnamedRefusal]]] = {}
+    shared: dict[tuple[int, tuple[int, int]], int] = {}
+    for refusal in refusals:
+        candidates = users.get((refusal.address, refusal.api_key, refusal.version), [])
+        for index in candidates:
+            api = refusal.api_key, refusal.version
+            found.setdefault(index, {}).setdefault(api, []).append(refusal)
+            shared[index, api] = max(shared.get((index, api), 0), len(candidates))
+    return {
+        index: [
+            Refusal(
+                key,
+                version,
+                min(each.first for each in own),
+                max(each.last for each in own),
+                sum(each.requests for each in own),
+                frozenset(each.incarnation for each in own),
+                LIKELY if shared[index, (key, version)] == 1 else POSSIBLE,
+            )
+            for (key, version), own in sorted(by_api.items())
+        ]
+        for index, by_api in found.items()
+    }
+
+
+def merged(named: Sequence[Refusal], unnamed: Sequence[Refusal]) -> list[Refusal]:
+    """One for each API and version. What is named is certain; how often it was refused in all is then as likely."""
+    found = {(each.api_key, each.version): each for each in unnamed}
+    for each in named:
+        other = found.get((each.api_key, each.version))
+        if other is None:
+            found[each.api_key, each.version] = each
+            continue
+        found[each.api_key, each.version] = Refusal(
+            each.api_key,
+            each.version,
+            min(each.first, other.first),
+            max(each.last, other.last),
+            each.requests + (other.requests if other.confidence == LIKELY else 0),
+            each.incarnations | other.incarnations,
+            CERTAIN,
+        )
+    return [found[key] for key in sorted(found)]
+
+
+def refused(
+    track: Track, refusals: Sequence[Refusal], since: float, until: float, tolerance: float
+) -> list[Sign]:
+    """Refusals within the time that were not followed by the function's going on. `PARTLY` (kind `partly`): it goes on, but only
+    on brokers that refuse nothing."""
+    found = []
+    for refusal in refusals:
+        if refusal.last < since or refusal.first >= until:
+            continue
+        first = max(refusal.first, since)
+        name = functions.served(refusal.api_key, is_tool=track.is_tool)
+        own = within(track.by_api.get(refusal.api_key, ()), first, until)
+        needs = own if name is None else own + within(track.answered.get(name, ()), first, until)
+        still = [span for span in needs if until - span.last <= tolerance]
+        says = (
+            f"{apis.name(refusal.api_key)} v{refusal.version} refused {refusal.requests:,} times "
+            f"by {_counted(len(refusal.incarnations), 'broker')}"
+        )
+        if refusal.confidence == POSSIBLE:
+            says += ", from its address, where other clients send it too"
+        affected = (name,) if name else (apis.name(refusal.api_key),)
+        where = {span.incarnation for span in still}
+        if where - refusal.incarnations and not where & refusal.incarnations:
+            found.append(Sign("partly", first, refusal.confidence, says, affected, (refusal.api_key,)))
+        elif not still:
+            found.append(Sign("refused", first, refusal.confidence, says, affected, (refusal.api_key,)))
+        elif (
+            not [span for span in own if until - span.last <= tolerance]
+            and refusal.api_key in track.by_api
+            and refusal.confidence != POSSIBLE
+            and until - refusal.last <= tolerance
+        ):  # The function goes on by another request, as heartbeats do after a refused JoinGroup: the API does not.
+            found.append(Sign("refused", first, refusal.confidence, says, affected, (refusal.api_key,)))
+    return found
+
+
+def silent(
+    track: Track,
+    base: Baseline,
+    until: float,
+    changes: Sequence[float],
+    refused_apis: Collection[int] = (),
+) -> list[Sign]:
+    """Functions that stopped while the client goes on."""
+    found = []
+    for name in sorted(base.by_function):
+        before = base.regular(name)
+        if before is None or before.tolerance is None:
+            continue
+        last = last_before(track.answered[name], until)
+        if last is None or until - last <= before.tolerance:
+            continue
+        alive = last_before(track.all_requests, until)
+        if alive is None or alive - last <= before.tolerance:
+            continue
+        follows = any(change - 10 <= last <= change + FOLLOWS_SECONDS for change in changes)
+        others = _going_on(track, name, last + before.tolerance, until)
+        structural = _needs_it(name, others)
+        if not follows and not structural:
+            continue
+        failing = sum(f.failed for f in track.failures if f.first >= last - 1 and f.first < until)
+        is_steady = before.requests >= STEADY_REQUESTS
+        if not (structural or failing or others or is_steady or _asks_more(track, base, last, until)):
+            continue
+        what = ", ".join(functions.words(other) for other in others) or "asks Metadata"
+        says = f"{functions.words(name)} no more since {_clock(last)} (every {_pace(before)} before), and still {what}"
+        confidence = CERTAIN if structural and follows else LIKELY
+        found.append(Sign("silent_function", last, confidence, says, (name,), ()))
+    return found
+
+
+def without_fetch(track: Track, since: float, until: float) -> Sign | None:
+    """A member that was given partitions asks for their committed offsets, and then has to look up an offset or fetch. One
+    that does neither gave up by itself, and the broker has no refusal of it."""
+    asked = within(track.by_api.get(functions.OFFSET_FETCH, ()), since, until)
+    joined = within(track.by_api.get(functions.JOIN_GROUP, ()), since, until)
+    if track.is_tool or not asked or not joined:
+        return None
+    first = asked[0].first
+    went_on = within(track.by_api.get(functions.FETCH_API, ()), first, until)
+    went_on += within(track.by_api.get(functions.LIST_OFFSETS, ()), first, until)
+    if any(span.last > first for span in went_on) or until - first < FOLLOWS_SECONDS / 4:
+        return None
+    return Sign(
+        "silent_function",
+        first,
+        LIKELY,
+        f"joins its group and asks for committed offsets since {_clock(first)}, and neither looks up an offset nor fetches",
+        (functions.FETCH,),
+        (),
+    )
+
+
+def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | None:
+    """The same error for longer than its own time-out, and no success since."""
+    by_api: dict[int, list[Failures]] = {}
+    for failure in track.failures:
+        if failure.failed and failure.code and failure.first < until:
+            by_api.setdefault(failure.api_key, []).append(failure)
+    for key, own in sorted(by_api.items()):
+        succeeded = last_before(track.by_api.get(key, []), until)
+        after = [each for each in own if succeeded is None or each.last > succeeded]
+        if not after:
+            continue
+        first, last = min(each.first for each in after), max(min(each.last, until) for each in after)
+        timeout = TRANSACTION_TIMEOUT_SECONDS
+        if key == functions.INIT_PRODUCER_ID:
+            named = [each.transaction_timeout for each in track.activities if each.transaction_timeout]
+            timeout = max(named, default=timeout)
+        if last - first <= timeout or last < since or until - last > max(tolerance, timeout):
+            continue
+        if sum(each.failed for each in after) < LEAST_ERRORS:
+            continue
+        codes = sorted({each.code for each in after if each.code})
+        says = (
+            f"{apis.name(key)} answered with error {', '.join(map(str, codes))} and nothing else since {_clock(first)}, "
+            f"longer than its time-out of {timeout:.0f} s"
+        )
+        name = functions.served(key, is_tool=track.is_tool)
+        return Sign("stuck", first, CERTAIN, says, (name,) if name else (), (key,))
+    return None
+
+
+def _going_on(track: Track, name: str, since: float, until: float) -> tuple[str, ...]:
+    return tuple(
+        other
+        for other, spans in sorted(track.answered.items())
+        if other != name and within(spans, since, until)
+    )
+
+
+def _needs_it(name: str, others: Collection[str]) -> bool:
+    """Whether a client that still does the others cannot be well without it: a group member fetches and keeps its membership
+    together."""
+    return name == functions.MEMBERSHIP and functions.FETCH in others
+
+
+def _asks_more(track: Track, base: Baseline, last: float, until: float) -> bool:
+    """Whether it asks for Metadata, its coordinator or a new producer id more than before: it looks for a way."""
+    for key in (3, functions.INIT_PRODUCER_ID, 10, functions.JOIN_GROUP):
+        spans = track.by_api.get(key, ())
+        before = sum(span.requests for span in within(spans, float("-inf"), base.until))
+        began = min((span.first for span in track.all_requests), default=base.until)
+        after = sum(span.requests for span in within(spans, last, until))
+        watched = max(base.until - began, 1.0)
+        if after >= LEAST_ERRORS and after / max(until - last, 1.0) > 3 * before / watched:
+            return True
+    return False
+
+
+def _pace(found: Rhythm) -> str:
+    seconds = (found.last - found.first) / max(found.requests - 1, 1)
+    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
+def _clock(at: float) -> str:
+    return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
+
+
+__all__ = [
+    "Baseline",
+    "Refusal",
+    "Sign",
+    "Span",
+    "attributed",
+    "baseline",
+    "merged",
+    "named_refusals",
+    "refused",
+    "silent",
+    "stuck",
+    "without_fetch",
+]

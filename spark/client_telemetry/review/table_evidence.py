@@ -1,0 +1,217 @@
+"""Evidence for the review from the lake's tables: connection_events and brokers.
+
+Counts of an event are cumulative since its connection opened: what a connection did between two of its events is their
+difference, and lies between the requests that they call the latest.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.review.activity import (
+    Activity,
+    BrokerRun,
+    Client,
+    Evidence,
+    FailedLogin,
+    FeatureLevels,
+    UnnamedRefusal,
+    Use,
+)
+
+SHORTEST_SLOT_SECONDS = 10
+SLOTS = 360
+"""The time is cut into about so many slots, none of them shorter."""
+_CLIENT = (
+    "client_id",
+    "principal",
+    "client_address",
+    "client_software_name",
+    "client_software_version",
+    "security_protocol",
+)
+_RUN = ("broker_id", "broker_incarnation")
+
+
+def uses(events: DataFrame, slot_seconds: int) -> DataFrame:
+    """One row per client, broker incarnation, API, version and slot: `requests`, `rejected`, `first` and `last` (seconds).
+    `events`: rows of connection_events."""
+    of_connections = events.where("kind not in ('authentication_failed') and size(api_uses) > 0")
+    each = of_connections.select(
+        *_RUN,
+        "sequence",
+        "connection_id",
+        "opened_at",
+        *_CLIENT,
+        "group_ids",
+        F.explode("api_uses").alias("use"),
+    )
+    # A record that is tied to no connection stands for itself.
+    same = [*_RUN, "connection_id", "opened_at", "use.api_key", "use.version"]
+    alone = F.when(F.col("connection_id") == "", F.col("sequence"))
+    before = Window.partitionBy(*same, alone).orderBy("sequence")
+    seconds = {name: F.unix_micros(f"use.{name}_request_at") / F.lit(1e6) for name in ("first", "last")}
+    counted = each.select(
+        *_CLIENT,
+        *_RUN,
+        "group_ids",
+        F.col("use.api_key").alias("api_key"),
+        F.col("use.version").alias("version"),
+        *(
+            (F.col(f"use.{name}") - F.coalesce(F.lag(f"use.{name}").over(before), F.lit(0))).alias(name)
+            for name in ("requests", "rejected")
+        ),
+        F.coalesce(F.lag(seconds["last"]).over(before), seconds["first"]).alias("first"),
+        seconds["last"].alias("last"),
+    ).where("requests > 0 or rejected > 0")
+    slot = F.floor(F.col("last") / slot_seconds).alias("slot")
+    return counted.groupBy(*_CLIENT, *_RUN, "api_key", "version", slot).agg(
+        F.sum("requests").alias("requests"),
+        F.sum("rejected").alias("rejected"),
+        F.min("first").alias("first"),
+        F.max("last").alias("last"),
+        F.flatten(F.collect_set("group_ids")).alias("groups"),
+    )
+
+
+def failed_logins(events: DataFrame, slot_seconds: int) -> DataFrame:
+    """Failed logins by address, broker incarnation and slot."""
+    at = F.unix_micros("observed_at") / F.lit(1e6)
+    return (
+        events.where("kind = 'authentication_failed'")
+        .groupBy("client_address", *_RUN, "sasl_mechanism", F.floor(at / slot_seconds).alias("slot"))
+        .agg(
+            F.max("failure_reason").alias("reason"),
+            F.min(at).alias("first"),
+            F.max(at).alias("last"),
+            F.sum(F.coalesce("connections", F.lit(1))).alias("connections"),
+        )
+    )
+
+
+def broker_runs(brokers: Iterable[Mapping[str, Any]], until: float) -> list[BrokerRun]:
+    """Of rows of `brokers` of one or several days. `until`: when the records end."""
+    found: dict[tuple[int, str], BrokerRun] = {}
+    for row in brokers:
+        key = row["broker_id"], _incarnation(row)
+        started = _seconds(row["started_at"]) or _seconds(row["last_evidence_at"])
+        if started is None:
+            continue
+        last = _seconds(row["last_evidence_at"]) or started
+        before = found.get(key)
+        found[key] = BrokerRun(
+            *key,
+            tuple(row["releases"]),
+            min(started, before.started) if before else started,
+            max(last, before.until) if before else last,
+        )
+    # A broker whose next run is not there yet runs on.
+    newest = {run.broker_id: run for run in sorted(found.values(), key=lambda run: run.started)}
+    return sorted(
+        (
+            run._replace(is_running=newest[run.broker_id] is run and run.until >= until - 600)
+            for run in found.values()
+        ),
+        key=lambda run: (run.started, run.broker_id),
+    )
+
+
+def feature_levels(brokers: Iterable[Mapping[str, Any]], runs: Sequence[BrokerRun]) -> list[FeatureLevels]:
+    """The tables do not say when levels were raised within a run: those of the run's end count from there."""
+    until = {run.incarnation: run.until for run in runs}
+    return [
+        FeatureLevels(until[_incarnation(row)], dict(row["finalized_features"]), _incarnation(row))
+        for row in brokers
+        if row["finalized_features"] and _incarnation(row) in until
+    ]
+
+
+def evidence(
+    cluster_id: str,
+    use_rows: Iterable[Mapping[str, Any]],
+    login_rows: Iterable[Mapping[str, Any]],
+    brokers: Sequence[Mapping[str, Any]],
+    slot_seconds: int,
+) -> Evidence:
+    """What `uses`, `failed_logins` and rows of `brokers` hold."""
+    activities: dict[tuple[Client, str, int], Activity] = {}
+    unnamed: list[UnnamedRefusal] = []
+    last = 0.0
+    for row in use_rows:
+        incarnation = _incarnation(row)
+        last = max(last, row["last"])
+        if row["client_id"] is None and not row["principal"] and row["rejected"]:
+            unnamed.append(
+                UnnamedRefusal(
+                    row["client_address"] or "",
+                    row["broker_id"],
+                    incarnation,
+                    row["api_key"],
+                    row["version"],
+                    row["first"],
+                    row["last"],
+                    row["rejected"],
+                )
+            )
+            continue
+        client = Client(
+            row["client_id"],
+            row["principal"] or "",
+            row["client_address"] or "",
+            row["client_software_name"] or "unknown",
+            row["client_software_version"] or "",
+            row["security_protocol"] or "",
+        )
+        key = client, incarnation, row["slot"]
+        activity = activities.get(key)
+        if activity is None:
+            begin = row["slot"] * float(slot_seconds)
+            activity = activities[key] = Activity(
+                client, row["broker_id"], incarnation, begin, begin + slot_seconds
+            )
+        activity.groups.update(row["groups"])
+        activity.uses[row["api_key"], row["version"]] = _use(row)
+    logins = [
+        FailedLogin(
+            row["client_address"] or "",
+            row["broker_id"],
+            _incarnation(row),
+            row["sasl_mechanism"],
+            row["reason"] or "",
+            row["first"],
+            row["last"],
+            row["connections"],
+        )
+        for row in login_rows
+    ]
+    runs = broker_runs(brokers, last)
+    return Evidence(
+        cluster_id,
+        runs,
+        feature_levels(brokers, runs),
+        list(activities.values()),
+        unnamed,
+        logins,
+        float(slot_seconds),
+        has_failed_logins=bool(logins),
+    )
+
+
+def _use(row: Mapping[str, Any]) -> Use:
+    use = Use(row["requests"], 0, row["rejected"])
+    if row["requests"]:
+        use.first, use.last = row["first"], row["last"]
+    if row["rejected"]:
+        use.failed_first, use.failed_last = row["first"], row["last"]
+    return use
+
+
+def _incarnation(row: Mapping[str, Any]) -> str:
+    return str(row["broker_incarnation"])
+
+
+def _seconds(moment: datetime | None) -> float | None:
+    return None if moment is None else moment.timestamp()

@@ -1,0 +1,209 @@
+"""Tracks: what is one client before and after the upgrade, and what it did when. Pure.
+
+A track is followed by its client id with changing parts masked and its principal, through restarts and new versions. Two
+programs with one client id are two tracks where both software names were there at the same time.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from client_telemetry.compatibility import software
+from client_telemetry.identity import broker_clients
+from client_telemetry.identity.client_families import family
+from client_telemetry.review import functions
+from client_telemetry.review.activity import UNKNOWN_SOFTWARE, Activity
+
+_API_VERSIONS = 18
+
+
+class Span(NamedTuple):
+    """So many requests between two times, on one broker incarnation."""
+
+    first: float
+    last: float
+    requests: int
+    incarnation: str
+
+
+class Failures(NamedTuple):
+    """Requests of an API and version that failed or were refused. `code`: the error code that was seen most in the record."""
+
+    first: float
+    last: float
+    failed: int
+    refused: int
+    api_key: int
+    version: int
+    incarnation: str
+    code: int | None
+
+
+class TrackKey(NamedTuple):
+    """`client_id`: as the client sends it, the first of a family; `software_name` as registered."""
+
+    client_id: str | None
+    principal: str
+    software_name: str
+
+
+@dataclass
+class Track:
+    """`answered`: spans by function; `all_requests`: of everything that was answered, failed or refused; `versions`: when each
+    (software name, version) was there. `used`: (API key, version) that were answered, with the incarnations."""
+
+    key: TrackKey
+    activities: list[Activity] = field(default_factory=list)
+    is_tool: bool = False
+    answered: dict[str, list[Span]] = field(default_factory=dict)
+    by_api: dict[int, list[Span]] = field(default_factory=dict)
+    all_requests: list[Span] = field(default_factory=list)
+    failures: list[Failures] = field(default_factory=list)
+    versions: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
+    used: dict[tuple[int, int], set[str]] = field(default_factory=dict)
+    addresses: set[str] = field(default_factory=set)
+    client_ids: set[str | None] = field(default_factory=set)
+    protocols: set[str] = field(default_factory=set)
+    groups: set[str] = field(default_factory=set)
+
+    def settle(self) -> "Track":
+        """Derive the rest from `activities`."""
+        self.activities.sort(
+            key=lambda each: (
+                each.since,
+                each.broker_id,
+                each.incarnation,
+                each.client[0] or "",
+                each.client[1:],
+            )
+        )
+        self.is_tool = not functions.of_client({key for each in self.activities for key, _ in each.uses})
+        for each in self.activities:
+            self._add(each)
+        for spans in (*self.answered.values(), *self.by_api.values(), self.all_requests):
+            spans.sort()
+        self.failures.sort(key=lambda failure: failure[:-1])
+        return self
+
+    def _add(self, activity: Activity) -> None:
+        client, incarnation = activity.client, activity.incarnation
+        self.addresses.add(client.address)
+        self.client_ids.add(client.client_id)
+        self.protocols.add(client.security_protocol)
+        self.groups |= activity.groups
+        times: list[float] = []
+        count = 0
+        for (key, version), use in activity.uses.items():
+            if use.answered and use.first is not None and use.last is not None:
+                times += (use.first, use.last)
+                span = Span(use.first, use.last, use.answered, incarnation)
+                self.by_api.setdefault(key, []).append(span)
+                name = functions.function(key, is_tool=self.is_tool)
+                if name is not None:
+                    self.answered.setdefault(name, []).append(span)
+                self.used.setdefault((key, version), set()).add(incarnation)
+            if use.failed_first is not None and use.failed_last is not None:
+                times += (use.failed_first, use.failed_last)
+                codes = {code: n for (of, code), n in activity.errors.items() if of == key and code}
+                code = max(sorted(codes), key=lambda each: codes[each], default=None)
+                self.failures.append(
+                    Failures(
+                        use.failed_first,
+                        use.failed_last,
+                        use.failed,
+                        use.refused,
+                        key,
+                        version,
+                        incarnation,
+                        code,
+                    )
+                )
+            count += use.answered + use.failed + use.refused
+        if times:
+            self.all_requests.append(Span(min(times), max(times), count, incarnation))
+            name_and_version = (client.software_name or UNKNOWN_SOFTWARE, client.software_version)
+            first, last = self.versions.get(name_and_version, (min(times), max(times)))
+            self.versions[name_and_version] = (min(first, *times), max(last, *times))
+
+
+def last_before(spans: list[Span], at: float) -> float | None:
+    """When the latest of the requests was made that began by then."""
+    index = bisect_right(spans, at, key=lambda span: span.first)
+    found = [min(span.last, at) for span in spans[max(0, index - 64) : index]]
+    return max(found, default=None)
+
+
+def within(spans: Iterable[Span], since: float, until: float) -> list[Span]:
+    """Those that lie within, cut at both ends (the count is kept)."""
+    return [
+        Span(max(span.first, since), min(span.last, until), span.requests, span.incarnation)
+        for span in spans
+        if span.last >= since and span.first < until
+    ]
+
+
+def tracks(activities: Iterable[Activity], changed_at: float) -> list[Track]:
+    """Activities of clients as tracks, those of brokers left out. `changed_at`: when the first broker changed."""
+    families: dict[tuple[str | None, str], list[Activity]] = {}
+    masked: dict[str, str] = {}
+    for activity in activities:
+        client_id = activity.client.client_id
+        answered = frozenset(key for (key, _), use in activity.uses.items() if use.answered)
+        if broker_clients.is_broker(client_id, answered):
+            continue
+        text = None
+        if client_id is not None:
+            text = masked.get(client_id)
+            if text is None:
+                text = masked[client_id] = family(client_id).text
+        families.setdefault((text, activity.client.principal), []).append(activity)
+    found = []
+    for (_, principal), members in families.items():
+        for name, own in _by_software(members, changed_at).items():
+            client_id = min(
+                (each.client.client_id for each in own if each.client.client_id is not None), default=None
+            )
+            found.append(Track(TrackKey(client_id, principal, name), own).settle())
+    return sorted(found, key=lambda track: (track.key.client_id or "", *track.key[1:]))
+
+
+def _by_software(members: list[Activity], changed_at: float) -> Mapping[str, list[Activity]]:
+    """Activities of one client id and principal, apart where programs of several libraries were there at the same time."""
+    by_name: dict[str, list[Activity]] = {}
+    for each in members:
+        by_name.setdefault(each.client.software_name or UNKNOWN_SOFTWARE, []).append(each)
+    named = [name for name in by_name if name != UNKNOWN_SOFTWARE]
+    if (
+        UNKNOWN_SOFTWARE in by_name
+        and len(named) == 1
+        and not _are_apart(by_name[UNKNOWN_SOFTWARE], by_name[named[0]])
+    ):
+        by_name[named[0]] += by_name.pop(UNKNOWN_SOFTWARE)
+    if len(by_name) == 1:
+        return by_name
+    last = {name: max(each.until for each in own) for name, own in by_name.items()}
+    first = {name: min(each.since for each in own) for name, own in by_name.items()}
+    ended = [name for name in by_name if first[name] < changed_at]
+    came = [name for name in by_name if first[name] >= changed_at]
+    if len(ended) == 1 and len(came) == 1 and last[ended[0]] <= first[came[0]] + 60:
+        by_name[came[0]] = by_name.pop(ended[0]) + by_name[came[0]]
+    return by_name
+
+
+def _are_apart(unnamed: list[Activity], named: list[Activity]) -> bool:
+    """Whether unnamed requests are another program's: the library leaves no connection unnamed on purpose, and the same broker
+    answered the two in different versions of one API, while one library asks one broker in one."""
+    client = named[0].client
+    identity = software.identify_name(client.software_name, client.software_version)
+    if identity is not None and identity.leaves_connections_unnamed:
+        return False
+    versions: dict[tuple[str, int], int] = {}
+    for each in named:
+        for key, version in each.uses:
+            versions[each.incarnation, key] = max(version, versions.get((each.incarnation, key), 0))
+    return any(
+        key != _API_VERSIONS and version < versions.get((each.incarnation, key), version)
+        for each in unnamed
+        for key, version in each.uses
+    )

@@ -1,0 +1,81 @@
+"""What became of the connection that carried the last push of a life."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from client_telemetry.lake.files import PartitionFile, portions
+from client_telemetry.sessionize.distinct_rows import distinct_rows, integers, without_dictionaries
+from client_telemetry.sessionize.push_runs import LAST, TCP
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+
+_CONNECTION = ("cluster_id", *TCP)
+
+
+@dataclass(frozen=True)
+class Connections:
+    """Connections with known endpoints: `table` has cluster_id and TCP, `opened_at`, and `closed_at` if a broker saw it
+    close, or `open_at` if it was last seen open: microseconds since 1970."""
+
+    table: pa.Table
+
+
+def read(files: Sequence[PartitionFile], buckets: int) -> Iterator[tuple[int, Connections]]:
+    """(bucket, connections) from data files of client_connections: those whose TCP endpoints are known."""
+    names = {*TCP, "connection_id", "opened_at", "last_seen_at", "closed_at", "end_known_by"}
+    schema = pa.schema([field for field in CLIENT_CONNECTIONS.arrow_schema if field.name in names])
+    for portion in portions(files, schema):
+        known = pc.not_equal(portion["connection_id"], "")
+        for name in TCP:
+            known = pc.and_(known, pc.is_valid(portion[name]))
+        portion = without_dictionaries(portion.filter(known))
+        end = portion["end_known_by"]
+        told = pa.table(
+            {
+                **{name: portion[name] for name in _CONNECTION},
+                "opened_at": portion["opened_at"].cast(pa.int64()),
+                "closed_at": pc.if_else(
+                    pc.equal(end, "closed_event"), portion["closed_at"].cast(pa.int64()), None
+                ),
+                "open_at": pc.if_else(
+                    pc.equal(end, "still_open"), portion["last_seen_at"].cast(pa.int64()), None
+                ),
+            }
+        )
+        for bucket, its in by_port(told, buckets):
+            yield bucket, Connections(its)
+
+
+def by_port(table: pa.Table, buckets: int) -> Iterator[tuple[int, pa.Table]]:
+    """(bucket, rows): a life and the connection of its last push have the same client port."""
+    bucket_of = integers(table["client_port"]) % buckets
+    for bucket in np.unique(bucket_of).tolist():
+        yield bucket, table.take(np.flatnonzero(bucket_of == bucket))
+
+
+def ends_of_connections(lives: pa.Table, told: Sequence[Connections]) -> tuple[np.ndarray, np.ndarray]:
+    """(closed at, last seen open at), int64[lives]: of the connection that had the endpoints of a life's last push then.
+    LAST where there is none, or it is not known."""
+    if not told:
+        return np.full(len(lives), LAST), np.full(len(lives), LAST)
+    known = pa.concat_tables([each.table for each in told])
+    both = pa.concat_tables([lives.select(_CONNECTION), known.select(_CONNECTION)])
+    endpoints, _ = distinct_rows(both)
+    is_life = np.arange(len(both)) < len(lives)
+    none = np.full(len(lives), LAST)
+    at = np.concatenate([integers(lives["last_evidence_at"]), integers(known["opened_at"])])
+    closed_at = np.concatenate([none, integers(known["closed_at"], LAST)])
+    open_at = np.concatenate([none, integers(known["open_at"], LAST)])
+    order = np.lexsort((open_at, closed_at, is_life, at, endpoints))
+    opened_last = np.maximum.accumulate(np.where(is_life[order], -1, np.arange(len(order))))
+    places = np.flatnonzero(is_life[order])
+    life, connection = order[places], order[opened_last[places]]
+    carried_it = (opened_last[places] >= 0) & (endpoints[connection] == endpoints[life])
+    carried_it &= (closed_at[connection] == LAST) | (closed_at[connection] >= at[life])
+    ends = none.copy(), none
+    for end, of_connections in zip(ends, (closed_at, open_at), strict=True):
+        end[life] = np.where(carried_it, of_connections[connection], LAST)
+    return ends

@@ -1,0 +1,351 @@
+"""Connections from the events of the registry: one row per connection and day. Lives of instances: sessions.py.
+
+The rules stand in tables/client_connections.py. Events carry counts since the connection opened; what a day adds is
+the fullest event of the day less the fullest one before it.
+"""
+
+import datetime as dt
+from collections.abc import Collection
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.identity.broker_clients import CLIENT_IDS, CLIENTS_ONLY, api_keys
+from client_telemetry.identity.kip511 import PATTERN, UNKNOWN
+from client_telemetry.sessionize.broker_incarnations import INCARNATION, incarnations
+from client_telemetry.sessionize.instance_links import LINK_COLUMNS, with_links
+from client_telemetry.sessionize.look_back import midnight, with_history
+from client_telemetry.tables.client_connections import (
+    CLIENT_CONNECTIONS,
+    IDLE_LIMIT_MINUTES,
+    MANY_CLIENT_IDS,
+    MANY_SOFTWARES,
+    NAMING_APIS,
+)
+from client_telemetry.tables.row_flags import flags
+from client_telemetry.tables.table import API_USES
+
+_MAX_IDS = 16
+_KEY = [*INCARNATION, "connection_key", "refused_address", "opened_at"]
+_TEXTS = ("principal", "client_address", "listener_name", "security_protocol")
+"""Empty where the source cannot tell."""
+_UUID_OR_NUMBER = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9]+"
+_EVIDENCE = ("opened", "active", "closed", "summary")
+"""Kinds of events that tell of connections. A failed login never was one to a client that is known."""
+_INVALID_REQUEST = 42
+"""What a broker answers to an ApiVersions request with an invalid software name or version (KIP-511)."""
+
+
+def client_connections(events: DataFrame, brokers: DataFrame, pushes: DataFrame, day: dt.date) -> DataFrame:
+    """The slice of `day` of `client_connections`, from rows of `connection_events`, `brokers` and `client_pushes`.
+
+    Of all, rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others are ignored.
+    """
+    events = events.where(_is_evidence())
+    of_the_day = events.where(F.col("dt") == F.lit(day))
+    connections = (
+        _connections(with_history(events, day), day)
+        .join(F.broadcast(_releases(brokers, day)), INCARNATION, "left")
+        .join(F.broadcast(_told_until(of_the_day)), INCARNATION, "left")
+        .join(_crowded_addresses(of_the_day), ["cluster_id", "client_address"], "left")
+        .withColumn("port_reused_at", _port_reused_at())
+    )
+    return with_links(_slice(connections, day), pushes, day).select(
+        *(F.col(column.name).cast(column.kind) for column in CLIENT_CONNECTIONS.columns)
+    )
+
+
+def _releases(brokers: DataFrame, day: dt.date) -> DataFrame:
+    """The release of each incarnation, and when the next one of its broker started."""
+    rows = [
+        (*(getattr(its, name) for name in INCARNATION), its.broker_software_version, its.replaced_at)
+        for its in incarnations(brokers, day)
+    ]
+    kinds = "cluster_id string, broker_id int, broker_incarnation string, broker_software_version string, replaced_us long"
+    return (
+        brokers.sparkSession.createDataFrame(rows, kinds)
+        .withColumn("replaced_at", F.timestamp_micros("replaced_us"))
+        .drop("replaced_us")
+    )
+
+
+def _is_evidence() -> Column:
+    return F.col("kind").isin(*_EVIDENCE)
+
+
+def events_left_out(events: DataFrame, day: dt.date) -> int:
+    """How many events of the day `client_connections` leaves out: those of connections that are the brokers' own, and
+    those that tell of no connection."""
+    no_evidence = events.where((F.col("dt") == F.lit(day)) & ~_is_evidence()).count()
+    return no_evidence + _events_of_brokers(events.where(_is_evidence()), day)
+
+
+def _events_of_brokers(events: DataFrame, day: dt.date) -> int:
+    keyed = _keyed(with_history(events, day), day)
+    names = [F.col(name).alias(f"own_{name}") for name in _KEY]
+    as_a_broker, as_a_client = _how_it_acts()
+    acts = keyed.groupBy(*names).agg(as_a_broker.alias("as_a_broker"), as_a_client.alias("as_a_client"))
+    own = acts.where("as_a_broker and not as_a_client")
+    same = [F.col(name).eqNullSafe(F.col(f"own_{name}")) for name in _KEY]
+    return keyed.where("of_the_day").join(own, same, "left_semi").count()
+
+
+def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
+    """Events with what tells connections apart, and what each says by itself."""
+    summary = F.concat(F.lit("summary-"), F.col("sequence"))
+    connection_id = F.when(F.col("kind") == "summary", summary).otherwise(
+        F.coalesce("connection_id", F.lit(""))
+    )
+    return events.withColumns(
+        {
+            "connection_key": connection_id,
+            # A refusal that is tied to no connection has nothing but its address to be told apart by.
+            "refused_address": F.when(connection_id == "", F.coalesce("client_address", F.lit(""))),
+            "of_the_day": F.col("dt") == F.lit(day),
+            "called_as_a_broker": F.coalesce(
+                F.col("client_id").rlike(rf"\A(?:{CLIENT_IDS})\z"), F.lit(False)
+            ),
+            "asks_as_a_broker": _answered(api_keys()),
+            "asks_as_a_client": _answered(CLIENTS_ONLY),
+            "total": F.aggregate(
+                "api_uses",
+                F.lit(0).cast("long"),
+                lambda total, use: (
+                    total + F.coalesce(use.requests, F.lit(0)) + F.coalesce(use.rejected, F.lit(0))
+                ),
+            ),
+        }
+    )
+
+
+def _answered(keys: Collection[int]) -> Column:
+    """Whether any of these APIs was answered."""
+    answered = F.exists("api_uses", lambda use: use.api_key.isin(*keys) & (use.requests > 0))
+    return F.coalesce(answered, F.lit(False))
+
+
+def _how_it_acts() -> tuple[Column, Column]:
+    """Over all events of a connection: as a broker, as a client; the latter decides (identity/broker_clients.py)."""
+    return F.max(F.col("called_as_a_broker") | F.col("asks_as_a_broker")), F.max("asks_as_a_client")
+
+
+def _connections(events: DataFrame, day: dt.date) -> DataFrame:
+    """One row per connection with an event of the day: its last known identity, the times and sources of the day,
+    and the fullest counts of the day and of before.
+
+    All events of a connection are one window, sorted once: an aggregation would sort these wide rows twice.
+    """
+    in_order = Window.partitionBy(*_KEY).orderBy("sequence")
+    whole = in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    found = {**_identity(), **_of_the_day(midnight(day)), **_counts()}
+    as_a_broker, as_a_client = (each.over(whole) for each in _how_it_acts())
+    return (
+        _keyed(events, day)
+        .select(
+            *_KEY,
+            *(column.over(whole).alias(name) for name, column in found.items()),
+            (as_a_broker & ~as_a_client).alias("of_a_broker"),
+            F.row_number().over(in_order).alias("event"),
+        )
+        .where((F.col("event") == 1) & (F.col("events") > 0) & ~F.col("of_a_broker"))
+        .drop("event", "of_a_broker")
+    )
+
+
+def _identity() -> dict[str, Column]:
+    """What is last known, over all events: an event that does not tell takes nothing away."""
+    tells = F.coalesce(F.col("client_software_name"), F.lit("")) != ""
+    named = tells & (F.col("client_software_name") != "unknown")
+    software = F.struct("client_software_name", "client_software_version")
+    sent = F.struct("sent_software_name", "sent_software_version")
+    return {
+        **{name: _last(F.col(name), F.col(name) != "") for name in _TEXTS},
+        # An empty client id is an id: only an absent one tells nothing.
+        **{
+            name: _last(F.col(name))
+            for name in ("client_id", "client_port", "sasl_mechanism", "api_versions_error")
+        },
+        "named": _last(software, named),
+        "told": _last(software, tells),
+        "software": _last(software),
+        "named_at_last": _last(named, tells),
+        "sent": _last(sent, F.col("sent_software_name") != ""),
+        "refused_name": F.max(F.coalesce(F.col("api_versions_error") == _INVALID_REQUEST, F.lit(False))),
+    }
+
+
+def _last(value: Column, condition: Column | None = None) -> Column:
+    """The value of the last event that has one and for which the condition is true; null if none is."""
+    return F.last(value if condition is None else F.when(condition, value), ignorenulls=True)
+
+
+def _of_the_day(midnight: Column) -> dict[str, Column]:
+    """Times, sources and ids of the day's events. `opened_at` and `last_request_at` count where they are of the day:
+    an event tells of earlier days too."""
+    times = [
+        _today("observed_at"),
+        *(F.when(F.col(name) >= midnight, _today(name)) for name in ("opened_at", "last_request_at")),
+    ]
+    return {
+        "first_seen_at": F.min(F.least(*times)),
+        "last_seen_at": F.max(F.greatest(*times)),
+        "closed_event_at": F.max(F.when(F.col("kind").isin("closed", "summary"), F.col("observed_at"))),
+        "connections": F.max(F.when(F.col("kind") == "summary", F.col("connections")).otherwise(1)),
+        "is_summary": F.bool_or(F.col("kind") == "summary"),
+        "opened_today": F.max(F.col("of_the_day") & (F.col("kind") == "opened")),
+        "events": F.count_if("of_the_day"),
+        "source_objects": F.collect_set(_today("source_object")),
+        "first_sequence": F.min(_today("sequence")),
+        "last_sequence": F.max(_today("sequence")),
+        "group_ids": F.collect_set(_today("group_ids")),
+        "transactional_ids": F.collect_set(_today("transactional_ids")),
+    }
+
+
+def _today(name: str) -> Column:
+    return F.when(F.col("of_the_day"), F.col(name))
+
+
+def _counts() -> dict[str, Column]:
+    """The fullest events: the last ones, unless counts went down."""
+    fullness, total = F.struct("total", "sequence"), F.col("total")
+    today, before = F.col("of_the_day"), ~F.col("of_the_day")
+    return {
+        "uses": F.max_by("api_uses", F.when(today, fullness)),
+        "uses_record": F.max_by(F.struct("source_object", "sequence"), F.when(today, fullness)),
+        "uses_before": F.max_by("api_uses", F.when(before, fullness)),
+        "most": F.max(F.when(today, total)),
+        "most_at_last": _last(total, today),
+        "most_before": F.max(F.when(before, total)),
+    }
+
+
+def _told_until(events: DataFrame) -> DataFrame:
+    """One row per incarnation: until when it told of connections on the day."""
+    return events.groupBy(*INCARNATION).agg(F.max("observed_at").alias("told_until"))
+
+
+def _crowded_addresses(events: DataFrame) -> DataFrame:
+    """Addresses from which more clients came than one host is expected to have. Client ids that differ in a number or
+    UUID only are threads of one application: a host of Kafka Streams has dozens."""
+    same_id = F.regexp_replace("client_id", _UUID_OR_NUMBER, "#")
+    software = F.struct("client_software_name", "client_software_version")
+    named = ~F.coalesce("client_software_name", F.lit("")).isin("", UNKNOWN)
+    return (
+        events.where(F.coalesce("client_address", F.lit("")) != "")
+        .select(
+            "cluster_id",
+            "client_address",
+            same_id.alias("client_id"),
+            F.when(named, software).alias("software"),
+        )
+        .distinct()
+        .groupBy("cluster_id", "client_address")
+        .agg(
+            F.count_distinct("client_id").alias("client_ids"),
+            F.count_distinct("software").alias("softwares"),
+        )
+        .where((F.col("client_ids") > MANY_CLIENT_IDS) | (F.col("softwares") > MANY_SOFTWARES))
+        .select("cluster_id", "client_address", F.lit(True).alias("crowded"))
+    )
+
+
+def _port_reused_at() -> Column:
+    """When the next connection came from the same address and port: this one had ended by then."""
+    # Refusals and sources without ports say nothing: each stays alone.
+    alone = F.when(F.col("client_port").isNull() | (F.col("connection_key") == ""), F.xxhash64(*_KEY))
+    same = Window.partitionBy(*INCARNATION, "listener_name", "client_address", "client_port", alone)
+    return F.min("opened_at").over(
+        same.orderBy(F.unix_micros("opened_at")).rangeBetween(1, Window.unboundedFollowing)
+    )
+
+
+def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
+    counts_from_before = (
+        F.col("uses_before").isNull() & ~F.col("opened_today") & (F.col("opened_at") < midnight(day))
+    )
+    software = F.coalesce("named", "told", "software")
+    silent_us = F.unix_micros("told_until") - F.unix_micros("last_seen_at")
+    end_known_by = (
+        F.when(F.col("closed_event_at").isNotNull(), "closed_event")
+        .when(F.col("port_reused_at").isNotNull(), "port_reused")
+        .when(F.col("replaced_at").isNotNull(), "broker_restart")
+        .when(silent_us > IDLE_LIMIT_MINUTES * 60_000_000, "idle_limit")
+        .otherwise("still_open")
+    )
+    columns = {
+        "dt": F.lit(day),
+        "end_known_by": end_known_by,
+        "closed_at": F.coalesce(
+            "closed_event_at", F.when(end_known_by != "still_open", F.col("last_seen_at"))
+        ),
+        "connection_id": F.col("connection_key"),
+        **{name: F.coalesce(name, F.lit("")) for name in _TEXTS},
+        "client_software_name": software.client_software_name,
+        "client_software_version": software.client_software_version,
+        "sent_software_name": F.coalesce("sent.sent_software_name", F.lit("")),
+        "sent_software_version": F.coalesce("sent.sent_software_version", F.lit("")),
+        "api_uses": _uses_of_the_day(),
+        "uses_object": F.col("uses_record.source_object"),
+        "uses_sequence": F.col("uses_record.sequence"),
+        "source_objects": F.array_sort("source_objects"),
+        "group_ids": _smallest("group_ids"),
+        "transactional_ids": _smallest("transactional_ids"),
+        "flags": flags(
+            CLIENT_CONNECTIONS,
+            {
+                "no_connection": F.col("connection_key") == "",
+                "summary": F.col("is_summary"),
+                "name_invalid": _invalid("sent.sent_software_name") | _invalid("sent.sent_software_version"),
+                "name_refused": F.col("refused_name"),
+                "crowded_address": F.col("crowded"),
+                "name_reset": F.col("named").isNotNull() & ~F.col("named_at_last"),
+                "never_named": (software.client_software_name == "unknown") & _used_beyond_naming(),
+                "counts_reset": (F.col("most_at_last") < F.col("most"))
+                | (F.col("most") < F.col("most_before")),
+                "counts_from_before": counts_from_before,
+            },
+        ),
+    }
+    return connections.withColumns(columns).select(
+        *(column.name for column in CLIENT_CONNECTIONS.columns if column.name not in LINK_COLUMNS)
+    )
+
+
+def _invalid(sent: str) -> Column:
+    """Sent, and not as KIP-511 allows."""
+    return (F.coalesce(sent, F.lit("")) != "") & ~F.col(sent).rlike(rf"\A(?:{PATTERN})\z")
+
+
+def _smallest(arrays: str) -> Column:
+    return F.slice(F.array_sort(F.array_distinct(F.flatten(arrays))), 1, _MAX_IDS)
+
+
+def _used_beyond_naming() -> Column:
+    return F.exists("uses", lambda use: ~use.api_key.isin(*NAMING_APIS) & (use.requests > 0))
+
+
+def _uses_of_the_day() -> Column:
+    """The day's fullest counts less those of before, without APIs that the day did not use."""
+
+    def of_the_day(use: Column) -> Column:
+        before = F.filter(
+            F.coalesce("uses_before", F.array().cast(API_USES)),
+            lambda b: (b.api_key == use.api_key) & (b.version == use.version),
+        )
+
+        def increase(name: str) -> Column:
+            earlier = F.coalesce(F.get(before, 0)[name], F.lit(0))
+            return F.greatest(F.coalesce(use[name], F.lit(0)) - earlier, F.lit(0)).cast("long").alias(name)
+
+        return F.struct(
+            use.api_key.alias("api_key"),
+            use.version.alias("version"),
+            increase("requests"),
+            increase("rejected"),
+            F.when(F.size(before) == 0, use.first_request_at).alias("first_request_at"),
+            use.last_request_at.alias("last_request_at"),
+        )
+
+    used = F.filter(F.transform("uses", of_the_day), lambda use: use.requests + use.rejected > 0)
+    return F.array_sort(used)

@@ -1,0 +1,114 @@
+"""Lives of client instances (KIP-714) from their pushes. Connections, the other half of the stage: connections.py.
+
+The rules stand in tables/client_sessions.py. Pushes are many and small: as rows of Spark they cost several times what
+it takes to look at them. So Python workers read the data files themselves, and Spark only moves what they make of
+them, in a few large pieces: pushes to the task that looks at all of an instance, its life to the task that has the
+connection of the last push.
+"""
+
+import datetime as dt
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+from client_telemetry.lake.files import PartitionFile, share_out
+from client_telemetry.sessionize.broker_incarnations import incarnations
+from client_telemetry.sessionize.look_back import first_day
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
+
+_PUSHES_AT_ONCE = 1_000_000
+_PIECES = "bucket int, piece binary"
+_CODEC, _SIZE = "lz4_raw", 8
+
+Pieces = Iterator[tuple[int, object]]
+"""What tasks send each other: the number of the task that gets it, and anything that pickles."""
+
+
+def client_sessions(
+    pushes: Sequence[PartitionFile], connections: Sequence[PartitionFile], brokers: DataFrame, day: dt.date
+) -> DataFrame:
+    """The slice of `day` of `client_sessions`, from data files of `client_pushes` and `client_connections`, and rows of
+    `brokers`.
+
+    Of pushes and brokers, those of the day and of the HISTORY_DAYS before it are used, of connections those of the
+    day; others may be there and are ignored.
+    """
+    spark = brokers.sparkSession
+    today = [file for file in pushes if file.dt == day]
+    before = [file for file in pushes if first_day(day) <= file.dt < day]
+    told = [(True, files) for files in share_out(today)] + [(False, files) for files in share_out(before)]
+    ends = share_out([file for file in connections if file.dt == day])
+    tasks = 1 + sum(file.rows for file in today) // _PUSHES_AT_ONCE
+    stopped = {
+        (its.cluster_id, its.broker_incarnation): its.stopped_at
+        for its in incarnations(brokers, day)
+        if its.stopped_at is not None
+    }
+
+    def read_pushes(task: int) -> Pieces:
+        from client_telemetry.sessionize.push_runs import read
+
+        today, files = told[task]
+        return read(files, today, tasks)
+
+    def look_at_instances(pieces: Iterator[object]) -> Pieces:
+        from client_telemetry.sessionize.connection_ends import by_port
+        from client_telemetry.sessionize.push_evidence import lives_of
+
+        return by_port(lives_of(pieces), tasks)
+
+    def read_connections(task: int) -> Pieces:
+        from client_telemetry.sessionize.connection_ends import read
+
+        return read(ends[task], tasks)
+
+    def look_at_ends(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from client_telemetry.sessionize.session_rows import session_rows
+
+        yield from session_rows(_unpacked(batches), stopped, day)
+
+    lives = _moved(_read(spark, len(told), read_pushes), tasks).mapInArrow(
+        _packed(look_at_instances), _PIECES
+    )
+    known = _read(spark, len(ends), read_connections)
+    return _moved(lives.union(known), tasks).mapInArrow(look_at_ends, CLIENT_SESSIONS.schema)
+
+
+def _read(spark: SparkSession, tasks: int, read: Callable[[int], Pieces]) -> DataFrame:
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for task in batch.column("id").to_pylist():
+                yield from _batches(read(task))
+
+    return spark.range(0, tasks, 1, max(tasks, 1)).mapInArrow(work, _PIECES)
+
+
+def _moved(pieces: DataFrame, tasks: int) -> DataFrame:
+    return pieces.repartitionById(tasks, "bucket")
+
+
+def _packed(
+    look: Callable[[Iterator[object]], Pieces],
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
+    return lambda batches: _batches(look(_unpacked(batches)))
+
+
+def _batches(pieces: Pieces) -> Iterator[pa.RecordBatch]:
+    """A piece in a row each, with its size before it; compressed, because it goes through two pipes and a shuffle."""
+    for bucket, piece in pieces:
+        plain = pickle.dumps(piece, protocol=5)
+        data = len(plain).to_bytes(_SIZE) + pa.compress(plain, _CODEC, asbytes=True)
+        yield pa.record_batch(
+            {"bucket": pa.array([bucket], pa.int32()), "piece": pa.array([data], pa.binary())}
+        )
+
+
+def _unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[object]:
+    for batch in batches:
+        for piece in batch.column("piece"):
+            data = piece.as_buffer()
+            size = int.from_bytes(data[:_SIZE].to_pybytes())
+            yield pickle.loads(pa.decompress(data[_SIZE:], size, _CODEC))

@@ -1,0 +1,66 @@
+"""sessionize: pushes and connection events to lives: client_sessions and client_connections.
+
+The slice of a day uses evidence of the day and of the days before it that still matter, and nothing later, so days
+can be computed in any order.
+"""
+
+import datetime as dt
+
+from client_telemetry.expectations import client_connections as client_connections_suite
+from client_telemetry.expectations import client_sessions as client_sessions_suite
+from client_telemetry.pipeline.stage import Outcome, Slice, Stage, days, parser, run
+from client_telemetry.sessionize.connections import client_connections, events_left_out
+from client_telemetry.sessionize.sessions import client_sessions
+from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS, HISTORY_DAYS
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+
+SUITES = (client_connections_suite.SUITE, client_sessions_suite.SUITE)
+
+
+def sessionize(stage: Stage) -> Outcome:
+    told, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
+    published = lake.published()
+    history = [day - dt.timedelta(days=n) for day in told for n in range(HISTORY_DAYS + 1)]
+    needed = stage.condition({"cluster_id": cluster, "dt": sorted(set(history))})
+    pushes, events, brokers = (
+        lake.read(table, published[table.name]).where(needed)
+        for table in (CLIENT_PUSHES, CONNECTION_EVENTS, BROKERS)
+    )
+    branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
+    where = {"cluster_id": cluster, "dt": told}
+    branch.replace(
+        CLIENT_CONNECTIONS, [client_connections(events, brokers, pushes, day) for day in told], **where
+    )
+    files = lake.files(
+        CLIENT_PUSHES, published[CLIENT_PUSHES.name], cluster_id=cluster, dt=sorted(set(history))
+    )
+    connections = branch.files(CLIENT_CONNECTIONS, **where)
+    sessions = [client_sessions(files, connections, brokers, day) for day in told]
+    branch.replace(CLIENT_SESSIONS, sessions, **where)
+
+    of_the_days = stage.condition(where)
+    facts = {
+        "events": events.where(of_the_days).count() - sum(events_left_out(events, day) for day in told),
+        "pushes": pushes.where(of_the_days).where("client_instance_id is not null").count(),
+    }
+    rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], told)
+    counts = {"connections": rows[CLIENT_CONNECTIONS.name], "sessions": rows[CLIENT_SESSIONS.name]}
+    message = (
+        f"sessionize: cluster {cluster}, {', '.join(map(str, told))}: "
+        f"{counts['connections']} connections, {counts['sessions']} sessions"
+    )
+    return Outcome(message, counts)
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = parser("sessionize", __doc__)
+    arguments.add_argument("--days", required=True, type=days, help="days to derive, UTC")
+    return run(
+        arguments,
+        sessionize,
+        argv,
+        lambda told: None if told.days else "sessionize: no day to derive, nothing to do",
+    )

@@ -1,0 +1,208 @@
+"""Files of OpenTelemetry metrics, as collectors and metric streams write them, message by message.
+
+| format | bytes |
+|---|---|
+| `collector_proto` | Collector's file exporter, `format: proto`: `{ uint32 big-endian length, MetricsData }*`, maybe one zstd stream |
+| `collector_proto_zstd` | the same with `compression: zstd` without the gate exporter.file.nativeCompression: each message is compressed |
+| `collector_json` | file or S3 exporter, `format: json`: one object of OTLP/JSON a line, maybe one zstd or gzip stream |
+| `collector_json_zstd` | as `collector_proto_zstd`, with OTLP/JSON in each message |
+| `otlp_proto` | S3 exporter, `marshaler: otlp_proto`: a file is one message, maybe gzip |
+| `metric_stream` | CloudWatch metric streams: `{ varint length, ExportMetricsServiceRequest }*` |
+
+The format is told, never guessed; only whether the whole file is a zstd or gzip stream shows in its first bytes.
+MetricsData and ExportMetricsServiceRequest are the same on the wire. What the metrics say is not here.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, NamedTuple
+
+import zstandard
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
+
+from client_telemetry.raw.quarantine import MAX_EVIDENCE_BYTES
+from client_telemetry.sources.arrivals import Form
+from client_telemetry.sources.log_files import CutOff, LogFile, opened
+from client_telemetry.sources.message_ends import FrameEnds, LineEnds, MessageEnds, OnlyEnd
+
+MAX_MESSAGE_BYTES = 64 * 2**20
+"""Above the 4 MiB that OTLP receivers take by default; a larger length is damage."""
+
+
+class NotMetrics(ValueError):
+    """A message that cannot be read; the message says why. A line of logs or traces is none of these: it is skipped."""
+
+
+class Message(NamedTuple):
+    """`offset` in the decompressed file; `data` as it stands there; `metrics`: None = it is of logs or traces.
+    `error`: why there are no metrics in it."""
+
+    offset: int
+    data: bytes
+    metrics: MetricsData | None
+    error: str | None = None
+
+
+def messages(log: LogFile, format_: str, cut: CutOff) -> Iterator[Message]:
+    """The messages of what is to be read of a file. Where it is damaged or ends early the rest is one message with an
+    error."""
+    known = FORMATS[format_]
+    with opened(log, cut) as file:
+        for at, data, error in known.split(file):
+            offset = log.start + at
+            if error is not None:
+                yield Message(offset, data, None, error)
+                continue
+            try:
+                yield Message(offset, data, known.parse(data))
+            except NotMetrics as reason:
+                yield Message(offset, data, None, str(reason))
+
+
+def form(format_: str) -> Form:
+    """How the messages of this format follow each other."""
+    known = FORMATS[format_]
+
+    def is_whole(tail: bytes) -> bool:
+        if known.ends is OnlyEnd:
+            return True
+        if known.ends is not LineEnds:
+            return False
+        try:
+            known.parse(tail)
+        except NotMetrics:
+            return False
+        return True
+
+    return Form(known.ends, is_whole)
+
+
+_Split = Callable[[BinaryIO], Iterator[tuple[int, bytes, str | None]]]
+
+
+def _framed(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
+    offset = 0
+    while head := file.read(4):
+        if (length := _fixed_length(head)) is None or length < 0:
+            yield offset, head + file.read(MAX_EVIDENCE_BYTES), f"no length of a message: {head.hex(' ')}"
+            return
+        data = file.read(length)
+        if len(data) < length:
+            yield offset, head + data, f"the last message ends early: {len(data)} of {length} bytes"
+            return
+        yield offset + 4, data, None
+        offset += 4 + length
+
+
+def _varint_framed(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
+    offset = 0
+    while head := file.read(1):
+        while (length := _varint_length(head)) is None and (byte := file.read(1)):
+            head += byte
+        if length is None or length < 0:
+            yield offset, head + file.read(MAX_EVIDENCE_BYTES), f"no length of a message: {head.hex(' ')}"
+            return
+        data = file.read(length)
+        if len(data) < length:
+            yield offset, head + data, f"the last message ends early: {len(data)} of {length} bytes"
+            return
+        yield offset + len(head), data, None
+        offset += len(head) + length
+
+
+def _fixed_length(head: bytes) -> int | None:
+    """Of 4 bytes, the first one first; None = there are less, -1 = longer than any message."""
+    length = int.from_bytes(head, "big")
+    return None if len(head) < 4 else length if length <= MAX_MESSAGE_BYTES else -1
+
+
+def _varint_length(head: bytes) -> int | None:
+    """Of protobuf's numbers; None = it goes on, -1 = longer than any message."""
+    length = sum((byte & 0x7F) << (7 * i) for i, byte in enumerate(head))
+    if length > MAX_MESSAGE_BYTES or len(head) > 10:
+        return -1
+    return None if head[-1] & 0x80 else length
+
+
+def _lines(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
+    offset = 0
+    while line := file.readline(MAX_MESSAGE_BYTES):
+        if line.strip():
+            yield offset, line.rstrip(b"\r\n"), None
+        offset += len(line)
+
+
+def _whole(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
+    data = file.read(MAX_MESSAGE_BYTES + 1)
+    if data:
+        yield 0, data, f"more than {MAX_MESSAGE_BYTES} bytes" if len(data) > MAX_MESSAGE_BYTES else None
+
+
+def _proto(data: bytes) -> MetricsData:
+    try:
+        return MetricsData.FromString(data)
+    except DecodeError as error:
+        raise NotMetrics(f"not MetricsData: {error}") from None
+
+
+def _json(data: bytes) -> MetricsData | None:
+    try:
+        fields = json.loads(data)
+    except ValueError as error:
+        raise NotMetrics(f"not JSON: {error}") from None
+    if not isinstance(fields, dict):
+        raise NotMetrics("not a JSON object")
+    if "resourceMetrics" not in fields:
+        if "resourceLogs" in fields or "resourceSpans" in fields:
+            return None
+        raise NotMetrics("no resourceMetrics in it")
+    try:
+        return json_format.ParseDict(_without_exemplars(fields), MetricsData(), ignore_unknown_fields=True)
+    except json_format.ParseError as error:
+        raise NotMetrics(f"not OTLP/JSON: {error}") from None
+
+
+def _without_exemplars(value: Any) -> Any:
+    """OTLP/JSON has trace and span ids in hexadecimal where protobuf's JSON has base64; exemplars are not read."""
+    if isinstance(value, dict):
+        return {key: _without_exemplars(each) for key, each in value.items() if key != "exemplars"}
+    return [_without_exemplars(each) for each in value] if isinstance(value, list) else value
+
+
+def _zstd_then(parse: Callable[[bytes], MetricsData | None]) -> Callable[[bytes], MetricsData | None]:
+    def read(data: bytes) -> MetricsData | None:
+        try:
+            message = zstandard.ZstdDecompressor().stream_reader(data).read(MAX_MESSAGE_BYTES + 1)
+        except zstandard.ZstdError as error:
+            raise NotMetrics(f"not zstd: {error}") from None
+        if len(message) > MAX_MESSAGE_BYTES:
+            raise NotMetrics(f"decompresses to more than {MAX_MESSAGE_BYTES} bytes")
+        return parse(message)
+
+    return read
+
+
+class _Format(NamedTuple):
+    split: _Split
+    parse: Callable[[bytes], MetricsData | None]
+    ends: Callable[[], MessageEnds]
+
+
+def _frame_ends() -> FrameEnds:
+    return FrameEnds(_fixed_length)
+
+
+def _varint_frame_ends() -> FrameEnds:
+    return FrameEnds(_varint_length)
+
+
+FORMATS = {
+    "collector_proto": _Format(_framed, _proto, _frame_ends),
+    "collector_proto_zstd": _Format(_framed, _zstd_then(_proto), _frame_ends),
+    "collector_json": _Format(_lines, _json, LineEnds),
+    "collector_json_zstd": _Format(_framed, _zstd_then(_json), _frame_ends),
+    "otlp_proto": _Format(_whole, _proto, OnlyEnd),
+    "metric_stream": _Format(_varint_framed, _proto, _varint_frame_ends),
+}

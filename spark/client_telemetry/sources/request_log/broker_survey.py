@@ -1,0 +1,516 @@
+"""First reading of a cluster's logs: whose they are, from when to when, which processes wrote them, and which releases
+they may run.
+
+An entry names its broker only by the local address of the connection. Which node that is, the answers to clients tell:
+Metadata lists the brokers with address and node id, and who accepts a Produce leads the partition that Metadata says
+somebody leads; otherwise the server log in the same folder. What clients did is read later (conversion.py).
+"""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, tzinfo
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from client_telemetry.sources.adapter import Refused
+from client_telemetry.sources.log_files import CutOff, LogFile, line_blocks, lines
+from client_telemetry.sources.request_log.incarnations import (
+    BrokerLife,
+    ConnectionSegments,
+    Offer,
+    incarnations,
+    own_ranges,
+)
+from client_telemetry.sources.request_log.line_scan import SLOW, Scanned, scan
+from client_telemetry.sources.request_log.log_line import MARK, LineReader
+from client_telemetry.sources.request_log.request_entry import (
+    API_VERSIONS,
+    METADATA,
+    PRODUCE,
+    BadEntry,
+    RequestEntry,
+    head_of,
+    parse_entry,
+)
+from client_telemetry.sources.request_log.server_log import ServerEvent, ServerLines, is_of_kafka
+from client_telemetry.sources.stored_file import StoredFile
+
+_LOOKED_AT = 200
+"""Metadata answers and Produce requests that are looked at for each address."""
+
+_OF_CONTROLLERS = frozenset((52, 53, 54, 59, 62, 63, 70, 73, 82))
+"""Vote, BeginQuorumEpoch, EndQuorumEpoch, FetchSnapshot, BrokerRegistration, BrokerHeartbeat, ControllerRegistration,
+AssignReplicasToDirs, UpdateRaftVoter: only a KRaft controller answers them, on a listener that no client of brokers uses
+(controller.listener.names may not be advertised)."""
+
+_CONTROLLER_KEYS = np.array(sorted(_OF_CONTROLLERS), np.int32)
+_CONNECTIONS_IN_MEMORY = 500_000
+
+_CONNECTION = re.compile(r"(?P<local>.+):(?P<local_port>\d+)-(?P<remote>.+):(?P<remote_port>\d+)-[\d-]+")
+_LINES_LOOKED_AT = 200
+
+
+class TwoClusters(Refused):
+    """The logs are of brokers of different clusters."""
+
+
+class Endpoint(NamedTuple):
+    """Where connections arrive. `stream`: the family of log files, and the label where lines carry one."""
+
+    stream: tuple[str, str]
+    host: str
+    port: int
+    listener: str
+
+
+class Remote(NamedTuple):
+    local_host: str
+    local_port: int
+    host: str
+    port: int
+
+
+def addresses(connection_id: str) -> Remote | None:
+    """Both ends of a connection, from Kafka's id of it: `LOCAL:PORT-REMOTE:PORT-INDEX`, since 4.0
+    `…-PROCESSOR-INDEX` (ServerConnectionId); IPv6 without brackets. None for anything else."""
+    found = _CONNECTION.fullmatch(connection_id)
+    if found is None:
+        return None
+    return Remote(found["local"], int(found["local_port"]), found["remote"], int(found["remote_port"]))
+
+
+@dataclass
+class _Seen:
+    """What was seen at one endpoint."""
+
+    protocol: str
+    entries: int = 0
+    first: int = 2**63
+    last: int = 0
+    looked_at: Counter[int] = field(default_factory=Counter)
+    offers: list[Offer] = field(default_factory=list)
+    accepted: set[tuple[str, int]] = field(default_factory=set)
+    told_broker_id: int | None = None
+    is_controller: bool = False
+
+
+@dataclass
+class SurveyedFile:
+    """`marked`: lines that begin like an entry. `of_kafka`: of the first lines, those of other loggers of Kafka. `events`:
+    of a server log; refusals and failed logins are only `counted`. `is_beside`: a request log is in the same folder."""
+
+    log: LogFile
+    lines: int = 0
+    marked: int = 0
+    entries: int = 0
+    first: int | None = None
+    last: int | None = None
+    cut: str | None = None
+    same_as: StoredFile | None = None
+    of_kafka: int = 0
+    events: list[ServerEvent] = field(default_factory=list)
+    counted: Counter[str] = field(default_factory=Counter)
+    node_ids: Counter[int] = field(default_factory=Counter)
+    is_beside: bool = False
+
+    @property
+    def is_server_log(self) -> bool:
+        return bool(self.counted or (self.of_kafka and self.is_beside))
+
+
+@dataclass
+class SurveyedBroker:
+    """`id_known_by`: `told`, `metadata`, `leadership`, `server_log`, or `numbered`: the logs do not tell its node id.
+    `listeners`: name and security protocol by local port. `server_logs`: where refusals and failed logins are."""
+
+    broker_id: int
+    id_known_by: str
+    endpoints: list[Endpoint]
+    first: int
+    last: int
+    entries: int
+    lives: list[BrokerLife]
+    controllers: list[Endpoint] = field(default_factory=list)
+    listeners: dict[int, tuple[str, str]] = field(default_factory=dict)
+    server_logs: list[LogFile] = field(default_factory=list)
+    logs: list[ConnectionSegments] = field(default_factory=list)
+
+
+@dataclass
+class Survey:
+    """`without_log`: node ids that Metadata answers list and that none of the logs is of."""
+
+    cluster_id: str | None
+    brokers: list[SurveyedBroker]
+    files: list[SurveyedFile]
+    without_log: list[int]
+
+
+def survey(
+    logs: Sequence[LogFile],
+    zone: tzinfo = UTC,
+    report: Callable[[int], None] = lambda n: None,
+    known: Mapping[Endpoint, tuple[int, str]] | None = None,
+) -> Survey:
+    """Read the logs once. `report` is called now and then with the lines read so far. `known`: broker id, and how it is
+    known, by endpoints of lines before these. Raises TwoClusters."""
+    return _Surveyor(zone, report, known or {}).survey(logs)
+
+
+class _Surveyor:
+    def __init__(
+        self,
+        zone: tzinfo,
+        report: Callable[[int], None],
+        known: Mapping[Endpoint, tuple[int, str]],
+    ) -> None:
+        self._known = known
+        self._reader = LineReader(zone)
+        self._report = report
+        self._seen: dict[Endpoint, _Seen] = {}
+        self._segments: dict[tuple[str, str], ConnectionSegments] = {}
+        self._endpoints: dict[tuple[str, str, str, str], tuple[Endpoint, _Seen] | None] = {}
+        self._cluster_ids: Counter[str] = Counter()
+        self._addresses: dict[tuple[str, Any], Counter[int]] = {}
+        self._leaders: dict[tuple[Any, Any], int] = {}
+        self._connections: dict[int, tuple[str, str, Endpoint, _Seen]] = {}
+        self._lines = 0
+
+    def survey(self, logs: Sequence[LogFile]) -> Survey:
+        # Rotated files of a log in the order in which they were written.
+        in_order = sorted(logs, key=lambda log: (self._begin(log), log.file))
+        by_file = {log: self._file(log) for log in in_order}
+        files = [by_file[log] for log in logs]
+        _find_copies([by_file[log] for log in in_order])
+        folders = {file.log.file.folder for file in files if file.entries}
+        for file in files:
+            file.is_beside = file.log.file.folder in folders
+        if len(self._cluster_ids) > 1:
+            raise TwoClusters(
+                f"the logs are of {len(self._cluster_ids)} clusters ({', '.join(sorted(self._cluster_ids))}): "
+                "name the logs of one cluster at a time"
+            )
+        cluster_id = next(iter(self._cluster_ids), None)
+        brokers = self._brokers([file for file in files if file.is_server_log and file.same_as is None])
+        named = {node for nodes in self._addresses.values() for node in nodes}
+        # A broker with a number of ours may be any of those that Metadata names.
+        without_log = sorted(named - {b.broker_id for b in brokers if b.entries})
+        if any(b.id_known_by == "numbered" for b in brokers):
+            without_log = []
+        return Survey(cluster_id, brokers, files, without_log)
+
+    def _begin(self, log: LogFile) -> int:
+        """When the first of its lines was written that says when; nanos."""
+        for number, (_, line) in enumerate(lines(log, CutOff())):
+            nanos = self._reader.nanos_of(line)
+            if nanos is not None:
+                return nanos
+            if number > _LINES_LOOKED_AT:
+                break
+        return 0
+
+    def _file(self, log: LogFile) -> SurveyedFile:
+        done = SurveyedFile(log)
+        cut = CutOff()
+        server = ServerLines()
+        for _, block in line_blocks(log, cut):
+            scanned = scan(block, with_ids=False)
+            self._lines += len(scanned.key)
+            self._report(self._lines)
+            is_entry = scanned.essence != SLOW
+            if is_entry.any():
+                self._entries(log, block, scanned, np.flatnonzero(is_entry), done)
+            for i in np.flatnonzero(~is_entry).tolist():
+                line = bytes(block[scanned.bounds[i] : scanned.bounds[i + 1]]).rstrip(b"\r\n")
+                self._line(log, line, server, done)
+            done.lines += len(scanned.key)
+        for event in server.end():
+            _note(event, done)
+        done.cut = cut.reason
+        return done
+
+    def _entries(
+        self, log: LogFile, block: bytearray, scanned: Scanned, rows: np.ndarray, done: SurveyedFile
+    ) -> None:
+        """What the entries of a block tell of their connections, without looking at each."""
+        nanos = self._reader.utc_nanos(scanned.local_ms[rows])
+        connections, firsts, places, counts = np.unique(
+            scanned.connection[rows], return_index=True, return_inverse=True, return_counts=True
+        )
+        begin, end = np.full(len(connections), 2**63 - 1, np.int64), np.zeros(len(connections), np.int64)
+        np.minimum.at(begin, places, nanos)
+        np.maximum.at(end, places, nanos)
+        of_controllers = set(places[np.isin(scanned.key[rows], _CONTROLLER_KEYS)].tolist())
+        times: list[tuple[int, str, ConnectionSegments, str]] = []
+        whose: list[_Seen | None] = []
+        for place, number in enumerate(connections.tolist()):
+            known = self._connections.get(number)
+            if known is None:
+                row = rows[firsts[place]]
+                head = head_of(bytes(block[scanned.bounds[row] : scanned.bounds[row + 1]]))
+                found = head and self._endpoint(
+                    (log.family, ""),
+                    head.connection_id.decode(),
+                    head.listener.decode(),
+                    head.security_protocol.decode(),
+                )
+                if not head or not found:
+                    whose.append(None)
+                    continue
+                if len(self._connections) > _CONNECTIONS_IN_MEMORY:
+                    self._connections.clear()
+                known = self._connections[number] = (log.family, head.connection_id.decode(), *found)
+            family, connection, endpoint, seen = known
+            if family != log.family:  # it goes on in another file
+                found = self._endpoint((log.family, ""), connection, endpoint.listener, seen.protocol)
+                assert found is not None
+                endpoint, seen = found
+                self._connections[number] = (log.family, connection, endpoint, seen)
+            whose.append(seen)
+            seen.entries += int(counts[place])
+            seen.first, seen.last = min(seen.first, int(begin[place])), max(seen.last, int(end[place]))
+            seen.told_broker_id = log.broker_id
+            seen.is_controller |= place in of_controllers
+            segments = self._segments[endpoint.stream]
+            times += [
+                (at, connection, segments, endpoint.listener) for at in (int(begin[place]), int(end[place]))
+            ]
+        for at, connection, segments, listener in sorted(times, key=itemgetter(0)):
+            segments.add(connection, listener, at)
+        done.entries += len(rows)
+        done.marked += len(rows)
+        first, last = int(nanos.min()), int(nanos.max())
+        done.first = first if done.first is None else min(done.first, first)
+        done.last = last if done.last is None else max(done.last, last)
+        keys = scanned.key[rows]
+        for i in np.flatnonzero(np.isin(keys, (API_VERSIONS, METADATA, PRODUCE))).tolist():
+            key, of = int(keys[i]), whose[places[i]]
+            if of is None or (key != API_VERSIONS and of.looked_at[key] >= _LOOKED_AT):
+                continue
+            of.looked_at[key] += 1
+            line = bytes(block[scanned.bounds[rows[i]] : scanned.bounds[rows[i] + 1]])
+            try:
+                entry = parse_entry(line[line.find(MARK) :].decode("utf-8", "replace"))
+            except BadEntry:
+                continue
+            self._look(of, entry, int(nanos[i]))
+
+    def _line(self, log: LogFile, line: bytes, server: ServerLines, done: SurveyedFile) -> None:
+        """The text format, wrapped, cut off, or of another logger."""
+        if MARK not in line:
+            if server.is_notable(line):
+                for event in server.read(line, self._reader.nanos_of(line)):
+                    _note(event, done)
+            elif done.of_kafka < _LINES_LOOKED_AT and not done.entries and is_of_kafka(line):
+                done.of_kafka += 1
+            return
+        done.marked += 1
+        read = self._reader.read(line)
+        if read is None or read.nanos is None:
+            return
+        try:
+            entry = parse_entry(read.message)
+        except BadEntry:
+            return
+        nanos = read.nanos
+        found = self._endpoint(
+            (log.family, read.label), entry.connection_id, entry.listener, entry.security_protocol
+        )
+        if found is None:
+            return
+        endpoint, seen = found
+        seen.entries += 1
+        seen.first, seen.last = min(seen.first, nanos), max(seen.last, nanos)
+        seen.told_broker_id = log.broker_id
+        self._segments[endpoint.stream].add(entry.connection_id, entry.listener, nanos)
+        done.entries += 1
+        done.first = nanos if done.first is None else min(done.first, nanos)
+        done.last = nanos if done.last is None else max(done.last, nanos)
+        key = entry.api_key
+        if key in _OF_CONTROLLERS:
+            seen.is_controller = True
+        if key == API_VERSIONS or (key in (METADATA, PRODUCE) and seen.looked_at[key] < _LOOKED_AT):
+            seen.looked_at[key] += 1
+            self._look(seen, entry, nanos)
+
+    def _endpoint(
+        self, stream: tuple[str, str], connection: str, listener: str, protocol: str
+    ) -> tuple[Endpoint, _Seen] | None:
+        local = (*stream, connection.partition("-")[0], listener)
+        if local not in self._endpoints:
+            ends = addresses(connection)
+            self._endpoints[local] = None
+            if ends is not None:
+                at = Endpoint(stream, ends.local_host, ends.local_port, listener)
+                self._endpoints[local] = at, self._seen.setdefault(at, _Seen(protocol))
+                self._segments.setdefault(stream, ConnectionSegments())
+        return self._endpoints[local]
+
+    def _look(self, seen: _Seen, entry: RequestEntry, nanos: int) -> None:
+        answer = entry.response
+        if entry.api_key == API_VERSIONS:
+            offered = tuple(
+                sorted((r["apiKey"], r["minVersion"], r["maxVersion"]) for r in answer.get("apiKeys") or ())
+            )
+            # A refusal (35) offers ApiVersions alone.
+            if len(offered) > 1 and not answer.get("errorCode"):
+                if offered[0][0] != PRODUCE:  # a controller's
+                    seen.is_controller = True
+                    return
+                features = {f["name"]: f["maxVersionLevel"] for f in answer.get("finalizedFeatures") or ()}
+                last = seen.offers[-1] if seen.offers else None
+                if last is None or last.api_versions != offered or (features and features != last.features):
+                    known = features or (last.features if last and last.own == own_ranges(offered) else {})
+                    seen.offers.append(Offer(nanos, offered, known))
+        elif entry.api_key == METADATA:
+            if answer.get("clusterId"):
+                self._cluster_ids[answer["clusterId"]] += 1
+            for broker in answer.get("brokers") or ():
+                at = (str(broker.get("host")), broker.get("port"))
+                self._addresses.setdefault(at, Counter())[broker.get("nodeId")] += 1
+            for topic in answer.get("topics") or ():
+                for part in topic.get("partitions") or ():
+                    for name in (topic.get("name"), topic.get("topicId")):
+                        if name and part.get("leaderId", -1) >= 0:
+                            self._leaders[name, part.get("partitionIndex")] = part["leaderId"]
+        else:
+            for topic in answer.get("responses") or ():
+                for part in topic.get("partitionResponses") or ():
+                    if part.get("errorCode") == 0:
+                        seen.accepted.add((topic.get("name") or topic.get("topicId"), part.get("index")))
+
+    # --- who is who
+
+    def _brokers(self, server_logs: Sequence[SurveyedFile]) -> list[SurveyedBroker]:
+        known: dict[int, tuple[str, list[Endpoint]]] = {}
+        unknown: dict[tuple[str, str], list[Endpoint]] = {}
+        for endpoint, seen in self._seen.items():
+            broker_id, how = self._node_id(endpoint, seen)
+            if broker_id is None:
+                unknown.setdefault(endpoint.stream, []).append(endpoint)
+            else:
+                known.setdefault(broker_id, (how, []))[1].append(endpoint)
+        by_folder: dict[str, Counter[int]] = {}
+        for file in server_logs:
+            by_folder.setdefault(file.log.file.folder, Counter()).update(file.node_ids)
+        for stream, endpoints in unknown.items():
+            of_stream = [i for i, (_, own) in known.items() if any(e.stream == stream for e in own)]
+            if len(of_stream) == 1:  # another listener of the broker whose log it is
+                known[of_stream[0]][1].extend(endpoints)
+                continue
+            if all(self._seen[e].is_controller for e in endpoints):
+                continue  # of a controller that is no broker
+            told = by_folder.get(stream[0].rpartition("/")[0], Counter())
+            groups = _apart(endpoints)
+            if len(told) == 1 and len(groups) == 1:
+                known.setdefault(next(iter(told)), ("server_log", []))[1].extend(endpoints)
+                continue
+            for group in groups:
+                number = next(n for n in range(len(known) + 1) if n not in known)
+                known[number] = ("numbered", group)
+        of_broker = self._server_logs_by_broker(server_logs, known)
+        for broker_id, files in of_broker.items():
+            if broker_id not in known and any(file.counted for file in files):
+                known[broker_id] = ("server_log", [])
+        return [self._broker(i, how, own, of_broker.get(i, [])) for i, (how, own) in sorted(known.items())]
+
+    def _server_logs_by_broker(
+        self, files: Sequence[SurveyedFile], known: Mapping[int, tuple[str, list[Endpoint]]]
+    ) -> dict[int, list[SurveyedFile]]:
+        """By what was said, by the node id in its lines, or by the request log in the same folder."""
+        found: dict[int, list[SurveyedFile]] = {}
+        for file in files:
+            beside = {
+                broker_id
+                for broker_id, (_, endpoints) in known.items()
+                if any(e.stream[0].rpartition("/")[0] == file.log.file.folder for e in endpoints)
+            }
+            broker_id = file.log.broker_id
+            if broker_id is None and len(beside) == 1:
+                broker_id = next(iter(beside))
+            if broker_id is None and file.node_ids:
+                broker_id = file.node_ids.most_common(1)[0][0]
+            if broker_id is not None:
+                found.setdefault(broker_id, []).append(file)
+        return found
+
+    def _node_id(self, endpoint: Endpoint, seen: _Seen) -> tuple[int | None, str]:
+        if seen.told_broker_id is not None:
+            return seen.told_broker_id, "told"
+        if seen.is_controller:
+            return None, ""
+        advertised = self._addresses.get((endpoint.host, endpoint.port))
+        if advertised:
+            return advertised.most_common(1)[0][0], "metadata"
+        votes = Counter(self._leaders[p] for p in seen.accepted if p in self._leaders)
+        if votes and votes.most_common(1)[0][1] * 2 > votes.total():
+            return votes.most_common(1)[0][0], "leadership"
+        return self._known.get(endpoint, (None, ""))
+
+    def _broker(
+        self, broker_id: int, how: str, endpoints: list[Endpoint], files: Sequence[SurveyedFile]
+    ) -> SurveyedBroker:
+        of_clients = [e for e in endpoints if not self._seen[e].is_controller]
+        seen = [self._seen[e] for e in endpoints]
+        events = sorted({event for file in files for event in file.events})
+        times = [event.nanos for event in events]
+        first = min([s.first for s in seen] + times[:1])
+        last = max([s.last for s in seen] + times[-1:])
+        logs = [self._segments[stream] for stream in dict.fromkeys(e.stream for e in endpoints)]
+        offers = [offer for e in of_clients for offer in self._seen[e].offers]
+        return SurveyedBroker(
+            broker_id,
+            how,
+            of_clients,
+            first,
+            last,
+            sum(self._seen[e].entries for e in of_clients),
+            incarnations(logs, offers, events),
+            [e for e in endpoints if self._seen[e].is_controller],
+            {e.port: (e.listener, self._seen[e].protocol) for e in of_clients},
+            [file.log for file in files],
+            logs,
+        )
+
+
+def _find_copies(files: Sequence[SurveyedFile]) -> None:
+    """Files with the same lines: a log is often copied when it is rotated."""
+    alike: dict[tuple[object, ...], list[SurveyedFile]] = {}
+    for file in files:
+        if file.entries or file.counted:
+            alike.setdefault((file.lines, file.entries, file.first, file.last), []).append(file)
+    for several in alike.values():
+        digests: dict[bytes, StoredFile] = {}
+        for file in several if len(several) > 1 else ():
+            digest = hashlib.blake2b(digest_size=16)
+            for _, line in lines(file.log, CutOff()):
+                digest.update(line + b"\n")
+            same = digests.setdefault(digest.digest(), file.log.file)
+            file.same_as = None if same == file.log.file else same
+
+
+def _note(event: ServerEvent, done: SurveyedFile) -> None:
+    done.counted[event.kind] += 1
+    if event.node_id is not None:
+        done.node_ids[event.node_id] += 1
+    if event.kind not in ("refused", "login_failed"):
+        done.events.append(event)
+    done.first = event.nanos if done.first is None else min(done.first, event.nanos)
+    done.last = event.nanos if done.last is None else max(done.last, event.nanos)
+
+
+def _apart(endpoints: Sequence[Endpoint]) -> list[list[Endpoint]]:
+    """Endpoints of one stream that no node id tells apart: one broker, unless a listener has several addresses."""
+    listeners = Counter(e.listener for e in endpoints)
+    if max(listeners.values()) == 1:
+        return [list(endpoints)]
+    several_hosts = len({e.host for e in endpoints}) > 1
+    groups: dict[object, list[Endpoint]] = {}
+    for endpoint in sorted(endpoints):
+        groups.setdefault(endpoint.host if several_hosts else endpoint.port, []).append(endpoint)
+    return list(groups.values())

@@ -1,0 +1,335 @@
+"""Connections of one broker as its request log shows them, told as the contract's connection events.
+
+The log has an entry for each answered request and nothing for opening and closing. A connection whose first entry is its
+greeting (ApiVersions) was opened then; others need not begin with it (what comes before a login over SASL is not logged,
+old clients ask for nothing), so of them those count as opened that are first seen when all that were open before have
+been seen or are over. A connection is seen to close only where a server log says that a request was refused.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from client_telemetry.compatibility import apis
+from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ConnectionEvent
+from client_telemetry.sources.request_log.broker_survey import addresses
+from client_telemetry.sources.request_log.request_entry import (
+    API_VERSIONS,
+    PUSH_TELEMETRY,
+    RequestEntry,
+    received_nanos,
+)
+from client_telemetry.sources.request_log.server_log import ServerEvent, mechanism_of
+
+SNAPSHOT_NANOS = 5 * 60 * 10**9
+"""How often the contract wants a snapshot; hours are a multiple of it."""
+
+FORGOTTEN_AFTER_NANOS = 2 * SNAPSHOT_NANOS
+"""connections.max.idle.ms is 10 minutes by default: a connection that is silent for longer is over, or comes back as
+another one. It bounds the memory."""
+
+_GREETINGS = (API_VERSIONS, 17)
+_UNSUPPORTED_VERSION, _INVALID_REQUEST = 35, 42
+_MAX_IDS = 16
+_BETWEEN_BROKERS = frozenset(key for key, api in apis.by_key().items() if api.used_by == "broker")
+_BROKERS_CLIENT_ID = re.compile(
+    r"AddPartitionsManager-client-\d+|broker-\d+-(?:txn-marker-sender|fetcher-\d+|to-controller-.*)"
+)
+"""Client ids that brokers give themselves (AddPartitionsToTxnManager, TransactionMarkerChannelManager, fetchers)."""
+
+
+class _Connection:
+    __slots__ = (
+        "address", "announced", "api_versions_error", "between_brokers", "client_id", "essences", "greeted", "groups", "last",
+        "listener", "opened", "port", "principal", "protocol", "sent", "software", "transactional_ids", "unsaid",
+        "uses",
+    )  # fmt: skip
+
+    def __init__(self, address: str, port: int, opened: int, greeted: bool) -> None:
+        self.address, self.port = address, port
+        self.opened, self.last, self.greeted = opened, opened, greeted
+        self.client_id: str | None = None
+        self.listener = self.principal = self.protocol = ""
+        self.software = ("", "")
+        self.sent = ("", "")
+        self.api_versions_error: int | None = None
+        self.groups: tuple[str, ...] = ()
+        self.transactional_ids: tuple[str, ...] = ()
+        self.uses: dict[tuple[int, int], list[int]] = {}
+        self.between_brokers = self.announced = False
+        self.unsaid = True
+        self.essences: list[int] = []
+
+
+_NOT_KEPT = ("uses", "essences")
+_READ_WHOLE = (API_VERSIONS, PUSH_TELEMETRY)
+
+
+class ConnectionWatch:
+    """`write` takes the events, in the order in which a broker would have written them. `all_since`: from when on (nanos) a
+    connection that was not seen before is a new one. `connections` counts all, `between_brokers` those of other brokers,
+    which are left out. `known`: of entries whose like was seen, by their essence (line_scan.py): the connection, and the
+    use that they add to."""
+
+    def __init__(self, write: Callable[[ConnectionEvent], object], all_since: int) -> None:
+        self._write, self._all_since = write, all_since
+        self.known: dict[int, tuple[_Connection, list[int]]] = {}
+        self._connections: dict[str, _Connection] = {}
+        self._next_snapshot: int | None = None
+        self._now = 0
+        self.connections = 0
+        self.between_brokers = 0
+
+    @property
+    def due(self) -> int:
+        """When the next snapshot is."""
+        return self._next_snapshot or 0
+
+    def add(self, entry: RequestEntry, logged: int, essence: int = 0) -> None:
+        """Note a request; `logged`: nanos of its line. `essence`: of the entry, 0 = it has none."""
+        self.tell_until(logged)
+        at = received_nanos(entry, logged)
+        connection = self._connections.get(entry.connection_id)
+        if connection is None:
+            ends = addresses(entry.connection_id)
+            is_new = entry.api_key in _GREETINGS or logged >= self._all_since
+            connection = _Connection(ends.host if ends else "", ends.port if ends else 0, at, is_new)
+            self._connections[entry.connection_id] = connection
+            self.connections += 1
+        self._note(connection, entry, at)
+        if essence and entry.api_key not in _READ_WHOLE:
+            self.known[essence] = connection, connection.uses[entry.api_key, entry.api_version]
+            connection.essences.append(essence)
+
+    def refuse(self, event: ServerEvent, listeners: Mapping[int, tuple[str, str]]) -> None:
+        """A request that the broker refused: it closed the connection. Nothing of the request is known but its API and
+        version; who sent it, if an earlier request of the connection was answered."""
+        self.tell_until(event.nanos)
+        connection = self._connections.get(event.connection_id)
+        if connection is None:
+            connection = self._unknown(event, listeners)
+            self._connections[event.connection_id] = connection
+            self.connections += 1
+        connection.last = max(connection.last, event.nanos)
+        if event.api is not None:
+            use = connection.uses.setdefault(event.api, [0, 0, event.nanos, event.nanos])
+            use[1] += 1
+            use[3] = max(use[3], event.nanos)
+        if not connection.between_brokers:
+            if connection.greeted and not connection.announced:
+                self._write(
+                    _event(ConnectionEvent.OPENED, connection.opened, event.connection_id, connection)
+                )
+            self._write(_event(ConnectionEvent.CLOSED, event.nanos, event.connection_id, connection))
+        self._forget(event.connection_id)
+
+    def fail_login(self, event: ServerEvent, listeners: Mapping[int, tuple[str, str]]) -> None:
+        self.tell_until(event.nanos)
+        client = _client(event.connection_id, self._unknown(event, listeners))
+        mechanism = mechanism_of(event.text)
+        if mechanism is not None:
+            client.sasl_mechanism = mechanism
+        self._write(
+            ConnectionEvent(
+                observed_at_nanos=event.nanos,
+                client=client,
+                kind=ConnectionEvent.AUTHENTICATION_FAILED,
+                opened_at_nanos=event.nanos,
+                failure_reason=event.text,
+            )
+        )
+
+    def _unknown(self, event: ServerEvent, listeners: Mapping[int, tuple[str, str]]) -> _Connection:
+        """Of which no request was answered."""
+        ends = addresses(event.connection_id)
+        connection = _Connection(
+            ends.host if ends else event.address,
+            ends.port if ends else 0,
+            event.nanos,
+            event.kind == "refused",
+        )
+        connection.listener, connection.protocol = listeners.get(ends.local_port if ends else 0, ("", ""))
+        return connection
+
+    def tell_until(self, logged: int) -> None:
+        """The snapshots that were due by then."""
+        if self._next_snapshot is None:
+            self._next_snapshot = (logged // SNAPSHOT_NANOS + 1) * SNAPSHOT_NANOS
+        while logged >= self._next_snapshot:
+            self._snapshot(self._next_snapshot - 10**6)
+            self._next_snapshot += SNAPSHOT_NANOS
+            if logged - self._next_snapshot > 24 * 3600 * 10**9:  # a hole of days
+                self._next_snapshot = (logged // SNAPSHOT_NANOS) * SNAPSHOT_NANOS
+        self._now = max(self._now, logged)
+
+    def client(self, connection_id: str) -> ClientConnection:
+        """Who is at the other end of a connection that was noted."""
+        return _client(connection_id, self._connections[connection_id])
+
+    def end(self) -> None:
+        """The log ends: a last snapshot of what was not told yet."""
+        if self._next_snapshot is not None:
+            self._snapshot(self._now)
+
+    def state(self) -> dict[str, Any]:
+        """What `go_on_with` takes, as JSON has it; after `end`."""
+        connections = {
+            connection_id: {
+                name: getattr(each, name) for name in _Connection.__slots__ if name not in _NOT_KEPT
+            }
+            | {"uses": [[*api, *use] for api, use in each.uses.items()]}
+            for connection_id, each in self._connections.items()
+        }
+        return {"next_snapshot": self._next_snapshot, "now": self._now, "connections": connections}
+
+    def go_on_with(self, state: dict[str, Any]) -> None:
+        """The connections that were open where the log ended, with what they had done by then."""
+        self._next_snapshot, self._now = state["next_snapshot"], state["now"]
+        for connection_id, fields in state["connections"].items():
+            connection = _Connection("", 0, 0, False)
+            for name, value in fields.items():
+                setattr(connection, name, tuple(value) if isinstance(value, list) else value)
+            connection.uses = {(key, version): use for key, version, *use in fields["uses"]}
+            self._connections[connection_id] = connection
+
+    def _note(self, connection: _Connection, entry: RequestEntry, at: int) -> None:
+        key, request = entry.api_key, entry.request
+        connection.unsaid = True
+        if (connection.principal, connection.listener) != (entry.principal, entry.listener) or (
+            entry.client_id not in (None, connection.client_id)
+        ):
+            self._forget_essences(connection)
+        connection.opened = min(connection.opened, at)
+        connection.last = max(connection.last, at)
+        connection.listener, connection.protocol = entry.listener, entry.security_protocol
+        connection.principal = entry.principal
+        if entry.client_id is not None:
+            connection.client_id = entry.client_id
+        rejected = False
+        if key == API_VERSIONS:
+            rejected = self._greeting(connection, entry, at)
+        elif entry.software_name is not None:
+            self._register(connection, entry, (entry.software_name, entry.software_version or ""), at)
+        if not connection.between_brokers and _is_of_a_broker(entry):
+            connection.between_brokers = True
+            self.between_brokers += 1
+        connection.groups = _with(connection.groups, request.get("groupId"))
+        connection.transactional_ids = _with(connection.transactional_ids, request.get("transactionalId"))
+        use = connection.uses.get((key, entry.api_version))
+        if use is None:
+            use = connection.uses[key, entry.api_version] = [0, 0, at, at]
+        use[rejected] += 1
+        use[2], use[3] = min(use[2], at), max(use[3], at)
+
+    def _register(
+        self, connection: _Connection, entry: RequestEntry, software: tuple[str, str], at: int
+    ) -> None:
+        """The name that the broker has now. An ApiVersions request of a version up to 2 resets it to `unknown`: what it was
+        is told first, so that it is kept (sessionize)."""
+        is_reset = software[0] == "unknown" and connection.software[0] not in ("", "unknown")
+        if is_reset and not connection.between_brokers:
+            self._write(_event(ConnectionEvent.ACTIVE, at, entry.connection_id, connection))
+        if software != connection.software:
+            self._forget_essences(connection)
+        connection.software = software
+
+    def _greeting(self, connection: _Connection, entry: RequestEntry, at: int) -> bool:
+        """ApiVersions registers the name (KIP-511): its own entry still says unknown. True if it was refused for its
+        version, which no client goes on to use."""
+        sent = entry.request.get("clientSoftwareName"), entry.request.get("clientSoftwareVersion")
+        if sent[0]:
+            connection.sent = (sent[0], sent[1] or "")
+        error = entry.response.get("errorCode") or 0
+        if error == 0:
+            self._register(connection, entry, (sent[0] or "unknown", sent[1] or "unknown"), at)
+        elif error == _INVALID_REQUEST:
+            connection.api_versions_error = error
+        return error == _UNSUPPORTED_VERSION
+
+    def _snapshot(self, at: int) -> None:
+        forgotten = []
+        for connection_id, connection in self._connections.items():
+            if connection.unsaid and not connection.between_brokers:
+                if connection.greeted and not connection.announced:
+                    self._write(_event(ConnectionEvent.OPENED, connection.opened, connection_id, connection))
+                connection.announced = True
+                # An entry is written when its request was answered: the request may be of the hour before.
+                self._write(_event(ConnectionEvent.ACTIVE, at, connection_id, connection))
+            connection.unsaid = False
+            if at - connection.last > FORGOTTEN_AFTER_NANOS:
+                forgotten.append(connection_id)
+        for connection_id in forgotten:
+            self._forget(connection_id)
+
+    def _forget(self, connection_id: str) -> None:
+        self._forget_essences(self._connections.pop(connection_id))
+
+    def _forget_essences(self, connection: _Connection) -> None:
+        for essence in connection.essences:
+            self.known.pop(essence, None)
+        connection.essences.clear()
+
+
+def _is_of_a_broker(entry: RequestEntry) -> bool:
+    return (
+        entry.api_key in _BETWEEN_BROKERS
+        or _replica_id(entry.request) >= 0
+        or bool(entry.client_id and _BROKERS_CLIENT_ID.fullmatch(entry.client_id))
+    )
+
+
+def _with(ids: tuple[str, ...], new: object) -> tuple[str, ...]:
+    if isinstance(new, str) and new and new not in ids and len(ids) < _MAX_IDS:
+        return (*ids, new)
+    return ids
+
+
+def _replica_id(request: dict[str, Any]) -> int:
+    """Of Fetch, ListOffsets, OffsetForLeaderEpoch: -1 and below are consumers, else the broker that asks."""
+    state = request.get("replicaState")
+    found = state.get("replicaId", -1) if isinstance(state, dict) else request.get("replicaId", -1)
+    return found if isinstance(found, int) else -1
+
+
+def _client(connection_id: str, connection: _Connection) -> ClientConnection:
+    client = ClientConnection(
+        principal=connection.principal,
+        client_address=connection.address,
+        listener_name=connection.listener,
+        security_protocol=connection.protocol,
+        connection_id=connection_id,
+        client_software_name=connection.software[0],
+        client_software_version=connection.software[1],
+        sent_software_name=connection.sent[0],
+        sent_software_version=connection.sent[1],
+    )
+    if connection.client_id is not None:
+        client.client_id = connection.client_id
+    if connection.port:
+        client.client_port = connection.port
+    if connection.api_versions_error is not None:
+        client.api_versions_error = connection.api_versions_error
+    return client
+
+
+def _event(kind: int, at: int, connection_id: str, connection: _Connection) -> ConnectionEvent:
+    event = ConnectionEvent(
+        observed_at_nanos=at,
+        client=_client(connection_id, connection),
+        kind=kind,
+        opened_at_nanos=connection.opened,
+        last_request_at_nanos=connection.opened if kind == ConnectionEvent.OPENED else connection.last,
+        group_ids=connection.groups,
+        transactional_ids=connection.transactional_ids,
+    )
+    if kind != ConnectionEvent.OPENED:
+        for (key, version), (requests, rejected, first, last) in sorted(connection.uses.items()):
+            event.api_uses.add(
+                api_key=key,
+                version=version,
+                requests=requests,
+                rejected=rejected,
+                first_request_at_nanos=first,
+                last_request_at_nanos=last,
+            )
+    return event

@@ -1,0 +1,553 @@
+"""Request logs to a contract v1 dump: pushes and connections, as a plugin in the brokers would have dumped them.
+
+The same logs give the same dump, byte for byte: incarnations are made from what the logs say (incarnations.py), so that
+converting again replaces. Later lines of the log go on with the life with which the lines before ended
+(open_incarnation.py). What a server log beside it tells of refused requests and failed logins is merged in by time.
+"""
+
+import base64
+import binascii
+import hashlib
+import heapq
+import uuid
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta, tzinfo
+from pathlib import Path
+
+from client_telemetry.raw.quarantine import MAX_EVIDENCE_BYTES
+from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush
+from client_telemetry.raw.writer import DumpWriter
+from client_telemetry.sources.log_files import UNKNOWN_BROKER, CutOff, LogFile, line_blocks, lines, opened
+from client_telemetry.sources.request_log.broker_releases import BrokerReleases
+from client_telemetry.sources.request_log.broker_survey import (
+    Endpoint,
+    Survey,
+    SurveyedBroker,
+    SurveyedFile,
+    addresses,
+)
+from client_telemetry.sources.request_log.connection_watch import FORGOTTEN_AFTER_NANOS, ConnectionWatch
+from client_telemetry.sources.request_log.incarnations import BrokerLife
+from client_telemetry.sources.request_log.line_scan import scan
+from client_telemetry.sources.request_log.log_line import MARK, LineReader
+from client_telemetry.sources.request_log.open_incarnation import OpenLife
+from client_telemetry.sources.request_log.request_entry import (
+    PUSH_TELEMETRY,
+    BadEntry,
+    RequestEntry,
+    parse_entry,
+    received_nanos,
+)
+from client_telemetry.sources.request_log.server_log import ServerEvent, ServerLines
+
+SILENCE_NANOS = 300 * 10**9
+"""Without a line for longer than that, a broker was not watched: its log was off, is not among the files, or it was down.
+A connected client asks for Metadata every five minutes if for nothing else (metadata.max.age.ms)."""
+
+_ESSENCES_IN_MEMORY = 100_000
+
+_NAMESPACE = uuid.UUID("6d2f3c2e-8a55-5d0c-9a43-6c1f4f0f5b11")
+
+
+@dataclass
+class Converted:
+    """What came of the lines. `connections` are those of clients. `of_controllers`: entries of listeners of KRaft controllers,
+    which no client of brokers uses. `refused`, `failed_logins`: of server logs. `unreadable`: entries that could not be read, by
+    reason. `cut`: files that ended early, with the reason. `without_entries`: files of which no line is an entry."""
+
+    lines: int = 0
+    entries: int = 0
+    other_lines: int = 0
+    forwarded: int = 0
+    of_controllers: int = 0
+    refused: int = 0
+    failed_logins: int = 0
+    pushes: int = 0
+    connections: int = 0
+    between_brokers: int = 0
+    unreadable: Counter[str] = field(default_factory=Counter)
+    cut: list[str] = field(default_factory=list)
+    without_entries: list[str] = field(default_factory=list)
+    open_lives: list[OpenLife] = field(default_factory=list)
+
+
+def is_entry(reader: LineReader, line: bytes) -> bool:
+    """Whether a line is whole and of the request logger."""
+    read = reader.read(line)
+    try:
+        return read is not None and read.nanos is not None and parse_entry(read.message) is not None
+    except BadEntry:
+        return False
+
+
+def convert(
+    survey: Survey,
+    releases: BrokerReleases,
+    cluster_id: str,
+    root: Path,
+    zone: tzinfo = UTC,
+    report: Callable[[int], None] = lambda n: None,
+    before: Sequence[OpenLife] = (),
+) -> Converted:
+    """Write the dump below `root`. `releases`: what the brokers run (broker_releases.py). `before`: lives that may go on; `Converted.open_lives`
+    are those that may go on from here."""
+    return _Conversion(survey, releases, cluster_id, root, zone, report, before).run()
+
+
+class _Conversion:
+    def __init__(
+        self,
+        survey: Survey,
+        releases: BrokerReleases,
+        cluster_id: str,
+        root: Path,
+        zone: tzinfo,
+        report: Callable[[int], None],
+        before: Sequence[OpenLife],
+    ) -> None:
+        self._survey = survey
+        self._cluster_id, self._root = cluster_id, root
+        self._reader = LineReader(zone)
+        self._report = report
+        self.done = Converted()
+        self._brokers: list[_Broker] = []
+        self._at: dict[Endpoint, _Broker | None] = {}
+        for surveyed in survey.brokers:
+            open_ = next((each for each in before if each.is_of(surveyed)), None)
+            lives = [
+                _Life(surveyed, i, releases, cluster_id, root, self.done, open_ if i == 0 else None)
+                for i in range(len(surveyed.lives))
+            ]
+            broker = _Broker(surveyed, lives, self._server_events(surveyed))
+            self._brokers.append(broker)
+            for endpoint in surveyed.endpoints:
+                self._at[endpoint] = broker
+            for endpoint in surveyed.controllers:
+                self._at[endpoint] = None
+        self._of_controllers: set[int] = set()
+        self._of_no_broker: dict[int, DumpWriter] = {}
+
+    def run(self) -> Converted:
+        if self._survey.without_log:
+            self._tell_of_brokers_without_log()
+        files = [f for f in self._survey.files if f.same_as is None]
+        for file in sorted((f for f in files if f.entries), key=lambda f: (f.first, f.log.file)):
+            self._file(file.log)
+        for file in files:
+            if not file.entries and not file.is_server_log and (file.lines or file.cut):
+                self._without_entries(file)
+        for broker in self._brokers:
+            broker.take_until(None)
+            for life in broker.lives:
+                life.close()
+            if broker.lives[-1].is_latest:
+                self.done.open_lives.append(broker.lives[-1].open_life())
+        for dump in self._of_no_broker.values():
+            dump.close()
+        return self.done
+
+    def _file(self, log: LogFile) -> None:
+        done = self.done
+        cut = CutOff()
+        current: _Life | None = None
+        for offset, block in line_blocks(log, cut):
+            scanned = scan(block)
+            rows = zip(
+                scanned.essence.tolist(),
+                self._reader.utc_nanos(scanned.local_ms).tolist(),
+                scanned.total_ns.tolist(),
+                strict=True,
+            )
+            for row, (essence, nanos, total) in enumerate(rows):
+                if current is not None and current.since <= nanos < current.due:
+                    known = current.watch.known.get(essence)
+                    if known is not None:
+                        # As `_Life.add` does, where nothing is new but the time.
+                        connection, use = known
+                        use[0] += 1
+                        at = nanos - total
+                        if at > use[3]:
+                            use[3] = at
+                        elif at < use[2]:
+                            use[2] = at
+                        if at > connection.last:
+                            connection.last = at
+                        elif at < connection.opened:
+                            connection.opened = at
+                        connection.unsaid = True
+                        if nanos > current.now:
+                            current.now = nanos
+                        done.entries += 1
+                        continue
+                if essence in self._of_controllers:
+                    done.entries += 1
+                    done.of_controllers += 1
+                    continue
+                begin, end = scanned.bounds[row], scanned.bounds[row + 1]
+                line = bytes(block[begin:end]).rstrip(b"\r\n")
+                current = self._line(log, line, offset + int(begin), essence, current)
+            done.lines += len(scanned.key)
+            self._report(done.lines)
+        if cut.reason and log.end is None:
+            done.cut.append(cut.reason)
+            self._pass_on(log, cut.stored, f"{log.file.name}: {cut.reason}", "the compressed file is cut off")
+
+    def _line(
+        self, log: LogFile, line: bytes, offset: int, essence: int, current: "_Life | None"
+    ) -> "_Life | None":
+        """Gives the life that it is of, or `current`."""
+        done = self.done
+        read = self._reader.read(line)
+        if read is None:
+            done.other_lines += 1
+            return current
+        try:
+            if read.nanos is None:
+                raise BadEntry("no time that can be read before the message")
+            entry = parse_entry(read.message)
+            broker = self._broker_of((log.family, read.label), entry.connection_id, entry.listener)
+        except BadEntry as error:
+            done.unreadable[str(error).partition(":")[0]] += 1
+            any_broker = self._any_broker(log)
+            life = current or (any_broker and any_broker.lives[0])
+            if life is not None:
+                life.add_unreadable(line, f"{log.file.name}, byte {offset}: {error}", read.nanos)
+            return current
+        done.entries += 1
+        if entry.is_forwarded:  # a controller's entry for what a broker passed on: its client is the broker
+            done.forwarded += 1
+            return current
+        if broker is None:
+            done.of_controllers += 1
+            if essence and len(self._of_controllers) < _ESSENCES_IN_MEMORY:
+                self._of_controllers.add(essence)
+            return current
+        return broker.add(entry, read.nanos, essence)
+
+    def _server_events(self, broker: SurveyedBroker) -> Iterator[ServerEvent]:
+        """Refusals and failed logins of a broker in the order of time, each once: the console has the lines of the file."""
+        families: dict[str, list[LogFile]] = {}
+        begin = {file.log: file.first or 0 for file in self._survey.files}
+        for log in sorted(broker.server_logs, key=lambda log: (begin[log], log)):
+            families.setdefault(log.family, []).append(log)
+        last = 0
+        at_once: set[ServerEvent] = set()
+        for event in heapq.merge(*map(self._events_of, families.values())):
+            if event.nanos != last:
+                last = event.nanos
+                at_once.clear()
+            if event not in at_once:
+                at_once.add(event)
+                yield event
+
+    def _events_of(self, logs: Sequence[LogFile]) -> Iterator[ServerEvent]:
+        for log in logs:
+            server = ServerLines()
+            for _, line in lines(log, CutOff()):
+                if MARK not in line and server.is_notable(line):
+                    yield from _told(server.read(line, self._reader.nanos_of(line)))
+            yield from _told(server.end())
+
+    def _without_entries(self, file: SurveyedFile) -> None:
+        """A file that none of the lines tells the broker of: one piece of it, from the first line on that may have been
+        meant as an entry, stands for all."""
+        log, at = file.log, file.log.start
+        if file.marked:
+            at = next(offset for offset, line in lines(log, CutOff()) if MARK in line)
+        with opened(replace(log, start=at), CutOff()) as text:
+            piece = text.read(MAX_EVIDENCE_BYTES)
+        where = (
+            f"{log.file.name}, byte {at}: none of its {file.lines} lines is an entry of kafka.request.logger at DEBUG, "
+            f"{file.marked} begin like one"
+        )
+        self.done.without_entries.append(str(log.file))
+        if piece:
+            self._pass_on(log, piece, where, "a file without an entry")
+        if file.cut and log.end is None:
+            cut = CutOff()
+            for _ in lines(log, cut):
+                pass
+            self._pass_on(log, cut.stored, f"{log.file.name}: {file.cut}", "the compressed file is cut off")
+
+    def _pass_on(self, log: LogFile, piece: bytes, where: str, reason: str) -> None:
+        """A piece of a file that tells of no broker, to the one whose log it seems to be."""
+        self.done.unreadable[reason] += 1
+        broker = self._any_broker(log)
+        if broker is not None:
+            broker.lives[0].add_unreadable(piece, where, None)
+            return
+        broker_id = UNKNOWN_BROKER if log.broker_id is None else log.broker_id
+        at = int(log.file.modified_at().timestamp()) * 10**9
+        if self._survey.brokers:
+            first, last = (
+                min(b.first for b in self._survey.brokers),
+                max(b.last for b in self._survey.brokers),
+            )
+            at = min(max(at, first), last)
+        if broker_id not in self._of_no_broker:
+            digest = hashlib.sha256(where.encode() + piece).hexdigest()
+            name = f"request-log/{self._cluster_id}/{broker_id}/{digest}"
+            self._of_no_broker[broker_id] = _unwatched(
+                self._root, self._cluster_id, broker_id, name, _time(at)
+            )
+        self._of_no_broker[broker_id].append_unreadable("connections", piece, where, at)
+
+    def _tell_of_brokers_without_log(self) -> None:
+        """A manifest that says that nothing was watched: otherwise nobody would know that the broker is there."""
+        first = _time(min(broker.first for broker in self._survey.brokers))
+        for broker_id in self._survey.without_log:
+            name = f"request-log/{self._cluster_id}/{broker_id}/none"
+            dump = _unwatched(self._root, self._cluster_id, broker_id, name, first)
+            dump.describe_hour(first)
+            dump.close()
+
+    def _any_broker(self, log: LogFile) -> "_Broker | None":
+        """Whose log it is, or the only one whose log lies beside it, for what does not tell."""
+        found = {id(b): b for at, b in self._at.items() if b and at.stream[0] == log.family}
+        if not found and log.broker_id is None:
+            folder = log.file.folder
+            found = {
+                id(b): b for at, b in self._at.items() if b and at.stream[0].rpartition("/")[0] == folder
+            }
+            if len(found) > 1:
+                return None
+        return next(iter(found.values()), None)
+
+    def _broker_of(self, stream: tuple[str, str], connection_id: str, listener: str) -> "_Broker | None":
+        """None for a controller's listener."""
+        ends = addresses(connection_id)
+        if ends is None:
+            raise BadEntry(f"not an id of a connection: {connection_id[:80]!r}")
+        at = Endpoint(stream, ends.local_host, ends.local_port, listener)
+        if at not in self._at:
+            raise BadEntry("an address that the log did not have before: it grew while it was read")
+        return self._at[at]
+
+
+def _told(events: Iterator[ServerEvent]) -> Iterator[ServerEvent]:
+    return (event for event in events if event.kind in ("refused", "login_failed"))
+
+
+class _Broker:
+    """The lives of a broker, and what its server log tells between the entries."""
+
+    def __init__(
+        self, surveyed: SurveyedBroker, lives: "list[_Life]", server_events: Iterator[ServerEvent]
+    ) -> None:
+        self.lives = lives
+        self._since = [life.since for life in lives]
+        self._listeners = surveyed.listeners
+        self._server_events = server_events
+        self._next = next(server_events, None)
+
+    def add(self, entry: RequestEntry, logged: int, essence: int) -> "_Life":
+        """Gives the life that the entry is of."""
+        self.take_until(logged)
+        life = self._life_at(logged)
+        life.add(entry, logged, essence)
+        # From then on something has to be done before an entry is counted.
+        due = [life.watch.due, *self._since[self.lives.index(life) + 1 :][:1]]
+        if self._next is not None:
+            due.append(self._next.nanos + 1)
+        life.due = min(due)
+        return life
+
+    def take_until(self, nanos: int | None) -> None:
+        """What the server log tells before that; None = all that is left. A request is logged before the next one of its
+        connection is read."""
+        while self._next is not None and (nanos is None or self._next.nanos < nanos):
+            self._life_at(self._next.nanos).add_server_event(self._next, self._listeners)
+            self._next = next(self._server_events, None)
+
+    def _life_at(self, nanos: int) -> "_Life":
+        if len(self.lives) == 1:
+            return self.lives[0]
+        return self.lives[bisect_right(self._since, nanos, lo=1) - 1]
+
+
+def _unwatched(root: Path, cluster_id: str, broker_id: int, name: str, started_at: datetime) -> DumpWriter:
+    """Of a broker that nothing was seen of."""
+    return DumpWriter(
+        root,
+        cluster_id,
+        broker_id,
+        uuid.uuid5(_NAMESPACE, name).bytes,
+        broker_started_at=started_at,
+        broker_software_version="",
+        manifest_fields={"registry": {"mode": "sampled", "windows": []}},
+    )
+
+
+class _Life:
+    """A broker's life and its part of the dump, which begins with the first entry, or goes on where `open_` ended."""
+
+    def __init__(
+        self,
+        broker: SurveyedBroker,
+        index: int,
+        releases: BrokerReleases,
+        cluster_id: str,
+        root: Path,
+        done: Converted,
+        open_: OpenLife | None,
+    ) -> None:
+        life: BrokerLife = broker.lives[index]
+        self.since = life.since
+        until = broker.lives[index + 1].since if index + 1 < len(broker.lives) else broker.last
+        self._done, self._broker = done, broker
+        self._first, self._last = life.since, until
+        started, name = life.since, f"request-log/{cluster_id}/{broker.broker_id}/{life.since}"
+        self.is_latest = open_ is None or broker.last >= open_.last
+        goes_on = open_ is not None and open_.goes_on_with(life, broker)
+        if goes_on:
+            life = open_.told_by(life)
+            started, name = open_.since, open_.name
+        elif open_ is not None and open_.since <= life.since and open_.answers_as(life):
+            # Lines that come late: of that life, which no restart is known to have ended. Its sequences are taken.
+            started, name = open_.since, f"{name}/{open_.last}"
+        self._life, self._name, self._started = life, name, started
+        self._windows = open_.windows if goes_on else []
+        self.now, self.due = self._windows[-1][1] if self._windows else life.since, 0
+        fields: dict[str, object] = {"registry": {"mode": "sampled", "windows": []}}
+        if life.api_versions:
+            fields["api_versions"] = life.api_versions
+        if life.features:
+            fields["finalized_features"] = life.features[0][1]
+        self._dump = DumpWriter(
+            root,
+            cluster_id,
+            broker.broker_id,
+            uuid.uuid5(_NAMESPACE, name).bytes,
+            broker_started_at=_time(started),
+            broker_software_version=releases.of(broker.broker_id, life),
+            manifest_fields=fields,
+            continues=open_.continued() if goes_on else None,
+        )
+        begins_here = life.is_start or index > 0 or (open_ is not None and open_.last < started)
+        self.watch = ConnectionWatch(
+            self._dump.append_connection_event, started + (0 if begins_here else FORGOTTEN_AFTER_NANOS)
+        )
+        if goes_on:
+            self.watch.go_on_with(open_.watch)
+
+    def _watched(self, logged: int) -> None:
+        if self._windows:
+            self._windows[-1][1] = max(self._windows[-1][1], self.now)
+        if not self._windows or logged - self._windows[-1][1] > SILENCE_NANOS:
+            self._windows.append([logged, logged])
+        self.now = max(self.now, logged)
+        self._windows[-1][1] = max(self.now, self._windows[-1][1])
+
+    def add_server_event(self, event: ServerEvent, listeners: dict[int, tuple[str, str]]) -> None:
+        if event.kind == "refused":
+            self._done.refused += 1
+            self.watch.refuse(event, listeners)
+        else:
+            self._done.failed_logins += 1
+            self.watch.fail_login(event, listeners)
+
+    def add(self, entry: RequestEntry, logged: int, essence: int) -> None:
+        self._watched(logged)
+        self.watch.add(entry, logged, essence)
+        if entry.api_key == PUSH_TELEMETRY and entry.request:
+            self._dump.append_push(_push(entry, logged, self.watch))
+            self._done.pushes += 1
+
+    def add_unreadable(self, line: bytes, where: str, logged: int | None) -> None:
+        """A line that begins like an entry. Its time is taken only if it can be: a client can make one up."""
+        is_possible = logged is not None and self._first <= logged <= self._last
+        self._dump.append_unreadable("connections", line, where, logged if is_possible else self.now)
+
+    def close(self) -> None:
+        if self._windows:
+            self._windows[-1][1] = max(self._windows[-1][1], self.now)
+            self.watch.tell_until(self.now)
+        self.watch.end()
+        self._done.connections += self.watch.connections - self.watch.between_brokers
+        self._done.between_brokers += self.watch.between_brokers
+        hours: dict[datetime, list[list[str]]] = {}
+        for window in self._windows:
+            for hour, times in _hours(*map(_time, window)):
+                hours.setdefault(hour, []).append(times)
+        for hour, windows in hours.items():
+            fields: dict[str, object] = {"registry": {"mode": "sampled", "windows": windows}}
+            end = int(hour.timestamp() + 3600) * 10**9
+            finalized = [features for since, features in self._life.features if since < end]
+            if finalized:
+                fields["finalized_features"] = finalized[-1]
+            self._dump.describe_hour(hour, fields)
+        if not hours and self._life.release:
+            self._dump.describe_hour(_time(self._started))
+        self._dump.close()
+
+    def open_life(self) -> OpenLife:
+        """What later lines go on with; after `close`."""
+        return OpenLife.of(
+            self._broker,
+            self._life,
+            name=self._name,
+            since=self._started,
+            windows=self._windows,
+            dump=self._dump.continued(),
+            watch=self.watch.state(),
+        )
+
+
+def _push(entry: RequestEntry, logged: int, watch: ConnectionWatch) -> ClientPush:
+    """A PushTelemetry entry (KIP-714): its payload is base64, still compressed, and it has the broker's answer."""
+    request = entry.request
+    push = ClientPush(
+        received_at_nanos=received_nanos(entry, logged),
+        client=watch.client(entry.connection_id),
+        client_instance_id=_bytes(request.get("clientInstanceId"), urlsafe=True),
+        terminating=bool(request.get("terminating")),
+        content_type="OTLP",
+        compression_type=int(request.get("compressionType") or 0),
+        payload=_bytes(request.get("metrics"), urlsafe=False),
+        error_code=int(entry.response.get("errorCode") or 0),
+    )
+    if request.get("subscriptionId") is not None:
+        push.subscription_id = int(request["subscriptionId"])
+    return push
+
+
+def _bytes(text: object, urlsafe: bool) -> bytes:
+    """Uuid.toString is URL-safe base64 without padding, BinaryNode is standard base64."""
+    if not isinstance(text, str):
+        return b""
+    if urlsafe:
+        text = text.replace("-", "+").replace("_", "/")
+    try:
+        return base64.b64decode(text + "=" * (-len(text) % 4))
+    except binascii.Error:
+        return b""
+
+
+def _hours(first: datetime, last: datetime) -> list[tuple[datetime, list[str]]]:
+    """Hours from `first` to `last`, each with the times of day between which it was watched."""
+    found = []
+    hour = first.replace(minute=0, second=0, microsecond=0)
+    while hour <= last:
+        end = hour + timedelta(hours=1)
+        window = (max(first, hour), min(last, end - timedelta(seconds=1)))
+        found.append((hour, [f"{moment:%H:%M:%S}" for moment in window]))
+        hour = end
+    return found
+
+
+def _time(nanos: int) -> datetime:
+    return datetime.fromtimestamp(nanos // 10**9, UTC) + timedelta(microseconds=nanos % 10**9 // 1000)
+
+
+def surveyed_days(survey: Survey) -> Sequence[str]:
+    """UTC days that the logs touch, oldest first."""
+    days = set()
+    for broker in survey.brokers:
+        day = _time(broker.first).date()
+        while day <= _time(broker.last).date():
+            days.add(day.isoformat())
+            day += timedelta(days=1)
+    return sorted(days)

@@ -1,0 +1,258 @@
+"""When a broker process began, from its request log, and from its server log where that lies beside.
+
+A KRaft broker's ApiVersions answer follows the active controller: of the APIs that it forwards it offers what both know
+(ApiVersionsResponse.intersectForwardableApis), so an answer that changed is no restart. What does not follow is the
+broker's own: APIs of data and connections. Another own answer is another release, so another process.
+
+A restart on the same release shows in what all connections do: for a second or longer there is no line, no connection of
+before goes on, and the numbers of new connections, which begin at 0 with each process and only rise within a listener
+(SocketServer: Acceptor and Processor), begin below those of before. The server log says it outright.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from client_telemetry.compatibility import apis, broker_guess
+from client_telemetry.sources.request_log.server_log import ServerEvent
+
+ApiRanges = tuple[tuple[int, int, int], ...]
+"""(api key, min, max) as ApiVersions offers them, sorted."""
+
+SILENCE_NANOS = 10**9
+"""A broker that starts again answers nothing for longer: its JVM alone takes that."""
+
+_FORGOTTEN_AFTER_NANOS = 3600 * 10**9
+_CONNECTIONS_IN_MEMORY = 200_000
+_OWN = frozenset(key for key, api in apis.by_key().items() if api.used_by in ("data", "connection"))
+
+
+class Offer(NamedTuple):
+    """An ApiVersions answer that differs from the one before."""
+
+    nanos: int
+    api_versions: ApiRanges
+    features: dict[str, int]
+
+    @property
+    def own(self) -> ApiRanges:
+        return own_ranges(self.api_versions)
+
+
+def own_ranges(offered: Iterable[Sequence[int]]) -> ApiRanges:
+    """What of an ApiVersions answer does not follow the active controller."""
+    return tuple((key, low, high) for key, low, high in offered if key in _OWN)
+
+
+class BrokerLife(NamedTuple):
+    """A broker incarnation. `since`: nanos; the first one begins with the log unless the server log has its start.
+    `api_versions`: the last answer, None = no answer was seen. `features`: what was finalized from when on (nanos).
+    `candidates`: releases that explain the answers. `release`: what the server log says; `is_start`: it has the start of
+    the process."""
+
+    since: int
+    api_versions: ApiRanges | None
+    features: tuple[tuple[int, dict[str, int]], ...]
+    candidates: tuple[str, ...] | None
+    release: str | None = None
+    is_start: bool = False
+
+
+@dataclass
+class Segment:
+    """Lines of one log without silence, or with connections that go on. `low`, `high`: numbers of connections by
+    listener and processor: the lowest among those that were new, the highest of all."""
+
+    first: int
+    last: int
+    low: dict[str, int] = field(default_factory=dict)
+    high: dict[str, int] = field(default_factory=dict)
+
+    def absorb(self, later: "Segment") -> None:
+        self.first, self.last = min(self.first, later.first), max(self.last, later.last)
+        for key, number in later.low.items():
+            self.low[key] = min(number, self.low.get(key, number))
+        for key, number in later.high.items():
+            self.high[key] = max(number, self.high.get(key, number))
+
+    def numbers_begin_again_in(self, later: "Segment") -> bool:
+        return any(number < self.high.get(key, -1) for key, number in later.low.items())
+
+
+class ConnectionSegments:
+    """The segments of one log, from its lines in the order of time."""
+
+    def __init__(self) -> None:
+        self.segments: list[Segment] = []
+        self._last_seen: dict[str, int] = {}
+
+    def add(self, connection: str, listener: str, nanos: int) -> None:
+        if not self.segments or nanos - self.segments[-1].last > SILENCE_NANOS:
+            self.segments.append(Segment(nanos, nanos))
+            self._forget(nanos)
+        before = self._last_seen.get(connection)
+        self._last_seen[connection] = nanos
+        if before is None:
+            self._number(connection, listener)
+        else:
+            while len(self.segments) > 1 and before < self.segments[-1].first:
+                later = self.segments.pop()
+                self.segments[-1].absorb(later)
+        current = self.segments[-1]
+        if nanos > current.last:
+            current.last = nanos
+
+    def __contains__(self, connection: str) -> bool:
+        return connection in self._last_seen
+
+    def shares_connections(self, other: "ConnectionSegments") -> bool:
+        return not self._last_seen.keys().isdisjoint(other._last_seen)
+
+    def _number(self, connection: str, listener: str) -> None:
+        listener, number = _numbered(connection, listener)
+        current = self.segments[-1]
+        current.low[listener] = min(number, current.low.get(listener, number))
+        current.high[listener] = max(number, current.high.get(listener, number))
+
+    def _forget(self, now: int) -> None:
+        if len(self._last_seen) > _CONNECTIONS_IN_MEMORY:
+            begin = now - _FORGOTTEN_AFTER_NANOS
+            self._last_seen = {c: at for c, at in self._last_seen.items() if at >= begin}
+
+
+def _numbered(connection: str, listener: str) -> tuple[str, int]:
+    """Who counts, and the number of a connection: `…-INDEX` up to 3.9, `…-PROCESSOR-INDEX` since.
+
+    >>> _numbered("10.0.0.9:9092-10.0.1.1:40001-2-17", "CLIENTS"), _numbered("10.0.0.9:9092-10.0.1.1:40001-17", "CLIENTS")
+    (('CLIENTS-2', 17), ('CLIENTS', 17))
+    """
+    _, _, numbers = connection.rpartition(":")
+    _, *rest = numbers.split("-")
+    return "-".join([listener, *rest[:-1]]), int(rest[-1]) if rest and rest[-1].isdigit() else 0
+
+
+def open_segment(connections: Mapping[str, Mapping[str, object]], first: int, last: int) -> Segment:
+    """Of the incarnation with which lines before these ended: its connections that were open (connection_watch.py)."""
+    segment = Segment(first, last)
+    for connection, fields in connections.items():
+        listener, number = _numbered(connection, str(fields["listener"]))
+        segment.high[listener] = max(number, segment.high.get(listener, number))
+    return segment
+
+
+def incarnations(
+    logs: Sequence[ConnectionSegments],
+    offers: Sequence[Offer],
+    events: Sequence[ServerEvent],
+) -> list[BrokerLife]:
+    """Of one broker, oldest first: from the segments of its logs, its ApiVersions answers and the events of its server
+    log (of which refusals and failed logins are not looked at)."""
+    logs = sorted((log for log in logs if log.segments), key=lambda log: log.segments[0].first)
+    segments = _merged(sorted((s for log in logs for s in log.segments), key=lambda s: s.first))
+    going_on = {
+        later.segments[0].first
+        for place, later in enumerate(logs)
+        if any(later.shares_connections(before) for before in logs[:place])
+    }
+    offers = sorted(offers, key=lambda offer: offer.nanos)
+    cuts = [
+        later.first
+        for before, later in _pairs(segments)
+        if later.first not in going_on and before.numbers_begin_again_in(later)
+    ]
+    cuts += _other_answers(segments, offers, cuts)
+    starts = _starts(events)
+    for start in starts:
+        first_line = next((s.first for s in segments if s.first >= start), None)
+        is_silent = not any(s.first < start < s.last for s in segments)
+        if first_line in cuts and is_silent:
+            cuts.remove(first_line)  # the process began before its first line
+    begin = min(
+        [s.first for s in segments[:1]] + [e.nanos for e in events if e.kind != "release"][:1], default=0
+    )
+    sinces = sorted({*cuts, *starts})
+    if not sinces or begin < sinces[0]:
+        if segments and (not sinces or segments[0].first < sinces[0]):
+            sinces.insert(0, segments[0].first)
+        elif not sinces:
+            sinces = [begin]
+    lives = []
+    for since, until in zip(sinces, [*sinces[1:], None], strict=True):
+        within = [o for o in offers if o.nanos >= since and (until is None or o.nanos < until)]
+        releases = [
+            e.text
+            for e in events
+            if e.kind == "release" and e.nanos >= since and (until is None or e.nanos < until)
+        ]
+        life = _life(since, within, releases[-1] if releases else None)
+        lives.append(life._replace(is_start=since in starts))
+    return lives
+
+
+def _life(since: int, offers: Sequence[Offer], release: str | None) -> BrokerLife:
+    features: list[tuple[int, dict[str, int]]] = []
+    for offer in offers:
+        if offer.features and (not features or features[-1][1] != offer.features):
+            features.append((offer.nanos, offer.features))
+    if not offers:
+        return BrokerLife(since, None, (), None, release)
+    last = features[-1][1] if features else {}
+    candidates = broker_guess.candidates(offers[-1].api_versions, last)
+    return BrokerLife(since, offers[-1].api_versions, tuple(features), candidates, release)
+
+
+def _merged(segments: Sequence[Segment]) -> list[Segment]:
+    """Of several logs of one broker: what overlaps is of one process."""
+    merged: list[Segment] = []
+    for segment in segments:
+        if merged and segment.first <= merged[-1].last + SILENCE_NANOS:
+            merged[-1].absorb(segment)
+        else:
+            merged.append(Segment(segment.first, segment.last, dict(segment.low), dict(segment.high)))
+    return merged
+
+
+def _pairs(segments: Sequence[Segment]) -> list[tuple[Segment, Segment]]:
+    """Each with all before it that no cut parts from its neighbour; connections that ended count too."""
+    pairs = []
+    so_far: Segment | None = None
+    for segment in segments:
+        if so_far is None:
+            so_far = Segment(segment.first, segment.last, dict(segment.low), dict(segment.high))
+            continue
+        pairs.append((so_far, segment))
+        if so_far.numbers_begin_again_in(segment):
+            so_far = Segment(segment.first, segment.last, dict(segment.low), dict(segment.high))
+        else:
+            so_far = Segment(so_far.first, so_far.last, dict(so_far.low), dict(so_far.high))
+            so_far.absorb(segment)
+    return pairs
+
+
+def _other_answers(segments: Sequence[Segment], offers: Sequence[Offer], cuts: Sequence[int]) -> list[int]:
+    """Where the own answers changed and no cut says so: at the silence before, otherwise at the answer."""
+    found = []
+    for before, after in pairwise(offers):
+        if before.own == after.own or any(before.nanos < cut <= after.nanos for cut in cuts):
+            continue
+        silences = [s.first for s in segments if before.nanos < s.first <= after.nanos]
+        found.append(silences[-1] if silences else after.nanos)
+    return found
+
+
+def _starts(events: Sequence[ServerEvent]) -> list[int]:
+    """When processes began: a process writes each line of its start once."""
+    starts: list[int] = []
+    written: set[str] = set()
+    is_up = False
+    for event in sorted(events, key=lambda e: e.nanos):
+        if event.kind == "starting":
+            if not starts or is_up or event.text in written:
+                starts.append(event.nanos)
+                written.clear()
+            written.add(event.text)
+            is_up = False
+        elif event.kind in ("started", "stopping"):
+            is_up = True
+    return starts

@@ -1,0 +1,190 @@
+"""An entry of the request log (kafka.request.logger at DEBUG): one request, logged when it was answered.
+
+Two formats. JSON since 2.8.0 (KIP-673, RequestConvertToJson), where strings are escaped. Text before, where nothing is:
+a client id can imitate the header, and one with a line feed splits its entry. Both give the same RequestEntry.
+"""
+
+import json
+import re
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import orjson
+
+from client_telemetry.compatibility import apis
+
+API_VERSIONS, PUSH_TELEMETRY, METADATA, PRODUCE, FETCH = 18, 72, 3, 0, 1
+
+
+class BadEntry(ValueError):
+    """Begins like an entry and is none: cut off, or with a line feed inside. The message says what is wrong."""
+
+
+class RequestEntry(NamedTuple):
+    """`software_name`, `software_version`: as the broker registered them; None = the format does not tell (text logs
+    up to 2.4). `request`, `response`: bodies with the names of the JSON format; of the text format only what is read
+    here. `total_ms`: from receiving the request to sending the answer."""
+
+    api_key: int
+    api_version: int
+    client_id: str | None
+    connection_id: str
+    listener: str
+    security_protocol: str
+    principal: str
+    software_name: str | None
+    software_version: str | None
+    total_ms: float
+    request: dict[str, Any]
+    response: dict[str, Any]
+    is_forwarded: bool
+
+
+def parse_entry(message: str) -> RequestEntry:
+    """`message`: from "Completed request:" to the end of the line. Raises BadEntry."""
+    if message.startswith("{", len("Completed request:")):
+        return _parse_json(message)
+    return _parse_text(message)
+
+
+def received_nanos(entry: RequestEntry, logged_nanos: int) -> int:
+    """When the broker received the request: the entry is written when the answer has been sent."""
+    return logged_nanos - round(entry.total_ms * 1_000_000)
+
+
+_DECODER = json.JSONDecoder()
+
+
+class EntryHead(NamedTuple):
+    """Whom an entry is of, as bytes of its line."""
+
+    connection_id: bytes
+    security_protocol: bytes
+    listener: bytes
+
+
+# As RequestConvertToJson writes it, all releases since 2.8. A quote inside of a JSON string is escaped, so no client can
+# imitate the key after it.
+_TAIL = re.compile(
+    rb',"connection":"([^"\\]+)","totalTimeMs":[^"]+(?:"\w+Ms":[^"]+)+"securityProtocol":"([A-Z_]*)",'
+    rb'"principal":"(?:[^"\\]|\\.)*","listener":"([^"\\]*)"'
+)
+
+
+def head_of(line: bytes) -> EntryHead | None:
+    """Of a JSON entry, without parsing it; None if its end is not as expected."""
+    tail = _TAIL.match(line, max(line.rfind(b',"connection":"'), 0))
+    return EntryHead(*tail.groups()) if tail else None
+
+
+def _parse_json(message: str) -> RequestEntry:
+    begin = len("Completed request:")
+    try:
+        fields = orjson.loads(message[begin : message.rfind("}") + 1])
+    except ValueError:  # or the layout has a brace after the message
+        try:
+            fields, _ = _DECODER.raw_decode(message, begin)
+        except ValueError as error:
+            raise BadEntry(f"not whole JSON: {error}") from None
+    try:
+        header = fields["requestHeader"]
+        software = fields.get("clientInformation") or {}
+        return RequestEntry(
+            int(header["requestApiKey"]),
+            int(header["requestApiVersion"]),
+            header.get("clientId"),
+            fields["connection"],
+            fields.get("listener") or "",
+            fields.get("securityProtocol") or "",
+            fields.get("principal") or "",
+            software.get("softwareName"),
+            software.get("softwareVersion"),
+            float(fields.get("totalTimeMs") or 0),
+            _body(fields.get("request")),
+            _body(fields.get("response")),
+            bool(fields.get("isForwarded")),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise BadEntry(f"not an entry of the request log: {type(error).__name__} {error}") from None
+
+
+def _body(value: object) -> dict[str, Any]:
+    """Bodies are "" when absent."""
+    return value if isinstance(value, dict) else {}
+
+
+# Anchored at both ends; the client id reaches up to the last correlation id before the body, because a client id may
+# hold anything, also what looks like one.
+_TEXT = re.compile(
+    r"Completed request:RequestHeader\(apiKey=(?P<api>[A-Z_]+), apiVersion=(?P<version>\d+), "
+    r"clientId=(?P<client_id>.*), correlationId=-?\d+\) -- (?P<request>\{.*?),response:(?P<response>.*)"
+    r" from connection (?P<connection>\S+);totalTime:(?P<total>[0-9.]+),.*?"
+    r"securityProtocol:(?P<protocol>[^,]*),principal:(?P<principal>.*),listener:(?P<listener>[^,() ]+)"
+    r"(?:,clientInformation:ClientInformation\(softwareName=(?P<name>[^,)]*), softwareVersion=(?P<sv>[^,)]*)\))?"
+)
+_TEXT_FIELDS = {
+    "groupId": re.compile(r"(?:^\{|,)group_id=(?P<value>[^,}]*)"),
+    "transactionalId": re.compile(r"(?:^\{|,)transactional_id=(?P<value>[^,}]*)"),
+    "clientSoftwareName": re.compile(r"(?:^\{|,)client_software_name=(?P<value>[^,}]*)"),
+    "clientSoftwareVersion": re.compile(r"(?:^\{|,)client_software_version=(?P<value>[^,}]*)"),
+    "replicaId": re.compile(r"(?:^\{|,)replica_id=(?P<value>-?\d+)"),
+}
+_ERROR_CODE = re.compile(r"^\{(?:throttle_time_ms=\d+,)?error_code=(-?\d+)")
+_RANGE = re.compile(r"api_key=(\d+),min_version=(\d+),max_version=(\d+)")
+_BROKER = re.compile(r"node_id=(-?\d+),host=([^,}]*),port=(\d+)")
+_CLUSTER_ID = re.compile(r",cluster_id=([A-Za-z0-9_-]{10,64})[,}]")
+
+
+@lru_cache(maxsize=512)
+def _api_key(enum_name: str) -> int:
+    try:
+        return apis.find(enum_name).key
+    except apis.UnknownApi:
+        raise BadEntry(f"no API {enum_name!r}") from None
+
+
+def _parse_text(message: str) -> RequestEntry:
+    found = _TEXT.match(message)
+    if found is None:
+        raise BadEntry("does not read as an entry: cut off, or its client id has a line feed")
+    key = _api_key(found["api"])
+    client_id = found["client_id"]
+    return RequestEntry(
+        key,
+        int(found["version"]),
+        None if client_id == "null" else client_id,
+        found["connection"],
+        found["listener"],
+        found["protocol"],
+        found["principal"],
+        found["name"],
+        found["sv"],
+        float(found["total"]),
+        _text_request(found["request"]),
+        _text_response(key, found["response"]),
+        False,
+    )
+
+
+def _text_request(body: str) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
+    for name, pattern in _TEXT_FIELDS.items():
+        match = pattern.search(body)
+        if match and match["value"] not in ("", "null"):
+            fields[name] = int(match["value"]) if name == "replicaId" else match["value"]
+    return fields
+
+
+def _text_response(key: int, body: str) -> dict[str, Any]:
+    if key == API_VERSIONS:
+        error = _ERROR_CODE.match(body)
+        ranges = [
+            {"apiKey": int(k), "minVersion": int(low), "maxVersion": int(high)}
+            for k, low, high in _RANGE.findall(body)
+        ]
+        return {"errorCode": int(error[1]) if error else 0, "apiKeys": ranges}
+    if key == METADATA:
+        cluster = _CLUSTER_ID.search(body)
+        brokers = [{"nodeId": int(n), "host": h, "port": int(p)} for n, h, p in _BROKER.findall(body)]
+        return {"brokers": brokers, "clusterId": cluster[1] if cluster else None}
+    return {}

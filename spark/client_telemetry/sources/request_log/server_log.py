@@ -1,0 +1,178 @@
+"""What else a broker's own log tells (server.log, or kafkaServer.out): starts, stops and the release, requests that it
+refused, logins that failed. None of them is in the request log.
+
+Words of the brokers, 2.x to 4.4. Starts and stops: KafkaServer (ZooKeeper), BrokerServer, ControllerServer and
+KafkaRaftServer (KRaft); the release: AppInfoParser. Refusals:
+kafka.network.Processor, two ERROR lines each, of which "Exception while processing request from" is always there
+(Processor.processException); the exception stands in the lines that follow. Logins: Selector.pollSelectionKeys.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from client_telemetry.compatibility import apis
+
+Kind = Literal["starting", "started", "stopping", "release", "refused", "login_failed"]
+
+
+class ServerEvent(NamedTuple):
+    """`node_id`: where the line names it. `text`: of `starting` which line it is (a process has each once), of `release`
+    its number, of `login_failed` the broker's words, of `refused` empty. `connection_id`: of refusals and failed logins;
+    empty in releases that do not name it. `address`: of failed logins, numeric. `api`: key and version of a refused
+    request, where the exception names them."""
+
+    nanos: int
+    kind: Kind
+    node_id: int | None = None
+    text: str = ""
+    connection_id: str = ""
+    address: str = ""
+    api: tuple[int, int] | None = None
+
+
+_NOTABLE = re.compile(
+    rb"\((?:kafka\.server\.(?:KafkaServer|BrokerServer|ControllerServer|KafkaRaftServer)"
+    rb"|org\.apache\.kafka\.common\.utils\.AppInfoParser"
+    rb"|kafka\.network\.Processor|org\.apache\.kafka\.common\.network\.Selector)\)\s*$"
+)
+_OF_KAFKA = re.compile(
+    rb"^\[?\d{4}-\d\d-\d\d[ T][\d:.,]+\]? +(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) .*\((?:kafka|org\.apache|state)[\w.$]*\)\s*$"
+)
+_NODE_ID = re.compile(r"\b(?:id|nodeId|brokerId)=(\d{1,9})\b")
+_LIFE = (
+    ("starting", "zookeeper", "starting (kafka.server.KafkaServer)"),
+    ("starting", "controller", "Starting controller (kafka.server.ControllerServer)"),
+    ("starting", "broker", "Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)"),
+    ("started", "", "started (kafka.server.KafkaServer)"),
+    ("started", "", "Kafka Server started (kafka.server.KafkaRaftServer)"),
+    ("stopping", "", "shutting down (kafka.server.KafkaServer)"),
+    ("stopping", "", "to SHUTTING_DOWN (kafka.server.BrokerServer)"),
+)
+_RELEASE = re.compile(r"Kafka version ?: (\S+) \(org\.apache\.kafka\.common\.utils\.AppInfoParser\)")
+_REFUSED = re.compile(r"Exception while processing request from (\S+) \(kafka\.network\.Processor\)")
+_LOGIN = re.compile(
+    r"Failed (?:re-)?authentication with (?P<who>\S+)(?: \(channelId=(?P<id>[^)]+)\))? \((?P<why>.*)\) \(org\.apache"
+)
+_UNEXPECTED = re.compile(
+    r"Unexpected error from (?P<who>\S+)(?: \(channelId=(?P<id>[^)]+)\))?; closing connection"
+)
+_REFUSED_API = re.compile(
+    r"api(?: with)? key (?P<key>\d+) \([^)]*\) and unsupported version (?P<version>-?\d+)"  # 4.0 and later
+    r"|for apiKey: (?P<name>\w+), apiVersion: (?P<of_name>-?\d+)"  # up to 3.9
+)
+_BEFORE_LOGIN = "org.apache.kafka.common.errors.InvalidRequestException: "
+"""An exception that Selector meets in KafkaChannel.prepare only, before the client has logged in (SaslServerAuthenticator);
+since 4.0 it is logged as unexpected and not as a failed login."""
+_ADDRESSES = re.compile(r", connectionId: [^,]+")
+_MECHANISM = re.compile(r"SASL mechanism ([A-Z0-9-]+)")
+_MECHANISM_BY_WORDS = {
+    "Authentication failed: Invalid username or password": "PLAIN",  # PlainSaslServer
+    '{"status":"invalid_token"}': "OAUTHBEARER",  # OAuthBearerUnsecuredValidatorCallbackHandler
+}
+
+
+def mechanism_of(reason: str) -> str | None:
+    """The SASL mechanism that a failed login tried, where the broker's words tell.
+
+    >>> mechanism_of("Authentication failed during authentication due to invalid credentials with SASL mechanism SCRAM-SHA-256")
+    'SCRAM-SHA-256'
+    """
+    named = _MECHANISM.search(reason)
+    return named[1] if named else _MECHANISM_BY_WORDS.get(reason)
+
+
+def is_of_kafka(line: bytes) -> bool:
+    """Whether it is a line as Kafka's shipped layout writes it, of any of its loggers."""
+    return _OF_KAFKA.match(line) is not None
+
+
+class ServerLines:
+    """Makes events of lines that are not the request logger's. An exception follows its line: an event that waits for it
+    comes with a later line, or with `end`. `api_key`: number of an API by Kafka's name for it in capitals, None = none."""
+
+    def __init__(self) -> None:
+        self._waiting: ServerEvent | None = None
+        self._left = 0
+
+    def is_notable(self, line: bytes) -> bool:
+        return self._waiting is not None or _NOTABLE.search(line) is not None
+
+    def read(self, line: bytes, nanos: int | None) -> Iterator[ServerEvent]:
+        """`nanos`: when the line was written, None = it does not begin with a time, like those of an exception."""
+        if self._waiting is not None:
+            yield from self._exception(line.decode("utf-8", "replace"), is_new=nanos is not None)
+        if nanos is None or not _NOTABLE.search(line):
+            return
+        text = line.decode("utf-8", "replace")
+        event = _event(text, nanos)
+        if event is None:
+            return
+        if event.kind == "refused" or (event.kind == "login_failed" and not event.text):
+            self._waiting, self._left = event, 12
+        else:
+            yield event
+
+    def end(self) -> Iterator[ServerEvent]:
+        if self._waiting is not None:
+            yield from self._give_up()
+
+    def _exception(self, text: str, is_new: bool) -> Iterator[ServerEvent]:
+        event = self._waiting
+        assert event is not None
+        self._left -= 1
+        if is_new or not self._left:
+            yield from self._give_up()
+            return
+        if event.kind == "login_failed":
+            self._waiting = None
+            if text.startswith(_BEFORE_LOGIN):
+                words = text.removeprefix(_BEFORE_LOGIN).strip()
+                yield event._replace(text=_ADDRESSES.sub("", words))
+            return
+        api = _REFUSED_API.search(text)
+        if api:
+            self._waiting = None
+            yield event._replace(api=_api(api))
+
+    def _give_up(self) -> Iterator[ServerEvent]:
+        """A refusal whose request is not named counts; an unexpected error without its reason says nothing."""
+        event, self._waiting = self._waiting, None
+        if event is not None and event.kind == "refused":
+            yield event
+
+
+def _event(text: str, nanos: int) -> ServerEvent | None:
+    if text.rstrip().endswith("(kafka.network.Processor)"):
+        refused = _REFUSED.search(text)
+        return ServerEvent(nanos, "refused", connection_id=refused[1]) if refused else None
+    node = _NODE_ID.search(text)
+    node_id = int(node[1]) if node else None
+    login = _LOGIN.search(text)
+    if login:
+        return _login(nanos, node_id, login, login["why"])
+    unexpected = _UNEXPECTED.search(text)
+    if unexpected:
+        return _login(nanos, node_id, unexpected, "")
+    release = _RELEASE.search(text)
+    if release:
+        return ServerEvent(nanos, "release", text=release[1])
+    for kind, which, words in _LIFE:
+        if words in text:
+            return ServerEvent(nanos, kind, node_id, which)  # type: ignore[arg-type]
+    return None
+
+
+def _login(nanos: int, node_id: int | None, found: re.Match[str], why: str) -> ServerEvent:
+    """`who`: `/10.0.0.1`, or `host.example/10.0.0.1`, maybe with a port."""
+    address = found["who"].rpartition("/")[2]
+    return ServerEvent(nanos, "login_failed", node_id, why, found["id"] or "", address)
+
+
+def _api(found: re.Match[str]) -> tuple[int, int] | None:
+    if found["key"]:
+        return int(found["key"]), int(found["version"])
+    try:
+        return apis.find(found["name"]).key, int(found["of_name"])
+    except apis.UnknownApi:
+        return None

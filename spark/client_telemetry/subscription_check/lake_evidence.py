@@ -1,0 +1,248 @@
+"""Client instances of some days, as subscriptions/observed.py wants them, from the tables of the lake."""
+
+import datetime as dt
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.subscriptions.configured_file import Resource, resource_of
+from client_telemetry.subscriptions.instances import ClientInstance
+from client_telemetry.subscriptions.observed import (
+    GET_TELEMETRY_SUBSCRIPTIONS,
+    MetricShare,
+    ObservedInstance,
+)
+from client_telemetry.tables.clients import CLIENT_KEY
+
+JAVA_NAME = "apache-kafka-java"
+_REPEATED_RESOURCE_BYTES = 90
+_POINT_BYTES = 36
+_LABEL_BYTES = 10
+
+Client = tuple[str | None, ...]
+
+
+def pushing(pushes: DataFrame, sessions: DataFrame) -> DataFrame:
+    """One row per client instance. Rows of `client_pushes` and `client_sessions` of the days."""
+    known = pushes.where(F.col("client_instance_id").isNotNull())
+    rejected = F.array_contains("flags", "rejected")
+    by_day = known.groupBy("client_instance_id", "dt").agg(
+        F.min_by(F.struct(*CLIENT_KEY, "client_address", "client_port"), "received_at").alias("first"),
+        F.min("received_at").alias("first_at"),
+        (F.max("received_at").cast("double") - F.min("received_at").cast("double")).alias("seconds"),
+        F.count("*").alias("pushes"),
+        F.count_if("terminating").alias("terminating_pushes"),
+        F.count_if(rejected).alias("rejected_pushes"),
+        F.sum("points").alias("points"),
+        F.sum(F.when(~rejected, F.col("payload_bytes"))).alias("payload_bytes"),
+        F.max("payload_bytes").alias("largest_payload_bytes"),
+    )
+    instances = by_day.groupBy("client_instance_id").agg(
+        F.min_by("first", "first_at").alias("first"),
+        *(
+            F.sum(name).alias(name)
+            for name in (
+                "seconds",
+                "pushes",
+                "terminating_pushes",
+                "rejected_pushes",
+                "points",
+                "payload_bytes",
+            )
+        ),
+        F.max("largest_payload_bytes").alias("largest_payload_bytes"),
+    )
+    intervals = sessions.groupBy("client_instance_id").agg(
+        F.max_by("push_interval_ms", "dt").alias("push_interval_ms")
+    )
+    return instances.join(intervals, "client_instance_id", "left")
+
+
+def metric_shares(points: DataFrame, pushes: DataFrame, per_instance: bool) -> DataFrame:
+    """One row per instance and metric, or per client and metric where there are very many instances: points and the
+    estimated size of their labels. Rows of `client_metrics` and `client_pushes`."""
+    shares = (
+        points.where(F.col("client_instance_id").isNotNull())
+        .groupBy("client_instance_id", "metric")
+        .agg(F.count("*").alias("points"), F.sum(_label_bytes("attributes")).alias("label_bytes"))
+    )
+    if per_instance:
+        return shares.withColumn("client", F.lit(None))
+    clients = pushes.groupBy("client_instance_id").agg(
+        F.min_by(F.struct(*CLIENT_KEY), "received_at").alias("client")
+    )
+    summed = shares.join(clients, "client_instance_id").groupBy("client", "metric")
+    return summed.agg(F.sum("points").alias("points"), F.sum("label_bytes").alias("label_bytes")).withColumn(
+        "client_instance_id", F.lit(None)
+    )
+
+
+def _label_bytes(name: str) -> Column:
+    sizes = F.transform(
+        F.map_entries(name),
+        lambda entry: F.octet_length(entry.key) + F.octet_length(entry.value) + F.lit(_LABEL_BYTES),
+    )
+    return F.aggregate(sizes, F.lit(0), lambda total, size: total + size)
+
+
+def connected(connections: DataFrame) -> DataFrame:
+    """One row per client and address: how long it was connected, its requests. Rows of `client_connections`."""
+    by_day = connections.groupBy(*CLIENT_KEY, "client_address", "dt").agg(
+        (F.max("last_seen_at").cast("double") - F.min("first_seen_at").cast("double")).alias("seconds"),
+        F.max("client_port").alias("client_port"),
+        F.array_distinct(F.flatten(F.collect_set(F.transform("api_uses", lambda use: use.api_key)))).alias(
+            "api_keys"
+        ),
+        F.count_if(F.col("client_instance_id").isNotNull()).alias("linked"),
+    )
+    return by_day.groupBy(*CLIENT_KEY, "client_address").agg(
+        F.sum("seconds").alias("seconds"),
+        F.max("client_port").alias("client_port"),
+        F.array_distinct(F.flatten(F.collect_list("api_keys"))).alias("api_keys"),
+        F.sum("linked").alias("linked"),
+    )
+
+
+def observed_instances(
+    pushing_rows: Iterable[Mapping[str, Any]],
+    share_rows: Iterable[Mapping[str, Any]],
+    connected_rows: Iterable[Mapping[str, Any]],
+    client_rows: Iterable[Mapping[str, Any]],
+) -> list[ObservedInstance]:
+    """`client_rows`: rows of `clients` of the days; clients that it does not have are the brokers' own."""
+    pushing_rows = list(pushing_rows)
+    owners: dict[Client, str | None] = {}
+    roles: dict[Client, set[str]] = defaultdict(set)
+    for row in sorted(client_rows, key=lambda row: row["dt"]):
+        key = _client(row)
+        owners[key] = row["owner"]
+        roles[key].update(row["roles"])
+    software = {
+        bytes(row["client_instance_id"]): row["first"]["client_software_name"] for row in pushing_rows
+    }
+    shares: dict[object, dict[str, tuple[float, float]]] = defaultdict(dict)
+    points: dict[object, int] = defaultdict(int)
+    for row in share_rows:
+        client = row["client"]
+        key: object = _client(client) if client else bytes(row["client_instance_id"])
+        name = client["client_software_name"] if client else software.get(bytes(row["client_instance_id"]))
+        repeated = _REPEATED_RESOURCE_BYTES if name == JAVA_NAME else 0
+        weight = row["points"] * (_POINT_BYTES + len(row["metric"].encode()) + repeated) + row["label_bytes"]
+        shares[key][row["metric"]] = (row["points"], weight)
+        points[key] += row["points"]
+    connections = {(_client(row), row["client_address"]): row for row in connected_rows}
+    found = []
+    for row in pushing_rows:
+        first, client = row["first"], _client(row["first"])
+        instance_id = bytes(row["client_instance_id"])
+        key = instance_id if instance_id in shares else client
+        part = row["points"] / points[key] if points[key] else 0.0
+        rejected = row["rejected_pushes"]
+        found.append(
+            ObservedInstance(
+                _instance(first, instance_id),
+                first["principal"],
+                owners.get(client),
+                tuple(sorted(roles.get(client, ()))),
+                _api_keys(connections.get((client, first["client_address"]))),
+                row["seconds"],
+                row["pushes"],
+                row["terminating_pushes"],
+                rejected,
+                row["push_interval_ms"],
+                row["points"],
+                row["payload_bytes"] or 0,
+                row["largest_payload_bytes"],
+                {
+                    metric: MetricShare(number * part, weight * part)
+                    for metric, (number, weight) in shares.get(key, {}).items()
+                },
+            )
+        )
+    seen = {(_client(row["first"]), row["first"]["client_address"]) for row in pushing_rows}
+    for (client, address), row in connections.items():
+        if client in owners and (client, address) not in seen and not row["linked"]:
+            found.append(
+                ObservedInstance(
+                    _instance(row, None),
+                    row["principal"],
+                    owners[client],
+                    tuple(sorted(roles[client])),
+                    _api_keys(row),
+                    row["seconds"],
+                )
+            )
+    return found
+
+
+def _client(row: Mapping[str, Any]) -> Client:
+    return tuple(row[name] for name in CLIENT_KEY)
+
+
+def _api_keys(row: Mapping[str, Any] | None) -> frozenset[int]:
+    return frozenset(row["api_keys"] or ()) if row else frozenset()
+
+
+def _instance(row: Mapping[str, Any], instance_id: bytes | None) -> ClientInstance:
+    return ClientInstance(
+        instance_id,
+        row["client_id"],
+        row["client_software_name"] or None,
+        row["client_software_version"] or None,
+        row["client_address"] or None,
+        row["client_port"],
+    )
+
+
+def configured_resources(broker_rows: Iterable[Mapping[str, Any]]) -> tuple[list[Resource] | None, list[str]]:
+    """Subscriptions of the last day on which brokers reported any, and remarks; None: no broker reported."""
+    latest: dict[int, tuple[dt.date, Any]] = {}
+    for row in broker_rows:
+        if row["subscriptions"] is not None:
+            at = (row["dt"], row["last_evidence_at"] or dt.datetime.min.replace(tzinfo=dt.UTC))
+            if row["broker_id"] not in latest or at >= latest[row["broker_id"]][0]:
+                latest[row["broker_id"]] = (at, row["subscriptions"])
+    if not latest:
+        return None, []
+    newest = max(latest.values(), key=lambda each: each[0])[1]
+    resources = [
+        resource_of(
+            {
+                "name": each["name"],
+                "metrics": list(each["metrics"] or []),
+                "interval_ms": each["interval_ms"],
+                "match": dict(each["match"] or {}),
+            }
+        )
+        for each in newest
+    ]
+    differ = any(_plain(subscriptions) != _plain(newest) for _, subscriptions in latest.values())
+    remarks = ["Brokers reported different subscriptions; those reported last are taken."] if differ else []
+    return resources, remarks
+
+
+def _plain(subscriptions: Iterable[Mapping[str, Any]]) -> list[tuple[object, ...]]:
+    return sorted(
+        (
+            each["name"],
+            each["interval_ms"],
+            tuple(each["metrics"] or ()),
+            tuple(sorted((each["match"] or {}).items())),
+        )
+        for each in subscriptions
+    )
+
+
+def offers_subscriptions(broker_rows: Iterable[Mapping[str, Any]]) -> bool | None:
+    """Whether brokers of the last day offer GetTelemetrySubscriptions, which they do with a metrics plugin only."""
+    rows = list(broker_rows)
+    last = max((row["dt"] for row in rows), default=None)
+    offers = [
+        any(api["api_key"] == GET_TELEMETRY_SUBSCRIPTIONS for api in row["api_versions"])
+        for row in rows
+        if row["dt"] == last and row["api_versions"] is not None
+    ]
+    return any(offers) if offers else None

@@ -1,0 +1,70 @@
+"""What clients are asked for, from the GetTelemetrySubscriptions answers in a broker's request log (JSON, Kafka 3.7 on).
+
+An answer does not name its subscriptions. So each different answer becomes one, which matches by instance id the clients
+that got it last: what these clients are asked for is then exact, and says nothing of others."""
+
+import json
+from collections import defaultdict
+from typing import Any
+
+from client_telemetry.subscriptions.answers import checksum, subscription_id
+from client_telemetry.subscriptions.configuration import INTERVAL_MS, MATCH, METRICS
+from client_telemetry.subscriptions.configured_file import Resource
+from client_telemetry.subscriptions.instances import BadInstanceId, instance_id_of
+
+MARK = '"requestApiKeyName":"GET_TELEMETRY_SUBSCRIPTIONS"'
+
+
+class NoAnswers(ValueError):
+    """One line: there is no answer to go by."""
+
+
+def read(text: str) -> list[Resource]:
+    """From lines of request logs; other lines are ignored. Raises NoAnswers."""
+    last: dict[str, tuple[tuple[str, ...], int]] = {}
+    for line in text.splitlines():
+        if MARK not in line:
+            continue
+        response = _response(line)
+        if response is None or response.get("errorCode") != 0:
+            continue
+        metrics, interval = tuple(response["requestedMetrics"]), int(response["pushIntervalMs"])
+        if _is_its_id(response, metrics, interval):
+            last[response["clientInstanceId"]] = (metrics, interval)
+    asked: dict[tuple[tuple[str, ...], int], list[str]] = defaultdict(list)
+    for instance_id, answer in last.items():
+        if answer[0]:
+            asked[answer].append(instance_id)
+    if not last:
+        raise NoAnswers("there is no GetTelemetrySubscriptions answer in these lines of a request log")
+    return [
+        Resource(
+            f"answered-{number}",
+            {
+                METRICS: ",".join(metrics),
+                INTERVAL_MS: str(interval),
+                MATCH: f"client_instance_id=({'|'.join(sorted(ids))})",
+            },
+        )
+        for number, ((metrics, interval), ids) in enumerate(asked.items(), 1)
+    ]
+
+
+def _response(line: str) -> dict[str, Any] | None:
+    """Of an entry; None for a line that was cut or changed."""
+    begin = line.find("{")
+    try:
+        entry, _ = json.JSONDecoder().raw_decode(line, begin)
+        response = entry["response"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return response if isinstance(response, dict) else None
+
+
+def _is_its_id(response: dict[str, Any], metrics: tuple[str, ...], interval_ms: int) -> bool:
+    """Whether the answer's id is that of its metrics and interval: an answer that was changed on its way is left out."""
+    try:
+        instance_id = instance_id_of(str(response["clientInstanceId"]))
+    except (BadInstanceId, KeyError):
+        return False
+    return subscription_id(checksum(metrics, interval_ms), instance_id) == response.get("subscriptionId")

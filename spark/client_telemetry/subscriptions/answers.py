@@ -1,0 +1,136 @@
+"""What a broker answers each client instance: GetTelemetrySubscriptions, for many instances at once.
+
+Source: ClientMetricsManager.createClientInstance and computeSubscriptionId. The answer is a pure function of the
+configured subscriptions and of the instance, so every broker gives the same one.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import google_crc32c
+
+from client_telemetry.subscriptions.configuration import (
+    ALL_METRICS,
+    DEFAULT_INTERVAL_MS,
+    SELECTORS,
+    Subscription,
+)
+from client_telemetry.subscriptions.instances import ClientInstance
+from client_telemetry.subscriptions.java_runtime import JavaRuntime
+
+
+@dataclass(frozen=True)
+class Answer:
+    """`subscriptions`: indexes of the subscriptions that match, as configured. `metrics` in Kafka's order; empty: the
+    client asks again after the interval and pushes nothing."""
+
+    subscriptions: tuple[int, ...]
+    push_interval_ms: int
+    metrics: tuple[str, ...]
+    subscription_id: int | None
+    """None where the instance id is not known."""
+
+
+@dataclass(frozen=True)
+class _Union:
+    """What all instances that the same subscriptions match have in common."""
+
+    subscriptions: tuple[int, ...]
+    push_interval_ms: int
+    metrics: tuple[str, ...]
+    checksum: int
+
+
+@dataclass
+class ConfiguredSubscriptions:
+    """Subscriptions of a cluster, in the order in which they were configured: with names that share a bucket of a
+    ConcurrentHashMap, and metrics that share one of a HashSet, the order of metrics follows it."""
+
+    subscriptions: Sequence[Subscription]
+    release: tuple[int, ...]
+    java: JavaRuntime
+    map_order: Sequence[str] | None = None
+    """Names in the order of the broker's map, where it is known; default: that of a map filled in configured order."""
+    _unions: dict[int, _Union] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._index = {each.name: index for index, each in enumerate(self.subscriptions)}
+        self._order = [self._index[name] for name in self.map_order or self.java.map_order(self._index)]
+        self._sets = [self.java.hash_set(each.metrics) for each in self.subscriptions]
+
+    def answers(self, instances: Iterable[ClientInstance]) -> Iterator[Answer]:
+        instances = list(instances)
+        for instance, let_in in zip(instances, self.let_in(instances), strict=True):
+            matching = -1
+            for subscriptions in let_in:
+                matching &= subscriptions
+            union = self._union(matching)
+            yield Answer(
+                union.subscriptions,
+                union.push_interval_ms,
+                union.metrics,
+                None
+                if instance.instance_id is None
+                else subscription_id(union.checksum, instance.instance_id),
+            )
+
+    def let_in(self, instances: Sequence[ClientInstance]) -> Iterator[tuple[int, ...]]:
+        """Of each instance, for each of SELECTORS: which subscriptions let it in by this attribute, as a set of bits.
+        A subscription matches an instance that it lets in by every attribute; an attribute that is not there is let
+        in only where there is no selector for it."""
+        everything = (1 << len(self.subscriptions)) - 1
+        columns = list(zip(*(each.attributes(self.release) for each in instances), strict=True)) or [
+            ()
+        ] * len(SELECTORS)
+        tables: list[dict[str | None, int]] = []
+        for attribute, values in zip(SELECTORS, columns, strict=True):
+            different = set(values)
+            selectors = [
+                (index, selector)
+                for index, each in enumerate(self.subscriptions)
+                for selector in each.selectors
+                if selector.attribute == attribute
+            ]
+            without = everything
+            for index, _ in selectors:
+                without &= ~(1 << index)
+            table: dict[str | None, int] = dict.fromkeys(different, without)
+            if selectors:
+                texts = self.java.texts(value for value in different if value is not None)
+                found: dict[str, frozenset[str]] = {}
+                for index, selector in selectors:
+                    if selector.regex not in found:
+                        found[selector.regex] = texts.matching(selector.pattern)
+                    for value in found[selector.regex]:
+                        table[value] |= 1 << index
+            tables.append(table)
+        rows = zip(*columns, strict=True) if instances else ()
+        for row in rows:
+            yield tuple(table[value] for table, value in zip(tables, row, strict=True))
+
+    def _union(self, matching: int) -> _Union:
+        known = self._unions.get(matching)
+        if known is not None:
+            return known
+        indexes = [index for index in self._order if matching >> index & 1]
+        everything = any(ALL_METRICS in self.subscriptions[index].metrics for index in indexes)
+        metrics = (ALL_METRICS,) if everything else self.java.union(self._sets[index] for index in indexes)
+        interval_ms = min(
+            [DEFAULT_INTERVAL_MS, *(self.subscriptions[index].interval_ms for index in indexes)]
+        )
+        union = _Union(tuple(sorted(indexes)), interval_ms, metrics, checksum(metrics, interval_ms))
+        self._unions[matching] = union
+        return union
+
+
+def checksum(metrics: Sequence[str], push_interval_ms: int) -> int:
+    """CRC32C of Set.toString() and the interval."""
+    return int(google_crc32c.value(f"[{', '.join(metrics)}]{push_interval_ms}".encode()))
+
+
+def subscription_id(checksum_: int, instance_id: bytes) -> int:
+    """A signed 32-bit number: the checksum xor Uuid.hashCode of 16 bytes."""
+    high, low = int.from_bytes(instance_id[:8]), int.from_bytes(instance_id[8:])
+    mixed = high ^ low
+    unsigned = (checksum_ ^ (mixed >> 32) ^ mixed) & 0xFFFFFFFF
+    return unsigned - (1 << 32) if unsigned >> 31 else unsigned

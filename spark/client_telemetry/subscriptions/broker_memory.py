@@ -1,0 +1,157 @@
+"""What one broker remembers of client instances, and its answer to each telemetry request in order.
+
+Source: ClientMetricsManager, ClientMetricsInstance, ClientTelemetryExporterPlugin. Times are milliseconds of the
+broker's clock. What is forgotten by time (after max(60 s, 3 intervals) without a request, from 3.8) is the caller's to
+say with `forget`.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from client_telemetry.subscriptions.answers import Answer
+from client_telemetry.subscriptions.instances import ClientInstance
+
+NONE = 0
+INVALID_REQUEST = 42
+UNSUPPORTED_COMPRESSION_TYPE = 76
+INVALID_RECORD = 87
+THROTTLING_QUOTA_EXCEEDED = 89
+UNKNOWN_SUBSCRIPTION_ID = 117
+TELEMETRY_TOO_LARGE = 118
+
+REMEMBERED_INSTANCES = 16_384
+COMPRESSION_TYPES = range(5)
+_RESERVED_IDS = (bytes(16), bytes(15) + b"\1")
+_EXEMPT_FROM_THROTTLING = (UNKNOWN_SUBSCRIPTION_ID, UNSUPPORTED_COMPRESSION_TYPE)
+
+
+def exempts_after_errors(release: tuple[int, ...]) -> bool:
+    """Whether a GetTelemetrySubscriptions right after error 117 or 76 is answered (KAFKA-19041); before, with 89."""
+    return release >= (4, 0, 1)
+
+
+def forgets_at_disconnect(release: tuple[int, ...]) -> bool:
+    return release >= (4, 0)
+
+
+def decompresses(release: tuple[int, ...]) -> bool:
+    """3.7 hands compressed bytes over."""
+    return release >= (3, 8)
+
+
+def limits_decompressed_bytes(release: tuple[int, ...]) -> bool:
+    """Whether `telemetry.max.bytes` holds for the decompressed payload too: 4.3.1, and late patches of older lines."""
+    first_patch = {(3, 9): 3, (4, 0): 3, (4, 1): 3, (4, 2): 2, (4, 3): 1}.get(release[:2])
+    return release[:2] >= (4, 4) if first_patch is None else release[2] >= first_patch
+
+
+@dataclass(frozen=True)
+class Push:
+    """`decompressed_bytes`: None where the payload cannot be decompressed. `plugin_fails`: an exporter throws."""
+
+    instance_id: bytes
+    subscription_id: int
+    terminating: bool
+    compression_type: int
+    payload_bytes: int
+    decompressed_bytes: int | None
+    plugin_fails: bool = False
+
+
+@dataclass
+class _Remembered:
+    instance: ClientInstance
+    answer: Answer
+    version: int
+    last_get: int = 0
+    last_push: int = 0
+    terminating: bool = False
+    last_error: int = NONE
+
+
+class BrokerMemory:
+    """`answer_of`: the answer by what is configured at the time of the call; call `changed` after each change."""
+
+    def __init__(
+        self, release: tuple[int, ...], max_bytes: int, answer_of: Callable[[ClientInstance], Answer]
+    ) -> None:
+        self._release = release
+        self._max_bytes = max_bytes
+        self._answer_of = answer_of
+        self._version = 0
+        self._instances: OrderedDict[bytes, _Remembered] = OrderedDict()
+        self._connections: dict[str, bytes] = {}
+
+    def changed(self) -> None:
+        self._version += 1
+
+    def get_subscriptions(
+        self, instance: ClientInstance, connection: str, now: int
+    ) -> tuple[int, Answer | None]:
+        """Error code and, without one, the answer."""
+        remembered = self._remembered(instance, connection)
+        if now - max(remembered.last_get, remembered.last_push) >= remembered.answer.push_interval_ms:
+            remembered.last_get = now
+        elif remembered.last_error not in _EXEMPT_FROM_THROTTLING or not exempts_after_errors(self._release):
+            return THROTTLING_QUOTA_EXCEEDED, None
+        remembered.last_error = NONE
+        return NONE, remembered.answer
+
+    def push(self, instance: ClientInstance, push: Push, connection: str, now: int) -> int:
+        """Error code. `instance`: who sends, which counts where the broker does not remember the instance."""
+        if push.instance_id in _RESERVED_IDS:
+            return INVALID_REQUEST
+        remembered = self._remembered(instance, connection)
+        error = self._refusal(remembered, push, now)
+        remembered.terminating = push.terminating
+        if not error and push.payload_bytes and self._export_fails(push):
+            error = INVALID_RECORD
+        remembered.last_error = error
+        return error
+
+    def disconnect(self, connection: str) -> None:
+        if forgets_at_disconnect(self._release):
+            instance_id = self._connections.pop(connection, None)
+            if instance_id is not None:
+                self.forget(instance_id)
+
+    def forget(self, instance_id: bytes) -> None:
+        self._instances.pop(instance_id, None)
+
+    def _remembered(self, instance: ClientInstance, connection: str) -> _Remembered:
+        """Attributes of an instance stay those of its first request; a change of subscriptions resets the rest."""
+        known = self._instances.get(instance.instance_id)
+        if known is not None and known.version == self._version:
+            self._instances.move_to_end(instance.instance_id)
+            return known
+        first = instance if known is None else known.instance
+        remembered = _Remembered(first, self._answer_of(first), self._version)
+        self._instances[instance.instance_id] = remembered
+        self._instances.move_to_end(instance.instance_id)
+        if len(self._instances) > REMEMBERED_INSTANCES:
+            self._instances.popitem(last=False)
+        self._connections[connection] = instance.instance_id
+        return remembered
+
+    def _refusal(self, remembered: _Remembered, push: Push, now: int) -> int:
+        if remembered.terminating:
+            return INVALID_REQUEST
+        first_after_get = remembered.last_get > remembered.last_push
+        if first_after_get or now - remembered.last_push >= remembered.answer.push_interval_ms:
+            remembered.last_push = now
+        elif not push.terminating:
+            return THROTTLING_QUOTA_EXCEEDED
+        if push.subscription_id != remembered.answer.subscription_id:
+            return UNKNOWN_SUBSCRIPTION_ID
+        if push.compression_type not in COMPRESSION_TYPES:
+            return UNSUPPORTED_COMPRESSION_TYPE
+        return TELEMETRY_TOO_LARGE if push.payload_bytes > self._max_bytes else NONE
+
+    def _export_fails(self, push: Push) -> bool:
+        if push.compression_type != 0 and decompresses(self._release):
+            if push.decompressed_bytes is None:
+                return True
+            if limits_decompressed_bytes(self._release) and push.decompressed_bytes > self._max_bytes:
+                return True
+        return push.plugin_fails

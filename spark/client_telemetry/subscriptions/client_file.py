@@ -1,0 +1,83 @@
+"""Client instances from a CSV file with the columns of COLUMNS; further columns are kept."""
+
+import csv
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from client_telemetry.subscriptions.instances import BadInstanceId, ClientInstance, instance_id_of
+
+COLUMNS = (
+    "client_instance_id",
+    "client_id",
+    "software_name",
+    "software_version",
+    "source_address",
+    "source_port",
+)
+
+
+class UnreadableClients(ValueError):
+    """One line: the file and what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class ClientFile:
+    columns: tuple[str, ...]
+    rows: list[dict[str, str]]
+    instances: list[ClientInstance]
+
+
+def read(path: Path) -> ClientFile:
+    """A blank field is an attribute that the broker does not have. Raises UnreadableClients."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file, strict=True)
+            columns = tuple(reader.fieldnames or ())
+            missing = [column for column in COLUMNS if column not in columns]
+            if missing:
+                raise UnreadableClients(
+                    f"{path}: there is no column {missing[0]}; expected {', '.join(COLUMNS)}"
+                )
+            rows, instances = [], []
+            for row in reader:
+                if None in row or None in row.values():
+                    raise UnreadableClients(f"{path}: line {reader.line_num} has not {len(columns)} fields")
+                try:
+                    instances.append(instance_of(row))
+                except ValueError as error:
+                    raise UnreadableClients(f"{path}: line {reader.line_num}: {error}") from error
+                rows.append(row)
+    except OSError as error:
+        raise UnreadableClients(f"{path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UnreadableClients(f"{path} is not UTF-8") from error
+    except csv.Error as error:
+        raise UnreadableClients(f"{path}: {error}") from error
+    return ClientFile(columns, rows, instances)
+
+
+def instance_of(row: Mapping[str, str]) -> ClientInstance:
+    """Raises ValueError."""
+    port = row["source_port"]
+    if port and not (port.isascii() and port.isdigit() and int(port) < 65536):
+        raise ValueError(f"source_port {port!r} is not a port")
+    try:
+        instance_id = instance_id_of(row["client_instance_id"])
+    except BadInstanceId as error:
+        raise ValueError(f"client_instance_id {error}") from error
+    return ClientInstance(
+        instance_id,
+        row["client_id"] or None,
+        row["software_name"] or None,
+        row["software_version"] or None,
+        row["source_address"] or None,
+        int(port) if port else None,
+    )
+
+
+def write(path: Path, columns: tuple[str, ...], rows: list[dict[str, str]]) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, columns, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)

@@ -1,0 +1,127 @@
+"""What each client instance of a list is asked for, without data of a cluster.
+
+client-telemetry subscription-check --configured subscriptions.json --clients clients.csv --broker 4.3.1 \
+    --output answers.csv
+
+Exit code 0; 1 when Kafka refuses some of the subscriptions (the answers are then those of the others); 2 for arguments
+or files that cannot be used; 4 when it cannot be told whether a selector matches.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from client_telemetry.compatibility import releases
+from client_telemetry.subscriptions import client_file, configured_file
+from client_telemetry.subscriptions.advice import instead
+from client_telemetry.subscriptions.answers import ConfiguredSubscriptions
+from client_telemetry.subscriptions.client_file import ClientFile, UnreadableClients
+from client_telemetry.subscriptions.configuration import SELECTORS, RefusedByKafka, Subscription, parse
+from client_telemetry.subscriptions.configured_file import UnreadableSubscriptions
+from client_telemetry.subscriptions.java_runtime import (
+    JavaRuntime,
+    NoJava,
+    UnsureMatch,
+    follows_the_java_release,
+)
+
+FIRST_RELEASE = (3, 7)
+ANSWER_COLUMNS = ("subscriptions", "push_interval_ms", "requested_metrics", "subscription_id")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(
+        prog="client-telemetry subscription-check",
+        description="What each client instance gets from the configured KIP-714 subscriptions.",
+    )
+    add_arguments(parser)
+    return run(parser.parse_args(arguments))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--configured", required=True, type=Path, metavar="FILE", help="subscriptions, .json")
+    parser.add_argument("--clients", required=True, type=Path, metavar="FILE", help="client instances, .csv")
+    parser.add_argument("--broker", required=True, metavar="V", help="release that the brokers run")
+    parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="answers, .csv")
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        release = releases.parse(releases.exact(args.broker))
+        if release[:2] < FIRST_RELEASE:
+            raise releases.UnknownRelease(
+                f"Kafka {args.broker} has no client metrics subscriptions: they are there since 3.7.0"
+            )
+        resources = configured_file.read(args.configured)
+        clients = client_file.read(args.clients)
+        with JavaRuntime() as java:
+            subscriptions, refused = [], 0
+            for resource in resources:
+                try:
+                    subscriptions.append(parse(resource.name, resource.properties, release, java))
+                except RefusedByKafka as error:
+                    refused += 1
+                    print(f"{refusal(error)}. {instead(error, resource)}", file=sys.stderr)
+            rows = _answer_rows(ConfiguredSubscriptions(subscriptions, release, java), clients)
+        _warn_of_java_releases(subscriptions, clients, release)
+        client_file.write(args.output, (*_kept(clients), *ANSWER_COLUMNS), rows)
+    except (releases.UnusableRelease, UnreadableSubscriptions, UnreadableClients, NoJava) as error:
+        print(error, file=sys.stderr)
+        return 2
+    except UnsureMatch as error:
+        print(error, file=sys.stderr)
+        return 4
+    except OSError as error:
+        print(f"{args.output}: {error.strerror}", file=sys.stderr)
+        return 2
+    return 1 if refused else 0
+
+
+def _kept(clients: ClientFile) -> tuple[str, ...]:
+    return tuple(column for column in clients.columns if column not in ANSWER_COLUMNS)
+
+
+def _answer_rows(configured: ConfiguredSubscriptions, clients: ClientFile) -> list[dict[str, str]]:
+    names = [each.name for each in configured.subscriptions]
+    kept = _kept(clients)
+    rows = []
+    for row, answer in zip(clients.rows, configured.answers(clients.instances), strict=True):
+        answered = {column: row[column] for column in kept}
+        answered["subscriptions"] = " ".join(names[index] for index in answer.subscriptions)
+        answered["push_interval_ms"] = str(answer.push_interval_ms)
+        answered["requested_metrics"] = " ".join(answer.metrics)
+        answered["subscription_id"] = str(answer.subscription_id)
+        rows.append(answered)
+    return rows
+
+
+def refusal(error: RefusedByKafka) -> str:
+    consequence = (
+        "Kafka refuses it"
+        if error.by_controller
+        else "the controller accepts it and every broker fails to apply it"
+    )
+    return f"subscription {error.name!r}: {consequence}: {error.error}: {error.message}"
+
+
+def _warn_of_java_releases(
+    subscriptions: Sequence[Subscription], clients: ClientFile, release: tuple[int, ...]
+) -> None:
+    """One line per selector whose answer may depend on the Java that a broker runs on."""
+    selectors = {
+        (each.name, selector.attribute, selector.regex)
+        for each in subscriptions
+        for selector in each.selectors
+    }
+    suspects = [each for each in sorted(selectors) if follows_the_java_release(each[2], "é")]
+    for name, attribute, regex in suspects:
+        at = SELECTORS.index(attribute)
+        values = {instance.attributes(release)[at] for instance in clients.instances}
+        beyond = sum(follows_the_java_release(regex, value) for value in values if value is not None)
+        if beyond:
+            print(
+                f"subscription {name!r}: {attribute}={regex}: {beyond} values are not ASCII, where Java releases differ "
+                "in this regex; answered with the Java of this machine",
+                file=sys.stderr,
+            )

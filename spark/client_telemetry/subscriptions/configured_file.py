@@ -1,0 +1,89 @@
+"""Subscriptions from a file: a JSON list of {"name", "metrics": [], "interval_ms", "match": {}}, as manifests of dumps
+have them.
+
+Each becomes the texts that Kafka would have been given, so that Kafka's own rules decide what they mean: a comma in a
+regex splits it here as it would there.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from client_telemetry.subscriptions.configuration import INTERVAL_MS, MATCH, METRICS
+
+_KEYS = {"name", "metrics", "interval_ms", "match"}
+
+
+class UnreadableSubscriptions(ValueError):
+    """One line: the file and what is wrong with it."""
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A CLIENT_METRICS resource: its name and its configuration as texts."""
+
+    name: str
+    properties: Mapping[str, str]
+
+
+def read(path: Path) -> list[Resource]:
+    """In the order of the file. Raises UnreadableSubscriptions."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UnreadableSubscriptions(f"{path}: {error.strerror}") from error
+    except ValueError as error:
+        raise UnreadableSubscriptions(f"{path} is not valid JSON: {error}") from error
+    if not isinstance(content, list):
+        raise UnreadableSubscriptions(f"{path}: expected a list of subscriptions")
+    found: dict[str, Resource] = {}
+    for number, entry in enumerate(content, 1):
+        try:
+            resource = resource_of(entry)
+        except ValueError as error:
+            raise UnreadableSubscriptions(f"{path}: subscription {number}: {error}") from error
+        if resource.name in found:
+            raise UnreadableSubscriptions(
+                f"{path}: subscription {number}: {resource.name!r} is already there; a name stands for one subscription"
+            )
+        found[resource.name] = resource
+    return list(found.values())
+
+
+def resource_of(entry: Any) -> Resource:
+    """Raises ValueError with what is wrong."""
+    if not isinstance(entry, dict):
+        raise ValueError('expected an object with "name", "metrics", "interval_ms" and "match"')
+    unknown = set(entry) - _KEYS
+    if unknown:
+        raise ValueError(f"unknown key {min(unknown)!r}; known are name, metrics, interval_ms and match")
+    name = entry.get("name")
+    if not isinstance(name, str):
+        raise ValueError('"name" must be a text')
+    properties = {}
+    metrics = entry.get("metrics")
+    if metrics is not None:
+        properties[METRICS] = _list(metrics, "metrics")
+    interval = entry.get("interval_ms")
+    if interval is not None:
+        if isinstance(interval, bool) or not isinstance(interval, int | str):
+            raise ValueError('"interval_ms" must be a whole number of milliseconds')
+        properties[INTERVAL_MS] = str(interval)
+    match = entry.get("match")
+    if isinstance(match, dict):
+        if not all(isinstance(value, str) for value in match.values()):
+            raise ValueError('"match" must have texts as values')
+        match = [f"{key}={value}" for key, value in match.items()]
+    if match:
+        properties[MATCH] = _list(match, "match")
+    return Resource(name, properties)
+
+
+def _list(value: Any, key: str) -> str:
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ValueError(f'"{key}" must be a list of texts')
+    return ",".join(value)

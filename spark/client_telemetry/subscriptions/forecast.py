@@ -1,0 +1,255 @@
+"""Expected pushes, points and bytes of a client instance under an answer, from what it really pushed, or clients like it.
+
+An instance that is asked for no more than before gives its own numbers. What it was not asked for yet, and clients that
+never pushed, are taken from instances of the same library, version and kind; then of the same library and kind; then
+from what a library of that kind is known to push.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from client_telemetry.subscriptions.answers import Answer
+from client_telemetry.subscriptions.configuration import ALL_METRICS
+from client_telemetry.subscriptions.observed import (
+    ADMIN,
+    CONSUMER,
+    JAVA,
+    LIBRDKAFKA,
+    PRODUCER,
+    ObservedInstance,
+    java_metrics,
+    librdkafka_metrics,
+    standard_metrics,
+)
+
+OWN, SAME_VERSION, SAME_LIBRARY, KNOWN_SIZES, NOTHING = (
+    "own pushes",
+    "same version",
+    "same library",
+    "known sizes",
+    "",
+)
+
+_STEADY = 1.1
+_ENOUGH = 0.6
+"""Of the points that others push under the same prefixes: whoever pushes so many was asked for them."""
+_KNOWN_PUSHES = {
+    (JAVA, PRODUCER): (130, 12_200),
+    (JAVA, CONSUMER): (175, 35_000),
+    (JAVA, ADMIN): (82, 8_100),
+    (LIBRDKAFKA, PRODUCER): (12, 1_700),
+    (LIBRDKAFKA, CONSUMER): (17, 2_680),
+    ("franz-go", PRODUCER): (2, 230),
+    ("franz-go", CONSUMER): (5, 630),
+}
+"""Points and payload bytes of a push under `*`, as real clients pushed in include/sample/telemetry_cluster. Topics,
+partitions and brokers add to them."""
+
+COMPRESSED_SHARE = {JAVA: 0.13, LIBRDKAFKA: 0.27, "franz-go": 0.58}
+"""Compressed size over payload size with zstd, of payloads like those: measured once on the captures of the sample."""
+_OTHER_SHARE = 0.5
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Of one instance. `basis`: where points and bytes come from. `largest_bytes` and `largest_compressed_bytes`: of one
+    push. Bytes are payloads as the exporter gets them, `compressed_bytes` what goes over the network."""
+
+    pushes_per_day: float
+    points_per_push: float
+    bytes_per_push: float
+    largest_bytes: float
+    compressed_share: float
+    basis: str
+
+    @property
+    def points_per_day(self) -> float:
+        return self.pushes_per_day * self.points_per_push
+
+    @property
+    def bytes_per_day(self) -> float:
+        return self.pushes_per_day * self.bytes_per_push
+
+    @property
+    def compressed_bytes_per_day(self) -> float:
+        return self.bytes_per_day * self.compressed_share
+
+    @property
+    def largest_compressed_bytes(self) -> float:
+        return self.largest_bytes * self.compressed_share
+
+
+NOTHING_EXPECTED = Expected(0, 0, 0, 0, 1, NOTHING)
+
+
+def asked_for(metric: str, prefixes: Iterable[str]) -> bool:
+    return any(prefix == ALL_METRICS or metric.startswith(prefix) for prefix in prefixes)
+
+
+def covers(asked: Sequence[str], wanted: Sequence[str]) -> bool:
+    """Whether whoever was asked for `asked` was asked for all of `wanted`."""
+    return all(ALL_METRICS in asked or (each != ALL_METRICS and asked_for(each, asked)) for each in wanted)
+
+
+@dataclass(frozen=True)
+class _Rate:
+    """Of one metric in an average push."""
+
+    points: float
+    bytes: float
+
+
+Rates = Mapping[str, _Rate]
+
+
+def _points(rates: Rates) -> float:
+    return sum(each.points for each in rates.values())
+
+
+def _own_rates(observed: ObservedInstance) -> Rates:
+    """Payload bytes are shared out by the estimated size of points."""
+    ordinary = max(1, observed.pushes - observed.rejected_pushes)
+    weight = sum(each.weight for each in observed.metrics.values())
+    per_weight = observed.payload_bytes / ordinary / weight if weight else 0.0
+    return {
+        metric: _Rate(each.points / ordinary, each.weight * per_weight)
+        for metric, each in observed.metrics.items()
+    }
+
+
+class Peers:
+    """Average pushes of instances of one library and kind, by metric."""
+
+    def __init__(self, instances: Iterable[ObservedInstance]) -> None:
+        groups: dict[tuple[object, ...], list[Rates]] = defaultdict(list)
+        for each in instances:
+            if each.pushed and each.metrics:
+                rates = _own_rates(each)
+                for kind in each.client_types:
+                    groups[each.library, kind].append(rates)
+                    groups[each.library, kind, each.library_version].append(rates)
+        self._groups = groups
+
+    def rates(self, observed: ObservedInstance, wanted: Sequence[str]) -> tuple[Rates, str]:
+        """Rates of the metrics wanted, and their basis."""
+        found: dict[str, _Rate] = {}
+        basis = NOTHING
+        for kind in observed.client_types or (PRODUCER,):
+            known = _known_rates(observed.library, kind, wanted)
+            # Of other libraries no list of metrics is known that would tell a whole push.
+            enough = _ENOUGH * _points(known) if observed.library in (JAVA, LIBRDKAFKA) else 0
+            for group, name in (
+                ((observed.library, kind, observed.library_version), SAME_VERSION),
+                ((observed.library, kind), SAME_LIBRARY),
+            ):
+                members = self._fullest(group, wanted)
+                average = _average(members, wanted)
+                if members and sum(each.points for each in average.values()) >= enough:
+                    found |= average
+                    basis = basis or name
+                    break
+            else:
+                found |= known
+                basis = basis or (KNOWN_SIZES if known else NOTHING)
+        return found, basis
+
+    def _fullest(self, group: tuple[object, ...], wanted: Sequence[str]) -> list[Rates]:
+        """Members that were asked for most of what is wanted, by what they delivered."""
+        counted = [
+            (sum(asked_for(metric, wanted) for metric in rates), rates)
+            for rates in self._groups.get(group, ())
+        ]
+        most = max((count for count, _ in counted), default=0)
+        return [rates for count, rates in counted if count and count >= _ENOUGH * most]
+
+
+def _average(members: Sequence[Rates], wanted: Sequence[str]) -> Rates:
+    sums: dict[str, tuple[float, float]] = {}
+    for rates in members:
+        for metric, rate in rates.items():
+            if asked_for(metric, wanted):
+                points, size = sums.get(metric, (0.0, 0.0))
+                sums[metric] = points + rate.points, size + rate.bytes
+    return {
+        metric: _Rate(points / len(members), size / len(members)) for metric, (points, size) in sums.items()
+    }
+
+
+def _known_rates(library: str | None, kind: str, wanted: Sequence[str]) -> Rates:
+    sizes = _KNOWN_PUSHES.get((library or "", kind))
+    if sizes is None:
+        return {}
+    points, size = sizes
+    names = {JAVA: java_metrics, LIBRDKAFKA: librdkafka_metrics}.get(library or "", standard_metrics)(kind)
+    if ALL_METRICS in wanted or not names:
+        return {f"org.apache.kafka.{kind}.": _Rate(points, size)} if wanted else {}
+    return {metric: _Rate(1, size / points) for metric in names if asked_for(metric, wanted)}
+
+
+def expected(
+    observed: ObservedInstance, before: Answer, after: Answer, peers: Peers, days: int, pushes: bool
+) -> Expected:
+    """`before`: what it was asked for in the days of evidence. `pushes`: whether it is expected to push at all."""
+    if not after.metrics or not pushes:
+        return NOTHING_EXPECTED
+    own = _own_rates(observed)
+    rates: Rates = {metric: rate for metric, rate in own.items() if asked_for(metric, after.metrics)}
+    basis = OWN
+    if not observed.pushed or not covers(before.metrics, after.metrics):
+        more, basis_of_more = peers.rates(observed, after.metrics)
+        if _points(rates) < _ENOUGH * _points(more):
+            # It was not asked for all of it. Known sizes are of whole pushes, and have no metrics to add to.
+            rates = more if basis_of_more == KNOWN_SIZES else {**more, **rates}
+            basis = basis_of_more
+    size = sum(each.bytes for each in rates.values())
+    own_size = sum(each.bytes for each in own.values())
+    largest = observed.largest_payload_bytes * size / own_size if own_size else size
+    return Expected(
+        _pushes(observed, before, after) / days,
+        sum(each.points for each in rates.values()),
+        size,
+        max(largest, size),
+        COMPRESSED_SHARE.get(observed.library or "", _OTHER_SHARE),
+        basis,
+    )
+
+
+def _pushes(observed: ObservedInstance, before: Answer, after: Answer) -> float:
+    """Over the days of evidence.
+
+    Pushes come one interval apart, the first 0.5 to 1.5 intervals after the client got its subscription. So a client
+    that lives for `t` pushes t / interval - 0.5 times on average, and once more where it says that it terminates."""
+    interval = after.push_interval_ms / 1000
+    if not observed.pushed:
+        return max(0.0, observed.seconds / interval - 0.5)
+    ordinary = observed.pushes - observed.terminating_pushes
+    old = (observed.push_interval_ms or before.push_interval_ms) / 1000
+    regular = observed.seconds / old + 1
+    steady = ordinary <= _STEADY * regular  # otherwise its interval was shorter for a part of the time
+    if steady and abs(old - interval) < 0.001 * interval:
+        return float(observed.pushes)
+    lived = observed.seconds + (1 if observed.terminating_pushes else 1.5) * old
+    # Holes and delays are those of the evidence.
+    share = min(1.0, ordinary / regular) if steady else 1.0
+    return max(0.0, lived / interval - 0.5) * share + observed.terminating_pushes
+
+
+def sum_of(expectations: Iterable[Expected]) -> dict[str, float]:
+    """Of all: per day."""
+    total = {"pushes": 0.0, "points": 0.0, "bytes": 0.0, "compressed_bytes": 0.0}
+    for each in expectations:
+        total["pushes"] += each.pushes_per_day
+        total["points"] += each.points_per_day
+        total["bytes"] += each.bytes_per_day
+        total["compressed_bytes"] += each.compressed_bytes_per_day
+    return total
+
+
+def point_weight(
+    name: str, attributes: Mapping[str, str], resource: Mapping[str, str], per_point_resource: bool
+) -> float:
+    """Estimated bytes of a point in protobuf; Java repeats the resource with each."""
+    labels = sum(len(key.encode()) + len(value.encode()) + 10 for key, value in attributes.items())
+    repeated = sum(len(key.encode()) + len(value.encode()) + 10 for key, value in resource.items()) + 12
+    return 36 + len(name.encode()) + labels + (repeated if per_point_resource else 0)

@@ -1,0 +1,253 @@
+"""From what somebody wants to know to the smallest subscription that delivers it.
+
+Smallest: the fewest metric prefixes that no unwanted metric begins with, and the simplest selectors that match the wanted
+client instances and no others of the evidence."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Any
+
+from client_telemetry.subscriptions.answers import ConfiguredSubscriptions
+from client_telemetry.subscriptions.configuration import ALL_METRICS, parse
+from client_telemetry.subscriptions.configured_file import resource_of
+from client_telemetry.subscriptions.java_runtime import JavaRuntime
+from client_telemetry.subscriptions.observed import (
+    CONSUMER,
+    PRODUCER,
+    ObservedInstance,
+    can_push,
+    known_metrics,
+    standard_metrics,
+)
+
+TOPICS = {
+    "latency": (".latency.", ".queue.time."),
+    "connections": (".connection.",),
+    "rebalances": (".rebalance.", ".assigned.partitions"),
+    "commits": (".commit.",),
+    "throttling": (".throttle.",),
+    "upgrade review": ("",),
+    "standard metrics": ("",),
+}
+"""Words for what is wanted -> parts of the names of KIP-714's standard metrics."""
+_KEYS = (
+    "metrics",
+    "interval_ms",
+    "owner",
+    "library",
+    "software_version",
+    "client_type",
+    "client_ids",
+    "name",
+)
+_ESCAPED = {",": r"\x2C", "=": r"\x3D", "\n": r"\n", "\t": r"\t", "\r": r"\r", " ": r"\x20"}
+_LONGEST_ALTERNATIVE = 200
+
+
+class UnusableGoal(ValueError):
+    """One line: what is wrong and what to write instead."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """`metrics`: a word of TOPICS, or full names. The others are conditions on clients; None: any."""
+
+    metrics: str | tuple[str, ...]
+    interval_ms: int = 60_000
+    owner: str | None = None
+    library: str | None = None
+    software_version: str | None = None
+    client_type: str | None = None
+    client_ids: tuple[str, ...] | None = None
+    name: str | None = None
+
+
+def goal_of(content: Any) -> Goal:
+    """From JSON. Raises UnusableGoal."""
+    if not isinstance(content, dict) or "metrics" not in content:
+        raise UnusableGoal(
+            f'a goal is an object with "metrics" (one of {", ".join(TOPICS)}, or a list of names)'
+        )
+    unknown = set(content) - set(_KEYS)
+    if unknown:
+        raise UnusableGoal(f"unknown key {min(unknown)!r} of the goal; known are {', '.join(_KEYS)}")
+    metrics = content["metrics"]
+    if isinstance(metrics, str) and metrics not in TOPICS:
+        raise UnusableGoal(f"{metrics!r} is none of {', '.join(TOPICS)}; name the metrics as a list instead")
+    if content.get("client_type") not in (None, PRODUCER, CONSUMER):
+        raise UnusableGoal(f"client_type is {PRODUCER} or {CONSUMER}")
+    values = {key: value for key, value in content.items() if value is not None}
+    if not isinstance(metrics, str):
+        values["metrics"] = tuple(metrics)
+    if "client_ids" in values:
+        values["client_ids"] = tuple(values["client_ids"])
+    return Goal(**values)
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """`change`: an entry of a proposal. `missing`: wanted instances that it does not match; `unwanted`: those that it
+    matches besides."""
+
+    change: dict[str, Any]
+    wanted: int
+    missing: tuple[ObservedInstance, ...]
+    unwanted: tuple[ObservedInstance, ...]
+    remarks: tuple[str, ...]
+
+
+def suggest(
+    goal: Goal, observed: Sequence[ObservedInstance], release: tuple[int, ...], java: JavaRuntime
+) -> Suggestion:
+    """Raises UnusableGoal where no client of the evidence is wanted."""
+    wanted = [each for each in observed if _is_wanted(goal, each)]
+    if not wanted:
+        raise UnusableGoal("no client that can push is of this kind in the days of evidence")
+    names, remarks = _metric_names(goal, wanted)
+    prefixes = shortest_prefixes(
+        names, known_metrics() | {metric for each in observed for metric in each.metrics}
+    )
+    able = [each for each in observed if can_push(each) is not False]
+    chosen = {id(each) for each in wanted}
+    best: tuple[int, dict[str, str], list[ObservedInstance], list[ObservedInstance]] | None = None
+    for match in _candidates(wanted):
+        matched = _matched(match, able, release, java)
+        missing = [each for each in wanted if id(each) not in matched]
+        unwanted = [each for each in able if id(each) in matched and id(each) not in chosen]
+        wrong = len(missing) * len(able) + len(unwanted)
+        if best is None or wrong < best[0]:
+            best = (wrong, match, missing, unwanted)
+        if not wrong:
+            break
+    assert best is not None
+    _, match, missing, unwanted = best
+    change = {"action": "add", "metrics": prefixes, "interval_ms": goal.interval_ms, "match": match}
+    if goal.name:
+        change["name"] = goal.name
+    return Suggestion(change, len(wanted), tuple(missing), tuple(unwanted), tuple(remarks))
+
+
+def _is_wanted(goal: Goal, each: ObservedInstance) -> bool:
+    client = each.instance
+    return (
+        can_push(each) is True
+        and goal.owner in (None, each.owner)
+        and goal.library in (None, each.library, client.software_name)
+        and goal.software_version in (None, client.software_version)
+        and (goal.client_type is None or goal.client_type in each.client_types)
+        and (goal.client_ids is None or client.client_id in goal.client_ids)
+    )
+
+
+def _metric_names(goal: Goal, wanted: Sequence[ObservedInstance]) -> tuple[list[str], list[str]]:
+    if not isinstance(goal.metrics, str):
+        return list(goal.metrics), []
+    types = (
+        {goal.client_type} if goal.client_type else {kind for each in wanted for kind in each.client_types}
+    )
+    parts = TOPICS[goal.metrics]
+    names = [
+        metric
+        for kind in (PRODUCER, CONSUMER)
+        if kind in types
+        for metric in standard_metrics(kind)
+        if any(part in metric for part in parts)
+    ]
+    if not names:
+        raise UnusableGoal(f"KIP-714 has no standard metric about {goal.metrics} for these clients")
+    remarks = []
+    if goal.metrics == "latency":
+        remarks.append("Clients push averages and maxima of latencies; percentiles they have none.")
+    return names, remarks
+
+
+def shortest_prefixes(names: Iterable[str], known: Collection[str]) -> list[str]:
+    """Prefixes that cover the names and no other known one, cut at dots.
+
+    >>> shortest_prefixes(["a.b.c", "a.b.d"], ["a.b.c", "a.b.d", "a.x"])
+    ['a.b.']
+    """
+    wanted = list(dict.fromkeys(names))
+    if ALL_METRICS in wanted:
+        return [ALL_METRICS]
+    found = []
+    for name in wanted:
+        pieces = name.split(".")
+        for count in range(1, len(pieces)):
+            prefix = ".".join(pieces[:count]) + "."
+            if all(metric in wanted for metric in known if metric.startswith(prefix)):
+                found.append(prefix)
+                break
+        else:
+            found.append(name)
+    return list(dict.fromkeys(found))
+
+
+def _candidates(wanted: Sequence[ObservedInstance]) -> Iterator[dict[str, str]]:
+    """Selectors that match all that is wanted, the simplest first."""
+    ids = sorted({each.instance.client_id for each in wanted if each.instance.client_id is not None})
+    names = _same(wanted, lambda each: each.instance.software_name)
+    versions = _same(wanted, lambda each: each.instance.software_version)
+    software = {"client_software_name": names} if names else {}
+    exact = software | ({"client_software_version": versions} if versions else {})
+    common = _common_beginning(ids)
+    begin = {"client_id": quoted(common) + ".*"} if len(ids) > 1 and common else {}
+    alternatives = {"client_id": alternation(ids)} if ids and len(ids) <= _LONGEST_ALTERNATIVE else {}
+    addresses = sorted({each.instance.source_address or "" for each in wanted} - {""})
+    places = (
+        {"client_source_address": alternation(addresses)}
+        if 0 < len(addresses) <= _LONGEST_ALTERNATIVE
+        else {}
+    )
+    yield from (
+        {}, software, begin, exact, software | begin, alternatives, software | alternatives, exact | alternatives,
+        alternatives | places, exact | alternatives | places,
+    )  # fmt: skip
+
+
+def _common_beginning(texts: Sequence[str]) -> str:
+    """Of sorted texts."""
+    if not texts:
+        return ""
+    pairs = zip(texts[0], texts[-1], strict=False)
+    return "".join(first for first, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _same(wanted: Sequence[ObservedInstance], value: Callable[[ObservedInstance], str | None]) -> str | None:
+    values = {value(each) for each in wanted}
+    only = next(iter(values)) if len(values) == 1 else None
+    return quoted(only) if only else None
+
+
+def alternation(values: Sequence[str]) -> str:
+    """A regex for exactly these values."""
+    return quoted(values[0]) if len(values) == 1 else f"({'|'.join(map(quoted, values))})"
+
+
+def quoted(text: str) -> str:
+    r"""A regex for exactly this text, without the characters that a selector cannot hold.
+
+    >>> print(quoted("a.b=c,d"))
+    a\.b\x3Dc\x2Cd
+    """
+    return "".join(_quoted(character) for character in text)
+
+
+def _quoted(character: str) -> str:
+    if character in _ESCAPED:
+        return _ESCAPED[character]
+    if not character.isprintable():
+        return f"\\x{{{ord(character):x}}}"
+    return f"\\{character}" if character in r"\.^$|?*+()[]{}&" else character
+
+
+def _matched(
+    match: dict[str, str], observed: Sequence[ObservedInstance], release: tuple[int, ...], java: JavaRuntime
+) -> set[int]:
+    resource = resource_of({"name": "goal", "metrics": ["*"], "match": match})
+    subscription = parse(resource.name, resource.properties, release, java)
+    answers = ConfiguredSubscriptions([subscription], release, java).answers(
+        [each.instance for each in observed]
+    )
+    return {id(each) for each, answer in zip(observed, answers, strict=True) if answer.subscriptions}

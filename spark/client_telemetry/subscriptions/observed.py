@@ -1,0 +1,155 @@
+"""What is known of client instances from days of evidence: who they are, what they really pushed, what their library can
+do. Plain records: where they come from (a lake, request logs) is the caller's."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from client_telemetry.compatibility import client_ranges, known_issues, roles, software
+from client_telemetry.compatibility.knowledge import rows
+from client_telemetry.subscriptions.instances import ClientInstance
+
+GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY = 71, 72
+PRODUCER, CONSUMER, ADMIN = "producer", "consumer", "admin"
+ABORTS, DISCONNECTS = "librdkafka_telemetry_abort", "librdkafka_telemetry_disconnect"
+JAVA, LIBRDKAFKA = "kafka-clients", "librdkafka"
+_SHARE_CONSUMER = "org.apache.kafka.consumer.share."
+_STANDARD_FILE = "standard_telemetry_metrics.csv"
+_STANDARD_COLUMNS = ("metric", "client_type", "otlp_type", "labels", "required", "source")
+_JAVA_FILE = "java_telemetry_metrics.csv"
+_LIBRDKAFKA_FILE = "librdkafka_telemetry_metrics.csv"
+_LIBRDKAFKA_COLUMNS = ("client_type", "metric", "source")
+
+
+@dataclass(frozen=True)
+class MetricShare:
+    """Of one metric, within the evidence: points, and their estimated bytes (only ratios of these count)."""
+
+    points: float
+    weight: float
+
+
+@dataclass(frozen=True)
+class ObservedInstance:
+    """A client instance of the evidence; one that never pushed stands for a client at an address, and its instance id is
+    not known. Sums are over the days of evidence. `seconds`: from the first push to the last one, of one that never
+    pushed: connected. `payload_bytes`: decompressed. `api_keys`: requests that its client was seen to send."""
+
+    instance: ClientInstance
+    principal: str | None = None
+    owner: str | None = None
+    roles: tuple[str, ...] = ()
+    api_keys: frozenset[int] = frozenset()
+    seconds: float = 0.0
+    pushes: int = 0
+    terminating_pushes: int = 0
+    rejected_pushes: int = 0
+    push_interval_ms: int | None = None
+    points: int = 0
+    payload_bytes: int = 0
+    largest_payload_bytes: int = 0
+    metrics: Mapping[str, MetricShare] = field(default_factory=dict)
+
+    @property
+    def identity(self) -> software.Identity | None:
+        return software.identify_name(self.instance.software_name or "", self.instance.software_version or "")
+
+    @property
+    def library(self) -> str | None:
+        return self.identity.library if self.identity else None
+
+    @property
+    def library_version(self) -> tuple[int, ...] | None:
+        return self.identity.version if self.identity else None
+
+    @property
+    def pushed(self) -> bool:
+        return self.pushes > 0
+
+    @property
+    def is_share_consumer(self) -> bool:
+        """Share consumers (KIP-932) have metrics of their own, not those of KIP-714's consumers."""
+        return any(metric.startswith(_SHARE_CONSUMER) for metric in self.metrics)
+
+    @property
+    def client_types(self) -> tuple[str, ...]:
+        """Producer, consumer, admin: by the metrics that it delivered, otherwise by its client's requests."""
+        by_metrics = tuple(
+            each
+            for each in (PRODUCER, CONSUMER, ADMIN)
+            if any(m.startswith(f"org.apache.kafka.{each}.") for m in self.metrics)
+        )
+        if by_metrics:
+            return by_metrics
+        types = {
+            ADMIN if role == roles.ADMIN else CONSUMER if "consumer" in role else PRODUCER
+            for role in self.roles
+        }
+        return tuple(each for each in (PRODUCER, CONSUMER, ADMIN) if each in types)
+
+
+def can_push(observed: ObservedInstance) -> bool | None:
+    """Whether its library has KIP-714 at all; None where the library or its version is not known."""
+    if observed.pushed or GET_TELEMETRY_SUBSCRIPTIONS in observed.api_keys:
+        return True
+    identity = observed.identity
+    if identity is None or not client_ranges.named(identity.library):
+        return None
+    if all(
+        row.library != identity.library or row.api_key != GET_TELEMETRY_SUBSCRIPTIONS for row in _ranges()
+    ):
+        return False
+    if identity.version is None or not client_ranges.known(identity.library):
+        return None
+    version = min(identity.version, client_ranges.newest(identity.library))
+    return client_ranges.of(identity.library, version, GET_TELEMETRY_SUBSCRIPTIONS) is not None
+
+
+def _ranges() -> tuple[client_ranges.Row, ...]:
+    return client_ranges.read(client_ranges.FILE) + client_ranges.read(client_ranges.UNNAMED_FILE)
+
+
+def hurt_when_nothing_matches(observed: ObservedInstance) -> str | None:
+    """ABORTS or DISCONNECTS for a version of librdkafka that does so when it is asked for metrics of which it has
+    none (confluentinc/librdkafka issue 4833)."""
+    identity = observed.identity
+    if identity is None or identity.library != LIBRDKAFKA or identity.version is None:
+        return None
+    for issue in known_issues.known():
+        if issue.rule_id in (ABORTS, DISCONNECTS) and _within(issue, identity.version):
+            return issue.rule_id
+    return None
+
+
+def _within(issue: known_issues.KnownIssue, version: tuple[int, ...]) -> bool:
+    return issue.version_from <= version <= issue.version_to
+
+
+def standard_metrics(client_type: str) -> dict[str, bool]:
+    """KIP-714's standard metrics of a client type, in its order -> whether it is a required one."""
+    return {
+        metric: required == "yes"
+        for _, (metric, kind, _, _, required, _) in rows(_STANDARD_FILE, _STANDARD_COLUMNS)
+        if kind == client_type
+    }
+
+
+def librdkafka_metrics(client_type: str) -> tuple[str, ...]:
+    return tuple(
+        metric for _, (kind, metric, _) in rows(_LIBRDKAFKA_FILE, _LIBRDKAFKA_COLUMNS) if kind == client_type
+    )
+
+
+def java_metrics(client_type: str) -> tuple[str, ...]:
+    return tuple(
+        metric for _, (kind, metric, _) in rows(_JAVA_FILE, _LIBRDKAFKA_COLUMNS) if kind == client_type
+    )
+
+
+def known_metrics() -> frozenset[str]:
+    """Names of the standard metrics, of Java's and of librdkafka's."""
+    lists = (standard_metrics, java_metrics, librdkafka_metrics)
+    return frozenset(metric for kind in (PRODUCER, CONSUMER) for of in lists for metric in of(kind))
+
+
+def version_text(version: tuple[int, ...] | None) -> str:
+    return ".".join(map(str, version)) if version else ""

@@ -1,0 +1,114 @@
+"""A proposed change of subscriptions: what would be configured after it.
+
+As `kafka-client-metrics.sh` does it (incrementalAlterConfigs): an alter sets the keys that it names and leaves the
+others, an empty value deletes a key, a resource without keys is gone. Source: ClientMetricsCommand,
+ClientMetricsManager.updateSubscription.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from client_telemetry.subscriptions.configured_file import Resource, resource_of
+
+ADD, ALTER, DELETE = "add", "alter", "delete"
+ACTIONS = (ADD, ALTER, DELETE)
+
+
+class UnusableProposal(ValueError):
+    """One line: what is wrong and what to write instead."""
+
+
+@dataclass(frozen=True)
+class Operation:
+    """`properties`: keys of Kafka and their texts; an empty text deletes the key. No `name`: Kafka generates one."""
+
+    action: str
+    name: str | None
+    properties: Mapping[str, str]
+
+
+def operations_of(content: Any) -> list[Operation]:
+    """From a JSON list of {"action": "add" | "alter" | "delete", "name", "metrics", "interval_ms", "match"}; an
+    `interval_ms` of "" or an empty list or object deletes that key. Raises UnusableProposal."""
+    if isinstance(content, dict):
+        content = [content]
+    if not isinstance(content, list) or not content:
+        raise UnusableProposal(
+            'A proposal is a list of {"action", "name", "metrics", "interval_ms", "match"}; action is add, alter or delete'
+        )
+    return [_operation(number, entry) for number, entry in enumerate(content, 1)]
+
+
+def _operation(number: int, entry: Any) -> Operation:
+    if not isinstance(entry, dict):
+        raise UnusableProposal(f'change {number}: expected an object with "action" and "name"')
+    action = entry.get("action", ALTER)
+    if action not in ACTIONS:
+        raise UnusableProposal(f"change {number}: action {action!r} is not one of {', '.join(ACTIONS)}")
+    name = entry.get("name")
+    if name in (None, "") and action != ADD:
+        raise UnusableProposal(f'change {number}: "name" is needed; only a new subscription can do without')
+    described = {key: value for key, value in entry.items() if key != "action"}
+    try:
+        resource = resource_of({**described, "name": name or "generated"})
+    except ValueError as error:
+        raise UnusableProposal(f"change {number}: {error}") from error
+    properties = dict(resource.properties)
+    if "match" in entry and not entry["match"] and entry["match"] is not None:
+        properties["match"] = ""
+    if action == DELETE and properties:
+        raise UnusableProposal(
+            f"change {number}: a deletion has a name and nothing else; to delete a key use alter"
+        )
+    if action != DELETE and not properties:
+        raise UnusableProposal(f"change {number}: it names neither metrics nor interval_ms nor match")
+    return Operation(action, name or None, properties)
+
+
+GENERATED = "(generated name)"
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """`before` and `after`: resources in configured order. `remarks`: what Kafka would do that was hardly meant."""
+
+    before: Sequence[Resource]
+    after: Sequence[Resource]
+    remarks: Sequence[str]
+
+
+def propose(configured: Sequence[Resource], operations: Sequence[Operation]) -> Proposed:
+    """What is configured after all operations, whether or not Kafka accepts it."""
+    after = {each.name: each for each in configured}
+    remarks = []
+    for number, operation in enumerate(operations, 1):
+        name = operation.name or (GENERATED if len(operations) == 1 else f"{GENERATED} {number}")
+        known = after.get(name)
+        if operation.action == DELETE:
+            if known is None:
+                remarks.append(
+                    f"There is no subscription {name!r}: Kafka says that it deleted it and changes nothing.{_likely(name, after)}"
+                )
+            after.pop(name, None)
+            continue
+        if operation.action == ADD and known is not None:
+            remarks.append(
+                f"There is a subscription {name!r} already: Kafka alters it and keeps the keys not named."
+            )
+        if operation.action == ALTER and known is None:
+            remarks.append(f"There is no subscription {name!r}: Kafka creates it.{_likely(name, after)}")
+        properties = {**(known.properties if known else {}), **operation.properties}
+        properties = {key: value for key, value in properties.items() if value}
+        if properties:
+            after[name] = Resource(name, properties)
+        else:
+            after.pop(name, None)
+            remarks.append(f"Nothing is left of {name!r}: Kafka removes it.")
+    return Proposed(tuple(configured), tuple(after.values()), tuple(remarks))
+
+
+def _likely(name: str, names: Mapping[str, Resource]) -> str:
+    close = get_close_matches(name, names, 1)
+    return f" Did you mean {close[0]!r}?" if close else ""

@@ -1,0 +1,60 @@
+"""What an upgrade changed in what clients measure of themselves, and in what brokers count of them."""
+
+from client_telemetry.tables.table import (
+    BOOLEAN,
+    CLIENT,
+    CLUSTER_ID,
+    DOUBLE,
+    LONG,
+    SOFTWARE,
+    STRING,
+    TIMESTAMP,
+    Column,
+    Table,
+)
+
+SCOPES = ("client", "version", "owner")
+
+METRIC_CHANGES = Table(
+    name="metric_changes",
+    comment="One row per review of an upgrade, group of clients and metric: before and after, with an interval.",
+    columns=(
+        CLUSTER_ID,
+        Column("review_id", STRING, "Of the review; a re-run replaces its rows", nullable=False),
+        Column("scope", STRING, "client, version (of the software) or owner", nullable=False),
+        *CLIENT,
+        *SOFTWARE,
+        Column("owner", STRING, "scope owner: whose clients; null = without owner"),
+        Column(
+            "metric", STRING, "KIP-714's name, or `requests.<API>`, counted by the brokers", nullable=False
+        ),
+        Column("before_from", TIMESTAMP, "Window before", nullable=False),
+        Column("before_until", TIMESTAMP, "End of the window before", nullable=False),
+        Column("after_from", TIMESTAMP, "Window after", nullable=False),
+        Column("after_until", TIMESTAMP, "End of the window after", nullable=False),
+        Column("before", DOUBLE, "Mean before", nullable=False),
+        Column("after", DOUBLE, "Mean after", nullable=False),
+        Column("estimate", DOUBLE, "after / before", nullable=False),
+        Column("low", DOUBLE, "Lower end of the 95 % interval of the ratio", nullable=False),
+        Column("high", DOUBLE, "Upper end", nullable=False),
+        Column("instances", LONG, "Client instances, or connections' clients, behind it", nullable=False),
+        Column("p_value", DOUBLE, "Of no change", nullable=False),
+        Column(
+            "changed", BOOLEAN, "After control of the false discovery rate over the review", nullable=False
+        ),
+        Column("direction", STRING, "up, down or same", nullable=False),
+        Column("worse", BOOLEAN, "The change is for the worse", nullable=False),
+    ),
+    key=(
+        "cluster_id",
+        "review_id",
+        "scope",
+        "client_id",
+        "principal",
+        "client_software_name",
+        "client_software_version",
+        "owner",
+        "metric",
+    ),
+    partition=("cluster_id", "review_id"),
+)

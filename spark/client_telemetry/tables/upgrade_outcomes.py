@@ -1,0 +1,92 @@
+"""What an upgrade did to each client."""
+
+from client_telemetry.tables.table import (
+    CLIENT,
+    CLUSTER_ID,
+    DOUBLE,
+    INTS,
+    PROCESSING_TIME,
+    SOFTWARE,
+    STRING,
+    STRINGS,
+    TIMESTAMP,
+    ArrayType,
+    Column,
+    Table,
+    struct,
+)
+
+OUTCOMES = {
+    "failing": "does not do its work, or a part of it",
+    "gone_or_locked_out": "seen before, silent since",
+    "failing_before": "failed before the first broker changed",
+    "changed": "another version or library than before",
+    "not_tested": "no upgraded broker has answered it yet",
+    "not_seen": "not seen, which its rhythm allows",
+    "new": "no before to compare with",
+    "unaffected": "goes on",
+}
+PHASES = ("rolling", "not_finalized", "finalized", "rolled_back")
+
+UPGRADE_OUTCOMES = Table(
+    name="upgrade_outcomes",
+    comment="One row per review of an upgrade, client and phase: what was predicted and what happened.",
+    columns=(
+        CLUSTER_ID,
+        Column("review_id", STRING, "Of the review; a re-run replaces its rows", nullable=False),
+        Column("from_release", STRING, "Exact release before", nullable=False),
+        Column("to_release", STRING, "Exact release after", nullable=False),
+        Column(
+            "report_id", STRING, "Upgrade report that it is compared with; null = predicted for the review"
+        ),
+        *CLIENT,
+        *SOFTWARE,
+        Column("addresses", STRINGS, "Addresses that it was seen from, sorted", nullable=False),
+        Column("phase", STRING, f"One of {', '.join(PHASES)}", nullable=False),
+        Column("phase_from", TIMESTAMP, "When the phase began", nullable=False),
+        Column("phase_until", TIMESTAMP, "When it ended, or the records do", nullable=False),
+        Column("predicted", STRING, "Verdict for the phase; null = the client was not there before"),
+        Column("predicted_when", STRING, "at_once or latent; null where nothing was predicted"),
+        Column("rules", STRINGS, "Rules that decided the prediction, sorted", nullable=False),
+        Column("outcome", STRING, "; ".join(f"`{k}`: {v}" for k, v in OUTCOMES.items()), nullable=False),
+        Column(
+            "kind",
+            STRING,
+            "failing and failing_before: refused, authentication_failed, silent_function, stuck, partly; gone: left_group, "
+            "failed_logins, silent; changed: fixed; unaffected: works_again, or null",
+        ),
+        Column("since", TIMESTAMP, "When it began; null where nothing did"),
+        Column("confidence", STRING, "certain, likely or possible", nullable=False),
+        Column(
+            "comparison",
+            STRING,
+            "Over all phases: happened, did_not_happen, unexpected, as_predicted, not_triggered, fixed_meanwhile, "
+            "cannot_tell, not_counted",
+            nullable=False,
+        ),
+        Column("lost_functions", STRINGS, "What stopped", nullable=False),
+        Column(
+            "api_keys", INTS, "APIs that were refused or answered with errors alone, sorted", nullable=False
+        ),
+        Column("reasons", STRINGS, "What the brokers recorded, in sentences", nullable=False),
+        Column(
+            "rates",
+            ArrayType(struct(function=STRING, before=DOUBLE, after=DOUBLE)),
+            "Answered requests a minute, before and in the phase",
+            nullable=False,
+        ),
+        Column("fix", STRING, "What to change, as predicted; null = nothing"),
+        Column("owner", STRING, "Owner of the client; null = no rule matches"),
+        Column("owner_contact", STRING, "How to reach the owner"),
+        Column("reviewed_at", TIMESTAMP, PROCESSING_TIME + "when the review was made", nullable=False),
+    ),
+    key=(
+        "cluster_id",
+        "review_id",
+        "client_id",
+        "principal",
+        "client_software_name",
+        "phase",
+    ),
+    partition=("cluster_id", "review_id"),
+)

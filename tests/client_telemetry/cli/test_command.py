@@ -1,0 +1,119 @@
+"""The command `client-telemetry`: its subcommands, their help, and how it ends."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from client_telemetry.cli import __main__ as command
+from client_telemetry.cli import gate
+
+EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "clients.csv"
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "client_telemetry.cli", *arguments], capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("name", command.SUBCOMMANDS)
+def test_every_subcommand_says_what_it_takes_under_its_own_name(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        command.main([name, "--help"])
+    assert ended.value.code == 0
+    assert f"usage: client-telemetry {name}" in capsys.readouterr().out
+
+
+def test_without_a_subcommand_it_lists_them():
+    listed = run()
+    assert listed.returncode == 2
+    assert all(f"  {name}" in listed.stdout for name in command.SUBCOMMANDS)
+
+
+def test_an_unknown_subcommand_is_one_line():
+    refused = run("compatability")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(
+        "client-telemetry: 'compatability' is not a subcommand; there are compat"
+    )
+    assert refused.stderr.count("\n") == 1
+
+
+def test_it_names_its_version():
+    assert run("--version").stdout.startswith("client-telemetry 0.")
+
+
+def test_a_package_that_is_not_installed_is_named_in_one_line(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "pyiceberg.expressions", None)
+    monkeypatch.delitem(sys.modules, "client_telemetry.cli.history", raising=False)
+    assert command.main(["history", "--lake=nowhere"]) == 2
+    error = capsys.readouterr().err
+    assert "needs the package pyiceberg" in error and "client-telemetry[spark]" in error
+
+
+def test_interrupting_it_is_one_line(monkeypatch, capsys):
+    def interrupted(argv):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(gate, "main", interrupted)
+    assert command.main(["gate", "x"]) == command.INTERRUPTED
+    assert capsys.readouterr().err == "client-telemetry gate: interrupted\n"
+
+
+def test_verdicts_of_a_list_from_a_bare_interpreter(tmp_path):
+    """Nothing but the standard library is imported: -S leaves site-packages out."""
+    package = Path(command.__file__).parents[2]
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-S",
+            "-c",
+            "import sys; from client_telemetry.compatibility.command_line import main; sys.exit(main(sys.argv[1:]))",
+            *("--from", "3.9.1", "--to", "4.0.1"),
+            f"--input={EXAMPLE}",
+            f"--output={tmp_path / 'verdicts.csv'}",
+        ],
+        env={"PYTHONPATH": str(package)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "breaks" in (tmp_path / "verdicts.csv").read_text()
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "options", "code", "last"),
+    [
+        (["safe", "safe"], [], 0, "go"),
+        (["safe", "breaks"], [], 3, "no-go: 1 clients with breaks"),
+        (["breaks", "insufficient_evidence"], [], 3, "no-go: 1 clients with breaks"),
+        (["safe", "insufficient_evidence"], [], 4, "cannot tell: 1 clients lack evidence"),
+        (["degrades"], [], 0, "go"),
+        (["degrades"], ["--fail-on=breaks,degrades"], 3, "no-go: 1 clients with breaks or degrades"),
+        ([], [], 0, "go"),
+    ],
+)
+def test_gate(tmp_path, capsys, verdicts, options, code, last):
+    report = tmp_path / "report.json"
+    report.write_text(
+        json.dumps({"sentence": "The answer.", "clients": [{"verdict": verdict} for verdict in verdicts]})
+    )
+    assert gate.main([str(report), *options]) == code
+    assert capsys.readouterr().out == f"The answer.\n{last}\n"
+
+
+@pytest.mark.parametrize("content", ["", "[]", '{"clients": [{}], "sentence": ""}', '{"clients": []}'])
+def test_gate_refuses_what_is_not_a_report(tmp_path, capsys, content):
+    report = tmp_path / "report.json"
+    report.write_text(content)
+    assert gate.main([str(report)]) == 2
+    assert "is not the report.json of an upgrade report" in capsys.readouterr().err
+
+
+def test_gate_refuses_an_unknown_verdict(tmp_path, capsys):
+    with pytest.raises(SystemExit) as ended:
+        gate.main(["report.json", "--fail-on=broken"])
+    assert ended.value.code == 2
+    assert "'broken' has to name verdicts of breaks" in capsys.readouterr().err

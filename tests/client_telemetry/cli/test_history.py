@@ -1,0 +1,95 @@
+import csv
+import datetime as dt
+
+from client_telemetry.cli.history import STATES, histories, main
+
+FIRST = dt.date(2026, 11, 1)
+DAYS = [FIRST + dt.timedelta(days=n) for n in range(10) if n != 6]
+"""Nine days were published; the seventh was not."""
+
+
+def seen(number: int, **told) -> dict:
+    at = dt.datetime.combine(FIRST, dt.time(12), dt.UTC) + dt.timedelta(days=number)
+    return {
+        "cluster_id": "c",
+        "dt": at.date(),
+        "principal": "User:app",
+        "client_family": "app-{n}",
+        "client_software_name": "kgo",
+        "client_id": "app-1",
+        "client_software_version": "v1.21.0",
+        "instances": 2,
+        "connections": 4,
+        "first_seen_at": at,
+        "last_seen_at": at + dt.timedelta(hours=1),
+    } | told
+
+
+def history(*rows: dict):
+    (found,) = histories(rows, {"c": DAYS})
+    return found
+
+
+def test_here():
+    found = history(*(seen(n) for n in range(10)))
+    assert (found.state, found.days_seen, found.silent_days, found.longest_silence_days) == ("here", 9, 0, 0)
+    assert found.gone_since is None
+    assert found.first_seen_at.date() == FIRST
+
+
+def test_gone_since_its_last_request():
+    found = history(seen(0), seen(1), seen(2))
+    assert (found.state, found.silent_days) == ("gone", 6)
+    assert found.gone_since == seen(2)["last_seen_at"]
+
+
+def test_no_longer_silent_than_before():
+    found = history(seen(0), seen(5))
+    assert (found.state, found.longest_silence_days, found.silent_days) == ("silent", 4, 3)
+    assert found.gone_since is None
+
+
+def test_days_that_were_not_published_are_no_silence():
+    found = history(*(seen(n) for n in (4, 5, 7, 8, 9)))
+    assert found.longest_silence_days == 0
+    assert history(seen(6), seen(9)).days_seen == 1
+
+
+def test_a_family_survives_new_ids_and_upgrades():
+    found = history(
+        seen(8, client_id="app-1", client_software_version="v1.21.0"),
+        seen(9, client_id="app-2", client_software_version="v1.22.2"),
+        seen(9, client_id="app-3", client_software_version="v1.22.2"),
+    )
+    assert (found.client_ids, found.software_versions) == (3, ("v1.21.0", "v1.22.2"))
+    assert (found.instances_per_day, found.connections_per_day) == (3, 6)
+
+
+def test_families_are_told_apart():
+    rows = [
+        seen(9),
+        seen(9, principal="User:b"),
+        seen(9, client_family=None),
+        seen(9, client_software_name="unknown"),
+    ]
+    assert len(histories(rows, {"c": DAYS})) == 4
+    assert histories([seen(9, cluster_id="d")], {"c": DAYS}) == []
+
+
+def test_every_state_is_explained():
+    assert set(STATES) == {"here", "silent", "gone"}
+
+
+def test_the_sample_as_csv(sample_run, capsys):
+    assert main(["--lake", str(sample_run.folder / "lake"), "--cluster", "fL33tG0ldTruth000000-w"]) == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert {row["state"] for row in rows} == {"here"}, "there is one day"
+    (form,) = [
+        row for row in rows if "HYPERLINK" in row["client_family"] and row["software_versions"] == "v1.15.4"
+    ]
+    assert form["client_family"].startswith("'="), "no spreadsheet takes it for a formula"
+
+
+def test_an_empty_lake_is_told_of(tmp_path, capsys):
+    assert main(["--lake", str(tmp_path)]) == 2
+    assert "run client_telemetry_daily" in capsys.readouterr().err

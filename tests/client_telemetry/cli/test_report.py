@@ -1,0 +1,56 @@
+"""`make report`: from request logs to the report, as a person runs it."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from client_telemetry.cli import report
+
+LOGS = Path(__file__).parents[3] / "include" / "sample" / "request_logs"
+TEXT = LOGS / "kafka-2.7.2-text.request.log.zst"
+
+
+def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
+    code = report.main(["--to=4.0.1", "--from=2.7.2", f"--out={tmp_path / 'out'}", str(TEXT)])
+    printed = capsys.readouterr().out
+    assert code == 0, printed
+    page = Path(printed.rpartition("Report: ")[2].strip())
+    assert page.is_file()
+    with (page.parent / "clients.csv").open(newline="", encoding="utf-8") as rows:
+        verdicts = {
+            (row["client_id"], row["client_software_name"], row["client_software_version"]): row["verdict"]
+            for row in csv.DictReader(rows)
+        }
+    # Commits with OffsetCommit 1, which 4.0 does not serve.
+    assert verdicts["sarama", "sarama", "dev"] == "breaks"
+    assert verdicts["rdkafka", "confluent-kafka-python", "1.9.2-rdkafka-1.9.2"] == "safe"
+    assert "broker 1 (by its address in Metadata answers): 961 requests from 2026-11-21 06:32:27" in printed
+    document = json.loads((page.parent / "report.json").read_text())
+    assert document["question"]["from_release"] == "2.7.2"
+    assert document["sentence"].startswith("In 5 minutes of traffic")
+    assert "Connections to broker 1 were watched from 2026-11-21 06:32 to 06:37." in document["evidence"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--to=4.0", str(TEXT)], "4.0 is not an exact release; there are 4.0.0"),
+        (["--to=4.0.1", str(TEXT)], "broker 1: 2.7.0 or 2.7.1 or 2.7.2); say which one with FROM="),
+        (["--to=4.0.1", "--from=3.9.1", str(TEXT)], "no broker in the logs answers as 3.9.1 does"),
+        (["--to=2.7.2", "--from=2.7.2", str(TEXT)], "the brokers already run 2.7.2"),
+        (["--to=4.0.1", str(LOGS / "README.md")], "no entry of kafka.request.logger at DEBUG"),
+        (["--to=4.0.1", "nowhere.log"], "nowhere.log: there is no such file"),
+    ],
+)
+def test_what_cannot_be_answered_is_said_in_one_line(tmp_path, capsys, arguments, message):
+    assert report.main([f"--out={tmp_path / 'out'}", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+
+
+def test_an_earlier_report_is_not_overwritten(tmp_path, capsys):
+    (tmp_path / "there").touch()
+    assert report.main(["--to=4.0.1", f"--out={tmp_path}", str(TEXT)]) == 2
+    assert "name another folder" in capsys.readouterr().err

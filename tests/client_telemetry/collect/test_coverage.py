@@ -1,0 +1,84 @@
+"""What manifests tell of an hour, beside what the jobs' tests show."""
+
+import datetime as dt
+import json
+
+import pytest
+from client_telemetry.collect.coverage import ManifestRead, broker_hours, brokers
+from client_telemetry.compatibility import served
+from client_telemetry.raw.manifest import parse_manifest
+from client_telemetry.raw.object_key import parse_object_key
+
+DAY = dt.date(2026, 11, 21)
+
+
+def read(incarnation: str, requests: list | None, **told: object) -> ManifestRead:
+    key = f"v1/dataset=manifests/cluster=c/dt={DAY}/hour=05/broker=1/{incarnation}.json"
+    manifest = {
+        "schema_version": 1,
+        "cluster_id": "c",
+        "broker_id": 1,
+        "incarnation": incarnation,
+        "hour": f"{DAY}T05",
+        "broker_started_at": f"{DAY}T04:00:00Z",
+        "broker_software_name": "apache-kafka",
+        "broker_software_version": "4.3.1",
+        "files": [],
+        "dropped": {},
+        "requests": requests,
+        **told,
+    }
+    return ManifestRead(parse_object_key(key), parse_manifest(json.dumps(manifest).encode()))
+
+
+@pytest.mark.parametrize(
+    ("case", "told", "expected"),
+    [
+        ("not told", [None], None),
+        ("one of two incarnations does not tell", [[[0, 9, 5]], None], None),
+        ("no request", [[]], []),
+        ("summed over incarnations", [[[0, 9, 5], [1, 4, 2]], [[0, 9, 7]]], [(0, 9, 12), (1, 4, 2)]),
+    ],
+)
+def test_requests_that_the_brokers_counted(case, told, expected):
+    manifests = [read(f"{number:032x}", requests) for number, requests in enumerate(told)]
+    row = {"cluster_id": "c", "broker_id": 1, "hour": 5, "dataset": "manifests", "first_sequence": None}
+    row["object_key"] = str(manifests[0].key)
+    found = broker_hours([row], manifests, DAY)[5]["requests_counted"]
+    assert (found and [tuple(each.values()) for each in found]) == (
+        expected and [tuple(each) for each in expected]
+    ), case
+
+
+def test_a_broker_that_declares_no_release_is_guessed_by_what_it_offers():
+    told = {
+        "broker_software_version": "",
+        "api_versions": [[k, *api.advertised] for k, api in served.by("4.0.2").items()],
+    }
+    (row,) = brokers([read("0f" * 16, None, **told)], DAY)
+    assert (row["software_version"], row["releases"]) == ("", ["4.0.1", "4.0.2"])
+    assert row["releases_known_by"] == "guessed"
+    (row,) = brokers([read("0f" * 16, None)], DAY)
+    assert (row["releases"], row["releases_known_by"]) == (["4.3.1"], "declared")
+
+
+@pytest.mark.parametrize(
+    ("case", "figures", "expected", "missed"),
+    [
+        ("not compared", None, ["complete"], (None, None)),
+        ("adds up", (7, 7, 5000, 5000), ["complete"], (0, 0)),
+        ("requests on their way", (7, 7, 5000, 4984), ["complete"], (0, 16)),
+        ("a connection that no logger tells of", (7, 6, 5000, 5000), ["registry_incomplete"], (1, 0)),
+        ("the request log fell silent", (7, 7, 5000, 40), ["registry_incomplete"], (0, 4960)),
+        ("requests were not watched", (7, 7, None, None), ["complete"], (0, None)),
+        ("the registry has more", (7, 9, 10, 11), ["complete"], (0, 0)),
+    ],
+)
+def test_an_hour_in_which_the_registry_missed_clients_is_not_complete(case, figures, expected, missed):
+    names = ("connections_by_gauge", "connections_in_registry", "requests_by_counter", "requests_in_registry")
+    told = {"reconciliation": figures and dict(zip(names, figures, strict=True))}
+    manifest = read("0f" * 16, [], registry={"mode": "continuous", "windows": []}, **told)
+    row = {"cluster_id": "c", "broker_id": 1, "hour": 5, "dataset": "manifests", "first_sequence": None}
+    hour = broker_hours([row | {"object_key": str(manifest.key)}], [manifest], DAY)[5]
+    assert hour["completeness"] == expected, case
+    assert (hour["connections_missed"], hour["requests_missed"]) == missed, case

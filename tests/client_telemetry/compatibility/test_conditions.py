@@ -1,0 +1,116 @@
+import pytest
+from client_telemetry.compatibility import conditions
+from client_telemetry.compatibility.conditions import APACHE_KAFKA, Circumstances, UnreadableCondition
+from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
+
+SCRAM = "sasl_mechanism in SCRAM-SHA-256,SCRAM-SHA-512"
+
+
+def met(text: str, vendor: str | None = APACHE_KAFKA, levels: dict[str, int] | None = None, **known) -> str:
+    given = Circumstances(ClientEvidence(**known), ("producer",), levels or {}, vendor)
+    return conditions.parse(text).met(given)
+
+
+@pytest.mark.parametrize(
+    ("case", "known", "answer"),
+    [
+        ("the mechanism is known", {"sasl_mechanism": "SCRAM-SHA-512"}, "yes"),
+        ("another mechanism", {"sasl_mechanism": "PLAIN"}, "no"),
+        ("letters small", {"sasl_mechanism": "scram-sha-256"}, "yes"),
+        ("no SASL", {"security_protocol": "SSL"}, "no"),
+        ("SASL, nothing else known", {"security_protocol": "SASL_SSL"}, "unknown"),
+        ("nothing known", {}, "unknown"),
+        ("the listener offers it alone", {"offered_sasl_mechanisms": ("SCRAM-SHA-256",)}, "yes"),
+        ("the listener offers it too", {"offered_sasl_mechanisms": ("PLAIN", "SCRAM-SHA-256")}, "unknown"),
+        ("the listener does not offer it", {"offered_sasl_mechanisms": ("PLAIN", "OAUTHBEARER")}, "no"),
+        ("its principal has SCRAM credentials", {"principal_has_scram": True}, "yes"),
+        ("its principal has none", {"principal_has_scram": False}, "no"),
+        (
+            "its principal has none, the listener offers others",
+            {"principal_has_scram": False, "offered_sasl_mechanisms": ("PLAIN", "SCRAM-SHA-256")},
+            "no",
+        ),
+    ],
+)
+def test_the_mechanism(case, known, answer):
+    assert met(SCRAM, **known) == answer, case
+    opposite = {"yes": "no", "no": "yes"}.get(answer, "unknown")
+    assert met(SCRAM.replace(" in ", " not in "), **known) == opposite, case
+
+
+def test_all_terms_are_needed():
+    both = f"{SCRAM} and vendor not in confluent"
+    assert met(both, sasl_mechanism="SCRAM-SHA-256") == "yes"
+    assert met(both, vendor="confluent", sasl_mechanism="SCRAM-SHA-256") == "no"
+    assert met(both, vendor="confluent") == "no"
+    assert met(both, vendor=None, sasl_mechanism="SCRAM-SHA-256") == "unknown"
+    assert met(both, sasl_mechanism="PLAIN", vendor=None) == "no"
+
+
+def test_features_that_a_release_lacks_are_at_level_0():
+    assert met("feature transaction.version < 1") == "yes"
+    assert met("feature transaction.version < 1", levels={"transaction.version": 1}) == "no"
+    assert met("feature group.version >= 1", levels={"group.version": 1}) == "yes"
+
+
+def test_what_keeps_a_client_from_being_safe():
+    def could(text: str, **known) -> bool:
+        return conditions.parse(text).could_be_met_now(
+            Circumstances(ClientEvidence(**known), ("producer",), {}, APACHE_KAFKA)
+        )
+
+    assert could(SCRAM)
+    assert not could(SCRAM, sasl_mechanism="PLAIN")
+    assert not could(SCRAM, sasl_mechanism="SCRAM-SHA-256"), "it is met"
+    assert not could("setting acks=0"), "no evidence ever shows it"
+    assert not could(f"{SCRAM} and setting acks=0")
+    assert not could("subscriptions match none"), "somebody may apply one, one day"
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("luck", "'luck' is no term; terms are"),
+        ("sasl_mechanism in SCRAM", "'SCRAM' is none of GSSAPI"),
+        ("sasl_mechanism SCRAM-SHA-256", "is no term"),
+        ("mechanism in PLAIN", "mechanism is none of sasl_mechanism"),
+        ("vendor in me", "'me' is none of apache-kafka"),
+        ("feature transaction.version", "is no term"),
+        (f"{SCRAM} and ", "'' is no term"),
+    ],
+)
+def test_texts_that_are_no_condition(text, says):
+    with pytest.raises(UnreadableCondition, match=says):
+        conditions.parse(text)
+
+
+@pytest.mark.parametrize(
+    ("case", "uses", "answer"),
+    [
+        ("its heartbeats are of the new protocol", (ApiUse(1, 15), ApiUse(68, 1)), "yes"),
+        ("its heartbeats are classic", (ApiUse(1, 15), ApiUse(12, 4)), "no"),
+        ("it keeps no group", (ApiUse(0, 9), ApiUse(3, 12)), "no"),
+        ("it only greeted", (ApiUse(18, 3),), "unknown"),
+        ("nothing was seen", (), "unknown"),
+    ],
+)
+def test_how_it_keeps_its_group(case, uses, answer):
+    assert met("membership in consumer", api_uses=uses) == answer, case
+
+
+@pytest.mark.parametrize(("subscriptions", "answer"), [(None, "unknown"), ((), "no"), (("*",), "yes")])
+def test_a_subscription_matches_it(subscriptions, answer):
+    assert met("subscriptions match it", subscriptions=subscriptions) == answer
+
+
+def test_what_nobody_can_tell_beforehand_is_settled_by_nothing():
+    def settled_by(text: str) -> str:
+        given = Circumstances(ClientEvidence(), ("producer",), {}, APACHE_KAFKA)
+        return conditions.parse(text).settled_by(given)
+
+    assert met("event a broker is restarted") == met("broker_setting racks") == "unknown"
+    assert settled_by("event a broker is restarted") == ""
+    assert (
+        settled_by("broker_setting racks and event a broker is restarted")
+        == "the configuration of the brokers"
+    )

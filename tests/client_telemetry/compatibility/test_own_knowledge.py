@@ -1,0 +1,85 @@
+"""A user's own folder, as docs/knowledge-base.md tells to write one: the example there, and mistakes in it."""
+
+import csv
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from client_telemetry.compatibility import ClientEvidence, judge, knowledge, parse_api_uses
+from client_telemetry.compatibility.command_line import main as judge_list
+from client_telemetry.compatibility.knowledge import DamagedKnowledge
+from client_telemetry.compatibility.own_knowledge import main, use_folder
+
+EXAMPLE = Path(__file__).parents[3] / "docs/examples/knowledge"
+
+
+@pytest.fixture(autouse=True)
+def shipped_alone() -> Iterator[None]:
+    yield
+    knowledge.use(None)
+
+
+def verdict(client_id: str, uses: str, name: str = "", version: str = ""):
+    return judge(ClientEvidence(name, version, client_id, parse_api_uses(uses)), "3.9.1", "4.0.1")
+
+
+def test_the_example_adds_a_product_a_library_an_issue_and_an_alias():
+    shipped, without = knowledge.version(), verdict("shopbus-eu", "Produce:2 Metadata:5")
+    use_folder(EXAMPLE)
+    assert knowledge.version() != shipped, "reports say which rules they used"
+    of_product = verdict("shopbus-eu", "Produce:2 Metadata:5")
+    assert of_product.fix == "upgrade the shop bus to 2.4 (it contains sarama 1.43)" != without.fix
+    assert of_product.identified_as.endswith("in Shop bus")
+    assert verdict("a", "Produce:2", "shop-kafka", "1.4.0").fix == "upgrade shop-kafka to 2.0.0 or later"
+    issue = verdict("a", "Produce:7", "shop-kafka", "2.1.0")
+    assert (issue.verdict, issue.findings[0].rule_id) == ("degrades", "shop_kafka_zstd")
+    assert verdict("a", "Produce:7", "shop-kafka", "nightly").identified_as == "shop-kafka 2.3.0"
+    use_folder(None)
+    assert verdict("shopbus-eu", "Produce:2 Metadata:5") == without and knowledge.version() == shipped
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "line", "reason"),
+    [
+        ("product_client_ids.csv", "shopbus-.+", "shopbus-(", 2, "client_id_pattern"),
+        ("product_client_ids.csv", "bus,product,", "bus,thing,", 2, "kind 'thing' is none of"),
+        ("products.csv", "documentation", "hearsay", 2, "confidence 'hearsay' is none of"),
+        ("products.csv", "product,library", "name,library", 1, "columns are name"),
+        ("client_api_versions.csv", "0,Produce,0,7", "0,Produce,7", 3, "11 cells, expected 12"),
+        ("client_software.csv", "yes", "perhaps", 2, "version_decides is yes or no"),
+        ("known_issues.csv", "degrades", "annoys", 2, "annoys"),
+    ],
+)
+def test_a_mistake_is_an_error_with_file_line_and_reason(tmp_path, file, old, new, line, reason):
+    folder = shutil.copytree(EXAMPLE, tmp_path / "own")
+    text = (folder / file).read_text()
+    assert old in text
+    (folder / file).write_text(text.replace(old, new))
+    with pytest.raises(DamagedKnowledge) as error:
+        use_folder(folder)
+    assert (error.value.file, error.value.line) == (str(folder / file), line)
+    assert reason in error.value.reason
+    assert knowledge.in_use() is None, "nothing of it is in force"
+
+
+def test_a_file_that_nobody_reads_is_an_error(tmp_path):
+    (tmp_path / "prodcuts.csv").write_text("product\n")
+    with pytest.raises(DamagedKnowledge, match="not a file of one's own; there can be"):
+        use_folder(tmp_path)
+    with pytest.raises(DamagedKnowledge, match="there is no such folder"):
+        use_folder(tmp_path / "nowhere")
+
+
+def test_by_command(tmp_path, capsys):
+    clients, verdicts = tmp_path / "clients.csv", tmp_path / "verdicts.csv"
+    clients.write_text(
+        "client,client_software_name,client_software_version,client_id,api_uses\nbus,,,shopbus-eu,Produce:2 Metadata:5\n"
+    )
+    asked = ["--from", "3.9.1", "--to", "4.0.1", "--input", str(clients), "--output", str(verdicts)]
+    assert judge_list([*asked, "--knowledge", str(EXAMPLE)]) == 0
+    (row,) = csv.DictReader(verdicts.read_text().splitlines())
+    assert row["fix"] == "upgrade the shop bus to 2.4 (it contains sarama 1.43)"
+    assert judge_list([*asked, "--knowledge", str(tmp_path / "nowhere")]) == 2
+    assert main([str(EXAMPLE)]) == 0
+    assert "known_issues.csv: 1 row" in capsys.readouterr().out

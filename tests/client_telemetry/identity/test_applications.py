@@ -1,0 +1,186 @@
+"""What is one program, by ids that real ones sent (Kafka Streams, Connect, MirrorMaker 2, goka, Kafka's tools)."""
+
+import datetime as dt
+import time
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import replace
+
+from client_telemetry.identity.applications import (
+    BY_PLACE,
+    DEFAULT_ID,
+    MAYBE_TWO,
+    SEVERAL_PROGRAMS,
+    SEVERAL_VERSIONS,
+    SHARED_ID,
+    Application,
+    Client,
+    applications,
+)
+
+NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
+HOUR = dt.timedelta(hours=1)
+JAVA = ("apache-kafka-java", "3.9.1")
+PROCESS = "4efc20b4-55db-4613-a647-74511e0162b8"
+
+
+def client(
+    client_id: str | None,
+    software: tuple[str, str] = ("unknown", "unknown"),
+    versions: dict[int, int] | None = None,
+    address: str = "10.0.0.1",
+    start: dt.datetime = NOON,
+    **more: object,
+) -> Client:
+    sent = {key: frozenset((version,)) for key, version in (versions or {}).items()}
+    told = {"principal": "User:a", "owner": None, "addresses": frozenset((address,)), "versions": sent} | more
+    return Client(
+        client_id=client_id,
+        software_name=software[0],
+        software_version=software[1],
+        first_seen_at=start,
+        last_seen_at=start + HOUR,
+        **told,  # type: ignore[arg-type]
+    )
+
+
+def parts(clients: Iterable[Client]) -> dict[Application, set[str | None]]:
+    clients = list(clients)
+    found: dict[Application, set[str | None]] = defaultdict(set)
+    for each, application in zip(clients, applications(clients), strict=True):
+        found[application].add(each.client_id)
+    return dict(found)
+
+
+def only(clients: Iterable[Client]) -> Application:
+    (application,) = parts(clients)
+    return application
+
+
+def test_threads_and_instances_of_a_streams_application_are_one():
+    thread = f"shop-{PROCESS}-StreamThread-1"
+    ids = [f"{thread}-{role}" for role in ("consumer", "producer", "restore-consumer", "0_1-producer")]
+    other = f"shop-{PROCESS.replace('4', '5')}-StreamThread-2-consumer"
+    application = only(client(each, JAVA) for each in [*ids, f"shop-{PROCESS}-admin", other])
+    assert (application.name, application.kind, application.product) == ("shop", "streams", "Kafka Streams")
+    assert application.notes == ()
+
+
+def test_a_worker_and_its_connectors_are_one():
+    ids = [
+        "connect-10.0.0.1:8083",
+        "connector-consumer-sink-0",
+        "connector-producer-source-0",
+        "adminclient-1",
+    ]
+    ids += [f"pipes-{end}" for end in ("configs", "offsets", "statuses", "shared-admin")]
+    application = only(client(each, JAVA) for each in ids)
+    assert (application.name, application.kind) == ("pipes", "connect")
+    assert application.notes == (BY_PLACE,)
+
+
+def test_mirrormaker_brings_default_ids_with_it():
+    ids = [
+        "connect-1",
+        "connector-producer-MirrorSourceConnector-0",
+        "consumer-null-7",
+        "producer-3",
+        "adminclient-9",
+    ]
+    application = only(client(each, JAVA) for each in ids)
+    assert (application.kind, application.product) == ("mirrormaker", "MirrorMaker 2")
+
+
+def test_default_ids_of_another_version_place_or_time_stay_apart():
+    worker = client("connector-consumer-sink-0", JAVA)
+    others = [
+        client("producer-1", ("apache-kafka-java", "3.1.2")),
+        client("producer-2", JAVA, address="10.0.0.2"),
+        client("producer-3", JAVA, start=NOON + 3 * HOUR),
+        client("producer-4", JAVA, principal="User:b"),
+        client("producer-5", JAVA, owner="team"),
+    ]
+    assert len(parts([worker, *others])) == 6
+
+
+def test_one_end_alone_makes_no_worker():
+    assert only([client("orders-offsets", JAVA)]).kind == "application"
+
+
+def test_default_ids_of_one_process():
+    ids = ["kafka-python-1.4.5", "kafka-python-producer-1"]
+    application = only(client(each, versions={3: 1}, groups=frozenset(("reports",))) for each in ids)
+    assert (application.name, application.kind, application.notes) == (
+        "reports",
+        "default_client_id",
+        (DEFAULT_ID, BY_PLACE),
+    )
+    found = parts([client("kafka-python-1.4.5"), client("kafka-python-1.0.2")])
+    assert len(found) == 2, "one process has one version"
+    assert DEFAULT_ID in only([client("sarama")]).notes
+
+
+def test_pods_of_a_deployment_are_one_through_a_rolling_deploy():
+    names = ["shop-7d9f8b6c54-x2x7k", "shop-7d9f8b6c54-b9c8d", "shop-66d8b7f9c4-q2w4z"]
+    versions = [JAVA, JAVA, ("apache-kafka-java", "4.3.1")]
+    application = only(client(n, v, address=n) for n, v in zip(names, versions, strict=True))
+    assert (application.name, application.notes) == ("shop-{pod}", (SEVERAL_VERSIONS,))
+
+
+def test_a_number_in_the_id_is_another_instance_only_if_it_does_the_same():
+    assert len(parts([client("pay-1", versions={0: 3}), client("pay-2", versions={0: 3})])) == 1
+    assert len(parts([client("pay-182", versions={0: 3}), client("pay-260", versions={0: 10})])) == 2
+
+
+def test_two_names_of_one_library_are_one_program():
+    application = only([client("kminion", ("kgo", "0.1.0")), client("kminion", ("kminion", "v2"))])
+    assert (application.name, application.product, application.notes) == ("kminion", "kminion", ())
+
+
+def test_two_libraries_under_one_client_id_are_two_programs():
+    found = parts([client("orders", JAVA), client("orders", ("librdkafka", "2.3.0"))])
+    assert {each.name for each in found} == {"orders (apache-kafka-java 3.9.1)", "orders (librdkafka 2.3.0)"}
+    assert all(each.notes == (SHARED_ID,) for each in found)
+
+
+def test_what_related_says_of_unnamed_connections():
+    unknown = ("unknown", "unknown")
+    assert len(parts([client("a", JAVA), client("a", not_same_as=frozenset((JAVA,)))])) == 2
+    assert only([client("a", JAVA, same_as=frozenset((unknown,))), client("a")]).notes == ()
+    assert only([client("a", JAVA), client("a")]).notes == (MAYBE_TWO,)
+
+
+def test_tools_that_share_their_id_stay_apart():
+    found = parts([client("GetOffsetShell", JAVA), client("GetOffsetShell")])
+    assert len(found) == 2 and all(SHARED_ID in each.notes for each in found)
+
+
+def test_goka_brings_saramas_default_id():
+    ids = ["goka-emitter-clicks", "goka-processor-g", "goka-topic-manager", "sarama"]
+    application = only(client(each, versions={3: 5}) for each in ids)
+    assert (application.product, application.notes) == ("goka", (BY_PLACE,))
+    assert len(parts([client("goka-topic-manager", versions={3: 5}), client("sarama", versions={3: 7})])) == 2
+
+
+def test_a_hundred_thousand_clients_take_seconds():
+    clients = [
+        client(f"producer-{n % 90}", JAVA, address=f"10.0.{n % 200}.1", principal=f"User:{n % 300}")
+        for n in range(50_000)
+    ]
+    clients += [client(f"app{n}-{PROCESS}-StreamThread-1-consumer", JAVA) for n in range(25_000)]
+    clients += [client(f"connector-consumer-c{n}-0", JAVA) for n in range(25_000)]
+    started = time.process_time()
+    applications(clients)
+    assert time.process_time() - started < 30
+
+
+def test_two_versions_of_one_api_are_two_programs():
+    """admin-1 of Kafka 0.11 (Metadata 4) and 1.1 (Metadata 5); a group's id that two releases share."""
+    both = {3: frozenset((4, 5))}
+    assert SEVERAL_PROGRAMS in only([replace(client("admin-1"), versions=both)]).notes
+    assert SEVERAL_PROGRAMS in only([replace(client("orders"), versions={11: frozenset((1, 5))})]).notes
+    assert only([replace(client("orders"), versions=both)]).notes == (), (
+        "kafka-python sends several Metadata versions"
+    )
+    rolling = replace(client("orders"), versions={11: frozenset((1, 5))}, on_one_release=False)
+    assert only([rolling]).notes == ()

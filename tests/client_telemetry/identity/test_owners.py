@@ -1,0 +1,97 @@
+from pathlib import Path
+
+import pytest
+from client_telemetry.identity.owners import BadOwnerRule, first_match, load_owner_rules
+
+SAMPLE = Path(__file__).parents[3] / "include" / "sample" / "owners.yaml"
+RULES = """
+rules:
+  - name: payments batch
+    owner: batch
+    contact: batch@example.com
+    principal: User:payments
+    client_id: batch-.*
+  - name: payments
+    owner: payments
+    principal: User:payments
+  - name: lab groups
+    owner: lab
+    group_id: lab-.*
+  - name: old data centre
+    owner: operations
+    client_address: 10\\.9\\..*
+  - name: empty client id
+    owner: nobody in particular
+    client_id: ''
+"""
+
+
+def owner(principal=None, client_id=None, groups=(), addresses=()) -> str | None:
+    rule = first_match(load_owner_rules(RULES), principal, client_id, groups, addresses)
+    return rule.owner if rule else None
+
+
+def test_first_match_wins_and_all_patterns_must_match():
+    assert owner("User:payments", "batch-1") == "batch"
+    assert owner("User:payments", "web") == "payments"
+    assert owner("User:other", "batch-1") is None
+
+
+def test_whole_strings_match():
+    assert owner("User:payments2") is None
+    assert owner("xUser:payments") is None
+    assert owner(client_id="batch-1\n", principal="User:payments") == "payments", "a dot is no line feed"
+
+
+def test_one_of_several_groups_or_addresses_is_enough():
+    assert owner(groups=["web", "lab-1"]) == "lab"
+    assert owner(addresses=["10.1.0.1", "10.9.0.1"]) == "operations"
+    assert owner(groups=["my-lab-1"]) is None
+
+
+def test_what_is_not_there_matches_nothing():
+    assert owner(client_id="") == "nobody in particular"
+    assert owner(client_id=None) is None
+    assert owner() is None
+
+
+def test_contact_may_be_absent():
+    rules = load_owner_rules(RULES)
+    assert [rule.contact for rule in rules[:2]] == ["batch@example.com", None]
+
+
+def test_json_and_a_bare_list_are_fine():
+    assert load_owner_rules('[{"name": "a", "owner": "b", "principal": ".*"}]')[0].owner == "b"
+    assert load_owner_rules("rules: []") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("rules: [", "no YAML"),
+        ("", "no list"),
+        ("owner: x", "no list"),
+        ("- just a text", "owner rule 1 is no mapping"),
+        ("- {owner: a, principal: x}", "owner rule 1 has no name"),
+        ("- {name: a, principal: x}", "owner rule 1 ('a') has no owner"),
+        ("- {name: a, owner: b}", "has no pattern and would match every client"),
+        ("- {name: a, owner: b, topic: x}", "unknown key 'topic'"),
+        ("- {name: a, owner: b, client_id: '['}", "client_id '[' is no regular expression"),
+        ("- {name: a, owner: b, client_id: no}", "client_id is no text but False"),
+        ("- {name: a, owner: b, client_id: 17}", "put it in quotes"),
+        ("- {name: a, owner: '', client_id: x}", "owner is empty"),
+        ("- {name: 5, owner: b, client_id: x}", "name is no text"),
+        ("[{name: a, owner: b, client_id: x}, {name: a, owner: c, client_id: y}]", "'a' is there twice"),
+    ],
+)
+def test_bad_rules_are_named(text: str, said: str):
+    with pytest.raises(BadOwnerRule) as error:
+        load_owner_rules(text)
+    assert said in str(error.value)
+
+
+def test_rules_of_the_sample():
+    rules = load_owner_rules(SAMPLE.read_text())
+    assert first_match(rules, "User:billing", "billing-ledger").owner == "billing"
+    assert first_match(rules, "User:billing", "batch-settlement").owner == "batch"
+    assert first_match(rules, "User:ANONYMOUS", "ops-admin") is None

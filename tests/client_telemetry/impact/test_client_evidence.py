@@ -1,0 +1,143 @@
+"""Which evidence counts."""
+
+import datetime as dt
+
+from client_telemetry.impact.client_evidence import connection_counts, evidence
+from client_telemetry.impact.question import Question
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from pyspark.sql import DataFrame, SparkSession
+
+DAY = dt.date(2026, 11, 21)
+NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
+MINUTE = dt.timedelta(minutes=1)
+PRODUCE, FETCH = 0, 1
+
+
+def asked(to: str = "4.0.0", until: dt.datetime | None = None, source: str = "3.9.1") -> Question:
+    return Question("c", source, to, (DAY,), until, None)
+
+
+def use(api_key: int, version: int, requests: int = 1, minute: int = 0) -> dict:
+    at = NOON + minute * MINUTE
+    return {
+        "api_key": api_key,
+        "version": version,
+        "requests": requests,
+        "rejected": 0,
+        "first_request_at": at,
+        "last_request_at": at,
+    }
+
+
+def connection(number: int, *uses: dict, opened: int = 0, **told) -> dict:
+    return {
+        "cluster_id": "c",
+        "dt": DAY,
+        "broker_id": 1,
+        "broker_incarnation": "0f" * 16,
+        "connection_id": str(number),
+        "client_address": "10.0.0.1",
+        "opened_at": NOON + opened * MINUTE,
+        "first_seen_at": NOON + opened * MINUTE,
+        "last_seen_at": NOON + 60 * MINUTE,
+        "client_id": "orders",
+        "principal": "User:orders",
+        "listener_name": "CLIENTS",
+        "security_protocol": "PLAINTEXT",
+        "client_software_name": "unknown",
+        "client_software_version": "unknown",
+        "broker_software_version": "3.9.1",
+        "api_uses": list(uses),
+        "uses_object": f"object-{number}",
+        "uses_sequence": number,
+        **told,
+    }
+
+
+def test_connections_count_by_what_their_broker_declares(spark: SparkSession):
+    declared = ("3.9.1", "3.9.1.redhat-1", "automq 3.9.1", None)
+    rows = frame(
+        spark, *(connection(n, use(0, 9), broker_software_version=each) for n, each in enumerate(declared))
+    )
+    assert connection_counts(rows, asked())[0] == 1
+    question = Question("c", "3.9.1", "4.0.0", (DAY,), None, None, ("3.9.1", "3.9.1.redhat-1"))
+    assert connection_counts(rows, question) == (2, 0, 2)
+
+
+def frame(spark: SparkSession, *rows: dict) -> DataFrame:
+    names = [column.name for column in CLIENT_CONNECTIONS.columns]
+    return spark.createDataFrame(
+        [tuple(row.get(name) for name in names) for row in rows], CLIENT_CONNECTIONS.schema
+    )
+
+
+def clients(spark: SparkSession, *rows: dict, of: Question | None = None) -> list[dict]:
+    return evidence(frame(spark, *rows), of or asked()).toArrow().to_pylist()
+
+
+UNIDENTIFIED = {"client_id": None, "principal": ""}
+
+
+def test_only_connections_to_the_from_release_that_were_opened_before_the_cut_count(spark):
+    cut = asked(until=NOON + 30 * MINUTE)
+    rows = [
+        connection(1, use(PRODUCE, 9)),
+        connection(2, use(PRODUCE, 2), opened=30),
+        connection(3, use(PRODUCE, 1), broker_software_version="4.0.0"),
+        connection(4, use(PRODUCE, 0), broker_software_version=None),
+    ]
+    (client,) = clients(spark, *rows, of=cut)
+    assert client["connections"] == 1
+    assert [each["version"] for each in client["uses"]] == [9]
+    assert connection_counts(frame(spark, *rows), cut) == (1, 0, 3)
+
+
+def test_a_connection_that_outlived_the_cut_keeps_its_counts_but_not_versions_of_later(spark):
+    rows = connection(1, use(PRODUCE, 9, requests=500), use(FETCH, 12, minute=31))
+    (client,) = clients(spark, rows, of=asked(until=NOON + 30 * MINUTE))
+    assert [(each["api_key"], each["requests"]) for each in client["uses"]] == [(PRODUCE, 500)]
+    assert client["last_seen_at"] > NOON + 30 * MINUTE, "as the comment of evidence_until says"
+
+
+def test_connections_of_nobody_are_no_client(spark):
+    rows = [
+        connection(1, use(PRODUCE, 9)),
+        connection(2, **UNIDENTIFIED),
+        connection(3, **UNIDENTIFIED, client_software_name=""),
+        connection(4, **UNIDENTIFIED, broker_software_version="4.0.0"),
+        connection(5, **UNIDENTIFIED | {"principal": None}),
+    ]
+    assert [client["client_id"] for client in clients(spark, *rows)] == ["orders"]
+    assert connection_counts(frame(spark, *rows), asked()) == (1, 3, 1)
+
+
+def test_whoever_tells_anything_is_a_client(spark):
+    told = [{"client_id": ""}, {"principal": "User:ANONYMOUS"}, {"client_software_name": "kgo"}]
+    rows = [connection(number, use(PRODUCE, 9), **UNIDENTIFIED | each) for number, each in enumerate(told)]
+    assert len(clients(spark, *rows)) == 3
+
+
+def test_a_connection_on_two_days_is_one(spark):
+    rows = [connection(1, use(PRODUCE, 9)), connection(1, use(PRODUCE, 9), dt=DAY + dt.timedelta(days=1))]
+    (client,) = clients(spark, *rows)
+    assert client["connections"] == 1 and client["uses"][0]["requests"] == 2
+    assert connection_counts(frame(spark, *rows), asked()) == (1, 0, 0)
+
+
+def test_a_use_names_its_brokers_and_the_latest_record_that_shows_it(spark):
+    refused = {**use(PRODUCE, 2, requests=0), "rejected": 1}
+    rows = [
+        connection(1, use(PRODUCE, 2), uses_sequence=2**42, broker_id=70),
+        connection(2, use(PRODUCE, 2), uses_object="object-1", uses_sequence=2, broker_id=-1),
+        connection(3, refused),
+        *(connection(broker, broker_id=broker) for broker in range(4, 70)),
+    ]
+    (client,) = clients(spark, *rows)
+    (produce,) = client["uses"]
+    assert (produce["requests"], produce["rejected"], produce["broker_ids"]) == (2, 1, [-1, 1, 70])
+    assert (produce["source_object"], produce["source_sequence"]) == ("object-1", 2**42)
+
+
+def test_rows_of_before_records_were_named_have_none(spark):
+    (client,) = clients(spark, connection(1, use(PRODUCE, 2), uses_object=None, uses_sequence=None))
+    assert client["uses"][0]["source_object"] is None

@@ -1,0 +1,265 @@
+import csv
+import datetime as dt
+import json
+from pathlib import Path
+
+import pytest
+from client_telemetry.compatibility import ClientEvidence, fingerprints, parse_api_uses, products
+from client_telemetry.impact.nearby_releases import on_the_way
+from client_telemetry.impact.question import Question
+from client_telemetry.impact.verdict_rows import (
+    _judged,
+    compared_targets,
+    judged,
+    upgrade_findings,
+    upgrade_verdicts,
+    verdict_counts,
+    versions_in,
+)
+from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+from pyspark.sql import SparkSession
+
+FLEET = Path(__file__).parents[2] / "data/compatibility/fleet_3.9.1_to_4.0.0.csv"
+DAY = dt.date(2026, 11, 21)
+NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
+MINUTE = dt.timedelta(minutes=1)
+PRODUCE, FETCH, METADATA = 0, 1, 3
+EVIDENCE = (
+    "principal string, client_id string, client_software_name string, client_software_version string, "
+    "connections long, first_seen_at timestamp, last_seen_at timestamp, broker_ids array<int>, "
+    "listeners array<struct<listener_name: string, security_protocol: string>>, sasl_mechanisms array<string>, "
+    "uses array<struct<api_key: int, version: int, requests: long, rejected: long, first_request_at: timestamp, "
+    "last_request_at: timestamp, broker_ids: array<int>, source_object: string, source_sequence: long>>, "
+    "uses_elsewhere array<struct<release: string, api_key: int, version: int>>"
+)
+
+
+def use(api_key: int, version: int, requests: int = 1, minute: int = 0, broker: int = 1) -> tuple:
+    at = NOON + minute * MINUTE
+    record = (f"object-{broker}", minute)
+    return (api_key, version, requests, 0, at, at + MINUTE, [broker], *record)
+
+
+def client(client_id: str, *uses: tuple, name: str = "unknown", version: str = "unknown", **told) -> tuple:
+    """A row of `evidence`."""
+    key = (told.get("principal", f"User:{client_id}"), client_id, name, version)
+    seen = (1, NOON, NOON + 60 * MINUTE, [1])
+    listeners = [(told.get("listener", "CLIENTS"), told.get("protocol", "SASL_SSL"))]
+    return (*key, *seen, listeners, told.get("mechanisms", []), sorted(uses) or None, told.get("elsewhere"))
+
+
+CLIENTS_SEEN = [
+    client("orders", use(PRODUCE, 2, 7, minute=1), use(PRODUCE, 1, 5, minute=3, broker=2), use(METADATA, 1)),
+    client("billing", use(PRODUCE, 2, 70, minute=2), use(PRODUCE, 1, 1, minute=9), use(METADATA, 1)),
+    client("shop", use(PRODUCE, 9), use(METADATA, 12), name="apache-kafka-java", version="3.9.1"),
+    client("silent"),
+    client("half-named", use(METADATA, 12), name="kgo", version="v1.15.4", principal="User:x"),
+    client("half-named", use(PRODUCE, 9), principal="User:x"),
+    client("kafka-python-1.4.7", use(PRODUCE, 2)),
+    client("kerberos", use(FETCH, 12), name="librdkafka", version="1.9.2", listener="KERBEROS"),
+    client(None, use(PRODUCE, 2), principal=None),
+]
+
+
+def asked(to: str = "4.0.0", source: str = "3.9.1") -> Question:
+    return Question("c", source, to, (DAY,), None, None)
+
+
+def answer(spark: SparkSession, question: Question) -> tuple[list[dict], list[dict], list[dict]]:
+    clients = spark.createDataFrame(CLIENTS_SEEN, EVIDENCE)
+    rows = judged(
+        clients, question, {"KERBEROS": ("GSSAPI",), "CLIENTS": ("PLAIN", "SCRAM-SHA-256")}
+    ).persist()
+    owned = {"principal": "User:orders", "client_id": "orders", "owner": "team", "owner_contact": "#team"}
+    owned |= {"client_software_name": "unknown", "client_software_version": "unknown"}
+    former = owned | {"owner": "former team", "dt": DAY - dt.timedelta(days=1)}
+    profiled = spark.createDataFrame(
+        [tuple(each.get(c.name) for c in CLIENTS.columns) for each in (owned | {"dt": DAY}, former)],
+        CLIENTS.schema,
+    )
+    verdicts = upgrade_verdicts(rows, question, "r", profiled).toArrow().to_pylist()
+    findings = upgrade_findings(rows, question, "r").toArrow().to_pylist()
+    targets = compared_targets(rows, question)
+    rows.unpersist()
+    return verdicts, findings, targets
+
+
+@pytest.fixture(scope="module")
+def answered(spark: SparkSession) -> tuple[list[dict], list[dict], list[dict]]:
+    return answer(spark, asked())
+
+
+@pytest.fixture(scope="module")
+def verdicts(answered) -> dict[tuple, dict]:
+    return {(row["client_id"], row["client_software_name"]): row for row in answered[0]}
+
+
+def test_every_client_has_its_verdict(answered, verdicts):
+    rows, findings, _ = answered
+    assert len(rows) == len(CLIENTS_SEEN)
+    assert list(rows[0]) == [c.name for c in UPGRADE_VERDICTS.columns]
+    assert list(findings[0]) == [c.name for c in UPGRADE_FINDINGS.columns]
+    assert verdicts["orders", "unknown"]["verdict"] == "breaks"
+    assert verdicts["shop", "apache-kafka-java"]["verdict"] == "safe"
+    assert (verdicts["silent", "unknown"]["verdict"], verdicts["silent", "unknown"]["requests"]) == (
+        "insufficient_evidence",
+        0,
+    )
+    assert verdicts[None, "unknown"]["verdict"] == "breaks"
+
+
+def test_an_upgrade_has_a_way_back_and_a_mixed_window(verdicts):
+    row = verdicts["orders", "unknown"]
+    assert (row["rollback_verdict"], row["mixed_verdict"]) == ("safe", "breaks")
+    assert "serves the same again" in row["rollback_explanation"]
+
+
+def test_releases_that_are_compared_are_counted(answered):
+    verdicts, _, targets = answered
+    assert [row["to_release"] for row in targets][:2] == ["4.0.0", "4.0.1"]
+    assert all(sum(n for name, n in row.items() if name != "to_release") == len(verdicts) for row in targets)
+    counts = verdict_counts(targets, "4.0.0")
+    assert counts == {word: sum(row["verdict"] == word for row in verdicts) for word in counts}
+
+
+def test_the_latest_owner_counts(verdicts):
+    assert (verdicts["orders", "unknown"]["owner"], verdicts["orders", "unknown"]["owner_contact"]) == (
+        "team",
+        "#team",
+    )
+    assert verdicts["shop", "apache-kafka-java"]["owner"] is None
+
+
+def test_clients_that_are_alike_keep_their_own_amounts_and_records(answered):
+    (orders,) = [r for r in answered[1] if r["client_id"] == "orders" and r["verdict"] == "breaks"]
+    (billing,) = [r for r in answered[1] if r["client_id"] == "billing" and r["verdict"] == "breaks"]
+    assert orders["rule_id"] == billing["rule_id"]
+    assert (orders["versions"], orders["requests"], billing["requests"]) == ("1–2", 12, 71)
+    assert (orders["first_seen_at"], orders["last_seen_at"]) == (NOON + MINUTE, NOON + 4 * MINUTE)
+    assert (orders["broker_ids"], billing["broker_ids"]) == ([1, 2], [1])
+    assert (orders["source_objects"], orders["source_sequences"]) == (["object-1", "object-2"], [1, 3])
+    assert (billing["source_objects"], billing["source_sequences"]) == (["object-1", "object-1"], [2, 9])
+
+
+def test_what_was_not_observed_has_no_amounts(answered):
+    rows = [r for r in answered[1] if r["confidence"] == "declared"]
+    assert rows and {(r["requests"], r["first_seen_at"], tuple(r["source_objects"])) for r in rows} == {
+        (None, None, ())
+    }
+
+
+def test_a_name_that_other_connections_of_the_client_told_is_used(verdicts):
+    assert "franz-go" in verdicts["half-named", "unknown"]["identified_as"]
+
+
+def test_a_default_client_id_is_looked_at(verdicts):
+    assert "kafka-python" in verdicts["kafka-python-1.4.7", "unknown"]["identified_as"]
+
+
+def test_the_mechanism_of_the_listener_decides(answered):
+    (row,) = [r for r in answered[1] if r["rule_id"] == "librdkafka_gssapi_join_group_0"]
+    assert (row["client_id"], row["condition_met"]) == ("kerberos", "yes")
+
+
+def test_a_question_about_the_way_back_has_no_other_one(spark):
+    clients = spark.createDataFrame(CLIENTS_SEEN[:3], EVIDENCE)
+    (row,) = (
+        judged(clients, asked("3.9.1", source="4.0.1"), {}).select("judged").limit(1).toArrow().to_pylist()
+    )
+    assert row["judged"]["rollback_verdict"] is None and row["judged"]["rollback_explanation"] is None
+    assert row["judged"]["mixed_verdict"] and row["judged"]["mixed_explanation"]
+
+
+def test_no_verdict_depends_on_what_is_left_out():
+    """How often and when, and client ids that are no defaults: of the fleet."""
+    for row in csv.DictReader(FLEET.read_text(encoding="utf-8").splitlines()):
+        uses = parse_api_uses(row["api_uses"])
+        told = {name: row[name] for name in ("client_software_name", "client_software_version")}
+        whole = ClientEvidence(
+            **told, client_id=row["client_id"], api_uses=uses, security_protocol=row["security_protocol"]
+        )
+        short = told | {
+            "client_id": row["client_id"] if fingerprints.by_client_id(row["client_id"])[0] else None,
+            "product": (known := products.by_client_id(row["client_id"])) and known.name,
+            "sasl_mechanism": None,
+            "offered_sasl_mechanisms": None,
+            "principal_has_scram": None,
+            "security_protocol": row["security_protocol"],
+        }
+        short |= {
+            "api_uses": [[*use[:2], 10 ** (len(str(use.requests)) - 1), 0] for use in uses],
+            "also_declared": [],
+        }
+        for release in ("4.0.0", "4.0.1", "3.9.0"):
+            ours, alone = _judged(json.dumps(short), "3.9.1", release), on_the_way(whole, "3.9.1", release)
+            assert {name: ours[name] for name in ("verdict", "when", "explanation", "fix")} == {
+                "verdict": alone.verdict,
+                "when": alone.when,
+                "explanation": alone.explanation,
+                "fix": alone.fix or None,
+            }, row
+            assert [each["rule_id"] for each in ours["findings"]] == [each.rule_id for each in alone.findings]
+
+
+def test_a_login_that_may_break_is_never_plainly_safe(spark):
+    """librdkafka 2.3.0 fails with SCRAM on 4.x: known, not known, and excluded in each way that tells."""
+    old = {"name": "librdkafka", "version": "2.3.0"}
+    uses = [use(PRODUCE, 7, 500), use(METADATA, 12, 50)]
+    seen = [
+        client("scram-seen", *uses, mechanisms=["SCRAM-SHA-512"], **old),
+        client("plain-seen", *uses, mechanisms=["PLAIN"], **old),
+        client("may-be", *uses, **old),
+        client("has-no-credentials", *uses, **old),
+        client("listener-without", *uses, listener="KERBEROS", **old),
+        client("no-sasl", *uses, protocol="SSL", **old),
+    ]
+    mechanisms = {"KERBEROS": ("OAUTHBEARER", "PLAIN"), "CLIENTS": ("PLAIN", "SCRAM-SHA-256")}
+    users = frozenset({"User:scram-seen", "User:may-be"})
+    rows = judged(spark.createDataFrame(seen, EVIDENCE), asked("4.0.1"), mechanisms, users)
+    verdicts = {row.client_id: row.judged for row in rows.select("client_id", "judged").collect()}
+    assert verdicts["scram-seen"].verdict == verdicts["may-be"].verdict == "breaks"
+    for known in ("plain-seen", "has-no-credentials", "listener-without", "no-sasl"):
+        assert verdicts[known].verdict == "safe", known
+    unsettled = judged(spark.createDataFrame(seen[2:3], EVIDENCE), asked("4.0.1"), mechanisms)
+    row = unsettled.select("judged").first().judged
+    assert row.verdict != "safe" and "SCRAM" in row.condition
+
+
+def test_what_is_refused_today_is_failing_already(spark):
+    refused = (PRODUCE, 2, 0, 11_388, NOON, NOON + MINUTE, [1], None, None)
+    seen = [
+        client("down", refused, use(METADATA, 1, 900)),
+        client("up", use(PRODUCE, 9, 5), use(METADATA, 9)),
+    ]
+    rows = judged(spark.createDataFrame(seen, EVIDENCE), asked("4.3.1", "4.0.0"), {}).persist()
+    verdicts = {row.client_id: row.judged for row in rows.select("client_id", "judged").collect()}
+    assert verdicts["down"].already_failing and not verdicts["down"].works_again
+    assert not verdicts["up"].already_failing
+    assert all(row["works_again"] == 0 for row in compared_targets(rows, asked("4.3.1", "4.0.0")))
+    # None of its requests was answered: those that were refused are what is behind the finding.
+    found = upgrade_findings(rows, asked("4.3.1", "4.0.0"), "r").where("rule_id = 'observed_version_refused'")
+    assert [(row.client_id, row.requests, row.broker_ids) for row in found.collect()] == [
+        ("down", 11_388, [1])
+    ]
+
+
+def test_what_a_client_sent_before_tells_whether_it_works_again(spark):
+    join, commit = 11, 8
+    refused = (join, 1, 0, 300, NOON, NOON + MINUTE, [1], None, None)
+    lives = [("3.9.1", key, version) for key, version in ((FETCH, 10), (2, 1), (9, 1), (10, 0), (join, 1))]
+    lives += [("3.9.1", key, 0) for key in (12, 14)]
+    seen = [
+        client(name, refused, use(METADATA, 5, 400), elsewhere=[*lives, ("3.9.1", commit, version)])
+        for name, version in (("retention", 2), ("default", 1))
+    ]
+    rows = judged(spark.createDataFrame(seen, EVIDENCE), asked("4.3.1", "4.0.0"), {})
+    verdicts = {row.client_id: row.judged for row in rows.select("client_id", "judged").collect()}
+    assert verdicts["retention"].works_again and verdicts["retention"].verdict == "safe"
+    assert verdicts["default"].verdict == "breaks" and not verdicts["default"].works_again
+    assert all(each.already_failing for each in verdicts.values())
+
+
+def test_versions_of_a_text():
+    assert versions_in("0–2, 5") == {0, 1, 2, 5} and versions_in("") == set()

@@ -1,0 +1,85 @@
+"""Which catalog is opened, and what is refused at start."""
+
+import pytest
+from client_telemetry.lake import catalog
+from client_telemetry.lake.catalog import NoSuchLake, open_catalog, spark_settings
+from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.maintenance import RETENTION_DAYS, UnknownRetention, retention
+from client_telemetry.pipeline.all_tables import TABLES
+from client_telemetry.raw.file_system import UnusableLocation
+from client_telemetry.tables.brokers import BROKERS
+from pyiceberg.catalog.sql import SqlCatalog
+
+VARIABLE = "PYICEBERG_CATALOG__LAKE__"
+
+
+def test_a_misspelled_type_is_an_error_and_no_new_local_catalog(tmp_path, monkeypatch):
+    monkeypatch.setenv(f"{VARIABLE}TYPE", "reST_")
+    monkeypatch.setenv(f"{VARIABLE}URI", "http://127.0.0.1:1")
+    with pytest.raises(NoSuchLake, match="rest_"):
+        open_catalog(str(tmp_path))
+    assert not (tmp_path / "catalog.db").exists()
+
+
+def test_a_lake_in_an_object_store_needs_a_catalog_and_the_advice_works(tmp_path, monkeypatch):
+    with pytest.raises(NoSuchLake, match="PYICEBERG_CATALOG__LAKE__TYPE"):
+        open_catalog("s3://bucket/warehouse")
+    monkeypatch.setenv(f"{VARIABLE}TYPE", "sql")
+    monkeypatch.setenv(f"{VARIABLE}URI", f"sqlite:///{tmp_path}/c.db")
+    assert open_catalog("s3://bucket/warehouse").properties["warehouse"] == "s3://bucket/warehouse"
+
+
+@pytest.mark.parametrize("location", ["s3://mine:hidden@bucket/lake", "s3://mine@bucket/lake"])
+def test_credentials_in_a_url_are_refused_and_not_repeated(location):
+    with pytest.raises(UnusableLocation, match="s3://bucket/lake has a user or password") as refused:
+        open_catalog(location)
+    assert "hidden" not in str(refused.value) and "mine" not in str(refused.value)
+
+
+def test_a_password_in_the_address_of_the_catalog_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setenv(f"{VARIABLE}TYPE", "sql")
+    monkeypatch.setenv(f"{VARIABLE}URI", "postgresql+psycopg2://lake:hidden@db/lake")
+    with pytest.raises(NoSuchLake, match="PGPASSWORD") as refused:
+        open_catalog(str(tmp_path))
+    assert "hidden" not in str(refused.value)
+
+
+def test_spark_gets_the_same_catalog(monkeypatch):
+    monkeypatch.setenv(f"{VARIABLE}TYPE", "sql")
+    monkeypatch.setenv(f"{VARIABLE}URI", "postgresql+psycopg2://lake@db:5433/tables")
+    monkeypatch.setenv(f"{VARIABLE}S3__ENDPOINT", "http://store:9000")
+    monkeypatch.setenv("PGPASSWORD", "of the environment")
+    prefix = f"{catalog.CATALOG_SETTING}."
+    found = {k.removeprefix(prefix): v for k, v in spark_settings("s3://bucket/lake").items()}
+    assert found["type"] == "jdbc"
+    assert found["uri"] == "jdbc:postgresql://db:5433/tables"
+    assert (found["jdbc.user"], found["jdbc.password"]) == ("lake", "of the environment")
+    assert (found["warehouse"], found["s3.endpoint"]) == ("s3://bucket/lake", "http://store:9000")
+    assert found["io-impl"] == "org.apache.iceberg.aws.s3.S3FileIO"
+
+
+def test_a_catalog_that_forgets_branches_is_refused_with_the_reason(tmp_path, monkeypatch):
+    """As Nessie's REST interface does: the commit succeeds, and the branch is not there."""
+    monkeypatch.setenv(f"{VARIABLE}TYPE", "sql")
+    monkeypatch.setenv(f"{VARIABLE}URI", f"sqlite:///{tmp_path}/c.db")
+    monkeypatch.setenv(f"{VARIABLE}WAREHOUSE", f"file://{tmp_path}/w")
+    commit = SqlCatalog.commit_table
+
+    def without_branches(self, table, requirements, updates):
+        kept = [u for u in updates if u.action != "set-snapshot-ref" or u.ref_name == "main"]
+        return commit(self, table, requirements, tuple(kept))
+
+    monkeypatch.setattr(SqlCatalog, "commit_table", without_branches)
+    with pytest.raises(NoSuchLake, match="does not keep branches"):
+        Lake(None, str(tmp_path)).create([BROKERS])
+
+
+def test_every_table_has_a_retention_and_nothing_else_has():
+    assert RETENTION_DAYS.keys() == {table.name for table in TABLES}
+    assert retention({"client_metrics": 30, "clients": None})["client_metrics"] == 30
+
+
+@pytest.mark.parametrize("changes", [{"metrics": 30}, {"clients": 0}, {"clients": "90"}, {"clients": True}])
+def test_a_retention_that_cannot_be_meant_is_refused(changes):
+    with pytest.raises(UnknownRetention):
+        retention(changes)

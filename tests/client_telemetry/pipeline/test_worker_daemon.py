@@ -1,0 +1,31 @@
+"""What the processes that Spark forks find, in an interpreter that is started as Spark starts its daemon."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pyspark
+
+LIBRARIES = Path(pyspark.__file__).parent / "python" / "lib"
+PROGRAM = """
+import gc, sys, zipimport
+import client_telemetry.pipeline.worker_daemon, pyspark
+print(pyspark.__file__)
+print([entry for entry, finder in sys.path_importer_cache.items() if isinstance(finder, zipimport.zipimporter)])
+print(gc.get_freeze_count() > 50_000)
+"""
+
+
+def test_pyspark_is_the_installed_one_and_no_task_reads_an_archive():
+    archives = [str(path) for path in LIBRARIES.glob("*.zip")]
+    assert len(archives) == 2
+    path = os.pathsep.join([*archives, *filter(None, [os.environ.get("PYTHONPATH")])])
+    printed = subprocess.run(
+        [sys.executable, "-c", PROGRAM],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    assert printed == [pyspark.__file__, "[]", "True"]

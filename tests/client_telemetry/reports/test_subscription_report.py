@@ -1,0 +1,66 @@
+"""The report of a subscription check: all its files, with hostile client ids, and the answer in a sentence."""
+
+import datetime as dt
+import json
+from pathlib import Path
+
+from client_telemetry.reports.subscription.content import Question, content
+from client_telemetry.reports.subscription.publish import files, publish
+from client_telemetry.subscriptions.check import Situation, check
+from client_telemetry.subscriptions.instances import ClientInstance
+from client_telemetry.subscriptions.java_runtime import JavaRuntime
+from client_telemetry.subscriptions.observed import ObservedInstance
+from client_telemetry.subscriptions.proposal import operations_of
+
+HOSTILE = "=cmd|' /C calc'!A0<script>alert(1)</script>"
+QUESTION = Question(
+    "run 1",
+    "cluster-id",
+    "orders",
+    dt.date(2026, 11, 20),
+    dt.date(2026, 11, 21),
+    dt.datetime(2026, 11, 22, tzinfo=dt.UTC),
+    "4.3.1",
+    (),
+    "broker:9092",
+)
+
+
+def found() -> dict:
+    observed = [
+        ObservedInstance(
+            ClientInstance(bytes(15) + b"\2", HOSTILE, "librdkafka", "2.5.0", "10.0.0.1", 1),
+            "User:a",
+            roles=("producer",),
+            api_keys=frozenset((71,)),
+            seconds=60.0,
+        )
+    ]
+    change = {"action": "add", "name": "it's", "metrics": ["org.apache.kafka.consumer."], "interval_ms": 1000}
+    with JavaRuntime() as java:
+        result = check([], operations_of([change]), observed, Situation((4, 3, 1), True), java)
+    return content(QUESTION, result)
+
+
+def test_the_answer_and_all_files(tmp_path: Path) -> None:
+    answer = found()
+    assert answer["answer"] == "no-go"
+    assert "Of 1 client instances 1 start to push." in answer["sentence"]
+    assert "aborts at the first push" in answer["sentence"]
+    written = files(answer)
+    assert sorted(written) == [
+        "clients.csv",
+        "index.html",
+        "instances.csv",
+        "report.json",
+        "report.md",
+        "summary.json",
+    ]
+    assert "<script>alert" not in written["index.html"]
+    assert "--name 'it'\"'\"'s'" in written["report.md"]
+    assert json.loads(written["report.json"])["client_instances"][0]["client_id"] == HOSTILE
+    assert "'=cmd" in written["clients.csv"]
+    folder = publish(answer, tmp_path)
+    assert folder == tmp_path / "subscription_check" / "orders" / folder.name
+    pointer = json.loads((folder.parent / "latest.json").read_text(encoding="utf-8"))
+    assert pointer["path"] == f"{folder.name}/index.html"

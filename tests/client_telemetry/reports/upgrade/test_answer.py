@@ -1,0 +1,44 @@
+import csv
+from pathlib import Path
+
+import pytest
+from client_telemetry.reports.upgrade.answer import answer, text
+from client_telemetry.reports.upgrade.model import OUTCOMES
+
+TABLE = Path(__file__).parents[3] / "data/reports/answers.csv"
+CASES = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+def test_sentence(case):
+    counts = {outcome: int(case[outcome]) for outcome in OUTCOMES}
+    triggers = case["triggers"].split("|") if case["triggers"] else [None]
+    beside = {"safe_so_far": "so_far", "already_failing": "failing", "works_again": "again"}
+    more = {name: int(case[column]) for name, column in beside.items()}
+    phrases = answer("c", "3.9.1", "4.0.0", counts, triggers, **more)
+    assert text(phrases) == case["sentence"]
+    linked = {phrase.outcome for phrase in phrases if phrase.outcome}
+    listed = counts | {name: more[name] for name in ("already_failing", "works_again")}
+    assert linked == {name for name, count in listed.items() if count}
+
+
+def test_a_long_trigger_is_left_to_the_row():
+    counts = {"breaks_at_once": 0, "breaks_latent": 1, "safe": 1}
+    sentence = text(answer("c", "3.9.1", "4.0.0", counts, ["x" * 60]))
+    assert "1 later, when something sets it off" in sentence
+
+
+def test_going_back():
+    counts = {"breaks_at_once": 2, "safe": 40}
+    assert text(answer("c", "4.0.1", "3.9.1", counts, [], is_rollback=True)) == (
+        "Going back from 4.0.1 to 3.9.1 on cluster c breaks 2 of 42 applications at once. 40 are safe, and "
+        "every client was seen well enough for a verdict."
+    )
+
+
+def test_the_window_comes_first():
+    counts = {"safe": 24}
+    assert text(answer("c", "3.9.1", "4.0.0", counts, [], seen_in="10 minutes of traffic")) == (
+        "In 10 minutes of traffic: upgrading cluster c from 3.9.1 to 4.0.0 breaks none of 24 applications. "
+        "24 are safe, and every client was seen well enough for a verdict."
+    )

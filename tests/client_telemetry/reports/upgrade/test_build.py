@@ -1,0 +1,182 @@
+from dataclasses import fields
+
+import pytest
+from client_telemetry.reports.upgrade.build import NO_GUESS, ClientCountDiffers, build_report
+from client_telemetry.reports.upgrade.model import (
+    OUTCOMES,
+    ClientVerdict,
+    Finding,
+    OtherTarget,
+    QualityWarning,
+    Question,
+)
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
+from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
+
+DERIVED = ["outcome", "trigger", "safe_so_far", "seen_rarely", "findings"]
+
+
+def names(dataclass) -> list[str]:
+    return [field.name for field in fields(dataclass)]
+
+
+def build(rows, verdict_rows, finding_rows=(), question=None, **more):
+    asked = question or rows.question(len(verdict_rows))
+    return build_report(asked, verdict_rows, finding_rows, [], [], **more)
+
+
+def test_the_model_has_the_columns_of_the_tables():
+    of_question = {"cluster_id", "report_id"}
+    of_client = {"client_id", "principal", "client_software_name", "client_software_version"}
+    verdict_columns = [c.name for c in UPGRADE_VERDICTS.columns if c.name not in of_question]
+    finding_columns = [c.name for c in UPGRADE_FINDINGS.columns if c.name not in of_question | of_client]
+    assert names(ClientVerdict) == verdict_columns + DERIVED
+    assert names(Finding) == finding_columns
+    question_columns = {c.name for c in UPGRADE_REPORTS.columns} - {"targets"}
+    assert set(names(Question)) == question_columns | {"cluster_name"}
+    assert UPGRADE_REPORTS.schema["targets"].dataType.elementType.names == [
+        "to_release",
+        *OUTCOMES,
+        "works_again",
+    ]
+    others = UPGRADE_VERDICTS.schema["other_targets"].dataType.elementType.names
+    assert names(OtherTarget) == others
+    assert set(names(QualityWarning)) <= {c.name for c in QUALITY_RESULTS.columns}
+
+
+def test_every_verdict_of_the_table_has_its_outcome(rows):
+    report = build(rows, [rows.verdict(verdict, verdict) for verdict in VERDICTS])
+    assert {c.verdict for c in report.clients} == set(VERDICTS)
+    assert list(report.counts) == list(OUTCOMES)
+    assert report.counts == dict.fromkeys(OUTCOMES, 1) | {"breaks_latent": 0}
+
+
+def test_counts_of_owners_and_software_add_up_to_those_of_the_report(fleet_report):
+    for parts, counts in (
+        (fleet_report.owners, fleet_report.counts),
+        (fleet_report.software, fleet_report.client_counts),
+    ):
+        total = {outcome: sum(part.counts[outcome] for part in parts) for outcome in OUTCOMES}
+        assert total == counts
+        assert sum(part.clients for part in parts) == fleet_report.question.clients
+    for software in fleet_report.software:
+        assert sum(version.clients for version in software.versions) == software.clients
+
+
+def test_a_question_of_other_rows_is_refused(rows):
+    with pytest.raises(ClientCountDiffers, match="2 clients, there are 1"):
+        build(rows, [rows.verdict()], question=rows.question(2))
+
+
+def test_owner_with_most_at_stake_first_and_the_change_that_helps_most(rows):
+    given = [
+        rows.verdict("a", "breaks", owner="one", fix="x"),
+        rows.verdict("b", "breaks", owner=None, owner_contact=None, fix="y"),
+        rows.verdict("c", "breaks", owner=None, owner_contact=None, fix="z", when="latent"),
+        rows.verdict("d", "breaks", owner="two", fix="z"),
+        rows.verdict("e", "breaks", owner="two", fix="y"),
+        rows.verdict("f", "breaks", owner="two", fix="z", when="latent"),
+        rows.verdict("g", owner="two", fix="never counted"),
+    ]
+    owners = build(rows, given).owners
+    assert [(o.owner, o.folder, o.first_fix, o.first_fix_applications) for o in owners] == [
+        ("two", "two", "z", 2),
+        (None, "_no-owner", "y", 1),
+        ("one", "one", "x", 1),
+    ]
+
+
+def test_unknown_and_untold_software_are_one_group(rows):
+    told = [
+        (None, None),
+        ("", ""),
+        ("unknown", "unknown"),
+        ("kgo", "v1.15.4"),
+        ("kgo", "v1.9.0"),
+        ("kgo", "unknown"),
+    ]
+    given = [
+        rows.verdict(str(n), client_software_name=name, client_software_version=version)
+        for n, (name, version) in enumerate(told)
+    ]
+    software = build(rows, given).software
+    assert [(s.name, [v.version for v in s.versions]) for s in software] == [
+        ("kgo", ["v1.9.0", "v1.15.4", None]),
+        (None, [None]),
+    ]
+
+
+def test_only_failed_warnings_are_shown(rows):
+    results = [
+        rows.quality_result(),
+        rows.quality_result(expectation="held", success=True),
+        rows.quality_result(expectation="critical", severity="critical"),
+    ]
+    report = build(rows, [rows.verdict()], warnings=results)
+    assert [warning.expectation for warning in report.quality_warnings] == ["owner_known"]
+
+
+def test_evidence_without_begin_and_end(rows):
+    asked = rows.question(1, evidence_from=None, evidence_until=None, connections=1, connections_elsewhere=0)
+    report = build(rows, [rows.verdict()], question=asked)
+    assert report.evidence == (
+        "1 connection of 1 client in 1 application from 2026-11-21 to 2026-11-21.",
+        "Which hours of which brokers were seen is not known.",
+    )
+
+
+def test_no_clients(rows):
+    report = build(rows, [])
+    assert report.sentence.endswith("cannot be judged: no client was seen.")
+    assert set(report.counts.values()) == {0} and report.owners == ()
+
+
+def test_rules_are_listed_once_with_their_findings(rows):
+    row = rows.verdict("a", "breaks")
+    found = [rows.finding(row, 0), rows.finding(row, 1), rows.finding(row, 2, rule_id="b", source="KIP-896")]
+    rules = build(rows, [row], found).rules
+    assert [(r.rule_id, r.source, r.findings) for r in rules] == [
+        ("b", "KIP-896", 1),
+        ("request-version-not-served", "KAFKA-19444", 2),
+    ]
+
+
+def test_cluster_is_called_by_its_id_where_it_has_no_name(rows):
+    assert build(rows, []).question.cluster_name == rows.question(0)["cluster_id"]
+    assert build(rows, [], cluster_name="orders-eu").question.cluster_name == "orders-eu"
+
+
+def test_it_is_said_that_nobody_is_guessed_where_that_is_so(rows):
+    unnamed = rows.verdict("a", client_software_name="unknown", client_software_version="unknown")
+    assert NO_GUESS in build(rows, [unnamed]).not_assessed
+    assert NO_GUESS not in build(rows, [unnamed | {"identified_as": "probably sarama"}]).not_assessed
+
+
+@pytest.mark.parametrize(
+    ("count", "sentence"),
+    [
+        (0, None),
+        (None, None),
+        (
+            1,
+            "1 more connection of unnamed clients: rejected before authentication, or without principal, client id and "
+            "software; it is judged as no client.",
+        ),
+        (
+            9780,
+            "9,780 more connections of unnamed clients: rejected before authentication, or without principal, client id "
+            "and software; they are judged as no client.",
+        ),
+    ],
+)
+def test_connections_that_no_client_explains(rows, count, sentence):
+    report = build(rows, [rows.verdict()], question=rows.question(1, connections_unidentified=count))
+    told = [each for each in report.evidence if "unnamed" in each]
+    assert told == ([sentence] if sentence else [])
+
+
+def test_what_is_assessed_is_not_listed_as_not_assessed(rows):
+    told = " ".join(build(rows, [rows.verdict()]).not_assessed)
+    assert "way back" not in told and "some brokers" not in told

@@ -1,0 +1,91 @@
+import csv
+import json
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from client_telemetry.reports.upgrade import publish as publishing
+from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.publish import publish
+
+
+def published(root) -> set[str]:
+    return {str(path.relative_to(root)) for path in root.rglob("*") if path.is_file()}
+
+
+def test_layout(fleet_report, tmp_path):
+    folder = publish(fleet_report, tmp_path)
+    assert folder == tmp_path / "upgrade_impact/fleet/manual__2026-11-21T05-00-00-00-00-9bbbb20a"
+    names = published(folder)
+    packs = {name for name in names if name.startswith("owners/")}
+    texts = {"index.html", "report.md", "clients.csv", "findings.csv"}
+    assert names - packs == texts | {"report.json", "summary.json"}
+    assert packs == {
+        f"owners/{o.folder}/{name}" for o in fleet_report.owners for name in ("report.md", "clients.csv")
+    }
+
+
+def test_all_renderings_have_the_same_numbers(fleet_report, tmp_path):
+    folder = publish(fleet_report, tmp_path)
+    document = json.loads((folder / "report.json").read_text())
+    rows = list(csv.DictReader((folder / "clients.csv").read_text().splitlines()))
+    counted = Counter(row["outcome"] for row in rows)
+    nonzero = {outcome: count for outcome, count in document["client_counts"].items() if count}
+    applications = {outcome: count for outcome, count in document["counts"].items() if count}
+    assert applications == Counter(each["outcome"] for each in document["applications"])
+    assert counted == nonzero == Counter(client["outcome"] for client in document["clients"])
+    packs = [list(csv.DictReader(p.read_text().splitlines())) for p in folder.glob("owners/*/clients.csv")]
+    assert Counter(row["outcome"] for pack in packs for row in pack) == nonzero
+    assert document["sentence"] in (folder / "report.md").read_text()
+    assert f"<b>{document['counts']['safe']}</b>" in (folder / "index.html").read_text()
+
+
+def test_latest_names_the_report(fleet_report, tmp_path):
+    folder = publish(fleet_report, tmp_path)
+    latest = json.loads((folder.parent / "latest.json").read_text())
+    assert (folder.parent / latest.pop("path")) == folder / "index.html"
+    assert latest == json.loads((folder / "summary.json").read_text())
+    assert latest["report_id"] == "manual__2026-11-21T05:00:00+00:00"
+    assert latest["sentence"] == fleet_report.sentence
+    assert latest["counts"] == fleet_report.counts
+    assert latest["created_at"] == "2026-11-22T02:10:00.000000Z"
+
+
+def test_a_second_run_replaces_the_first(fleet_report, rows, tmp_path):
+    folder = publish(fleet_report, tmp_path)
+    (folder / "owners/erp/note.txt").write_text("left by the first run")
+    smaller = build_report(rows.question(1), [rows.verdict()], [], [], [], cluster_name="fleet")
+    assert publish(smaller, tmp_path) == folder
+    assert {name.split("/")[1] for name in published(folder) if "/" in name} == {"orders"}
+    assert published(folder.parent) == {f"{folder.name}/{name}" for name in published(folder)} | {
+        "latest.json"
+    }
+
+
+def test_the_same_report_gives_the_same_bytes(fleet_report, tmp_path):
+    first, second = (publish(fleet_report, tmp_path / name) for name in "ab")
+    assert published(first) == published(second)
+    assert all((first / name).read_bytes() == (second / name).read_bytes() for name in published(first))
+
+
+def test_a_run_that_fails_leaves_the_report_that_is_there(fleet_report, tmp_path, monkeypatch):
+    folder = publish(fleet_report, tmp_path)
+    before = {name: (tmp_path / name).read_bytes() for name in published(tmp_path)}
+    contents = {"written-before-it-failed": "new", "broken": 1}
+    monkeypatch.setattr(publishing, "files", lambda report: contents)
+    with pytest.raises(AttributeError):
+        publish(fleet_report, tmp_path)
+    there = {name: (tmp_path / name).read_bytes() for name in published(tmp_path) if "/." not in name}
+    assert there == before
+    monkeypatch.undo()
+    publish(fleet_report, tmp_path)
+    assert published(tmp_path) == before.keys(), "and the next run clears what was left"
+    assert folder.is_dir()
+
+
+@pytest.mark.parametrize("name", ["../../etc", "a/b", "", ".", "\ud800", "x" * 300])
+def test_no_name_leads_out_of_the_folder(fleet_report, tmp_path, name):
+    question = replace(fleet_report.question, report_id=name, cluster_name=name)
+    folder = publish(replace(fleet_report, question=question), tmp_path)
+    assert folder.parent.parent == tmp_path / "upgrade_impact"
+    assert (folder / "index.html").is_file()

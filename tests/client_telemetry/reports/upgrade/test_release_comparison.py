@@ -1,0 +1,77 @@
+import csv
+from pathlib import Path
+
+import pytest
+from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.model import OUTCOMES
+
+TABLE = Path(__file__).parents[3] / "data/reports/better_targets.csv"
+CASES = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
+
+
+def fares(text: str) -> tuple[str, str | None, str]:
+    """`at_once JoinGroup 1` → verdict, when, reason."""
+    word, _, reason = text.partition(" ")
+    return ("breaks", word, reason) if word in ("at_once", "latent") else (word, None, reason)
+
+
+def report_of(rows, case: dict):
+    """One client per part of the cell; releases are the columns."""
+    releases = [name for name in case if name[0].isdigit() and case[name]]
+    columns = {release: [fares(part) for part in case[release].split("|")] for release in releases}
+    asked = case["asked"]
+    given, counts = [], {release: dict.fromkeys(OUTCOMES, 0) for release in releases}
+    for number, (verdict, when, _) in enumerate(columns[asked]):
+        others = []
+        for release in releases:
+            there, there_when, reason = columns[release][number]
+            word = {"at_once": "breaks_at_once", "latent": "breaks_latent"}.get(there_when, there)
+            counts[release][word] += 1
+            if (there, there_when) != (verdict, when):
+                reason = columns[asked][number][2] or reason
+                others.append({"to_release": release, "verdict": there, "when": there_when, "reason": reason})
+        given.append(rows.verdict(f"client-{number}", verdict) | {"when": when, "other_targets": others})
+    targets = [{"to_release": release} | counts[release] for release in releases]
+    question = rows.question(len(given), from_release=case["from"], to_release=asked, targets=targets)
+    return build_report(question, given, [], [], [])
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
+def test_sentence_about_a_better_release(rows, case):
+    assert (report_of(rows, case).better_target or "") == case["sentence"]
+
+
+def test_table_of_releases(rows):
+    case = next(case for case in CASES if case["case"] == "two fail on the asked release only")
+    report = report_of(rows, case)
+    assert [(t.to_release, t.is_asked, t.counts["breaks_at_once"]) for t in report.targets] == [
+        ("4.0.0", True, 3),
+        ("4.0.1", False, 1),
+        ("4.4.0", False, 1),
+    ]
+    assert report.targets[0].counts == report.counts
+
+
+def test_alike_clients_are_one_difference(rows):
+    case = next(case for case in CASES if case["case"] == "two fail on the asked release only")
+    (difference,) = report_of(rows, case).target_differences
+    assert (difference.releases, difference.asked, difference.there) == (
+        ("4.0.1", "4.4.0"),
+        "breaks_at_once",
+        "safe",
+    )
+    assert (difference.applications, difference.reason) == (2, "JoinGroup 1")
+    assert difference.names == ("client-0", "client-1")
+
+
+def test_only_the_first_few_of_many_are_named(rows):
+    other = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup 1"}
+    given = [rows.verdict(f"c{n:03}", "breaks", other_targets=[other]) for n in range(40)]
+    (difference,) = build_report(rows.question(40), given, [], [], []).target_differences
+    assert difference.applications == 40 and len(difference.names) == 5
+
+
+def test_a_report_of_before_the_comparison_has_none(rows):
+    given = [rows.verdict(other_targets=None, mixed_verdict=None, rollback_verdict=None)]
+    report = build_report(rows.question(1, targets=None), given, [], [], [])
+    assert report.targets == () and report.target_differences == () and report.better_target is None

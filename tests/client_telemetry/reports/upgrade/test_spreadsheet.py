@@ -1,0 +1,69 @@
+import csv
+import io
+
+import pytest
+from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.spreadsheet import cell, clients_csv, findings_csv
+from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+
+
+def read(text: str) -> list[dict]:
+    return list(csv.DictReader(io.StringIO(text, newline="")))
+
+
+@pytest.mark.parametrize(
+    "start", ["=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠", " =", "  @"]
+)
+def test_no_cell_starts_a_formula(start):
+    text = cell(f"{start}1+1")
+    assert text.startswith("'") and text.isprintable()
+
+
+@pytest.mark.parametrize("text", ["orders", "User:a", "a=b", "1.2.3", "'quoted"])
+def test_harmless_text_stays(text):
+    assert cell(text) == text
+
+
+def test_a_list_that_begins_like_a_formula():
+    assert cell(("=1", "b")) == "'=1; b"
+
+
+def test_numbers_stay_numbers_and_null_is_empty():
+    assert (cell(0), cell(None), cell((1, 2))) == (0, "", "1; 2")
+
+
+def test_columns_are_those_of_the_tables_then_the_derived_ones(fleet_report):
+    clients = read(clients_csv(fleet_report.question, fleet_report.clients))
+    findings = read(findings_csv(fleet_report.question, fleet_report.clients))
+    columns = [column.name for column in UPGRADE_VERDICTS.columns]
+    assert list(clients[0]) == [*columns, "outcome", "trigger", "safe_so_far", "seen_rarely"]
+    assert list(findings[0]) == [column.name for column in UPGRADE_FINDINGS.columns]
+    assert len(clients) == 42
+    assert len(findings) == sum(len(client.findings) for client in fleet_report.clients)
+
+
+def test_hostile_client_ids_stay_in_their_cells(rows):
+    ids = ['=HYPERLINK("http://x")<b>', 'a",=1,"b', "a\r\nb;=1", "\ud800", ","]
+    given = [rows.verdict(text, principal=text) for text in ids]
+    report = build_report(rows.question(len(ids)), given, [], [], [])
+    text = clients_csv(report.question, report.clients)
+    text.encode()
+    assert len(text.splitlines()) == 1 + len(ids)
+    assert {row["client_id"] for row in read(text)} == {
+        '\'=HYPERLINK("http://x")<b>',
+        'a",=1,"b',
+        "a␍␊b;=1",
+        "[U+D800]",
+        ",",
+    }
+
+
+def test_other_releases_read_as_words(rows):
+    other = {"to_release": "4.0.1", "verdict": "breaks", "when": "latent", "reason": "ListOffsets 0"}
+    safe = {"to_release": "4.4.0", "verdict": "safe", "when": None, "reason": "JoinGroup 1"}
+    given = [rows.verdict("a", "breaks", other_targets=[other, safe])]
+    report = build_report(rows.question(1), given, [], [], [])
+    assert "4.0.1: breaks_latent (ListOffsets 0); 4.4.0: safe (JoinGroup 1)" in clients_csv(
+        report.question, report.clients
+    )

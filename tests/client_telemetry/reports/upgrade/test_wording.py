@@ -1,0 +1,81 @@
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from client_telemetry.reports.upgrade import wording
+from client_telemetry.reports.upgrade.client_verdicts import client_verdicts
+
+DAY_BEFORE = datetime(2026, 11, 20, 5, tzinfo=UTC)
+
+
+def client(rows, findings=(), **changes):
+    row = rows.verdict(**changes)
+    found = [rows.finding(row, number, **finding) for number, finding in enumerate(findings)]
+    return client_verdicts([row], found, rows.START, rows.END)[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "trigger", "words"),
+    [
+        ({"verdict": "breaks"}, None, "breaks at once"),
+        ({"verdict": "breaks", "when": "latent"}, None, "breaks later"),
+        (
+            {"verdict": "breaks", "when": "latent"},
+            "offset reset: a new group",
+            "breaks later, at the next offset reset",
+        ),
+        ({"verdict": "degrades", "when": "latent"}, "restart", "degrades later, at the next restart"),
+        ({"verdict": "degrades"}, None, "degrades"),
+        ({"verdict": "safe"}, None, "safe so far"),
+        ({"verdict": "safe", "first_seen_at": DAY_BEFORE}, None, "safe"),
+    ],
+)
+def test_happens(rows, changes, trigger, words):
+    assert wording.happens(client(rows, [{"trigger": trigger}], **changes)) == words
+
+
+@pytest.mark.parametrize(
+    ("condition", "met", "words", "told"),
+    [
+        (None, None, "breaks at once", ""),
+        ("it uses Kerberos", "yes", "breaks at once", "it uses Kerberos; this is so"),
+        (
+            "it uses Kerberos",
+            "unknown",
+            "breaks at once, if",
+            "it uses Kerberos; not known whether this is so",
+        ),
+        ("it uses Kerberos", "no", "does not apply", "it uses Kerberos; this is not so"),
+    ],
+)
+def test_a_finding_with_a_condition_does_not_claim_more_than_is_known(rows, condition, met, words, told):
+    (finding,) = client(rows, [{"condition": condition, "condition_met": met}], verdict="breaks").findings
+    assert (wording.would_happen(finding), wording.condition(finding)) == (words, told)
+
+
+def test_period_says_the_day_once(rows):
+    start = rows.START
+    assert wording.period(start, start) == "2026-11-21 05:39"
+    assert wording.period(start, start + timedelta(minutes=9)) == "2026-11-21 05:39 to 05:48"
+    assert wording.period(start, start + timedelta(days=1)) == "2026-11-21 05:39 to 2026-11-22 05:39"
+    assert wording.period(None, start) == wording.period(start, None) == "2026-11-21 05:39"
+
+
+@pytest.mark.parametrize("name", [None, "", "unknown"])
+def test_software_that_was_not_told(rows, name):
+    assert (
+        wording.software(client(rows, client_software_name=name, client_software_version=name)) == "not told"
+    )
+
+
+def test_seen_without_requests(rows):
+    (finding,) = client(rows, [{"requests": None}]).findings
+    assert wording.finding_seen(finding) == ""
+    assert wording.seen(client(rows, requests=1, connections=1, broker_ids=[2])) == (
+        "1 request on 1 connection, broker 2, 2026-11-21 05:39 to 05:47"
+    )
+
+
+def test_only_brackets_at_the_end_are_left_out():
+    raise_it = "raise api_version to (0, 11) or later"
+    assert wording.without_brackets(f"{raise_it} (it must use Fetch 4 or later)") == raise_it
+    assert wording.without_brackets(raise_it) == raise_it

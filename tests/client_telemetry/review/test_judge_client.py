@@ -1,0 +1,141 @@
+"""The outcome of a client, case by case (tests/data/review/outcomes.csv: its first column says the case in words)."""
+
+import csv
+import random
+from pathlib import Path
+
+import pytest
+import scenarios
+from client_telemetry.review import outcome
+from client_telemetry.review.activity import Evidence
+from client_telemetry.review.judge_client import Knowledge, Surroundings, outcomes
+from client_telemetry.review.outcome import Outcome
+from client_telemetry.review.phases import upgrade_of
+from client_telemetry.review.signs import attributed
+from client_telemetry.review.tracks import tracks
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+TABLE = Path(__file__).parents[2] / "data/review/outcomes.csv"
+CASES = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
+
+
+def reviewed(evidence: Evidence, breaks_login: bool = False) -> list[list[Outcome]]:
+    upgrade = upgrade_of(evidence.runs, evidence.features, "3.9.1", "4.0.1")
+    found = tracks(evidence.activities, upgrade.began)
+    around = Surroundings.of(
+        upgrade,
+        evidence.failed_logins,
+        evidence.slot_seconds,
+        stops_and_starts=[at for run in evidence.runs for at in (run.started, run.until)],
+        data_from=min((each.since for each in evidence.activities), default=0.0),
+    )
+    known = Knowledge(("its library cannot log in on 4.0.1",) if breaks_login else ())
+    refusals = attributed(found, evidence.unnamed_refusals)
+    return [outcomes(track, refusals.get(i, ()), known, around) for i, track in enumerate(found)]
+
+
+def of_case(case: dict[str, str]) -> Evidence:
+    who = scenarios.client("orders", case["software"], case["protocol"])
+    return scenarios.evidence([(who, case["did"])], case["unnamed_refusals"], case["failed_logins"])
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])
+def test_each_case_has_its_outcome_in_each_phase(case: dict[str, str]) -> None:
+    (found,) = reviewed(of_case(case), bool(case["breaks_login"]))
+
+    happened = {each.phase: f"{each.outcome}:{each.kind}" if each.kind else each.outcome for each in found}
+    assert happened == {phase: case[phase] for phase in ("rolling", "not_finalized", "finalized")}, found
+
+
+@pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])
+def test_the_order_of_records_does_not_matter(case: dict[str, str]) -> None:
+    evidence = of_case(case)
+    (expected,) = reviewed(evidence, bool(case["breaks_login"]))
+
+    for seed in range(3):
+        shuffled = of_case(case)
+        shuffle = random.Random(seed).shuffle
+        for records in (
+            shuffled.activities,
+            shuffled.unnamed_refusals,
+            shuffled.failed_logins,
+            shuffled.runs,
+        ):
+            shuffle(records)
+        assert reviewed(shuffled, bool(case["breaks_login"])) == [expected]
+
+
+FAILING = [case for case in CASES if case["finalized"].startswith("failing:")]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    case=st.sampled_from(FAILING),
+    times=st.lists(st.floats(min_value=320, max_value=895), max_size=4),
+    more=st.lists(
+        st.sampled_from(
+            [
+                "Produce:2@400-890/30x",
+                "Metadata:12@400-890/5",
+                "FindCoordinator:1@310-890/7",
+                "InitProducerId:5@400-890/9!51",
+                "JoinGroup:5@400-890/20!25",
+            ]
+        ),
+        max_size=3,
+        unique=True,
+    ),
+    logins=st.sampled_from(["", "300-900/3", "0-900/9"]),
+)
+def test_more_evidence_of_harm_never_turns_failing_into_unaffected(
+    case: dict[str, str], times: list[float], more: list[str], logins: str
+) -> None:
+    who = scenarios.client("orders", case["software"], case["protocol"])
+    other = scenarios.client("another", "apache-kafka-java 3.9.1", case["protocol"])._replace(
+        principal="User:another"
+    )
+    refused = " ".join([case["unnamed_refusals"], *(f"Fetch:3@{at:.1f}-{at:.1f}/1" for at in times)])
+    evidence = scenarios.evidence(
+        [(who, " ".join([case["did"], *more])), (other, "Produce:9@0-900/2")],
+        refused,
+        f"{case['failed_logins']} {logins}",
+    )
+
+    found = list(reviewed(evidence, bool(case["breaks_login"])))
+
+    last = [own[-1].outcome for own in found]
+    assert outcome.FAILING in last, found
+
+
+def test_two_programs_with_one_client_id_are_told_apart_by_their_software() -> None:
+    old = scenarios.client("orders", "unknown")
+    new = scenarios.client("orders", "apache-kafka-java 3.9.1")
+    evidence = scenarios.evidence(
+        [(old, "Produce:2@0-320/2"), (new, "Produce:9@0-900/2")], "Produce:2@320-900/1"
+    )
+
+    last = sorted(own[-1].outcome for own in reviewed(evidence))
+
+    assert last == ["failing", "unaffected"]
+
+
+def test_a_client_that_is_replaced_by_another_version_has_changed() -> None:
+    old = scenarios.client("loyalty", "confluent-kafka-python 2.3.0-rdkafka-2.3.0")
+    new = scenarios.client("loyalty", "confluent-kafka-python 2.8.0-rdkafka-2.8.0")
+    evidence = scenarios.evidence([(old, "Produce:7@0-365/2"), (new, "Produce:10@367-900/2")])
+
+    (found,) = reviewed(evidence)
+
+    assert [(each.outcome, each.kind) for each in found] == [
+        ("changed", "fixed"),
+        ("unaffected", None),
+        ("unaffected", None),
+    ]
+
+
+def test_brokers_are_no_clients() -> None:
+    fetcher = scenarios.client("broker-1-fetcher-0")
+    evidence = scenarios.evidence([(fetcher, "Fetch:17@0-900/1")])
+
+    assert tracks(evidence.activities, 300.0) == []

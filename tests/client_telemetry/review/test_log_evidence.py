@@ -1,0 +1,123 @@
+"""From log files to evidence and to the command's words."""
+
+import json
+from pathlib import Path
+
+import pytest
+from client_telemetry.cli import review
+
+SERVER = """\
+[2026-11-22 12:00:00,000] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
+[2026-11-22 12:00:01,000] INFO [BrokerServer id=1] Starting broker (kafka.server.BrokerServer)
+[2026-11-22 12:00:02,000] INFO Kafka version: 3.9.1 (org.apache.kafka.common.utils.AppInfoParser)
+[2026-11-22 12:05:00,000] INFO Terminating process due to signal SIGTERM (org.apache.kafka.common.utils.LoggingSignalHandler)
+[2026-11-22 12:05:10,000] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
+[2026-11-22 12:05:11,000] INFO [BrokerServer id=1] Starting broker (kafka.server.BrokerServer)
+[2026-11-22 12:05:12,000] INFO Kafka version: 4.0.1 (org.apache.kafka.common.utils.AppInfoParser)
+"""
+REFUSED = """\
+[2026-11-22 12:%02d:%02d,000] ERROR Exception while processing request from 10.0.0.1:9092-10.0.0.7:4%04d-1 (kafka.network.Processor)
+org.apache.kafka.common.errors.UnsupportedVersionException: Received request for api with key 0 (Produce) and unsupported version 2
+"""
+
+
+def entry(minute: int, second: int, api: str, key: int, version: int, client_id: str, port: int) -> str:
+    fields = {
+        "requestHeader": {
+            "requestApiKey": key,
+            "requestApiVersion": version,
+            "clientId": client_id,
+            "requestApiKeyName": api,
+        },
+        "request": {},
+        "response": {},
+        "connection": f"10.0.0.1:9092-10.0.0.7:{port}-0",
+        "totalTimeMs": 1.0,
+        "securityProtocol": "PLAINTEXT",
+        "principal": "User:ANONYMOUS",
+        "listener": "PLAINTEXT",
+        "clientInformation": {"softwareName": "unknown", "softwareVersion": "unknown"},
+    }
+    return f"[2026-11-22 12:{minute:02}:{second:02},000] DEBUG Completed request:{json.dumps(fields, separators=(',', ':'))} (kafka.request.logger)\n"
+
+
+@pytest.fixture
+def logs(tmp_path: Path) -> Path:
+    """One broker through its upgrade: `fine` goes on, `old` is refused from then on."""
+    folder = tmp_path / "logs/broker-1"
+    folder.mkdir(parents=True)
+    requests = []
+    server = SERVER
+    for at in range(5, 900, 5):
+        minute, second = divmod(at, 60)
+        if 300 <= at <= 312:
+            continue
+        requests.append(entry(minute, second, "PRODUCE", 0, 9, "fine", 4000))
+        if at < 300:
+            requests.append(entry(minute, second, "PRODUCE", 0, 2, "old", 4001))
+        else:
+            server += REFUSED % (minute, second, at)
+    (folder / "kafka-request.log").write_text("".join(requests))
+    (folder / "server.log").write_text(server)
+    return folder.parent
+
+
+def ask(logs: Path, tmp_path: Path, *more: str) -> int:
+    return review.main(
+        [str(logs), "--from=3.9.1", "--to=4.0.1", f"--publish={tmp_path / 'published'}", *more]
+    )
+
+
+def test_a_review_from_logs(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = ask(logs, tmp_path, "--name=shop")
+
+    *_, sentence, path = capsys.readouterr().out.splitlines()
+    folder = tmp_path / "published/upgrade_review/shop/3.9.1_to_4.0.1_20261122T120500Z"
+    found = json.loads((folder / "review.json").read_text())
+    assert code == 0
+    assert sentence == found["sentence"]
+    assert sentence.startswith(
+        "Upgrade of shop from 3.9.1 to 4.0.1: 1 of 1 predicted immediate breaks happened, 0 unexpected"
+    )
+    assert path == f"Review: {folder / 'index.html'}"
+    assert {p.name for p in folder.iterdir()} >= {
+        "index.html",
+        "review.json",
+        "outcomes.csv",
+        "metric_changes.csv",
+    }
+    last = {c["client_id"]: (c["predicted"], c["outcome"], c["kind"], c["phase"]) for c in found["clients"]}
+    assert last == {
+        "fine": ("safe", "unaffected", None, "not_finalized"),
+        "old": ("breaks", "failing", "refused", "not_finalized"),
+    }
+
+
+def test_during_the_roll_it_says_stop(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    other = logs / "broker-2"
+    other.mkdir()
+    start = "\n".join(SERVER.splitlines()[:3]).replace("id=1", "id=2")
+    (other / "server.log").write_text(
+        start + "\n[2026-11-22 12:14:59,000] INFO still here (kafka.server.BrokerServer)\n"
+    )
+
+    code = ask(logs, tmp_path)
+
+    assert code == 3
+    assert "broker 1: stop: 1 client failing since it was upgraded" in capsys.readouterr().out
+
+
+def test_an_upgrade_that_was_not(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = review.main([str(logs), "--from=3.8.1", "--to=4.0.1", f"--publish={tmp_path}"])
+
+    assert code == 2
+    assert "no broker went from 3.8.1 to 4.0.1: broker 1: 3.9.1, then 4.0.1" in capsys.readouterr().err
+
+
+def test_a_folder_without_a_request_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    (folder / "server.log").write_text(SERVER)
+
+    assert ask(folder, tmp_path) == 2
+    assert "no entry of kafka.request.logger at DEBUG" in capsys.readouterr().err

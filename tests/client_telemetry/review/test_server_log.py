@@ -1,0 +1,54 @@
+"""server.log of Kafka 3.9.1 and 4.0.1, line by line as they come."""
+
+import pytest
+from client_telemetry.review.server_log import read
+
+LOG = b"""\
+[2026-11-22 12:04:54,995] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
+[2026-11-22 12:04:55,095] INFO KafkaConfig values:
+	advertised.listeners = null
+[2026-11-22 12:04:57,805] INFO [BrokerServer id=3] Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)
+[2026-11-22 12:04:58,239] INFO [ControllerServer id=3] Loaded new metadata Features(metadataVersion=3.9-IV0, finalizedFeatures={metadata.version=21}, finalizedFeaturesEpoch=5). (org.apache.kafka.metadata.publisher.FeaturesPublisher)
+[2026-11-22 12:04:58,350] INFO Kafka version: 3.9.1 (org.apache.kafka.common.utils.AppInfoParser)
+[2026-11-22 12:05:11,918] INFO [SocketServer listenerType=BROKER, nodeId=3] Failed authentication with /127.0.0.1 (channelId=127.0.0.1:27022-127.0.0.1:48922-16) (Authentication failed during authentication due to invalid credentials with SASL mechanism SCRAM-SHA-256) (org.apache.kafka.common.network.Selector)
+[2026-11-22 12:10:17,410] INFO Terminating process due to signal SIGTERM (org.apache.kafka.common.utils.LoggingSignalHandler)
+[2026-11-22 12:10:22,084] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
+[2026-11-22 12:10:22,640] INFO [BrokerServer id=3] Starting broker (kafka.server.BrokerServer)
+[2026-11-22 12:10:23,177] INFO Kafka version: 4.0.1 (org.apache.kafka.common.utils.AppInfoParser)
+[2026-11-22 12:11:10,713] ERROR Closing socket for 127.0.0.1:27022-127.0.0.1:60526-2-10 because of error (kafka.network.Processor)
+org.apache.kafka.common.errors.UnsupportedVersionException: Received request for api with key 8 (OffsetCommit) and unsupported version 1
+[2026-11-22 12:11:10,714] ERROR Exception while processing request from 127.0.0.1:27022-127.0.0.1:60526-2-10 (kafka.network.Processor)
+org.apache.kafka.common.errors.UnsupportedVersionException: Received request for api with key 8 (OffsetCommit) and unsupported version 1
+[2026-11-22 12:16:18,466] INFO [ControllerServer id=3] Loaded new metadata Features(metadataVersion=4.0-IV3, finalizedFeatures={group.version=1, transaction.version=2, metadata.version=25}, finalizedFeaturesEpoch=1673). (org.apache.kafka.metadata.publisher.FeaturesPublisher)
+"""
+
+
+def test_both_runs_of_the_broker_with_their_releases() -> None:
+    first, second = read(LOG.splitlines())
+
+    assert (first.node_id, first.release, second.node_id, second.release) == (3, "3.9.1", 3, "4.0.1")
+    assert second.started - first.started == pytest.approx(327.089)
+    assert first.stopping is not None and second.stopping is None
+
+
+def test_a_refused_request_counts_once_of_its_two_lines() -> None:
+    _, run = read(LOG.splitlines())
+
+    assert [(each.connection_id, each.api_key, each.version) for each in run.refused] == [
+        ("127.0.0.1:27022-127.0.0.1:60526-2-10", 8, 1)
+    ]
+
+
+def test_a_failed_login_has_address_mechanism_and_reason() -> None:
+    run, _ = read(LOG.splitlines())
+
+    (login,) = run.logins
+    assert (login.address, login.mechanism) == ("127.0.0.1", "SCRAM-SHA-256")
+    assert login.reason.endswith("with SASL mechanism SCRAM-SHA-256")
+
+
+def test_finalized_features() -> None:
+    first, second = read(LOG.splitlines())
+
+    assert first.features[0][1] == {"metadata.version": 21}
+    assert second.features[0][1] == {"group.version": 1, "transaction.version": 2, "metadata.version": 25}

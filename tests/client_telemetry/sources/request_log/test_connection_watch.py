@@ -1,0 +1,90 @@
+import pytest
+from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
+from client_telemetry.sources.request_log.connection_watch import ConnectionWatch
+from client_telemetry.sources.request_log.log_line import LineReader
+from client_telemetry.sources.request_log.request_entry import parse_entry
+
+from ..conftest import API_VERSIONS, FETCH, PRODUCE, json_line
+
+KINDS = {ConnectionEvent.OPENED: "opened", ConnectionEvent.ACTIVE: "active", ConnectionEvent.CLOSED: "closed"}
+HELLO = {"clientSoftwareName": "kgo", "clientSoftwareVersion": "v1.15.4"}
+UNNAMED = ("unknown", "unknown")
+
+
+def _watch(*lines: bytes) -> list[ConnectionEvent]:
+    events: list[ConnectionEvent] = []
+    watch = ConnectionWatch(events.append, 2**63)
+    reader = LineReader()
+    for line in lines:
+        read = reader.read(line)
+        watch.add(parse_entry(read.message), read.nanos)
+    watch.end()
+    return events
+
+
+def _uses(event: ConnectionEvent) -> dict[tuple[int, int], tuple[int, int]]:
+    return {(u.api_key, u.version): (u.requests, u.rejected) for u in event.api_uses}
+
+
+def test_a_connection_that_greets_was_opened_then():
+    events = _watch(
+        json_line(10, API_VERSIONS, HELLO, {"errorCode": 0}, software=UNNAMED),
+        json_line(11, PRODUCE, {"transactionalId": "tx-1"}, software=("kgo", "v1.15.4")),
+    )
+    assert [KINDS[e.kind] for e in events] == ["opened", "active"]
+    client = events[-1].client
+    assert (client.client_software_name, client.sent_software_version) == ("kgo", "v1.15.4")
+    assert (client.client_address, client.client_port) == ("10.0.1.1", 40001)
+    assert _uses(events[-1]) == {(18, 3): (1, 0), (0, 9): (1, 0)}
+    assert list(events[-1].transactional_ids) == ["tx-1"]
+
+
+def test_a_connection_that_was_there_before_the_log_is_not_opened():
+    assert [KINDS[e.kind] for e in _watch(json_line(10, FETCH))] == ["active"]
+
+
+def test_snapshots_every_five_minutes_count_since_the_beginning():
+    events = _watch(
+        json_line(10, FETCH), json_line(299, FETCH), json_line(301, FETCH), json_line(1300, FETCH)
+    )
+    assert [_uses(e)[1, 16][0] for e in events] == [2, 3, 1]
+    assert [e.observed_at_nanos // 10**9 % 3600 for e in events] == [299, 599, 1300]
+    assert events[0].opened_at_nanos == events[1].opened_at_nanos
+
+
+def test_a_refused_version_is_no_version_in_use():
+    events = _watch(
+        json_line(10, (18, "API_VERSIONS", 5), "", {"errorCode": 35}, software=UNNAMED),
+        json_line(11, API_VERSIONS, HELLO, {"errorCode": 0}, software=UNNAMED),
+    )
+    assert _uses(events[-1]) == {(18, 3): (1, 0), (18, 5): (0, 1)}
+    assert events[-1].client.client_software_name == "kgo"
+
+
+def test_a_refused_name_is_sent_and_not_registered():
+    bad = {"clientSoftwareName": "my_client", "clientSoftwareVersion": "1+2"}
+    events = _watch(
+        json_line(10, API_VERSIONS, bad, {"errorCode": 42}, software=UNNAMED),
+        json_line(11, FETCH, software=UNNAMED),
+    )
+    client = events[-1].client
+    assert (client.sent_software_name, client.client_software_name) == ("my_client", "unknown")
+    assert client.api_versions_error == 42
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        json_line(10, (6, "UPDATE_METADATA", 6), client_id="1"),
+        json_line(10, (1, "FETCH", 12), {"replicaId": 3}),
+        json_line(10, FETCH, {"replicaState": {"replicaId": 3, "replicaEpoch": 1}}),
+        json_line(10, (24, "ADD_PARTITIONS_TO_TXN", 5), client_id="AddPartitionsManager-client-2"),
+    ],
+    ids=["an API of brokers", "a follower fetches", "a follower fetches since 3.5", "a client id of brokers"],
+)
+def test_other_brokers_are_left_out(line):
+    assert _watch(json_line(9, API_VERSIONS, software=UNNAMED), line) == []
+
+
+def test_a_consumer_is_no_follower():
+    assert len(_watch(json_line(10, FETCH, {"replicaId": -1}))) == 1

@@ -1,0 +1,106 @@
+"""The compiled reading of lines against the parser: the same lines, told apart alike."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pytest
+import zstandard
+from client_telemetry.sources.request_log.line_scan import SLOW, scan
+from client_telemetry.sources.request_log.log_line import MARK, LineReader
+from client_telemetry.sources.request_log.request_entry import parse_entry, received_nanos
+
+from ..conftest import FETCH, METADATA, PRODUCE, json_line
+
+ROLL = Path(__file__).parents[3] / "data/roll"
+
+
+def rows(*lines: bytes, with_ids: bool = True):
+    return scan(bytearray(b"\n".join(lines) + b"\n"), with_ids)
+
+
+def test_every_entry_of_a_real_log_is_read_as_the_parser_reads_it():
+    """Times and durations are the parser's; lines are alike if and only if the parser says that they are."""
+    log = (ROLL / "node1/request.log.zst").read_bytes()
+    text = zstandard.ZstdDecompressor(max_window_size=2**27).decompress(log, 2**28)
+    scanned, reader = scan(bytearray(text)), LineReader()
+    nanos = reader.utc_nanos(scanned.local_ms)
+    told: dict[int, tuple] = {}
+    essences: dict[tuple, int] = {}
+    count = 0
+    for row, line in enumerate(text.splitlines()[:6000]):
+        count += 1
+        read = reader.read(line)
+        entry = parse_entry(read.message)
+        if entry.is_forwarded:
+            assert scanned.essence[row] == SLOW
+            continue
+        essence = int(scanned.essence[row])
+        assert essence != SLOW and nanos[row] == read.nanos and scanned.key[row] == entry.api_key
+        assert nanos[row] - scanned.total_ns[row] == received_nanos(entry, read.nanos)
+        says = (*entry[:9], str(entry.request.get("groupId")), str(entry.request.get("transactionalId")))
+        assert told.setdefault(essence, says) == says
+        essences.setdefault(says, essence)
+    assert count == 6000 and len(told) < 1000
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"client_id": "other"},
+        {"client_id": None},
+        {"client_id": 'quo"te'},
+        {"connection": "10.0.0.9:9092-10.0.1.1:40001-0-2"},
+        {"listener": "OTHER"},
+        {"software": ("kgo", "1")},
+        {"principal": "User:other"},
+        {"request": {"groupId": "g"}},
+        {"request": {"transactionalId": "t"}},
+        {"api": (1, "FETCH", 17)},
+    ],
+    ids=str,
+)
+def test_what_differs_is_told_apart(other):
+    plain = json_line(0, FETCH)
+    given = {**other}
+    different = json_line(0, given.pop("api", FETCH), given.pop("request", ""), **given)
+    one, two = rows(plain, different).essence.tolist()
+    assert SLOW not in (one, two) and one != two
+
+
+def test_what_does_not_matter_makes_no_difference():
+    lines = [
+        json_line(0, FETCH, {"maxWaitMs": 1}, {"errorCode": 0}),
+        json_line(9, FETCH, {"maxWaitMs": 500, "topics": [{"name": 'x"connection":"y'}]}, totalTimeMs=7.25),
+    ]
+    scanned = rows(*lines)
+    assert scanned.essence[0] == scanned.essence[1] != SLOW
+    assert scanned.total_ns.tolist() == [2_000_000, 7_250_000]
+    assert (np.diff(scanned.local_ms) == [9000]).all()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"[",
+        b"x" * 500,
+        json_line(0, PRODUCE)[:-300],
+        json_line(0, PRODUCE).replace(b'"isForwarded":false', b'"isForwarded":true'),
+        json_line(0, PRODUCE).replace(b"[2026-11-21 12", b"[2026-13-21 12"),
+        json_line(0, METADATA).replace(b"[2026", b"broker-1 | [2026"),
+        b'{"log":"' + json_line(0, FETCH).replace(b'"', b'\\"') + b'"}',
+    ],
+)
+def test_other_lines_are_for_the_slow_path(line):
+    assert rows(line, json_line(0, FETCH)).essence[0] == SLOW
+    assert MARK in json_line(0, FETCH)
+
+
+def test_times_in_a_zone_with_summer_time():
+    reader = LineReader(ZoneInfo("Europe/Berlin"))
+    for text in ("2026-03-29 01:59:59", "2026-03-29 03:00:00", "2026-10-25 01:30:00", "2026-10-25 04:00:00"):
+        local = int(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp()) * 1000
+        line = f"[{text},000] DEBUG Completed request:x".encode()
+        assert reader.utc_nanos(np.array([local]))[0] == reader.read(line).nanos

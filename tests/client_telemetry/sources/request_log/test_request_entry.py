@@ -1,0 +1,102 @@
+import pytest
+from client_telemetry.sources.log_files import CutOff, find_logs, lines
+from client_telemetry.sources.request_log.log_line import LineReader
+from client_telemetry.sources.request_log.request_entry import BadEntry, parse_entry, received_nanos
+
+from ..conftest import API_VERSIONS, json_line
+
+TEXT = (
+    "Completed request:RequestHeader(apiKey=JOIN_GROUP, apiVersion=7, clientId={client_id}, correlationId=12) -- "
+    "{{group_id=mx,member_id=,group_instance_id=null}},response:{{throttle_time_ms=0,error_code=79}} from connection "
+    "127.0.0.1:38200-0:0:0:0:0:0:0:1:36668-6;totalTime:21.241,requestQueueTime:0.7,securityProtocol:SASL_SSL,"
+    "principal:User:CN=orders, O=Acme,listener:EXTERNAL"
+)
+SOFTWARE = ",clientInformation:ClientInformation(softwareName=apache-kafka-java, softwareVersion=3.9.1)"
+
+
+def _message(line: bytes) -> str:
+    return LineReader().read(line).message
+
+
+@pytest.mark.parametrize(
+    "client_id",
+    [
+        "orders",
+        "",
+        "drv@host1 (github.com/segmentio/kafka-go)",
+        "evil, correlationId=1) -- {x}",
+        "a, apiVersion=99, clientId=b, correlationId=1",
+        "ümläut-🚀",
+    ],
+)
+def test_a_text_entry_whatever_its_client_id(client_id):
+    entry = parse_entry(TEXT.format(client_id=client_id) + SOFTWARE + " (kafka.request.logger)")
+    assert (entry.api_key, entry.api_version, entry.client_id) == (11, 7, client_id)
+    assert (entry.principal, entry.listener) == ("User:CN=orders, O=Acme", "EXTERNAL")
+    assert (entry.software_name, entry.software_version) == ("apache-kafka-java", "3.9.1")
+    assert entry.connection_id == "127.0.0.1:38200-0:0:0:0:0:0:0:1:36668-6"
+    assert entry.request == {"groupId": "mx"}
+
+
+def test_a_text_entry_of_2_4_tells_no_software():
+    entry = parse_entry(TEXT.format(client_id="null"))
+    assert entry.software_name is None
+    assert entry.client_id is None
+
+
+def test_the_same_entry_of_both_formats():
+    of_json = parse_entry(
+        _message(
+            json_line(0, (11, "JOIN_GROUP", 7), {"groupId": "mx"}, {"errorCode": 79}, client_id="orders")
+        )
+    )
+    of_text = parse_entry(TEXT.format(client_id="orders") + SOFTWARE)
+    for name in (
+        "api_key",
+        "api_version",
+        "client_id",
+        "software_name",
+        "software_version",
+        "security_protocol",
+    ):
+        assert getattr(of_json, name) == getattr(of_text, name), name
+    assert of_json.request["groupId"] == of_text.request["groupId"]
+
+
+def test_an_entry_is_written_after_its_request_was_received():
+    entry = parse_entry(TEXT.format(client_id="orders"))
+    assert received_nanos(entry, 10**18) == 10**18 - 21_241_000
+
+
+@pytest.mark.parametrize("keep", [40, 200, 300])
+def test_an_entry_that_is_cut_off_is_none(keep):
+    with pytest.raises(BadEntry):
+        parse_entry(_message(json_line(0, API_VERSIONS))[:keep])
+    with pytest.raises(BadEntry):
+        parse_entry(TEXT.format(client_id="orders")[:keep])
+
+
+@pytest.mark.parametrize(
+    "line", ["Completed request:{}", 'Completed request:{"requestHeader":{}}', "Completed request:"]
+)
+def test_what_only_begins_like_an_entry(line):
+    with pytest.raises(BadEntry):
+        parse_entry(line)
+
+
+@pytest.mark.parametrize(
+    ("name", "entries", "halves"),
+    [("kafka-4.0.1-json", 3365, 0), ("kafka-2.7.2-text", 961, 4), ("kafka-2.4.1-text", 1043, 4)],
+)
+def test_real_logs(sample_logs, name, entries, halves):
+    """All that cannot be read are the halves of the two entries whose client id has a line feed."""
+    read, bad = 0, []
+    (log,) = find_logs([str(sample_logs / f"{name}.request.log.zst")])
+    for _, line in lines(log, CutOff()):
+        try:
+            parse_entry(_message(line))
+            read += 1
+        except BadEntry:
+            bad.append(line)
+    assert (read, len(bad)) == (entries, halves)
+    assert all(line.endswith(b"clientId=two") or line.startswith(b"lines ") for line in bad)

@@ -1,0 +1,117 @@
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from client_telemetry.subscriptions.command_line import main
+
+INSTANCE = "vbIwPY8MTDqgVD2pmFLUQw"
+HEADER = "client_instance_id,client_id,software_name,software_version,source_address,source_port"
+JAVA_ALL = {
+    "name": "java-all",
+    "interval_ms": 5000,
+    "metrics": ["*"],
+    "match": {"client_software_name": "apache-kafka-java", "client_software_version": "4\\..*"},
+}
+
+
+def check(
+    folder: Path, configured: Any, clients: str, broker: str = "4.3.1"
+) -> tuple[int, list[dict[str, str]]]:
+    (folder / "configured.json").write_text(json.dumps(configured), encoding="utf-8")
+    (folder / "clients.csv").write_text(clients, encoding="utf-8")
+    output = folder / "answers.csv"
+    code = main(
+        [
+            *("--configured", str(folder / "configured.json")),
+            *("--clients", str(folder / "clients.csv")),
+            *("--broker", broker),
+            *("--output", str(output)),
+        ]
+    )
+    if not output.exists():
+        return code, []
+    with output.open(encoding="utf-8", newline="") as file:
+        return code, list(csv.DictReader(file))
+
+
+def test_answers_and_further_columns(tmp_path: Path) -> None:
+    clients = (
+        f"{HEADER},team\n{INSTANCE},orders-producer,apache-kafka-java,4.3.1,127.0.0.1,35058,orders\n"
+        f'{INSTANCE},"two\nlines",librdkafka,2.3.0,127.0.0.1,,x\n'
+    )
+    code, rows = check(tmp_path, [JAVA_ALL], clients)
+    assert code == 0
+    assert rows[0] == {
+        "client_instance_id": INSTANCE,
+        "client_id": "orders-producer",
+        "software_name": "apache-kafka-java",
+        "software_version": "4.3.1",
+        "source_address": "127.0.0.1",
+        "source_port": "35058",
+        "team": "orders",
+        "subscriptions": "java-all",
+        "push_interval_ms": "5000",
+        "requested_metrics": "*",
+        "subscription_id": "1125193383",
+    }
+    assert rows[1]["client_id"] == "two\nlines"
+    assert (rows[1]["subscriptions"], rows[1]["push_interval_ms"], rows[1]["requested_metrics"]) == (
+        "",
+        "300000",
+        "",
+    )
+
+
+def test_what_kafka_refuses_is_said_and_the_others_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = {"name": "bad", "metrics": ["*"], "match": {"client_id": "a{2,3}"}}
+    clients = f"{HEADER}\n{INSTANCE},a,apache-kafka-java,4.3.1,127.0.0.1,1\n"
+    code, rows = check(tmp_path, [bad, JAVA_ALL], clients)
+    assert code == 1 and rows[0]["subscriptions"] == "java-all"
+    assert "subscription 'bad': Kafka refuses it: InvalidConfigurationException" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("configured", "clients", "broker", "message"),
+    [
+        ({}, HEADER, "4.3.1", "expected a list of subscriptions"),
+        ([{"name": "a", "interval": 1}], HEADER, "4.3.1", "unknown key 'interval'"),
+        ([{"metrics": []}], HEADER, "4.3.1", '"name" must be a text'),
+        ([JAVA_ALL, JAVA_ALL], HEADER, "4.3.1", "'java-all' is already there"),
+        ([], "client_id\n", "4.3.1", "there is no column client_instance_id"),
+        ([], f"{HEADER}\n{INSTANCE},a\n", "4.3.1", "line 2 has not 6 fields"),
+        (
+            [],
+            f"{HEADER}\nx,a,b,1,c,1\n",
+            "4.3.1",
+            "line 2: client_instance_id 'x' is not a client instance id",
+        ),
+        ([], f"{HEADER}\n{INSTANCE},a,b,1,c,port\n", "4.3.1", "line 2: source_port 'port' is not a port"),
+        ([], HEADER, "3.6.2", "has no client metrics subscriptions: they are there since 3.7.0"),
+        ([], HEADER, "4.3", "4.3"),
+    ],
+)
+def test_bad_input_is_one_line(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    configured: Any,
+    clients: str,
+    broker: str,
+    message: str,
+) -> None:
+    code, _ = check(tmp_path, configured, clients, broker)
+    printed = capsys.readouterr().err
+    assert code == 2 and message in printed and printed.count("\n") == 1
+
+
+def test_a_selector_that_depends_on_the_java_release(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = {"name": "words", "metrics": ["*"], "match": {"client_id": r".*\bżuk\b.*"}}
+    clients = f"{HEADER}\n{INSTANCE},żuk,apache-kafka-java,4.3.1,127.0.0.1,1\n"
+    code, _ = check(tmp_path, [words], clients)
+    assert code == 0
+    assert "1 values are not ASCII, where Java releases differ" in capsys.readouterr().err

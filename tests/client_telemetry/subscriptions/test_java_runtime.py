@@ -1,0 +1,52 @@
+import csv
+from pathlib import Path
+
+import pytest
+from client_telemetry.subscriptions.java_runtime import (
+    JavaRuntime,
+    NoJava,
+    RefusedByJava,
+    UnsureMatch,
+    follows_the_java_release,
+)
+
+SELECTORS = Path(__file__).parents[2] / "data" / "subscriptions" / "selectors.csv"
+
+
+def test_selectors_are_java_regular_expressions(java: JavaRuntime) -> None:
+    with SELECTORS.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        try:
+            found = java.texts([row["value"], "another"]).matching(java.compile(row["regex"]))
+            matches = "yes" if row["value"] in found else "no"
+        except RefusedByJava:
+            matches = "refused"
+        assert matches == row["matches"], row
+    assert len(rows) > 37
+
+
+def test_any_text_is_a_value(java: JavaRuntime) -> None:
+    values = ["", "a\0b", "two\nlines", "tab\t", "\r", "\\", '"', "😀", "a", "\u202e", "c" * 30_000]
+    assert java.texts(values).matching(java.compile(r"(?s).*")) == frozenset(values)
+    assert java.texts(values).matching(java.compile("nothing")) == frozenset()
+    assert java.texts([]).matching(java.compile(".*")) == frozenset()
+
+
+def test_a_value_on_which_java_gives_up_is_said(java: JavaRuntime) -> None:
+    with pytest.raises(UnsureMatch, match="StackOverflowError"):
+        java.texts(["ab" * 100_000]).matching(java.compile("(a|b)*"))
+
+
+def test_missing_java_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(NoJava, match="install Java 17 or newer"):
+        JavaRuntime()
+
+
+@pytest.mark.parametrize(
+    ("regex", "value", "expected"),
+    [(r"\bżuk\b", "żuk", True), (r"\bżuk\b", "zuk", False), ("(?iu)ż", "Ż", True), ("ż.*", "żuk", False)],
+)
+def test_what_depends_on_the_release_of_java(regex: str, value: str, expected: bool) -> None:
+    assert follows_the_java_release(regex, value) is expected

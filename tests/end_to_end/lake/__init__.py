@@ -1,0 +1,1 @@
+"""The lake on real catalogs: PostgreSQL and Iceberg's REST server."""

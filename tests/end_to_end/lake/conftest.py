@@ -1,0 +1,32 @@
+"""`make e2e` gets the jars of the REST catalog; PostgreSQL is the system's."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .servers import REST_JARS, postgres, postgres_programs, rest_catalog
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.end_to_end)
+
+
+@pytest.fixture(params=["postgres", "rest"])
+def catalog(request, tmp_path, monkeypatch) -> Iterator[str]:
+    """A real catalog in the environment; its name."""
+    if request.param == "postgres":
+        if postgres_programs() is None:
+            pytest.skip("no PostgreSQL: on Debian, apt-get install postgresql")
+        server = postgres(tmp_path / "pg")
+    else:
+        if not REST_JARS.exists():
+            pytest.skip("no jars of the REST catalog: make e2e gets them where there is Maven")
+        server = rest_catalog(tmp_path / "rest", f"file://{tmp_path}/warehouse")
+    with server as environment:
+        environment["PYICEBERG_CATALOG__LAKE__WAREHOUSE"] = f"file://{tmp_path}/warehouse"
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        yield request.param

@@ -1,0 +1,32 @@
+"""0 differences to Kafka's own classes of five releases, over more than 100,000 answers."""
+
+import random
+from pathlib import Path
+
+import pytest
+from client_telemetry.subscriptions.java_runtime import JavaRuntime
+
+from tests.end_to_end.subscriptions.kafka_classes import RELEASES, Play, differences, kafkas_answers
+
+pytestmark = pytest.mark.end_to_end
+SEED = 714
+
+
+def test_answers_of_kafkas_classes(tmp_path: Path) -> None:
+    with JavaRuntime() as java:
+        plays = []
+        for release in RELEASES:
+            play = Play(release, random.Random(f"{SEED} {release}"), java)
+            for _ in range(32):
+                play.broker(changes=30, requests=28)
+            play.full_cache()
+            plays.append(play)
+        answers = kafkas_answers(plays, tmp_path)
+        found = [
+            each for play, lines in zip(plays, answers, strict=True) for each in differences(play, lines)
+        ]
+    assert not found, "\n".join(found[:10])
+    count = sum(map(len, answers))
+    refused = sum(line.startswith("refused") for lines in answers for line in lines)
+    print(f"{count} answers of Kafka's classes, {refused} configurations refused, 0 differences")
+    assert count > 100_000 and refused > 1000
