@@ -13,8 +13,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
-from py4j.protocol import Py4JError, Py4JJavaError
+from py4j.java_gateway import GatewayParameters, JavaGateway, JavaMember, launch_gateway
+from py4j.protocol import (
+    CALL_COMMAND_NAME,
+    END_COMMAND_PART,
+    Py4JError,
+    Py4JJavaError,
+    get_return_value,
+)
 
 _SEPARATOR = "\0"
 _OPTIONS = (
@@ -85,7 +91,7 @@ class JavaRuntime:
     def compile(self, pattern: str) -> Any:
         """java.util.regex.Pattern. Raises RefusedByJava."""
         try:
-            return self._java.util.regex.Pattern.compile(pattern)
+            return _call(self._java.util.regex.Pattern.compile, pattern)
         except Py4JJavaError as error:
             raise RefusedByJava(str(error.java_exception.getMessage())) from None
 
@@ -144,16 +150,29 @@ class Texts:
     def matching(self, pattern: Any) -> frozenset[str]:
         """The values of which matcher(value).matches() is true. Raises UnsureMatch."""
         try:
-            found = {value for value in self._alone if pattern.matcher(value).matches()}
+            found = {value for value in self._alone if _call(pattern.matcher(value).matches)}
             if self._values is not None:
                 joining = self._java.util.stream.Collectors.joining(_SEPARATOR)
-                text = self._values.stream().filter(pattern.asMatchPredicate()).collect(joining)
+                text = _call(self._values.stream().filter(pattern.asMatchPredicate()).collect, joining)
                 found.update(text.split(_SEPARATOR) if text else ())
         except Py4JJavaError as error:
             raise UnsureMatch(
                 f"Java cannot match {pattern.pattern()!r}: {error.java_exception.toString()}"
             ) from None
         return frozenset(found)
+
+
+def _call(method: JavaMember, *arguments: Any) -> Any:
+    """What a method that may throw returns. Raises Py4JJavaError.
+
+    A SparkSession in this process changes how every call of py4j reads its answer: PySpark asks its own Java machine
+    about an exception of this one, and fails. py4j's own reading stays in py4j.protocol.
+    """
+    text, _ = method._build_args(*arguments)
+    answer = method.gateway_client.send_command(
+        CALL_COMMAND_NAME + method.command_header + text + END_COMMAND_PART
+    )
+    return get_return_value(answer, method.gateway_client, method.target_id, method.name)
 
 
 def follows_the_java_release(pattern: str, value: str) -> bool:

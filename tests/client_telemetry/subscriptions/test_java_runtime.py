@@ -1,6 +1,9 @@
 import csv
 from pathlib import Path
+from typing import Any
 
+import py4j.java_gateway
+import py4j.protocol
 import pytest
 from client_telemetry.subscriptions.java_runtime import (
     JavaRuntime,
@@ -34,6 +37,23 @@ def test_any_text_is_a_value(java: JavaRuntime) -> None:
 
 
 def test_a_value_on_which_java_gives_up_is_said(java: JavaRuntime) -> None:
+    with pytest.raises(UnsureMatch, match="StackOverflowError"):
+        java.texts(["ab" * 100_000]).matching(java.compile("(a|b)*"))
+
+
+def test_pyspark_in_the_same_process_changes_nothing(
+    java: JavaRuntime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def as_pyspark_reads(*answer: Any) -> Any:
+        # pyspark.errors.exceptions.captured replaces it so, and asks Spark's Java machine about the exception.
+        try:
+            return py4j.protocol.get_return_value(*answer)
+        except py4j.protocol.Py4JJavaError as error:
+            raise py4j.protocol.Py4JError("no such object in Spark's Java machine") from error
+
+    monkeypatch.setattr(py4j.java_gateway, "get_return_value", as_pyspark_reads)
+    with pytest.raises(RefusedByJava, match="Unclosed counted closure"):
+        java.compile("a{2")
     with pytest.raises(UnsureMatch, match="StackOverflowError"):
         java.texts(["ab" * 100_000]).matching(java.compile("(a|b)*"))
 
