@@ -1,0 +1,75 @@
+import re
+from xml.etree import ElementTree
+
+from client_telemetry.reports.curves import (
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    WIDTH,
+    Line,
+    Mark,
+    Shaded,
+    curve,
+    small_multiples,
+)
+from client_telemetry.reports.markup import text_file
+
+
+def drawing(*lines: Line, **more) -> str:
+    return str(curve("Request latency", "ms", lines, **more))
+
+
+def test_points_lie_between_the_ends_of_the_axes():
+    svg = drawing(Line("one", [(0.0, 0.0), (50.0, 5.0), (100.0, 10.0)]))
+    (path,) = re.findall(r'<path d="([^"]+)"', svg)
+    points = [tuple(map(float, p.split())) for p in path[1:].split("L")]
+    assert points[0][0] == LEFT and points[-1][0] == WIDTH - RIGHT
+    assert points[0][1] > points[1][1] > points[2][1]
+    assert all(0 <= y <= HEIGHT for _, y in points)
+
+
+def test_a_gap_is_not_drawn_over_and_a_lone_point_is_a_dot():
+    svg = drawing(
+        Line("one", [(0.0, 1.0), (1.0, 1.0), (2.0, None), (3.0, 1.0), (4.0, None), (5.0, 2.0), (6.0, 2.0)])
+    )
+    (path,) = re.findall(r'<path d="([^"]+)"', svg)
+    assert path.count("M") == 2
+    assert svg.count("<circle") == 1
+
+
+def test_brokers_changes_are_marked_within_the_time_shown():
+    marks = [Mark(-50.0, "before"), Mark(30.0, "broker 1 on 4.0.1")]
+    svg = drawing(
+        Line("one", [(0.0, 1.0), (60.0, 1.0)]), marks=marks, shaded=[Shaded(10.0, 40.0, "brokers differ")]
+    )
+    assert svg.count('class="mark"') == 1 and "broker 1 on 4.0.1" in svg
+    assert svg.count('class="mixed"') == 1 and "brokers differ" in svg
+
+
+def test_names_of_clients_are_text():
+    svg = drawing(Line('<script>"', [(0.0, 1.0), (1.0, 2.0)]), Line("b", [(0.0, 1.0)]))
+    assert "<script" not in svg
+    ElementTree.fromstring(svg)
+
+
+def test_nothing_measured_is_no_drawing():
+    assert drawing(Line("one", [(0.0, None)])) == ""
+    assert small_multiples([curve("a", "ms", [])]) == ""
+    assert str(small_multiples([curve("a", "ms", [Line("x", [(0.0, 1.0)])])])).startswith(
+        '<div class="curves">'
+    )
+
+
+def test_every_line_has_a_look_of_its_own():
+    lines = [Line(str(i), [(0.0, float(i)), (1.0, 1.0)]) for i in range(7)]
+    svg = drawing(*lines)
+    css = text_file("page.css")
+    shown = set(re.findall(r'class="line l-(\d)"', svg))
+    assert shown == set("01234")
+    assert all(f".l-{number} " in css for number in shown)
+
+
+def test_long_lines_are_thinned():
+    svg = drawing(Line("one", [(float(i), 1.0) for i in range(5000)]))
+    (path,) = re.findall(r'<path d="([^"]+)"', svg)
+    assert path.count("L") < 450
