@@ -136,7 +136,7 @@ $(STAMPS)/rest_catalog: tests/end_to_end/lake/rest_catalog/pom.xml
 $(STAMPS)/browser: tests/end_to_end/requirements.txt $(STAMPS)/venv | $(STAMPS)/uv
 	@var/uv/bin/uv pip install --quiet --python $(BIN)/python -r $<
 	@command -v chromium chromium-browser google-chrome >/dev/null || $(BIN)/playwright install chromium || \
-	    { echo "A browser is needed: install Chromium (on Debian: chromium)." >&2; exit 2; }
+	    echo "left out: the tests that need a browser (on Debian: apt-get install chromium)"
 	@touch $@
 
 # With the Ivy that Spark ships. $(call fetch,PACKAGES,IVY_FOLDER,FOLDER,MORE_OPTIONS) copies all that is resolved.

@@ -4,7 +4,6 @@ Pictures of what was seen are left in var/e2e."""
 
 import json
 import os
-import shutil
 import signal
 import socket
 import subprocess
@@ -17,6 +16,8 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+
+from tests.end_to_end.browser import chromium
 
 pytestmark = pytest.mark.end_to_end
 
@@ -117,12 +118,8 @@ def _wait_for(url: str, server: subprocess.Popen, log: Path) -> None:
 @pytest.fixture(scope="module")
 def page(airflow) -> Iterator["Page"]:  # noqa: F821
     """A browser that is logged in; what its console complains of fails the test that asks for `complaints`."""
-    from playwright.sync_api import sync_playwright
-
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     PICTURES.mkdir(parents=True, exist_ok=True)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
+    with chromium() as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.set_default_timeout(60_000)
         page.goto(f"{airflow.url}/auth/login")
@@ -131,7 +128,6 @@ def page(airflow) -> Iterator["Page"]:  # noqa: F821
         page.get_by_role("button", name="Sign in").click()
         page.wait_for_url(lambda url: "/auth/" not in url)
         yield page
-        browser.close()
 
 
 @pytest.fixture
