@@ -73,7 +73,7 @@ def impact(stage: Stage) -> Outcome:
     pushing = by_pushes_only(profiled, asked)
     known = evidence(connections, asked).unionByName(pushing, allowMissingColumns=True)
     scram_users = _scram_users(told.scram_users)
-    clients = judged(known, asked, offered_mechanisms(brokers), scram_users).persist()
+    clients = judged(known, asked, offered_mechanisms(brokers), scram_users)
 
     branch = stage.branch(WRITTEN)
     where = {"cluster_id": cluster, "report_id": told.report_id}
@@ -89,12 +89,12 @@ def impact(stage: Stage) -> Outcome:
         "to_release": asked.to_release,
         "first_dt": min(days),
         "last_dt": max(days),
-        "evidence_from": first_evidence(clients),
+        "evidence_from": first_evidence(clients.clients),
         "evidence_until": asked.until,
         "evidence_until_reason": asked.until_reason,
         "clients": sum(verdicts.values()),
-        "clients_by_pushes_only": clients.where("connections = 0").count(),
-        "already_failing": clients.where("judged.already_failing").count(),
+        "clients_by_pushes_only": clients.clients.where("connections = 0").count(),
+        "already_failing": clients.rows().where("judged.already_failing").count(),
         "connections": counted,
         "connections_elsewhere": elsewhere,
         "connections_unidentified": unidentified,
@@ -104,7 +104,7 @@ def impact(stage: Stage) -> Outcome:
         "code_version": version("client-telemetry"),
         "created_at": dt.datetime.now(dt.UTC),
     }
-    clients.unpersist()
+    clients.forget()
     branch.replace_rows(UPGRADE_REPORTS, [report], **where)
     facts = {"clients": report["clients"], "dropped_apis": len(dropped(asked.from_release, asked.to_release))}
     for table in READ:
