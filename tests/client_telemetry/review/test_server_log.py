@@ -13,7 +13,7 @@ LOG = b"""\
 [2026-11-22 12:05:11,918] INFO [SocketServer listenerType=BROKER, nodeId=3] Failed authentication with /127.0.0.1 (channelId=127.0.0.1:27022-127.0.0.1:48922-16) (Authentication failed during authentication due to invalid credentials with SASL mechanism SCRAM-SHA-256) (org.apache.kafka.common.network.Selector)
 [2026-11-22 12:10:17,410] INFO Terminating process due to signal SIGTERM (org.apache.kafka.common.utils.LoggingSignalHandler)
 [2026-11-22 12:10:22,084] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
-[2026-11-22 12:10:22,640] INFO [BrokerServer id=3] Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)
+[2026-11-22 12:10:22,640] INFO [BrokerServer id=3] Starting broker (kafka.server.BrokerServer)
 [2026-11-22 12:10:23,177] INFO Kafka version: 4.0.1 (org.apache.kafka.common.utils.AppInfoParser)
 [2026-11-22 12:11:10,713] ERROR Closing socket for 127.0.0.1:27022-127.0.0.1:60526-2-10 because of error (kafka.network.Processor)
 org.apache.kafka.common.errors.UnsupportedVersionException: Received request for api with key 8 (OffsetCommit) and unsupported version 1

@@ -16,12 +16,21 @@ from typing import Literal, NamedTuple
 from client_telemetry.compatibility import apis
 
 Kind = Literal[
-    "process", "starting", "started", "signal", "stopping", "release", "features", "refused", "login_failed"
+    "process",
+    "starting",
+    "started",
+    "signal",
+    "stopping",
+    "release",
+    "features",
+    "refused",
+    "login_failed",
+    "named",
 ]
 
 
 class ServerEvent(NamedTuple):
-    """`node_id`: where the line names it. `text`: of `starting` which line it is (a process has each once), of `release`
+    """`node_id`: where the line names it; of a `named` line there is nothing else. `text`: of `starting` which line it is (a process has each once), of `release`
     its number, of `features` the finalized levels as in `feature_levels`, of `login_failed` the broker's words, otherwise
     empty. `connection_id`: of refusals and failed logins;
     empty in releases that do not name it. `address`: of failed logins, numeric. `api`: key and version of a refused
@@ -57,6 +66,7 @@ _LIFE = (
     ("stopping", "", "shutting down (kafka.server.KafkaServer)"),
     ("stopping", "", "to SHUTTING_DOWN (kafka.server.BrokerServer)"),
 )
+_OF_A_BROKER = re.compile(r"\(kafka\.server\.(?:BrokerServer|KafkaServer|KafkaRaftServer)\)\s*$")
 _RELEASE = re.compile(r"Kafka version ?: (\S+) \(org\.apache\.kafka\.common\.utils\.AppInfoParser\)")
 _REFUSED = re.compile(r"Exception while processing request from (\S+) \(kafka\.network\.Processor\)")
 _LOGIN = re.compile(
@@ -184,7 +194,7 @@ def _event(text: str, nanos: int) -> ServerEvent | None:
     for kind, which, words in _LIFE:
         if words in text:
             return ServerEvent(nanos, kind, node_id, which)  # type: ignore[arg-type]
-    return None
+    return ServerEvent(nanos, "named", node_id) if node_id is not None and _OF_A_BROKER.search(text) else None
 
 
 def _login(nanos: int, node_id: int | None, found: re.Match[str], why: str) -> ServerEvent:
