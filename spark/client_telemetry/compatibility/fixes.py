@@ -24,6 +24,9 @@ from client_telemetry.compatibility.verdict import YES, Finding
 
 CANDIDATES_ADVISED = 3
 """Candidates whose advice a fix holds, the likeliest."""
+NOT_IDENTIFIED = "library not identified"
+"""How a fix begins that has to wait until the owner has said which library it is."""
+PINNED = "if the application pins a protocol version (sarama Version, kafka-python api_version), raise it"
 _NEW_PROTOCOL = frozenset((68, 69))
 """ConsumerGroupHeartbeat and ConsumerGroupDescribe (KIP-848)."""
 
@@ -42,13 +45,12 @@ def for_refused(keys: list[int], case: Case) -> str:
     if identity and (known := advice.on(identity.library, keys, target)):
         return known
     needs = ", ".join(
-        f"{apis.name(key)} {api.served.min} or later" for key in keys if (api := served.by(target).get(key))
+        f"{apis.name(key)} v{api.served.min} or later" for key in keys if (api := served.by(target).get(key))
     )
     needs = f" (needs {needs})" if needs else ""
-    pinned = "raise the Kafka version that its configuration pins, if it pins one"
     if identity:
-        return f"upgrade {identity.library}, or {pinned}{needs}"
-    return _of_unnamed(case, keys, f"find out which client library it is and upgrade it, or {pinned}{needs}")
+        return f"if the application pins a protocol version, raise it, otherwise upgrade {identity.library}{needs}"
+    return _of_unnamed(case, keys, f"{PINNED}, otherwise upgrade the library{needs}")
 
 
 def _of_unnamed(case: Case, keys: list[int], otherwise: str) -> str:
@@ -56,20 +58,16 @@ def _of_unnamed(case: Case, keys: list[int], otherwise: str) -> str:
     of the likeliest candidates."""
     who = case.looks_like
     if who is None or not who.candidates:
-        return otherwise
+        return f"{NOT_IDENTIFIED}: {otherwise}"
     if who.named:
         known = advice.on(who.named.library, keys, case.target)
-        return (
-            f"it is probably {who.named.text} (not declared): {known}; otherwise {otherwise}"
-            if known
-            else otherwise
-        )
+        return f"probably {who.named.text} (not declared): {known or otherwise}"
     found = [
         f"if it is {each.library}: {known}"
         for each in who.candidates[:CANDIDATES_ADVISED]
         if (known := advice.on(each.library, keys, case.target))
     ]
-    return "; ".join([f"library not identified, candidates: {who.names}", *found, f"otherwise {otherwise}"])
+    return f"{NOT_IDENTIFIED}: " + "; ".join([*found, f"otherwise: {otherwise}" if found else otherwise])
 
 
 def for_issue(issue: KnownIssue, case: Case) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression, EqualTo, In
+from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression, EqualTo, In, IsNull, Or
 from pyiceberg.io import FileIO, load_file_io
 from pyiceberg.manifest import DataFile as IcebergFile
 from pyiceberg.manifest import DataFileContent, ManifestEntry
@@ -231,11 +231,16 @@ def portions(files: Sequence[PartitionFile], schema: pa.Schema) -> Iterator[pa.T
 
 
 def all_of(equal: Mapping[str, object]) -> BooleanExpression:
-    """Rows whose columns equal the values; a list means any of them."""
-    conditions = [In(n, v) if isinstance(v, list) else EqualTo(n, v) for n, v in equal.items()]
+    """Rows whose columns equal the values; a list means any of them, None in it a null."""
+    conditions = [_any_of(n, v) if isinstance(v, list) else EqualTo(n, v) for n, v in equal.items()]
     if not conditions:
         return AlwaysTrue()
     return conditions[0] if len(conditions) == 1 else And(*conditions)
+
+
+def _any_of(column: str, values: list[Any]) -> BooleanExpression:
+    wanted = In(column, [value for value in values if value is not None])
+    return Or(wanted, IsNull(column)) if None in values else wanted
 
 
 @dataclass(frozen=True)

@@ -202,24 +202,33 @@ class Lake:
         """Id of the snapshot that readers see now."""
         return self.table(table).metadata.refs["main"].snapshot_id
 
-    def rows(self, table: Table, snapshot: int | None = None, **equal: object) -> list[dict[str, Any]]:
-        """Rows of a small table as dicts, without Spark; `equal` filters by column, a list means any of its values. An
-        absent table is empty, and a column that is younger than the snapshot or the table is null."""
+    def rows(
+        self, table: Table, snapshot: int | None = None, columns: Sequence[str] = (), **equal: object
+    ) -> list[dict[str, Any]]:
+        """Rows of a small table as dicts, without Spark; `equal` filters by column, a list means any of its values;
+        `columns`: only these, () = all. An absent table is empty, and a column that is younger than the snapshot or the
+        table is null."""
         try:
             iceberg = self.table(table)
         except NoSuchTableError:
             return []
-        return self.rows_of(iceberg, table, snapshot, **equal)
+        return self.rows_of(iceberg, table, snapshot, columns, **equal)
 
     def rows_of(
-        self, iceberg: IcebergTable, table: Table, snapshot: int | None = None, **equal: object
+        self,
+        iceberg: IcebergTable,
+        table: Table,
+        snapshot: int | None = None,
+        columns: Sequence[str] = (),
+        **equal: object,
     ) -> list[dict[str, Any]]:
         """The same of a table that is loaded already."""
         rows = []
         for file in partition_files(iceberg, table, snapshot, equal):
             for group in file.row_groups(table.arrow_schema, as_dictionaries=False):
-                found = matching(group, equal).to_pylist(maps_as_pydicts="strict")
-                rows += [_plain(row) for row in found]
+                found = matching(group, equal)
+                found = found.select(columns) if columns else found
+                rows += [_plain(row) for row in found.to_pylist(maps_as_pydicts="strict")]
         return rows
 
     def read(self, table: Table, snapshot: int | None = None, branch: str | None = None) -> DataFrame:

@@ -4,14 +4,18 @@ Reads what `impact` wrote, and coverage from the snapshots that it names. Needs 
 """
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import Any
 
+from client_telemetry.compatibility.evidence import UNKNOWN
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
 from client_telemetry.publish.place import published_place
+from client_telemetry.reports.upgrade import client_profiles
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.publish import publish as write_report
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.table import Table
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
@@ -31,8 +35,9 @@ def publish(stage: Stage) -> Outcome:
 
     days = _days(question)
 
-    def of_the_days(table: Table) -> list[dict[str, Any]]:
-        return lake.rows(table, question["snapshots"][table.name], cluster_id=stage.cluster, dt=days)
+    def of_the_days(table: Table, columns: Sequence[str] = (), **equal: object) -> list[dict[str, Any]]:
+        snapshot = question["snapshots"][table.name]
+        return lake.rows(table, snapshot, columns, cluster_id=stage.cluster, dt=days, **equal)
 
     report = build_report(
         question,
@@ -41,6 +46,8 @@ def publish(stage: Stage) -> Outcome:
         of_the_days(BROKER_HOURS),
         of_the_days(BROKERS),
         _latest_results(stage, question),
+        profile_rows=of_the_days(CLIENTS, client_profiles.COLUMNS),
+        use_rows=of_the_days(CLIENTS, client_profiles.USE_COLUMNS, client_software_name=[None, "", UNKNOWN]),
         cluster_name=told.cluster_name,
     )
     with published_place(told.publish, "upgrade_impact") as place:

@@ -1,13 +1,13 @@
 """Inline SVG of the page: bars of clients by outcome, and the strip of broker hours. Colours and patterns are in
 page.css by class; widths are attributes, since the page's policy forbids style attributes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from markupsafe import Markup
 
 from client_telemetry.reports.coverage import COMPLETENESS
-from client_telemetry.reports.upgrade.model import OUTCOMES, Coverage, CoverageRun
+from client_telemetry.reports.upgrade.model import OUTCOMES, Coverage, CoverageRun, DaySeen
 
 STRIP_WIDTH = 560
 LABEL_WIDTH = 66
@@ -60,6 +60,49 @@ def count_bar(count: int, marked: int, scale: int, words: str, height: int = 12)
     )
     return Markup('<svg class="bar" height="{}" role="img" aria-label="{}"><title>{}</title>{}</svg>').format(
         height, words, words, Markup(rects)
+    )
+
+
+def pareto_bar(left: int, of: int) -> Markup:
+    """How many of `of` applications still break after a change and those before it. The number must stand beside it as
+    text."""
+    share = 100 * left / of if of else 0
+    words = f"{left:,} of {of:,} still break"
+    return Markup(
+        f'<svg class="bar pareto" height="10" role="img" aria-label="{words}"><title>{words}</title>'
+        f'<rect class="none" width="100%" height="10"/><rect class="f-breaks_at_once" width="{share:.4g}%" height="10"/></svg>'
+    )
+
+
+RHYTHM_WIDTH, RHYTHM_HEIGHT = 260, 12
+LEAST_WIDTH = 1.5
+"""So that seconds of a week are seen."""
+
+
+def rhythm(days: Sequence[DaySeen], begin: datetime, end: datetime) -> Markup:
+    """When a client was seen between the beginning and the end of the evidence, a bar for each day from its first to its
+    last evidence. The numbers must stand beside it as text."""
+    span = end - begin
+    if span <= timedelta(0) or not days:
+        return Markup("")
+    parts = []
+    for day in days:
+        start, stop = (
+            min(max((moment - begin) / span, 0), 1) * RHYTHM_WIDTH
+            for moment in (day.first_seen_at, day.last_seen_at)
+        )
+        start = min(start, RHYTHM_WIDTH - LEAST_WIDTH)
+        words = (
+            f"{day.first_seen_at:%Y-%m-%d %H:%M} to {day.last_seen_at:%H:%M}: {day.connections:,} connections"
+        )
+        parts.append(
+            f'<rect class="whole" x="{start:.4g}" width="{max(stop - start, LEAST_WIDTH):.4g}" '
+            f'height="{RHYTHM_HEIGHT}"><title>{words}</title></rect>'
+        )
+    label = f"seen on {len(days)} {'day' if len(days) == 1 else 'days'} of the evidence"
+    return Markup(
+        f'<svg class="strip rhythm" viewBox="0 0 {RHYTHM_WIDTH} {RHYTHM_HEIGHT}" role="img" aria-label="{label}">'
+        f'<rect class="none" width="{RHYTHM_WIDTH}" height="{RHYTHM_HEIGHT}"/>{"".join(parts)}</svg>'
     )
 
 

@@ -22,3 +22,13 @@ def folder_name(name: str) -> str:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"{portable.rstrip('-')}-{digest}".lstrip("-")
+
+
+def anchor(kind: str, *key: str | None) -> str:
+    """A fragment of an address that names the same thing on every page: `kind` and 12 hex digits of a digest.
+
+    >>> anchor("client", "User:a", "orders", None)
+    'client-7cba5b2a82c0'
+    """
+    text = "\0".join("\1" if part is None else part for part in key)
+    return f"{kind}-{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}"

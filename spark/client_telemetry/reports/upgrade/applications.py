@@ -2,13 +2,15 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime
+from datetime import date, datetime
 
+from client_telemetry.reports.names import anchor
 from client_telemetry.reports.upgrade.client_verdicts import seen_rarely
 from client_telemetry.reports.upgrade.model import (
     OUTCOMES,
     Application,
     ClientVerdict,
+    DaySeen,
     OtherTarget,
     Step,
     outcome,
@@ -39,6 +41,7 @@ def _application(
     mixed = _worst(clients, lambda client: client.mixed_verdict)
     back = _worst(clients, lambda client: client.rollback_verdict)
     return Application(
+        anchor=anchor("application", worst.principal, worst.owner, worst.application),
         name=worst.application,
         kind=worst.application_kind,
         product=next((client.product for client in clients if client.product), None),
@@ -71,8 +74,25 @@ def _application(
         last_seen_at=last,
         safe_so_far=all(client.safe_so_far for client in clients),
         seen_rarely=seen_rarely(first, last, begin, end) if begin and end else None,
+        changes=tuple(sorted({client.change for client in clients if client.change})),
+        days_seen=_days_seen(clients),
         counts=counts(clients),
         clients=clients,
+    )
+
+
+def _days_seen(clients: Sequence[ClientVerdict]) -> tuple[DaySeen, ...]:
+    days: dict[date, list[DaySeen]] = {}
+    for seen in (day for client in clients for day in client.days_seen):
+        days.setdefault(seen.dt, []).append(seen)
+    return tuple(
+        DaySeen(
+            day,
+            min(seen.first_seen_at for seen in of_day),
+            max(seen.last_seen_at for seen in of_day),
+            sum(seen.connections for seen in of_day),
+        )
+        for day, of_day in sorted(days.items())
     )
 
 

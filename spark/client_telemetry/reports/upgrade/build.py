@@ -13,10 +13,13 @@ from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade import mixed_and_rollback, release_comparison, release_notes
 from client_telemetry.reports.upgrade.answer import answer, text
 from client_telemetry.reports.upgrade.applications import applications, counts
+from client_telemetry.reports.upgrade.changes import changes, first_of
+from client_telemetry.reports.upgrade.client_profiles import client_profiles
 from client_telemetry.reports.upgrade.client_verdicts import client_verdicts
 from client_telemetry.reports.upgrade.model import (
     SCHEMA_VERSION,
     Application,
+    Change,
     ClientVerdict,
     Coverage,
     OwnerStake,
@@ -27,7 +30,6 @@ from client_telemetry.reports.upgrade.model import (
     SoftwareVersion,
     UpgradeReport,
 )
-from client_telemetry.reports.upgrade.wording import without_brackets
 from client_telemetry.reports.versions import version_order
 
 _T = TypeVar("_T")
@@ -58,16 +60,19 @@ def build_report(
     broker_rows: Iterable[Mapping[str, Any]],
     warnings: Iterable[Mapping[str, Any]] = (),
     *,
+    profile_rows: Iterable[Mapping[str, Any]] = (),
+    use_rows: Iterable[Mapping[str, Any]] = (),
     cluster_name: str | None = None,
 ) -> UpgradeReport:
     """The report of one question. Arguments are rows as read from the tables, times with their zone:
     `question` of `upgrade_reports`; the others of `upgrade_verdicts`, `upgrade_findings`, `broker_hours`,
     `brokers` and `quality_results` (all rows; those that are no failed warning are passed over).
-    `cluster_name` is what people call the cluster; its id, if nothing else.
+    `profile_rows`, `use_rows`: of `clients`, see client_profiles.py. `cluster_name` is what people call the cluster; its id, if nothing else.
 
     Raises ClientCountDiffers, and what `client_verdicts` raises."""
     asked = _question(question, cluster_name)
-    clients = client_verdicts(verdict_rows, finding_rows, asked.evidence_from, asked.evidence_until)
+    profiles = client_profiles(profile_rows, use_rows, asked.evidence_until, asked.from_release)
+    clients = client_verdicts(verdict_rows, finding_rows, asked.evidence_from, asked.evidence_until, profiles)
     if len(clients) != asked.clients:
         raise ClientCountDiffers(
             f"report {asked.report_id}: the question tells of {asked.clients} clients, "
@@ -92,6 +97,7 @@ def build_report(
         already_failing,
         works_again,
     )
+    to_make = changes(programs)
     compared = release_comparison.compared_targets(question["targets"] or (), asked.to_release, programs)
     return UpgradeReport(
         schema_version=SCHEMA_VERSION,
@@ -108,7 +114,8 @@ def build_report(
         already_failing=already_failing,
         works_again=works_again,
         coverage=seen,
-        owners=_owners(programs),
+        changes=to_make,
+        owners=_owners(programs, to_make),
         software=_software(clients),
         applications=programs,
         clients=clients,
@@ -184,14 +191,15 @@ def _many(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def _owners(programs: Sequence[Application]) -> tuple[OwnerStake, ...]:
+def _owners(programs: Sequence[Application], to_make: Sequence[Change]) -> tuple[OwnerStake, ...]:
     """Most at stake first: by applications that break at once, later, that lack evidence, degrade."""
     stakes = []
+    concerned: dict[str | None, list[Change]] = {}
+    for change in to_make:
+        for owner in change.owners:
+            concerned.setdefault(owner, []).append(change)
     for owner, theirs in _grouped(programs, lambda each: each.owner).items():
-        fixes = Counter(
-            without_brackets(each.fix) for each in theirs if each.verdict == "breaks" and each.fix
-        )
-        fix, freed = min(fixes.items(), key=lambda item: (-item[1], item[0]), default=(None, 0))
+        fix, freed = first_of(concerned.get(owner, ()), owner)
         contact = next((each.owner_contact for each in theirs if each.owner_contact), None)
         folder = NO_OWNER_FOLDER if owner is None else folder_name(owner)
         clients = sum(len(each.clients) for each in theirs)

@@ -6,7 +6,11 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
+from client_telemetry.identity.kip511 import told
 from client_telemetry.reports.client_key import client_key
+from client_telemetry.reports.names import anchor
+from client_telemetry.reports.upgrade.changes import of_fix
+from client_telemetry.reports.upgrade.client_profiles import ClientProfile
 from client_telemetry.reports.upgrade.model import (
     OUTCOMES,
     WELL_OBSERVED_FOR,
@@ -17,6 +21,7 @@ from client_telemetry.reports.upgrade.model import (
     Step,
     outcome,
 )
+from client_telemetry.reports.upgrade.wording import owner_question
 from client_telemetry.reports.versions import version_order
 
 BRIEF_SHARE = 0.1
@@ -24,7 +29,21 @@ BRIEF_SHARE = 0.1
 SILENT_SHARE = 0.5
 """So is one that is not seen in this last share of it."""
 
-_DERIVED = ("outcome", "trigger", "safe_so_far", "seen_rarely", "findings")
+_OF_THE_PROFILE = tuple(field.name for field in fields(ClientProfile))
+_DERIVED = (
+    *(
+        "anchor",
+        "outcome",
+        "trigger",
+        "safe_so_far",
+        "seen_rarely",
+        "change",
+        "is_unidentified",
+        "owner_question",
+    ),
+    *_OF_THE_PROFILE,
+    "findings",
+)
 _ROW_COLUMNS = tuple(field.name for field in fields(ClientVerdict) if field.name not in _DERIVED)
 _FINDING_COLUMNS = tuple(field.name for field in fields(Finding))
 _ARRAYS = {"roles", "application_notes", "missing", "broker_ids", "source_objects", "source_sequences"}
@@ -48,8 +67,9 @@ def client_verdicts(
     finding_rows: Iterable[Mapping[str, Any]],
     evidence_from: datetime | None,
     evidence_until: datetime | None,
+    profiles: Mapping[tuple[str | None, ...], ClientProfile] | None = None,
 ) -> tuple[ClientVerdict, ...]:
-    """By outcome, owner (none last), software, client id and principal. Raises UnknownVerdict,
+    """By outcome, owner (none last), software, client id and principal. `profiles`: by client_key. Raises UnknownVerdict,
     FindingWithoutVerdict, TwoVerdicts."""
     findings: dict[tuple[Any, ...], list[Finding]] = defaultdict(list)
     for row in finding_rows:
@@ -65,7 +85,11 @@ def client_verdicts(
         )
     begin = evidence_from or min((row["first_seen_at"] for row in rows.values()), default=None)
     end = evidence_until or max((row["last_seen_at"] for row in rows.values()), default=None)
-    clients = [_client(row, findings.get(key, []), begin, end) for key, row in rows.items()]
+    profiles = profiles or {}
+    clients = [
+        _client(row, findings.get(key, []), begin, end, profiles.get(key, ClientProfile()))
+        for key, row in rows.items()
+    ]
     return tuple(sorted(clients, key=_order))
 
 
@@ -76,7 +100,13 @@ def _values(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
     }
 
 
-def _client(row: Mapping[str, Any], findings: list[Finding], begin: datetime, end: datetime) -> ClientVerdict:
+def _client(
+    row: Mapping[str, Any],
+    findings: list[Finding],
+    begin: datetime,
+    end: datetime,
+    profile: ClientProfile,
+) -> ClientVerdict:
     findings = sorted(findings, key=lambda finding: finding.finding)
     latent = (f.trigger for f in findings if f.when == "latent" and f.verdict == row["verdict"] and f.trigger)
     values = _values(row, _ROW_COLUMNS)
@@ -85,14 +115,28 @@ def _client(row: Mapping[str, Any], findings: list[Finding], begin: datetime, en
     values["steps"] = tuple(Step(**step) for step in row.get("steps") or ())
     for flag in ("already_failing", "works_again"):
         values[flag] = bool(row.get(flag))
+    unidentified = _is_unidentified(row)
     return ClientVerdict(
         **values,
+        **{name: getattr(profile, name) for name in _OF_THE_PROFILE},
+        anchor=anchor("client", *client_key(row)),
+        change=of_fix(row["fix"]).text if row["verdict"] == "breaks" else None,
+        is_unidentified=unidentified,
+        owner_question=owner_question(row, profile) if unidentified else None,
         safe_so_far=row["verdict"] == "safe" and not _is_well_observed(row),
         outcome=_outcome(row["verdict"], row["when"]),
         trigger=next(latent, None) if row["when"] == "latent" else None,
         seen_rarely=seen_rarely(row["first_seen_at"], row["last_seen_at"], begin, end),
         findings=tuple(findings),
     )
+
+
+def _is_unidentified(row: Mapping[str, Any]) -> bool:
+    if told(row["client_software_name"]) is not None or row["verdict"] == "safe":
+        return False
+    if row["verdict"] == "insufficient_evidence" or not row["fix"]:
+        return not (row["identified_as"] or "").startswith("probably ")
+    return of_fix(row["fix"]).certainty == "open"
 
 
 def _is_well_observed(row: Mapping[str, Any]) -> bool:

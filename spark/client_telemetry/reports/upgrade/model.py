@@ -47,6 +47,14 @@ OUTCOME_MEANINGS = {
     "safe": "every request that its role needs was observed or is declared, and the new release serves it",
 }
 
+CERTAINTIES = {
+    "exact": "the change is known",
+    "conditional": "the library is known; what to change depends on its configuration",
+    "open": "the library is not identified: ask the owner",
+    "none": "no change is known",
+}
+"""How much of a change is known, surest first."""
+
 CONFIDENCE_MEANINGS = {
     "observed": "requests of that version were seen",
     "declared": "from the software name and version that the client told the broker (KIP-511)",
@@ -134,6 +142,38 @@ class Step:
 
 
 @dataclass(frozen=True)
+class CandidateLibrary:
+    """A library that a client which declares none can be. `exact`: APIs used with just the version that it takes on these
+    brokers."""
+
+    library: str
+    versions: str
+    """With the library: `sarama 1.17.0 or later`."""
+    exact: int
+
+
+@dataclass(frozen=True)
+class RelatedClient:
+    """Another client that may be the same application: an entry of `clients.related`."""
+
+    relation: str
+    client_id: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    because: str
+
+
+@dataclass(frozen=True)
+class DaySeen:
+    """A day of evidence on which the client was seen."""
+
+    dt: date
+    first_seen_at: datetime
+    last_seen_at: datetime
+    connections: int
+
+
+@dataclass(frozen=True)
 class ClientVerdict:
     """One client: the columns of `upgrade_verdicts` without those that name the question, then what is
     derived from them. Client-supplied strings are exactly as they came."""
@@ -174,6 +214,8 @@ class ClientVerdict:
     broker_ids: tuple[int, ...]
     first_seen_at: datetime
     last_seen_at: datetime
+    anchor: str
+    """Its address on the page, the same in every report: names.anchor."""
     outcome: str
     """A key of OUTCOMES."""
     trigger: str | None
@@ -182,6 +224,24 @@ class ClientVerdict:
     """Safe, by less than WELL_OBSERVED_FOR or fewer than WELL_OBSERVED_REQUESTS of its own requests."""
     seen_rarely: str | None
     """Why the client counts as seen rarely, in words; null = it does not."""
+    change: str | None
+    """The change that cures it, as the rows of UpgradeReport.changes group it; null = it does not break."""
+    is_unidentified: bool
+    """It declares no library, none can be told, no product of its own has advice, and it is not called safe."""
+    candidates: tuple[CandidateLibrary, ...]
+    """Likeliest first; empty where it declares a library."""
+    candidates_because: tuple[str, ...]
+    """What tells them apart."""
+    owner_question: str | None
+    """The one question to the owner of an unidentified client."""
+    addresses: int
+    """Distinct addresses, the most of all days; 0 = the table `clients` says nothing of it."""
+    address_sample: tuple[str, ...]
+    listeners: tuple[str, ...]
+    group_ids: tuple[str, ...]
+    transactional_ids: tuple[str, ...]
+    related: tuple[RelatedClient, ...]
+    days_seen: tuple[DaySeen, ...]
     findings: tuple[Finding, ...]
 
 
@@ -190,6 +250,8 @@ class Application:
     """What an owner would call one program: the clients with one principal, owner and application. Its verdict, and what
     belongs to it, is that of its worst client; `requests` and the like are of all."""
 
+    anchor: str
+    """Its address on the page, the same in every report."""
     name: str
     kind: str
     """A word of upgrade_verdicts.application_kind."""
@@ -226,10 +288,44 @@ class Application:
     safe_so_far: bool
     """Safe, and none of its clients was seen for long."""
     seen_rarely: str | None
+    changes: tuple[str, ...]
+    """`text` of the changes that its clients which break need."""
+    days_seen: tuple[DaySeen, ...]
     counts: dict[str, int]
     """Its clients per outcome."""
     clients: tuple[ClientVerdict, ...]
     """Worst first. report.json has their places in `clients`."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """A line as it is typed. `file`: what to open; `line`: with a leading `-` one to remove; `release_notes`: a URL, null =
+    none known."""
+
+    file: str
+    line: str
+    release_notes: str | None
+
+
+@dataclass(frozen=True)
+class Change:
+    """One change and whom it cures. A client that breaks belongs to one change, which is all that it needs."""
+
+    text: str
+    certainty: str
+    """A key of CERTAINTIES."""
+    instead: tuple[str, ...]
+    """Other target releases that cure some of its clients without it, in words."""
+    edits: tuple[Edit, ...]
+    clients: int
+    inferred: int
+    """Of these, clients whose library is not declared but as good as certain."""
+    owners: tuple[str | None, ...]
+    """Of its clients, those with most of them first."""
+    applications_left: int
+    """Applications that still break after this change and those before it."""
+    applications: tuple[Application, ...]
+    """With such clients. report.json has their places in `applications`."""
 
 
 @dataclass(frozen=True)
@@ -321,9 +417,10 @@ class OwnerStake:
     counts: dict[str, int]
     """Applications per outcome."""
     first_fix: str | None
-    """The change that frees most of the owner's applications that break, without what it says in brackets: changes that
-    differ there only count as one."""
+    """The first of `changes` among those of the owner's clients, by what it cures for this owner; null = none breaks, or no
+    change is known."""
     first_fix_applications: int
+    """Applications of the owner with clients that it cures."""
 
 
 @dataclass(frozen=True)
@@ -471,6 +568,8 @@ class UpgradeReport:
     works_again: int
     """Of these, those that the release that was asked about serves."""
     coverage: Coverage
+    changes: tuple[Change, ...]
+    """Surest first, then those that cure most."""
     owners: tuple[OwnerStake, ...]
     """Most at stake first."""
     software: tuple[Software, ...]

@@ -2,21 +2,26 @@
 client-supplied text only after client_strings.py and HTML escaping. Markup is in page.html, looks in page.css, the
 filter and sorting in page.js, what it shares with other pages in markup.py and parts.html."""
 
+import re
+from collections.abc import Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from jinja2 import Template
 
 from client_telemetry.identity.applications import KINDS
+from client_telemetry.identity.kip511 import told
 from client_telemetry.reports import charts
 from client_telemetry.reports.markup import page_parts, template
-from client_telemetry.reports.upgrade import mixed_and_rollback, release_notes, wording
+from client_telemetry.reports.upgrade import changes, mixed_and_rollback, release_notes, wording
 from client_telemetry.reports.upgrade.model import (
     CONFIDENCE_MEANINGS,
     OUTCOME_MEANINGS,
     OUTCOMES,
     STEPS,
     Application,
+    Change,
+    RelatedClient,
     UpgradeReport,
     outcome,
 )
@@ -30,16 +35,31 @@ EXPLAINED = 80
 report.json."""
 LESSER = ("insufficient_evidence", "degrades", "unsupported")
 """Outcomes between those that break and `safe`, whose findings the page holds if there is room."""
-OWNERS_FIRST = 6
-"""Owners on the first screen."""
-DIFFERENCES_OPEN = 4
+CHANGES_FIRST = 6
+OWNERS_FIRST = 12
+"""Changes and owners on the first screen."""
+CARDS_SHOWN = 40
+CANDIDATES_SHOWN = 3
+IDS_SHOWN = 8
 VERSIONS_SHOWN = 40
 SOFTWARE_SHOWN = 60
 OBJECTS_SHOWN = 1
 
 
-def report_page(report: UpgradeReport) -> str:
-    """The page. A few hundred kilobytes for thousands of clients: see LISTED and EXPLAINED."""
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+")
+
+
+class ChangesShown(NamedTuple):
+    """What the cell of an application says of its changes. `card`: anchor of its first client with a card."""
+
+    fixes: tuple[str, ...]
+    certainties: frozenset[str]
+    card: str | None
+
+
+def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> str:
+    """The page. A few hundred kilobytes for thousands of clients: see LISTED and EXPLAINED. `links`: to other published
+    pages, as (name, relative address)."""
     by_outcome = {
         outcome: [each for each in report.applications if each.outcome == outcome] for outcome in OUTCOMES
     }
@@ -52,6 +72,13 @@ def report_page(report: UpgradeReport) -> str:
     ]
     if len(report.applications) <= EXPLAINED:
         explained += by_outcome["safe"]
+    cards = [
+        (client, application)
+        for application in report.applications
+        for client in application.clients
+        if client.is_unidentified
+    ]
+    numbered = list(enumerate(report.changes, start=1))
     return _template().render(
         report=report,
         question=report.question,
@@ -60,6 +87,15 @@ def report_page(report: UpgradeReport) -> str:
         explained={id(each) for each in explained[:EXPLAINED]},
         must_act=len(breaking),
         groups=groups,
+        carded={client.anchor for client, _ in cards[:CARDS_SHOWN]},
+        links=links,
+        numbered=numbered,
+        first_changes=_first_changes(numbered),
+        cards=cards,
+        begin=report.question.evidence_from
+        or min((client.first_seen_at for client in report.clients), default=None),
+        end=report.question.evidence_until
+        or max((client.last_seen_at for client in report.clients), default=None),
         rare=[each for each in report.applications if each.seen_rarely],
         failing=[each for each in report.applications if each.already_failing],
         working_again=[each for each in report.applications if each.works_again],
@@ -73,6 +109,34 @@ def report_page(report: UpgradeReport) -> str:
         widest=max((software.clients for software in report.software), default=0),
         **page_parts(),
     )
+
+
+def _first_changes(numbered: list[tuple[int, Change]]) -> list[tuple[int, Change]]:
+    """For the first screen: the first few, and always how many applications wait for an answer of their owner."""
+    opened = [(number, each) for number, each in numbered if each.certainty == "open"]
+    first = [pair for pair in numbered if pair not in opened]
+    return first[: CHANGES_FIRST - len(opened)] + opened
+
+
+def _identified(application: Application) -> str | None:
+    """What its first client was identified as; of an unidentified one the likeliest candidates."""
+    client = application.clients[0]
+    if client.is_unidentified and client.candidates:
+        return f"can be {wording.either(each.library for each in client.candidates[:CANDIDATES_SHOWN])}"
+    return client.identified_as
+
+
+def _changes_shown(application: Application) -> ChangesShown:
+    broken = [client for client in application.clients if client.verdict == "breaks"]
+    known = [part for client in broken if (part := changes.of_fix(client.fix)).certainty != "open"]
+    certainties = frozenset(changes.of_fix(client.fix).certainty for client in broken)
+    card = next((client.anchor for client in application.clients if client.is_unidentified), None)
+    return ChangesShown(tuple(dict.fromkeys(part.text for part in known)), certainties, card)
+
+
+def _related_software(related: RelatedClient) -> str:
+    software = (told(related.client_software_name), told(related.client_software_version))
+    return " ".join(filter(None, software)) or wording.NOT_TOLD
 
 
 def _compared(report: UpgradeReport) -> list[str]:
@@ -115,6 +179,12 @@ def _template() -> Template:
         "sentence_case": wording.sentence_case,
         "untold": wording.untold,
         "condition": wording.condition,
+        "fixes": _changes_shown,
+        "identified": _identified,
+        "by_candidate": changes.by_candidate,
+        "edits": changes.edits_of,
+        "related_software": _related_software,
+        "is_address": lambda text: _ADDRESS.fullmatch(text) is not None,
         "period": lambda pair: wording.period(*pair),
     }
     values = {
@@ -124,7 +194,10 @@ def _template() -> Template:
         "CONFIDENCE_MEANINGS": CONFIDENCE_MEANINGS,
         "WEIGHTS": release_notes.WEIGHTS,
         "OWNERS_FIRST": OWNERS_FIRST,
-        "DIFFERENCES_OPEN": DIFFERENCES_OPEN,
+        "CHANGES_FIRST": CHANGES_FIRST,
+        "CARDS_SHOWN": CARDS_SHOWN,
+        "CANDIDATES_SHOWN": CANDIDATES_SHOWN,
+        "IDS_SHOWN": IDS_SHOWN,
         "EXPLAINED": EXPLAINED,
         "CLIENTS_SHOWN": CLIENTS_SHOWN,
         "APPLICATION_KINDS": KINDS,
@@ -132,5 +205,7 @@ def _template() -> Template:
         "SOFTWARE_SHOWN": SOFTWARE_SHOWN,
         "OBJECTS_SHOWN": OBJECTS_SHOWN,
         "bar": charts.bar,
+        "pareto_bar": charts.pareto_bar,
+        "rhythm": charts.rhythm,
     }
     return template("page.html", __package__, filters, values)

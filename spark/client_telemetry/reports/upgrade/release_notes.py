@@ -5,7 +5,7 @@ from client_telemetry.compatibility.releases import is_rollback
 from client_telemetry.reports.upgrade.model import ClusterNote, FalseAlarm, SkippedRelease
 
 WEIGHTS = {
-    "blocks": "in the way",
+    "blocks": "blocker",
     "skip_release": "skip",
     "breaks": "breaks",
     "may_break": "may break",
@@ -13,7 +13,7 @@ WEIGHTS = {
     "behaviour": "behaviour",
     "operations": "operations",
     "tools": "tools",
-    "info": "to know",
+    "info": "note",
 }
 """The weights of cluster_notes.csv in a reader's words."""
 

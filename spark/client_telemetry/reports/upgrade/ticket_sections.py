@@ -52,16 +52,16 @@ def the_change_itself(report: UpgradeReport) -> list[str]:
         alarms = ", ".join(f"{each.api_name} {each.versions}" for each in report.false_alarms)
         lines += bullets(
             [
-                f"DeprecatedRequestsPerSec and the request log of {question.from_release} call these deprecated, and "
-                f"{question.to_release} serves them: {alarms}."
+                f"DeprecatedRequestsPerSec and the request log of {question.from_release} call these deprecated, although "
+                f"{question.to_release} accepts them: {alarms}."
             ]
         )
-    lines += ["", "## While brokers differ", "", prose(" ".join(report.mixed_window.sentences)), ""]
+    lines += ["", "## During the rolling upgrade", "", prose(" ".join(report.mixed_window.sentences)), ""]
     differing = [each for each in report.applications if differs_in_the_mixed_window(each)]
     lines += _applications([(c, c.mixed_verdict, c.mixed_explanation) for c in differing])
     if report.way_back:
         lines += [
-            f"## The way back to {question.from_release}",
+            f"## Rollback to {question.from_release}",
             "",
             prose(" ".join(report.way_back.sentences)),
             "",

@@ -1,10 +1,13 @@
 """How values read in a sentence, the same on the page and in the ticket. No markup, no counting."""
 
 import re
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from client_telemetry.identity.kip511 import told
 from client_telemetry.reports.upgrade.answer import trigger_head
+from client_telemetry.reports.upgrade.client_profiles import ClientProfile
 from client_telemetry.reports.upgrade.model import (
     OUTCOMES,
     Application,
@@ -14,7 +17,7 @@ from client_telemetry.reports.upgrade.model import (
     outcome,
 )
 
-NOT_TOLD = "not told"
+NOT_TOLD = "not declared"
 SOFTWARE_NAMED = 3
 
 
@@ -113,6 +116,36 @@ def sentence_case(text: str) -> str:
     """
     first = text.split(" ")[0]
     return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
+
+
+CANDIDATES_ASKED = 3
+"""Candidates that the question to an owner names."""
+_PINS = {
+    "sarama": "sarama Version",
+    "kafka-python": "kafka-python api_version",
+    "aiokafka": "aiokafka api_version",
+}
+
+
+def owner_question(row: Mapping[str, Any], profile: ClientProfile) -> str:
+    """What to ask the owner of a client whose library is not identified. Client-supplied text is not in it: it stands
+    where the client is named."""
+    likely = [each.library for each in profile.candidates[:CANDIDATES_ASKED]]
+    guess = f" ({either(likely)}, by its requests)" if likely else ""
+    pins = [words for library, words in _PINS.items() if library in likely] or list(_PINS.values())[:2]
+    return (
+        f"Which Kafka client library and version does this program use{guess}, and does its configuration pin a "
+        f"protocol version ({either(pins)})?"
+    )
+
+
+def either(names: Iterable[str]) -> str:
+    """
+    >>> either(["a", "b", "c"])
+    'a, b or c'
+    """
+    words = list(names)
+    return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def untold(client: ClientVerdict | Application) -> tuple[str, ...]:

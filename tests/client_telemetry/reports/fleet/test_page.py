@@ -123,7 +123,7 @@ def test_what_a_check_found_reads_as_words(build):
     assert "0.529412" not in words
     assert "257 of 75,416 rows" in words
     assert "257; 257" not in words
-    assert "found: 1)" in words
+    assert "(1)" in words
 
 
 def test_new_and_gone_clients_are_named(build, day_rows):

@@ -15,7 +15,20 @@ from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 
-DERIVED = ["outcome", "trigger", "safe_so_far", "seen_rarely", "findings"]
+DERIVED = [
+    *(
+        "anchor",
+        "outcome",
+        "trigger",
+        "safe_so_far",
+        "seen_rarely",
+        "change",
+        "is_unidentified",
+        "candidates",
+    ),
+    *("candidates_because", "owner_question", "addresses", "address_sample", "listeners", "group_ids"),
+    *("transactional_ids", "related", "days_seen", "findings"),
+]
 
 
 def names(dataclass) -> list[str]:
@@ -70,7 +83,7 @@ def test_a_question_of_other_rows_is_refused(rows):
         build(rows, [rows.verdict()], question=rows.question(2))
 
 
-def test_owner_with_most_at_stake_first_and_the_change_that_helps_most(rows):
+def test_owner_with_most_at_stake_first_and_the_change_that_fixes_most(rows):
     given = [
         rows.verdict("a", "breaks", owner="one", fix="x"),
         rows.verdict("b", "breaks", owner=None, owner_contact=None, fix="y"),
@@ -83,7 +96,7 @@ def test_owner_with_most_at_stake_first_and_the_change_that_helps_most(rows):
     owners = build(rows, given).owners
     assert [(o.owner, o.folder, o.first_fix, o.first_fix_applications) for o in owners] == [
         ("two", "two", "z", 2),
-        (None, "_no-owner", "y", 1),
+        (None, "_no-owner", "z", 1),
         ("one", "one", "x", 1),
     ]
 

@@ -3,7 +3,7 @@ import io
 
 import pytest
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.spreadsheet import cell, clients_csv, findings_csv
+from client_telemetry.reports.upgrade.spreadsheet import CLIENT_COLUMNS, cell, clients_csv, findings_csv
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
@@ -37,7 +37,8 @@ def test_columns_are_those_of_the_tables_then_the_derived_ones(fleet_report):
     clients = read(clients_csv(fleet_report.question, fleet_report.clients))
     findings = read(findings_csv(fleet_report.question, fleet_report.clients))
     columns = [column.name for column in UPGRADE_VERDICTS.columns]
-    assert list(clients[0]) == [*columns, "outcome", "trigger", "safe_so_far", "seen_rarely"]
+    derived = [name for name in CLIENT_COLUMNS if name not in columns]
+    assert list(clients[0]) == [*columns, *derived] and derived[1] == "outcome"
     assert list(findings[0]) == [column.name for column in UPGRADE_FINDINGS.columns]
     assert len(clients) == 42
     assert len(findings) == sum(len(client.findings) for client in fleet_report.clients)

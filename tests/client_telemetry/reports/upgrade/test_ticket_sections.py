@@ -14,11 +14,11 @@ def test_nearby_releases(compared):
 
 def test_half_way_and_back(compared):
     ticket = report_ticket(compared)
-    window = ticket.split("## While brokers differ")[1].split("##")[0]
-    back = ticket.split("## The way back to 3.9.1")[1].split("##")[0]
+    window = ticket.split("## During the rolling upgrade")[1].split("##")[0]
+    back = ticket.split("## Rollback to 3.9.1")[1].split("##")[0]
     assert "- `half-way`: breaks. While brokers differ, it stops." in window and "no-return" not in window
     assert "- `no-return`: breaks. Its group was converted." in back and "half-way" not in back
-    assert "In the way: Brokers before 4.0 do not know" in back
+    assert "Blocker: Brokers before 4.0 do not know" in back
 
 
 def test_going_back_has_its_notes_and_no_way_back(rows):
@@ -26,5 +26,5 @@ def test_going_back_has_its_notes_and_no_way_back(rows):
     report = build_report(rows.question(1, from_release="4.0.1", to_release="3.9.1"), [row], [], [], [])
     ticket = report_ticket(report)
     assert ticket.startswith("# Going back of") and "## Going back itself" in ticket
-    assert "## The way back" not in ticket and "cannot register while these are finalized" in ticket
+    assert "## Rollback" not in ticket and "cannot register while these are finalized" in ticket
     assert "are to go back from 4.0.1 to 3.9.1" in owner_ticket(report, report.owners[0])

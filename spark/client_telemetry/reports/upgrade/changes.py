@@ -1,0 +1,127 @@
+"""Fixes grouped: one row per change, with whom it cures. The engine's words for a fix (compatibility/fixes.py) become
+the change proper, what can be done to the brokers instead, and how sure it is."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from client_telemetry.compatibility import edits
+from client_telemetry.compatibility.fixes import NOT_IDENTIFIED, PINNED
+from client_telemetry.reports.upgrade.model import CERTAINTIES, Application, Change, ClientVerdict, Edit
+from client_telemetry.reports.upgrade.wording import without_brackets
+
+NO_CHANGE = "no change is known"
+IDENTIFY = "ask the owner which client library it is"
+"""The change of clients whose library is not identified: what follows depends on the answer."""
+_CERTAINTY = tuple(CERTAINTIES)
+_PROBABLY = re.compile(r"^probably [^;:]* \(not declared\): ")
+_INSTEAD = re.compile(
+    r"[;,] or (upgrade the brokers to [\d.]+ or later instead|go back to [\d.]+ only)"
+    r"(?:, which serves these versions)?"
+)
+_IF_IT_IS = re.compile(r"if it is ([\w/-]+): (.*?)(?=; if it is |; otherwise: |$)")
+
+
+class Wording(NamedTuple):
+    """A fix taken apart."""
+
+    text: str
+    certainty: str
+    instead: tuple[str, ...]
+    is_inferred: bool
+
+
+@lru_cache(maxsize=65536)
+def of_fix(fix: str | None) -> Wording:
+    """
+    >>> of_fix("upgrade brod to 4.4.2 or later (it is old); or upgrade the brokers to 4.0.1 or later instead").text
+    'upgrade brod to 4.4.2 or later'
+    """
+    if not fix:
+        return Wording(NO_CHANGE, "none", (), False)
+    instead = tuple(_INSTEAD.findall(fix))
+    fix = _INSTEAD.sub("", fix)
+    if fix.startswith(NOT_IDENTIFIED):
+        return Wording(IDENTIFY, "open", instead, False)
+    text = without_brackets(_PROBABLY.sub("", fix))
+    depends = text.startswith(PINNED[: PINNED.index("(")].rstrip())
+    return Wording(text, "conditional" if depends else "exact", instead, text != without_brackets(fix))
+
+
+def by_candidate(fix: str | None) -> dict[str, str]:
+    """What to change if an unidentified client is one of its candidates, by library.
+
+    >>> by_candidate("library not identified: if it is brod: upgrade brod; if it is kafkajs: replace it; otherwise: x")
+    {'brod': 'upgrade brod', 'kafkajs': 'replace it'}
+    """
+    return dict(_IF_IT_IS.findall(_INSTEAD.sub("", fix or "")))
+
+
+def changes(applications: Iterable[Application]) -> tuple[Change, ...]:
+    """Of all clients that break. The surest first; among these, what cures most applications together with what stands
+    before it, then most clients."""
+    groups: dict[str, list[tuple[Application, ClientVerdict]]] = {}
+    needs: Counter[frozenset[str]] = Counter()
+    for application in applications:
+        broken = [client for client in application.clients if client.verdict == "breaks"]
+        for client in broken:
+            groups.setdefault(of_fix(client.fix).text, []).append((application, client))
+        if broken:
+            needs[frozenset(of_fix(client.fix).text for client in broken)] += 1
+    sureness = {text: _sureness(members) for text, members in groups.items()}
+    result: list[Change] = []
+    done: set[str] = set()
+
+    def order(text: str) -> tuple[int, int, int, str]:
+        cured = sum(count for need, count in needs.items() if text in need and need <= done | {text})
+        return sureness[text], -cured, -len(groups[text]), text
+
+    while len(done) < len(groups):
+        text = min(groups.keys() - done, key=order)
+        done.add(text)
+        left = sum(count for need, count in needs.items() if not need <= done)
+        result.append(_change(text, groups[text], left))
+    return tuple(result)
+
+
+def _sureness(members: Iterable[tuple[Application, ClientVerdict]]) -> int:
+    return min(_CERTAINTY.index(of_fix(client.fix).certainty) for _, client in members)
+
+
+def _change(text: str, members: Sequence[tuple[Application, ClientVerdict]], left: int) -> Change:
+    parts = [of_fix(client.fix) for _, client in members]
+    owners = Counter(client.owner for _, client in members)
+    certainty = _CERTAINTY[_sureness(members)]
+    return Change(
+        text=text,
+        certainty=certainty,
+        instead=tuple(sorted({each for part in parts for each in part.instead})),
+        edits=edits_of(text) if certainty == "exact" else (),
+        clients=len(members),
+        inferred=sum(part.is_inferred for part in parts),
+        owners=tuple(sorted(owners, key=lambda owner: (-owners[owner], owner is None, owner or ""))),
+        applications_left=left,
+        applications=tuple({id(application): application for application, _ in members}.values()),
+    )
+
+
+def edits_of(text: str) -> tuple[Edit, ...]:
+    return tuple(Edit(each.file, each.line, each.release_notes or None) for each in edits.of(text))
+
+
+def first_of(changes_: Sequence[Change], owner: str | None) -> tuple[str | None, int]:
+    """The change to make first for one owner, and how many of the owner's applications have clients that it cures."""
+    best: tuple[str | None, int] = (None, 0)
+    ranked = sorted(
+        (
+            (_CERTAINTY.index(change.certainty), -sum(a.owner == owner for a in change.applications), place)
+            for place, change in enumerate(changes_)
+            if change.certainty != "none" and owner in change.owners
+        ),
+    )
+    if ranked:
+        _, count, place = ranked[0]
+        best = changes_[place].text, -count
+    return best

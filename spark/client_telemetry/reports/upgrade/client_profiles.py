@@ -1,0 +1,110 @@
+"""What the table `clients` says of a client over the days of evidence: where it sits, its groups, its relatives, when it
+was seen, and which library it can be where it declares none."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from client_telemetry.compatibility import identification
+from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.identity.kip511 import told
+from client_telemetry.reports.client_key import CLIENT_KEY, client_key
+from client_telemetry.reports.upgrade.model import CandidateLibrary, DaySeen, RelatedClient
+
+COLUMNS = (
+    *CLIENT_KEY,
+    "dt",
+    "addresses",
+    "address_sample",
+    "listeners",
+    "group_ids",
+    "transactional_ids",
+    "related",
+    "connections",
+    "first_seen_at",
+    "last_seen_at",
+)
+USE_COLUMNS = (*CLIENT_KEY, "api_uses")
+ADDRESSES_NAMED = 5
+IDS_NAMED = 64
+"""As many as a row of the table has."""
+
+
+@dataclass(frozen=True)
+class ClientProfile:
+    """Fields as in ClientVerdict."""
+
+    candidates: tuple[CandidateLibrary, ...] = ()
+    candidates_because: tuple[str, ...] = ()
+    addresses: int = 0
+    address_sample: tuple[str, ...] = ()
+    listeners: tuple[str, ...] = ()
+    group_ids: tuple[str, ...] = ()
+    transactional_ids: tuple[str, ...] = ()
+    related: tuple[RelatedClient, ...] = ()
+    days_seen: tuple[DaySeen, ...] = ()
+
+
+def client_profiles(
+    rows: Iterable[Mapping[str, Any]],
+    use_rows: Iterable[Mapping[str, Any]],
+    until: datetime | None,
+    from_release: str,
+) -> dict[tuple[str | None, ...], ClientProfile]:
+    """By client. `rows`: COLUMNS of `clients`, one row per client and day; `use_rows`: USE_COLUMNS of those that declare no
+    software. `until`: days on which a client was first seen at this time or later are left out, as its evidence is."""
+    days: dict[tuple[str | None, ...], list[Mapping[str, Any]]] = defaultdict(list)
+    for row in rows:
+        if until is None or row["first_seen_at"] < until:
+            days[client_key(row)].append(row)
+    answered: dict[tuple[str | None, ...], set[ApiUse]] = defaultdict(set)
+    for row in use_rows:
+        if told(row["client_software_name"]) is None:
+            answered[client_key(row)] |= {
+                ApiUse(use["api_key"], use["version"]) for use in row["api_uses"] if use["requests"]
+            }
+    return {key: _profile(of_days, answered.get(key), until, from_release) for key, of_days in days.items()}
+
+
+def _profile(
+    days: Sequence[Mapping[str, Any]], answered: set[ApiUse] | None, until: datetime | None, release: str
+) -> ClientProfile:
+    days = sorted(days, key=lambda row: row["dt"])
+    who = _identified(days[0]["client_id"], answered, release) if answered else None
+    latest = days[-1]
+    return ClientProfile(
+        candidates=tuple(CandidateLibrary(each.library, each.text, each.exact) for each in who.candidates)
+        if who
+        else (),
+        candidates_because=who.reasons if who else (),
+        addresses=max(row["addresses"] for row in days),
+        address_sample=_union(days, "address_sample")[:ADDRESSES_NAMED],
+        listeners=_union(days, "listeners"),
+        group_ids=_union(days, "group_ids")[:IDS_NAMED],
+        transactional_ids=_union(days, "transactional_ids")[:IDS_NAMED],
+        related=tuple(RelatedClient(**each) for each in latest["related"] or ()),
+        days_seen=tuple(
+            DaySeen(
+                row["dt"],
+                row["first_seen_at"],
+                min(row["last_seen_at"], until) if until else row["last_seen_at"],
+                row["connections"],
+            )
+            for row in days
+        ),
+    )
+
+
+def _identified(
+    client_id: str | None, answered: set[ApiUse], release: str
+) -> identification.Identification | None:
+    uses: dict[int, list[ApiUse]] = defaultdict(list)
+    for use in sorted(answered):
+        uses[use.api_key].append(use)
+    return identification.of(client_id, uses, release)
+
+
+def _union(days: Iterable[Mapping[str, Any]], column: str) -> tuple[str, ...]:
+    return tuple(sorted({value for row in days for value in row[column] or ()}))

@@ -1,0 +1,94 @@
+"""Fixes grouped, on the engine's own words for them."""
+
+import pytest
+from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
+from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.changes import IDENTIFY, NO_CHANGE, by_candidate, of_fix
+from client_telemetry.reports.upgrade.page import report_page
+
+SARAMA = "Fetch:4 ListOffsets:1 Metadata:5 OffsetCommit:1 OffsetFetch:1 JoinGroup:1 SyncGroup:0 Heartbeat:0"
+
+
+def fix(uses: str, client_id: str | None = None, name: str = "", version: str = "", to: str = "4.0.0") -> str:
+    evidence = ClientEvidence(name, version, client_id, parse_api_uses(uses), security_protocol="PLAINTEXT")
+    return judge(evidence, "3.9.1", to).fix
+
+
+@pytest.mark.parametrize(
+    ("case", "given", "text", "certainty", "instead"),
+    [
+        ("declared", fix("Fetch:11 JoinGroup:5", name="confluent-kafka-python", version="1.7.0-rdkafka-1.7.0"),
+         "upgrade confluent-kafka-python to 1.8.2 or later", "exact", ()),
+        ("as good as certain", fix(SARAMA, "sarama"), "upgrade sarama to 1.41.0 or later", "exact", ()),
+        ("4.0.1 accepts it", fix(SARAMA.replace("OffsetCommit:1", "OffsetCommit:2"), "sarama"),
+         "upgrade sarama to 1.41.0 or later", "exact", ("upgrade the brokers to 4.0.1 or later instead",)),
+        ("several candidates", fix("Produce:2", "orders"), IDENTIFY, "open", ()),
+        ("no advice for this library and API", fix("Produce:2", name="ruby-kafka", version="1.5.0") or "",
+         None, None, ()),
+        ("nothing known", None, NO_CHANGE, "none", ()),
+        ("pinned perhaps", "if the application pins a protocol version, raise it, otherwise upgrade sarama (needs Fetch v4)",
+         "if the application pins a protocol version, raise it, otherwise upgrade sarama", "conditional", ()),
+    ],
+)  # fmt: skip
+def test_a_fix_taken_apart(case, given, text, certainty, instead):
+    found = of_fix(given)
+    if text is not None:
+        assert (found.text, found.certainty, found.instead) == (text, certainty, instead), case
+    assert "find out" not in found.text
+
+
+def test_what_follows_from_each_candidate():
+    advice = by_candidate(fix("Produce:2", "orders"))
+    assert advice["kafka-node"].startswith("replace kafka-node") and len(advice) == 3
+    assert all(library and text and "otherwise" not in text for library, text in advice.items())
+
+
+@pytest.fixture
+def report(rows):
+    undeclared = {"client_software_name": "unknown", "client_software_version": "unknown"}
+    sarama, open_ = fix(SARAMA, "sarama"), fix("Produce:2", "orders")
+    given = [
+        rows.verdict("a", "breaks", owner="one", principal="User:1", fix=sarama, **undeclared),
+        rows.verdict("b", "breaks", owner="two", principal="User:2", fix=sarama, **undeclared),
+        rows.verdict("c", "breaks", owner="two", principal="User:2", fix="upgrade brod to 4.4.2 or later"),
+        *(
+            rows.verdict(f"x{n}", "breaks", owner="three", principal=f"User:{n}", fix=open_, **undeclared)
+            for n in range(9)
+        ),
+        rows.verdict("safe"),
+    ]
+    return build_report(rows.question(len(given)), given, [], [], [])
+
+
+def test_one_row_per_change_and_never_a_vague_one_before_an_exact_one(report):
+    assert [(c.text, c.clients, c.owners, c.inferred, c.applications_left) for c in report.changes] == [
+        ("upgrade sarama to 1.41.0 or later", 2, ("one", "two"), 2, 10),
+        ("upgrade brod to 4.4.2 or later", 1, ("two",), 0, 9),
+        (IDENTIFY, 9, ("three",), 0, 0),
+    ]
+    assert report.changes[0].edits[0].line == "github.com/IBM/sarama v1.41.0"
+    broken = sum(client.verdict == "breaks" for client in report.clients)
+    assert sum(change.clients for change in report.changes) == broken
+
+
+def test_an_application_that_needs_two_changes_is_cured_by_the_last_of_them(rows):
+    given = [
+        rows.verdict(client_id, "breaks", application="one program", fix=text)
+        for client_id, text in (("a", "upgrade brod to 4.4.2 or later"), ("b", "replace pykafka"))
+    ]
+    report = build_report(rows.question(2), given, [], [], [])
+    assert [(len(c.applications), c.applications_left) for c in report.changes] == [(1, 1), (1, 0)]
+    assert report.applications[0].changes == ("replace pykafka", "upgrade brod to 4.4.2 or later")
+
+
+def test_unidentified_clients_have_a_card_each(report):
+    html = report_page(report)
+    unidentified = [client for client in report.clients if client.is_unidentified]
+    assert len(unidentified) == 9
+    for client in unidentified:
+        assert f'id="card-{client.anchor}"' in html and client.owner_question
+    assert "find out which" not in html
+    first = html.split('id="first"')[1].split("</section>")[0]
+    assert (
+        "Ask the owner which client library it is" in first and "Upgrade sarama to 1.41.0 or later" in first
+    )

@@ -1,0 +1,80 @@
+from datetime import timedelta
+
+import pytest
+from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.page import report_page
+
+NOT_DECLARED = {"client_software_name": "unknown", "client_software_version": "unknown"}
+SARAMA = {1: 4, 2: 1, 3: 5, 8: 1, 9: 1, 11: 1, 12: 0, 14: 0}
+
+
+def profile(rows, **changes) -> dict:
+    """A row of `clients`, with the columns that a report reads."""
+    return {
+        "principal": "User:orders",
+        "client_id": "orders",
+        **NOT_DECLARED,
+        "dt": rows.DAY,
+        "addresses": 1,
+        "address_sample": ["10.1.2.3"],
+        "listeners": ["SASL"],
+        "group_ids": ["erp"],
+        "transactional_ids": [],
+        "related": [],
+        "connections": 4,
+        "first_seen_at": rows.START,
+        "last_seen_at": rows.END + timedelta(hours=1),
+        "api_uses": [{"api_key": key, "version": version, "requests": 9} for key, version in SARAMA.items()],
+        **changes,
+    }
+
+
+@pytest.fixture
+def report(rows):
+    before = {"dt": rows.DAY - timedelta(days=1), "first_seen_at": rows.START - timedelta(days=1)}
+    before |= {"last_seen_at": rows.END - timedelta(days=1), "address_sample": ["10.1.2.2"], "addresses": 9}
+    related = {
+        "relation": "two_applications",
+        "client_id": "orders",
+        "client_software_name": "apache-kafka-java",
+        "client_software_version": "3.9.1",
+        "because": "kafka-clients 3.9.1 names every connection",
+    }
+    given = [profile(rows, **before, transactional_ids=["tx-1"]), profile(rows, related=[related])]
+    fix = "library not identified: if it is sarama: upgrade sarama to 1.41.0 or later; otherwise: upgrade it"
+    verdict = rows.verdict("orders", "breaks", fix=fix, **NOT_DECLARED)
+    return build_report(rows.question(1), [verdict], [], [], [], profile_rows=given, use_rows=given)
+
+
+def test_what_the_days_say_of_a_client(report, rows):
+    (client,) = report.clients
+    assert (client.addresses, client.address_sample) == (9, ("10.1.2.2", "10.1.2.3"))
+    assert (client.group_ids, client.transactional_ids, client.listeners) == (("erp",), ("tx-1",), ("SASL",))
+    assert [(day.dt, day.connections) for day in client.days_seen] == [
+        (rows.DAY - timedelta(days=1), 4),
+        (rows.DAY, 4),
+    ]
+    assert client.days_seen[1].last_seen_at == rows.END, "what came after the evidence ends does not count"
+    assert client.candidates[0].library == "sarama" and client.candidates[0].exact == 8
+    assert "sarama" in client.owner_question and "sarama Version" in client.owner_question
+
+
+def test_the_card_says_all_of_it(report):
+    card = report_page(report).split('<article class="card"')[1].split("</article>")[0]
+    for words in (
+        "10.1.2.2, 10.1.2.3 and 7 more",
+        "<code>erp</code>",
+        "<code>tx-1</code>",
+        "Another program than the one that declares itself as",
+        "apache-kafka-java 3.9.1",
+        "github.com/IBM/sarama v1.41.0",
+        "seen on 2 days",
+    ):
+        assert words in card
+
+
+def test_a_client_that_came_after_the_evidence_has_no_profile(rows):
+    late = profile(rows, first_seen_at=rows.END + timedelta(minutes=1))
+    verdict = rows.verdict("orders", "breaks", **NOT_DECLARED)
+    report = build_report(rows.question(1), [verdict], [], [], [], profile_rows=[late], use_rows=[late])
+    assert report.clients[0].addresses == 0 and not report.clients[0].days_seen
