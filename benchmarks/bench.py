@@ -18,7 +18,7 @@ from pathlib import Path
 
 from benchmarks.measure import machine
 
-BENCHMARKS: tuple[str, ...] = ("decode", "sessions", "profile", "impact")
+BENCHMARKS: tuple[str, ...] = ("decode", "sessions", "profile", "impact", "subscriptions")
 BY_NAME_ONLY = ("scale",)
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
@@ -46,7 +46,7 @@ def main(names: Sequence[str]) -> int:
         sections: list[Section] = []
         for section in importlib.import_module(f"benchmarks.{name}").run():
             sections.append(section)
-            print(f"\n{section.title}\n\n{_table(section.rows)}\n", flush=True)
+            print(f"\n{section.title}\n\n{table(section.rows)}\n", flush=True)
             keep(RESULTS / f"{today}.json", name, sections)
     PAGE.write_text(page(RESULTS), encoding="utf-8")
     print(f"\nwritten: {RESULTS.name}/{today}.json and docs/{PAGE.name}")
@@ -83,14 +83,14 @@ def page(folder: Path) -> str:
 
 def shown(title: str, text: str, rows: Sequence[dict]) -> str:
     """A Section in Markdown."""
-    return f"### {title}\n\n{text}\n\n{_table(rows)}"
+    return f"### {title}\n\n{text}\n\n{table(rows)}"
 
 
 def _place(name: str) -> int:
     return BENCHMARKS.index(name) if name in BENCHMARKS else len(BENCHMARKS)
 
 
-def _table(rows: Sequence[dict]) -> str:
+def table(rows: Sequence[dict]) -> str:
     """Rows as a Markdown table; numbers to the right."""
     if not rows:
         return "(no rows)"

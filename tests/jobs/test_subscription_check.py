@@ -55,6 +55,11 @@ def test_a_subscription_of_the_cluster_itself(sample) -> None:
         sum(p["payload_bytes"] for p in pushes), rel=0.1
     )
     assert done["answer"] == "go" and report["release"] == "4.0.1"
+    points = report["totals"]["after"]["points"]
+    assert 1 < report["lake_bytes_per_day"] / points < 100  # what the decode job wrote
+    assert (
+        report["totals"]["observed"]["pushes"] > report["totals"]["after"]["pushes"]
+    )  # an interval was 5 s, now 8 s
     silent = {each["reason"] for each in report["silent"]}
     assert {"opted out", "library cannot push"} <= silent
 

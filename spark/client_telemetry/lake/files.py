@@ -85,6 +85,8 @@ class PartitionFile:
     is_mixed: bool = False
     columns: Mapping[str, ColumnNames] | None = None
     access: FileAccess = LOCAL
+    stored_bytes: int = 0
+    """Size of the file; of one that is mixed, the part that its rows take."""
 
     def row_groups(self, schema: pa.Schema, as_dictionaries: bool) -> Iterator[pa.Table]:
         """The columns of `schema`, a row group at a time. A column that is younger than the file is null."""
@@ -356,7 +358,14 @@ def _by_partition(file: PartitionFile, table: Table, equal: Mapping[str, object]
                 key = (row["cluster_id"], row.get("dt"))
                 partitions[key] = partitions.get(key, 0) + 1
     return [
-        replace(file, cluster_id=cluster, dt=day, rows=rows, is_mixed=True)
+        replace(
+            file,
+            cluster_id=cluster,
+            dt=day,
+            rows=rows,
+            is_mixed=True,
+            stored_bytes=file.stored_bytes * rows // max(1, file.rows),
+        )
         for (cluster, day), rows in partitions.items()
     ]
 
@@ -365,7 +374,15 @@ def whole(iceberg: IcebergTable, table: Table, plan: Planned) -> PartitionFile:
     """A file with all its rows, of whatever partitions."""
     columns, access = columns_of(iceberg, table), FileAccess.of(iceberg.io)
     return PartitionFile(
-        plan.file.file_path, "", None, plan.file.record_count, plan.deletes, False, columns, access
+        plan.file.file_path,
+        "",
+        None,
+        plan.file.record_count,
+        plan.deletes,
+        False,
+        columns,
+        access,
+        plan.file.file_size_in_bytes,
     )
 
 

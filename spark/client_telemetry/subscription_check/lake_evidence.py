@@ -5,17 +5,25 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.compatibility import software
+from client_telemetry.lake.lake import Lake
+from client_telemetry.subscriptions import forecast
 from client_telemetry.subscriptions.configured_file import Resource, resource_of
+from client_telemetry.subscriptions.forecast import LakeSizes
 from client_telemetry.subscriptions.instances import ClientInstance
 from client_telemetry.subscriptions.observed import (
     GET_TELEMETRY_SUBSCRIPTIONS,
     MetricShare,
     ObservedInstance,
 )
+from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTOGRAMS
+from client_telemetry.tables.client_metrics import CLIENT_METRICS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENT_KEY
+from client_telemetry.tables.table import Table
 
 JAVA_NAME = "apache-kafka-java"
 _REPEATED_RESOURCE_BYTES = 90
@@ -27,8 +35,9 @@ Client = tuple[str | None, ...]
 
 def pushing(pushes: DataFrame, sessions: DataFrame) -> DataFrame:
     """One row per client instance. Rows of `client_pushes` and `client_sessions` of the days."""
-    known = pushes.where(F.col("client_instance_id").isNotNull())
+    known = _with_silence(pushes.where(F.col("client_instance_id").isNotNull()))
     rejected = F.array_contains("flags", "rejected")
+    compressed = F.col("compression_type") > 0
     by_day = known.groupBy("client_instance_id", "dt").agg(
         F.min_by(F.struct(*CLIENT_KEY, "client_address", "client_port"), "received_at").alias("first"),
         F.min("received_at").alias("first_at"),
@@ -37,8 +46,11 @@ def pushing(pushes: DataFrame, sessions: DataFrame) -> DataFrame:
         F.count_if("terminating").alias("terminating_pushes"),
         F.count_if(rejected).alias("rejected_pushes"),
         F.sum("points").alias("points"),
-        F.sum(F.when(~rejected, F.col("payload_bytes"))).alias("payload_bytes"),
-        F.max("payload_bytes").alias("largest_payload_bytes"),
+        F.sum("silent_seconds").alias("silent_seconds"),
+        F.sum(F.when(~rejected & ~compressed, F.col("payload_bytes"))).alias("payload_bytes"),
+        F.max(F.when(~compressed, F.col("payload_bytes"))).alias("largest_payload_bytes"),
+        F.sum(F.when(~rejected & compressed, F.col("payload_bytes"))).alias("compressed_bytes"),
+        F.max(F.when(compressed, F.col("payload_bytes"))).alias("largest_compressed_bytes"),
     )
     instances = by_day.groupBy("client_instance_id").agg(
         F.min_by("first", "first_at").alias("first"),
@@ -50,15 +62,29 @@ def pushing(pushes: DataFrame, sessions: DataFrame) -> DataFrame:
                 "terminating_pushes",
                 "rejected_pushes",
                 "points",
+                "silent_seconds",
                 "payload_bytes",
+                "compressed_bytes",
             )
         ),
         F.max("largest_payload_bytes").alias("largest_payload_bytes"),
+        F.max("largest_compressed_bytes").alias("largest_compressed_bytes"),
     )
     intervals = sessions.groupBy("client_instance_id").agg(
         F.max_by("push_interval_ms", "dt").alias("push_interval_ms")
     )
     return instances.join(intervals, "client_instance_id", "left")
+
+
+def _with_silence(pushes: DataFrame) -> DataFrame:
+    """`silent_seconds` of each push: by how much longer the distance to the ordinary push before it is than those next
+    to it, of the same instance and day. So an interval that changes within a day is no silence."""
+    ordinary = ~F.col("terminating")
+    order = Window.partitionBy("client_instance_id", "dt", ordinary).orderBy("received_at", "sequence")
+    apart = F.col("received_at").cast("double") - F.lag("received_at").over(order).cast("double")
+    around = F.greatest(F.lag("apart").over(order), F.lead("apart").over(order))
+    silent = F.when(ordinary & (F.col("apart") > around), F.col("apart") - around).otherwise(0.0)
+    return pushes.withColumn("apart", apart).withColumn("silent_seconds", silent)
 
 
 def metric_shares(points: DataFrame, pushes: DataFrame, per_instance: bool) -> DataFrame:
@@ -120,15 +146,13 @@ def observed_instances(
         key = _client(row)
         owners[key] = row["owner"]
         roles[key].update(row["roles"])
-    software = {
-        bytes(row["client_instance_id"]): row["first"]["client_software_name"] for row in pushing_rows
-    }
+    names = {bytes(row["client_instance_id"]): row["first"]["client_software_name"] for row in pushing_rows}
     shares: dict[object, dict[str, tuple[float, float]]] = defaultdict(dict)
     points: dict[object, int] = defaultdict(int)
     for row in share_rows:
         client = row["client"]
         key: object = _client(client) if client else bytes(row["client_instance_id"])
-        name = client["client_software_name"] if client else software.get(bytes(row["client_instance_id"]))
+        name = client["client_software_name"] if client else names.get(bytes(row["client_instance_id"]))
         repeated = _REPEATED_RESOURCE_BYTES if name == JAVA_NAME else 0
         weight = row["points"] * (_POINT_BYTES + len(row["metric"].encode()) + repeated) + row["label_bytes"]
         shares[key][row["metric"]] = (row["points"], weight)
@@ -154,12 +178,12 @@ def observed_instances(
                 rejected,
                 row["push_interval_ms"],
                 row["points"],
-                row["payload_bytes"] or 0,
-                row["largest_payload_bytes"],
+                *_decompressed(row),
                 {
                     metric: MetricShare(number * part, weight * part)
                     for metric, (number, weight) in shares.get(key, {}).items()
                 },
+                row["silent_seconds"],
             )
         )
     seen = {(_client(row["first"]), row["first"]["client_address"]) for row in pushing_rows}
@@ -176,6 +200,36 @@ def observed_instances(
                 )
             )
     return found
+
+
+def _decompressed(row: Mapping[str, Any]) -> tuple[int, int]:
+    """Payload bytes of the pushes, and of the largest one. Request logs, and plugins of Kafka 3.7, have payloads as they
+    were sent: their decompressed size is estimated."""
+    first = row["first"]
+    identity = software.identify_name(
+        first["client_software_name"] or "", first["client_software_version"] or ""
+    )
+    share = forecast.compressed_share(identity.library if identity else None)
+    return (
+        (row["payload_bytes"] or 0) + round((row["compressed_bytes"] or 0) / share),
+        max(row["largest_payload_bytes"] or 0, round((row["largest_compressed_bytes"] or 0) / share)),
+    )
+
+
+def lake_sizes(
+    lake: Lake, snapshots: Mapping[str, int], cluster: str, days: list[dt.date]
+) -> LakeSizes | None:
+    """None: no points were decoded in these days."""
+
+    def stored(table: Table) -> tuple[int, int]:
+        files = lake.files(table, snapshots.get(table.name), cluster_id=cluster, dt=days)
+        return sum(file.stored_bytes for file in files), sum(file.rows for file in files)
+
+    points_bytes, points = stored(CLIENT_METRICS)
+    pushes_bytes, pushes = stored(CLIENT_PUSHES)
+    if not points or not pushes:
+        return None
+    return LakeSizes((points_bytes + stored(CLIENT_METRIC_HISTOGRAMS)[0]) / points, pushes_bytes / pushes)
 
 
 def _client(row: Mapping[str, Any]) -> Client:

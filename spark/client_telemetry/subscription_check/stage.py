@@ -80,6 +80,7 @@ def subscription_check(stage: Stage) -> Outcome:
         lake_evidence.offers_subscriptions(brokers),
         args.telemetry_max_bytes,
         len(days),
+        lake_evidence.lake_sizes(lake, published, stage.cluster, days),
     )
     try:
         with JavaRuntime() as java:

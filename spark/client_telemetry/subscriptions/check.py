@@ -15,7 +15,7 @@ from client_telemetry.subscriptions.broker_memory import (
 )
 from client_telemetry.subscriptions.configuration import SELECTORS, RefusedByKafka, Subscription, parse
 from client_telemetry.subscriptions.configured_file import Resource
-from client_telemetry.subscriptions.forecast import Expected, Peers
+from client_telemetry.subscriptions.forecast import Expected, LakeSizes, Peers
 from client_telemetry.subscriptions.java_runtime import JavaRuntime
 from client_telemetry.subscriptions.observed import (
     ABORTS,
@@ -90,13 +90,13 @@ FIRST_RELEASE = (3, 7)
 @dataclass(frozen=True)
 class Situation:
     """Where a proposal would be applied. `plugin`: whether brokers have one (they offer GetTelemetrySubscriptions); None:
-    not known. `days`: of the evidence. `lake_bytes_per_point`: measured; None: not known."""
+    not known. `days`: of the evidence."""
 
     release: tuple[int, ...]
     plugin: bool | None = None
     telemetry_max_bytes: int = 1_048_576
     days: int = 1
-    lake_bytes_per_point: float | None = None
+    lake: LakeSizes | None = None
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,12 @@ class CheckResult:
     deliveries: tuple[MetricDelivery, ...]
 
     def totals(self) -> dict[str, dict[str, float]]:
+        """Per day: what came in the days of evidence, under whatever was configured then; expected without the change,
+        and with it."""
         return {
+            "observed": forecast.observed_total(
+                (each.observed for each in self.instances), self.situation.days
+            ),
             "before": forecast.sum_of(each.expected_before for each in self.instances),
             "after": forecast.sum_of(each.expected_after for each in self.instances),
         }

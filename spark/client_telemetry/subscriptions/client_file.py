@@ -39,6 +39,9 @@ def read(path: Path) -> ClientFile:
                 raise UnreadableClients(
                     f"{path}: there is no column {missing[0]}; expected {', '.join(COLUMNS)}"
                 )
+            for column in columns:
+                if columns.count(column) > 1:
+                    raise UnreadableClients(f"{path}: the column {column} is there more than once")
             rows, instances = [], []
             for row in reader:
                 if None in row or None in row.values():

@@ -31,7 +31,7 @@ class Resource:
 def read(path: Path) -> list[Resource]:
     """In the order of the file. Raises UnreadableSubscriptions."""
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UnreadableSubscriptions(f"{path}: {error.strerror}") from error
     except ValueError as error:

@@ -31,7 +31,8 @@ OWN, SAME_VERSION, SAME_LIBRARY, KNOWN_SIZES, NOTHING = (
     "",
 )
 
-_STEADY = 1.1
+_STEADY = 0.1
+_LARGEST_DELAY_S = 1.0
 _ENOUGH = 0.6
 """Of the points that others push under the same prefixes: whoever pushes so many was asked for them."""
 _KNOWN_PUSHES = {
@@ -80,11 +81,29 @@ class Expected:
         return self.largest_bytes * self.compressed_share
 
 
+@dataclass(frozen=True)
+class LakeSizes:
+    """Bytes of the lake's data files per point (client_metrics and client_metric_histograms) and per push
+    (client_pushes), as the decode job wrote those of the evidence."""
+
+    bytes_per_point: float
+    bytes_per_push: float
+
+    def bytes_per_day(self, total: Mapping[str, float]) -> float:
+        """Of a total as sum_of gives it."""
+        return total["points"] * self.bytes_per_point + total["pushes"] * self.bytes_per_push
+
+
 NOTHING_EXPECTED = Expected(0, 0, 0, 0, 1, NOTHING)
 
 
 def asked_for(metric: str, prefixes: Iterable[str]) -> bool:
     return any(prefix == ALL_METRICS or metric.startswith(prefix) for prefix in prefixes)
+
+
+def compressed_share(library: str | None) -> float:
+    """Compressed size over payload size."""
+    return COMPRESSED_SHARE.get(library or "", _OTHER_SHARE)
 
 
 def covers(asked: Sequence[str], wanted: Sequence[str]) -> bool:
@@ -182,9 +201,9 @@ def _known_rates(library: str | None, kind: str, wanted: Sequence[str]) -> Rates
         return {}
     points, size = sizes
     names = {JAVA: java_metrics, LIBRDKAFKA: librdkafka_metrics}.get(library or "", standard_metrics)(kind)
-    if ALL_METRICS in wanted or not names:
-        return {f"org.apache.kafka.{kind}.": _Rate(points, size)} if wanted else {}
-    return {metric: _Rate(1, size / points) for metric in names if asked_for(metric, wanted)}
+    everything = ALL_METRICS in wanted or not names
+    share = 1.0 if everything else sum(asked_for(metric, wanted) for metric in names) / len(names)
+    return {f"org.apache.kafka.{kind}.": _Rate(points * share, size * share)} if wanted and share else {}
 
 
 def expected(
@@ -210,7 +229,7 @@ def expected(
         sum(each.points for each in rates.values()),
         size,
         max(largest, size),
-        COMPRESSED_SHARE.get(observed.library or "", _OTHER_SHARE),
+        compressed_share(observed.library),
         basis,
     )
 
@@ -218,21 +237,38 @@ def expected(
 def _pushes(observed: ObservedInstance, before: Answer, after: Answer) -> float:
     """Over the days of evidence.
 
-    Pushes come one interval apart, the first 0.5 to 1.5 intervals after the client got its subscription. So a client
-    that lives for `t` pushes t / interval - 0.5 times on average, and once more where it says that it terminates."""
+    Pushes come one interval and a delay apart, the first 0.5 to 1.5 intervals after the client got its subscription. So
+    a client that is there for `t` pushes t / interval - 0.5 times on average, and once more where it says that it
+    terminates."""
     interval = after.push_interval_ms / 1000
     if not observed.pushed:
         return max(0.0, observed.seconds / interval - 0.5)
     ordinary = observed.pushes - observed.terminating_pushes
-    old = (observed.push_interval_ms or before.push_interval_ms) / 1000
-    regular = observed.seconds / old + 1
-    steady = ordinary <= _STEADY * regular  # otherwise its interval was shorter for a part of the time
-    if steady and abs(old - interval) < 0.001 * interval:
-        return float(observed.pushes)
-    lived = observed.seconds + (1 if observed.terminating_pushes else 1.5) * old
-    # Holes and delays are those of the evidence.
-    share = min(1.0, ordinary / regular) if steady else 1.0
-    return max(0.0, lived / interval - 0.5) * share + observed.terminating_pushes
+    asked = before if before.metrics else after  # whoever pushed was asked, by whatever
+    old = (observed.push_interval_ms or asked.push_interval_ms) / 1000
+    present = observed.seconds - observed.silent_seconds
+    regular = present / old + 1
+    delay = 0.0
+    if (
+        abs(ordinary - regular) <= _STEADY * regular
+    ):  # otherwise its interval was another for a part of the time
+        if abs(old - interval) < 0.001 * interval:
+            return float(observed.pushes)
+        if ordinary > 1:
+            delay = min(max(0.0, present / (ordinary - 1) - old), _LARGEST_DELAY_S)
+    there = present + (1 if observed.terminating_pushes else 1.5) * old
+    return max(0.0, there / (interval + delay) - 0.5) + observed.terminating_pushes
+
+
+def observed_total(instances: Iterable[ObservedInstance], days: int) -> dict[str, float]:
+    """What came in the days of evidence, per day. Bytes are decompressed."""
+    total = {"pushes": 0.0, "points": 0.0, "bytes": 0.0, "compressed_bytes": 0.0}
+    for each in instances:
+        total["pushes"] += each.pushes / days
+        total["points"] += each.points / days
+        total["bytes"] += each.payload_bytes / days
+        total["compressed_bytes"] += each.payload_bytes * compressed_share(each.library) / days
+    return total
 
 
 def sum_of(expectations: Iterable[Expected]) -> dict[str, float]:

@@ -8,6 +8,7 @@ values in one call.
 import os
 import re
 import shutil
+import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -86,7 +87,11 @@ class JavaRuntime:
     def close(self) -> None:
         self._gateway.shutdown()
         self._process.stdin.close()
-        self._process.wait(timeout=10)
+        try:
+            self._process.wait(timeout=10)
+        except subprocess.TimeoutExpired:  # a busy machine; the answers are there
+            self._process.kill()
+            self._process.wait()
 
     def compile(self, pattern: str) -> Any:
         """java.util.regex.Pattern. Raises RefusedByJava."""

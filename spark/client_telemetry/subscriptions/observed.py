@@ -32,7 +32,7 @@ class MetricShare:
 class ObservedInstance:
     """A client instance of the evidence; one that never pushed stands for a client at an address, and its instance id is
     not known. Sums are over the days of evidence. `seconds`: from the first push to the last one, of one that never
-    pushed: connected. `payload_bytes`: decompressed. `api_keys`: requests that its client was seen to send."""
+    pushed: connected. `silent_seconds`: of these, those of missed pushes. `payload_bytes`: decompressed. `api_keys`: requests that its client was seen to send."""
 
     instance: ClientInstance
     principal: str | None = None
@@ -48,6 +48,7 @@ class ObservedInstance:
     payload_bytes: int = 0
     largest_payload_bytes: int = 0
     metrics: Mapping[str, MetricShare] = field(default_factory=dict)
+    silent_seconds: float = 0.0
 
     @property
     def identity(self) -> software.Identity | None:

@@ -115,3 +115,42 @@ def test_a_selector_that_depends_on_the_java_release(
     code, _ = check(tmp_path, [words], clients)
     assert code == 0
     assert "1 values are not ASCII, where Java releases differ" in capsys.readouterr().err
+
+
+def test_files_as_other_programs_write_them(tmp_path: Path) -> None:
+    """Excel's mark of UTF-8, ends of lines of Windows, a blank last line; in JSON texts for numbers and an empty match."""
+    (tmp_path / "configured.json").write_bytes(
+        b'\xef\xbb\xbf[{"name": "a", "metrics": ["*"],\r\n"interval_ms": " 5000 ", "match": {}},\r\n'
+        b'{"name": "b", "metrics": "x.,y.", "match": "client_id=other"}]\r\n'
+    )
+    (tmp_path / "clients.csv").write_bytes(
+        b"\xef\xbb\xbf" + f"{HEADER},team\r\n{INSTANCE},orders,x,1,10.0.0.1,1,a team\r\n\r\n".encode()
+    )
+    output = tmp_path / "answers.csv"
+    arguments = [
+        "--configured",
+        str(tmp_path / "configured.json"),
+        "--clients",
+        str(tmp_path / "clients.csv"),
+    ]
+    assert main([*arguments, "--broker", "4.3.1", "--output", str(output)]) == 0
+    with output.open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["team"], row["subscriptions"], row["push_interval_ms"]) == ("a team", "a", "5000")
+
+
+def test_a_column_twice_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    clients = f"{HEADER},client_id\n{INSTANCE},orders,x,1,10.0.0.1,1,other\n"
+    assert check(tmp_path, [JAVA_ALL], clients) == (2, [])
+    assert "the column client_id is there more than once" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("broker", "words"),
+    [("4.3", "there are 4.3.0, 4.3.1"), ("v4.3.1", "one looks like"), ("3.6.2", "since 3.7.0")],
+)
+def test_another_spelling_of_the_release(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], broker: str, words: str
+) -> None:
+    assert check(tmp_path, [JAVA_ALL], f"{HEADER}\n", broker) == (2, [])
+    assert words in capsys.readouterr().err

@@ -56,7 +56,8 @@ def content(question: Question, result: CheckResult) -> dict[str, Any]:
         "instances": result.counts(),
         "matching_clients": sum(bool(each["subscriptions"]) for each in clients),
         "totals": totals,
-        "lake_bytes_per_day": _lake_bytes(result, totals),
+        "lake_bytes_per_day": _lake_bytes(result, totals["after"]),
+        "lake_bytes_per_day_before": _lake_bytes(result, totals["before"]),
         "harms": harms,
         "silent": _silent(result),
         "standard_metrics": [asdict(each) for each in result.deliveries],
@@ -190,9 +191,9 @@ def _instances(result: CheckResult) -> list[dict[str, Any]]:
     return rows
 
 
-def _lake_bytes(result: CheckResult, totals: Mapping[str, Mapping[str, float]]) -> float | None:
-    per_point = result.situation.lake_bytes_per_point
-    return None if per_point is None else totals["after"]["points"] * per_point
+def _lake_bytes(result: CheckResult, total: Mapping[str, float]) -> float | None:
+    sizes = result.situation.lake
+    return None if sizes is None else sizes.bytes_per_day(total)
 
 
 def _plain(value: Any) -> Any:
