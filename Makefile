@@ -160,7 +160,7 @@ var/knowledge/kafka-clients-%.jar: spark/resolve_jars.py | $(STAMPS)/venv
 	@rm -rf var/knowledge/$*
 
 # numba keeps machine code beside a module and does not see changes of the modules that it imports.
-COMPILED := $(addprefix spark/client_telemetry/,raw/wire.py raw/push_scan.py otlp/scan.py otlp/label_sets.py otlp/parts.py otlp/columns.py otlp/zstd_frames.py otlp/stored_payloads.py sources/request_log/line_scan.py sessionize/distinct_rows.py sessionize/push_runs.py sessionize/push_intervals.py)
+COMPILED := $(addprefix spark/client_telemetry/,raw/wire.py raw/push_scan.py otlp/scan.py otlp/label_sets.py otlp/parts.py otlp/columns.py otlp/zstd_frames.py otlp/stored_payloads.py sources/request_log/line_scan.py sessionize/distinct_rows.py sessionize/push_groups.py sessionize/push_intervals.py)
 $(STAMPS)/compiled: $(COMPILED) | $(STAMPS)/venv
 	@echo "compiling what workers do with pushes ..."
 	@rm -f spark/client_telemetry/*/__pycache__/*.nb[ic] spark/client_telemetry/*/*/__pycache__/*.nb[ic]

@@ -74,8 +74,8 @@ def page(folder: Path) -> str:
     ]
     for name in sorted(latest, key=_place):
         date, result = latest[name]
-        told = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
-        parts.append(f"## {name}\n\nMeasured {date}: {told}.")
+        machine = ", ".join(f"{key} {value}" for key, value in result["machine"].items())
+        parts.append(f"## {name}\n\nMeasured {date}: {machine}.")
         for section in result["sections"]:
             parts.append(shown(**section))
     return "\n\n".join(parts) + "\n"

@@ -52,7 +52,7 @@ def _threads() -> Iterator[Section]:
     ran = subprocess.run(command, cwd=CHECKOUT / "broker-plugin", capture_output=True, text=True)
     if ran.returncode:
         raise RuntimeError(f"the benchmark of the plugin's threads failed:\n{ran.stdout[-4000:]}")
-    told = [
+    samples = [
         json.loads(line.partition("BENCHMARK ")[2]) for line in ran.stdout.splitlines() if "BENCHMARK" in line
     ]
     yield Section(
@@ -60,11 +60,11 @@ def _threads() -> Iterator[Section]:
         "Wall time of the one call that the broker's thread makes.",
         [
             {"what": each["what"], "median, µs": each["median"], "99 % below, µs": each["p99"]}
-            for each in told
+            for each in samples
             if "median" in each
         ],
     )
-    (pushes,) = (each for each in told if "a_second" in each)
+    (pushes,) = (each for each in samples if "a_second" in each)
     yield Section(
         "Pushes on one core",
         "Pushes of 30 kB handed over at a fixed rate, in a process that is bound to one core: queue, encoding, "

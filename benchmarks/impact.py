@@ -59,8 +59,8 @@ def run() -> list[Section]:
 
 def ask(lake: str) -> None:
     """Run the job; it has to end well."""
-    told = ["--cluster", CLUSTER, "--report-id", "benchmark", "--from", SOURCE, "--to", TARGET]
-    subprocess.run(["spark-submit", JOB, *told, "--run-id", "benchmark", "--lake", lake], check=True)
+    arguments = ["--cluster", CLUSTER, "--report-id", "benchmark", "--from", SOURCE, "--to", TARGET]
+    subprocess.run(["spark-submit", JOB, *arguments, "--run-id", "benchmark", "--lake", lake], check=True)
 
 
 def make_lake(folder: str, clients: int) -> int:

@@ -205,10 +205,10 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     arguments.add_argument("--lake", default=str(CHECKOUT / "var/lake"))
     arguments.add_argument("--write", type=Path, help="write the page there instead of printing it")
-    told = arguments.parse_args()
-    lake = Lake(None, told.lake)
+    args = arguments.parse_args()
+    lake = Lake(None, args.lake)
     if not lake.exists(CLIENT_CONNECTIONS):
-        print(f"there are no connections in {told.lake}: run `make run` first", file=sys.stderr)
+        print(f"there are no connections in {args.lake}: run `make run` first", file=sys.stderr)
         return 2
     measured = {}
     for name, processes in (("telemetry_cluster", telemetry_cluster()), ("fleet", fleet())):
@@ -217,8 +217,8 @@ def main() -> int:
         )
         measured[name] = measure(scan.to_arrow().to_pylist(), processes)
     text = page(measured)
-    if told.write:
-        told.write.write_text(text, encoding="utf-8")
+    if args.write:
+        args.write.write_text(text, encoding="utf-8")
     else:
         print(text, end="")
     return 0

@@ -69,13 +69,13 @@ class Day:
         return self._done("decode", f"--days={DAY.date()}")
 
     def _done(self, job: str, *arguments: str) -> dict:
-        told = [
+        options = [
             f"--cluster={CLUSTER}",
             f"--lake={self._lake}",
             f"--raw={self.raw}",
             f"--result={self._result}",
         ]
-        code = importlib.import_module(f"jobs.{job}").main([*told, *arguments])
+        code = importlib.import_module(f"jobs.{job}").main([*options, *arguments])
         result = json.loads(self._result.read_text())
         if code or result["counts"].get("undecodable"):
             raise AssertionError(result["message"])

@@ -160,8 +160,8 @@ def _source(path: Path, where: str, content: object) -> dict[str, str | list[str
 
 def _file(value: str) -> str:
     """A location, maybe after the node id of the broker whose log it is: `1=/logs/a`."""
-    told = re.match(r"(\d+=)?(.+)", value)
-    return f"{told[1] or ''}{_location(told[2])}" if told else value
+    match = re.match(r"(\d+=)?(.+)", value)
+    return f"{match[1] or ''}{_location(match[2])}" if match else value
 
 
 def _keys(path: Path, where: str, content: object, known: dict[str, bool]) -> dict[str, object]:

@@ -50,13 +50,13 @@ def serve(path: str) -> None:
 def _run_job(client: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     message, descriptors, _, _ = socket.recv_fds(client, 2**20, 3)
-    told = json.loads(message)
+    job = json.loads(message)
     for number, descriptor in enumerate(descriptors):
         os.dup2(descriptor, number)
-    os.chdir(told["folder"])
+    os.chdir(job["folder"])
     os.environ.clear()
-    os.environ.update(told["environment"])
-    sys.argv = told["command"]
+    os.environ.update(job["environment"])
+    sys.argv = job["command"]
     code = 0
     try:
         runpy.run_path(sys.argv[0], run_name="__main__")
@@ -73,10 +73,10 @@ def _run_job(client: socket.socket) -> None:
 
 def run(path: str, command: list[str]) -> int:
     """Have the server run the command; returns its exit code, 1 if the job was killed."""
-    told = {"command": command, "folder": str(Path.cwd()), "environment": dict(os.environ)}
+    job = {"command": command, "folder": str(Path.cwd()), "environment": dict(os.environ)}
     with socket.socket(socket.AF_UNIX) as server:
         _retry(lambda: server.connect(path))
-        socket.send_fds(server, [json.dumps(told).encode()], [0, 1, 2])
+        socket.send_fds(server, [json.dumps(job).encode()], [0, 1, 2])
         answer = server.recv(1)
     return answer[0] if answer else 1
 

@@ -1,4 +1,4 @@
-"""sessionize: pushes and connection events to lives: client_sessions and client_connections.
+"""sessionize: pushes and connection events to sessions and connections: client_sessions and client_connections.
 
 spark-submit spark/jobs/sessionize.py --cluster C --days D[,D] --lake URL
 """

@@ -49,13 +49,13 @@ def test_the_report_has_all_its_files_and_one_count_of_each_verdict(sample_run):
     page = _report(sample_run)
     assert page.is_relative_to(sample_run.folder / "published" / "upgrade_impact" / "fleet")
     assert {file.name for file in page.parent.iterdir()} >= REPORT_FILES
-    told = _results(sample_run.folder, "broker_upgrade_impact")["fleet", "publish"]["verdicts"]
+    verdicts = _results(sample_run.folder, "broker_upgrade_impact")["fleet", "publish"]["verdicts"]
     with (page.parent / "clients.csv").open(encoding="utf-8", newline="") as file:
         in_csv = Counter(row["verdict"] for row in csv.DictReader(file))
     report = json.loads((page.parent / "report.json").read_text())
     assert in_csv == Counter(client["verdict"] for client in report["clients"])
-    assert +Counter(told) == Counter(application["outcome"] for application in report["applications"])
-    assert told == report["counts"]
+    assert +Counter(verdicts) == Counter(application["outcome"] for application in report["applications"])
+    assert verdicts == report["counts"]
 
 
 def test_the_verdicts_are_what_became_of_the_applications(sample_run):

@@ -51,20 +51,20 @@ def test_a_day_goes_through_all_stages_of_all_clusters(run):
     assert dag_run.state == "success"
     summary = tasks["summary", -1].xcom_pull(task_ids="summary")
     assert [cluster["status"] for cluster in summary["clusters"].values()] == ["ok", "ok"]
-    told = {(call["stage"], call["options"]["cluster"]): call["options"] for call in calls}
-    assert told["collect", "aaa"]["day"] == DAY
+    options = {(call["stage"], call["options"]["cluster"]): call["options"] for call in calls}
+    assert options["collect", "aaa"]["day"] == DAY
     for stage in ("decode", "sessionize", "profile", "publish_fleet"):
-        assert told[stage, "bbb"]["days"] == DAY
-    assert told["publish_fleet", "bbb"]["cluster-name"] == "west"
+        assert options[stage, "bbb"]["days"] == DAY
+    assert options["publish_fleet", "bbb"]["cluster-name"] == "west"
     assert tasks["cluster.decode", 1].rendered_map_index == "west"
 
 
 def test_a_declared_source_is_told_to_collect_and_to_nobody_else(run):
     _, _, calls = run("client_telemetry_daily", {"day": DAY})
-    told = {(call["stage"], call["options"]["cluster"]): call["options"].get("source") for call in calls}
-    source = json.loads(told.pop(("collect", "bbb")))
+    options = {(call["stage"], call["options"]["cluster"]): call["options"].get("source") for call in calls}
+    source = json.loads(options.pop(("collect", "bbb")))
     assert source == {"format": "request_log", "files": ["/logs/west/*.log.*"], "release": "4.0.1"}
-    assert set(told.values()) == {None}
+    assert set(options.values()) == {None}
 
 
 def test_only_the_clusters_asked_for_are_processed(run):

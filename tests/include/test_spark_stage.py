@@ -76,12 +76,12 @@ def test_a_job_is_told_the_locations_that_its_task_names(
 ):
     run("profile", locations=[location])
     (call,) = calls_of_spark_submit()
-    told = {
+    passed = {
         key: value
         for key, value in call["options"].items()
         if key in ("raw", "owners", "publish", "cluster-name")
     }
-    assert told == {key: value.format(tmp_path=tmp_path) for key, value in options.items()}
+    assert passed == {key: value.format(tmp_path=tmp_path) for key, value in options.items()}
 
 
 def test_an_empty_list_is_told_and_a_question_that_was_not_asked_is_not(run, calls_of_spark_submit):
@@ -180,11 +180,11 @@ clusters: [{{name: east, cluster_id: -aaa, raw: s3://dumps/east}}]
 import json, os, sys
 options = dict(word.removeprefix("--").split("=", 1) for word in sys.argv[1:])
 with open(options["result"], "w") as result:
-    json.dump({"status": "ok", "message": os.environ["SPARK_REMOTE"], "told": options["days"]}, result)
+    json.dump({"status": "ok", "message": os.environ["SPARK_REMOTE"], "days": options["days"]}, result)
 """)
     monkeypatch.setenv("SPARK_REMOTE", "sc://127.0.0.1:1")
     monkeypatch.setenv("PATH", "/nowhere")  # no spark-submit
     operator = SparkStage(task_id="decode", cluster="east", arguments={"days": ["2026-11-21"]})
     operator.application = str(job)
     report = operator.execute({"ti": ti, "run_id": RUN_ID, "dag": SimpleNamespace(dag_id="a_dag")})
-    assert (report["message"], report["told"]) == ("sc://127.0.0.1:1", "2026-11-21")
+    assert (report["message"], report["days"]) == ("sc://127.0.0.1:1", "2026-11-21")

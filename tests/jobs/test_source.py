@@ -74,11 +74,11 @@ def others_publish_first(publish):
     """The first attempt finds that another run committed to the same partitions."""
     attempts = []
 
-    def tried(branch, *told):
+    def tried(branch, *arguments):
         attempts.append(branch)
         if len(attempts) == 1:
             raise ConcurrentCommit("another run published")
-        return publish(branch, *told)
+        return publish(branch, *arguments)
 
     return tried
 

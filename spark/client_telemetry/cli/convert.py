@@ -28,11 +28,11 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--raw", required=True, help="folder or URL for the dump")
     parser.add_argument("--release", help="release that the brokers run (request_log)")
     parser.add_argument("--zone", help="of times without one (request_log); default: UTC")
-    told = parser.parse_args(argv)
-    optional = {name: value for name in ("release", "zone") if (value := getattr(told, name))}
-    source = {"format": told.format, "files": told.files, **optional}
+    args = parser.parse_args(argv)
+    optional = {name: value for name in ("release", "zone") if (value := getattr(args, name))}
+    source = {"format": args.format, "files": args.files, **optional}
     try:
-        done = convert_new(declared(json.dumps(source)), told.cluster, told.raw, settled=timedelta(0))
+        done = convert_new(declared(json.dumps(source)), args.cluster, args.raw, settled=timedelta(0))
     except (*REFUSALS, StillWritten) as error:
         print(f"sources: {error}", file=sys.stderr)
         return 2

@@ -109,11 +109,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         "--until", type=dt.date.fromisoformat, help="last day that counts; default: the last one"
     )
     arguments.add_argument("--state", choices=STATES, help="only families in this state")
-    asked = arguments.parse_args(argv)
-    lake = Lake(None, asked.lake)
-    rows = _rows(lake, asked.cluster, asked.until)
+    args = arguments.parse_args(argv)
+    lake = Lake(None, args.lake)
+    rows = _rows(lake, args.cluster, args.until)
     if not rows:
-        print(f"no clients in {asked.lake} for this: run client_telemetry_daily first", file=sys.stderr)
+        print(f"no clients in {args.lake} for this: run client_telemetry_daily first", file=sys.stderr)
         return 2
     published: dict[str, set[dt.date]] = {}
     for row in rows:
@@ -121,7 +121,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow([field.name for field in fields(History)])
     for history in histories(rows, published):
-        if asked.state in (None, history.state):
+        if args.state in (None, history.state):
             out.writerow([cell(value) for value in asdict(history).values()])
     return 0
 

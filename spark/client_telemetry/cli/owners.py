@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from client_telemetry.identity.owner_trial import matches, told
+from client_telemetry.identity.owner_trial import matches, trial_report
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.clients import CLIENTS
@@ -27,24 +27,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument("--cluster", help="cluster id; default: all")
     arguments.add_argument("--day", type=dt.date.fromisoformat, help="UTC day; default: the last one")
     arguments.add_argument("--every-client", action="store_true", help="list every client with its rule")
-    asked = arguments.parse_args(argv)
+    args = arguments.parse_args(argv)
     try:
-        rules = load_owner_rules(asked.owners.read_text(encoding="utf-8"))
+        rules = load_owner_rules(args.owners.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, BadOwnerRule) as error:
-        print(f"{asked.owners}: {error}", file=sys.stderr)
+        print(f"{args.owners}: {error}", file=sys.stderr)
         return 2
-    days = _days(Lake(None, asked.lake), asked.cluster, asked.day)
+    days = _days(Lake(None, args.lake), args.cluster, args.day)
     if not days:
-        wanted = f" of cluster {asked.cluster}" if asked.cluster else ""
-        wanted += f" on {asked.day}" if asked.day else ""
+        wanted = f" of cluster {args.cluster}" if args.cluster else ""
+        wanted += f" on {args.day}" if args.day else ""
         print(
-            f"no clients{wanted} in {asked.lake}: run client_telemetry_daily for that day first",
+            f"no clients{wanted} in {args.lake}: run client_telemetry_daily for that day first",
             file=sys.stderr,
         )
         return 2
     for (cluster_id, day), clients in sorted(days.items()):
-        print(f"cluster {cluster_id}, {day}: {len(clients)} clients, {len(rules)} rules of {asked.owners}\n")
-        for line in told(rules, matches(rules, clients), asked.every_client):
+        print(f"cluster {cluster_id}, {day}: {len(clients)} clients, {len(rules)} rules of {args.owners}\n")
+        for line in trial_report(rules, matches(rules, clients), args.every_client):
             print(line)
         print()
     return 0

@@ -42,7 +42,7 @@ SPARK_SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
 }
 _HOW = {
-    "told": "as you said",
+    "given": "as you said",
     "metadata": "by its address in Metadata answers",
     "leadership": "by the partitions that it leads",
     "server_log": "by the server log beside it",
@@ -59,17 +59,17 @@ class OutputIsThere(ValueError):
 
 
 def main(argv: list[str] | None = None) -> int:
-    told = _arguments(argv)
+    args = _arguments(argv)
     try:
-        if told.out.exists() and any(told.out.iterdir()):
-            raise OutputIsThere(f"{told.out} is not empty: name another folder with OUT=")
-        target = exact(told.to_release)
-        logs = find_logs(told.logs)
+        if args.out.exists() and any(args.out.iterdir()):
+            raise OutputIsThere(f"{args.out} is not empty: name another folder with OUT=")
+        target = exact(args.to_release)
+        logs = find_logs(args.logs)
         _say(f"{len(logs)} files, {sum(log.bytes for log in logs) / 1e6:.1f} MB: looking whose they are")
-        seen = survey(logs, told.zone, _Progress("lines looked at"))
+        seen = survey(logs, args.zone, _Progress("lines looked at"))
         _check(seen)
         cluster_id = seen.cluster_id or "unknown"
-        releases, release = release_to_leave(seen, told.from_release)
+        releases, release = release_to_leave(seen, args.from_release)
         upgrade(release, target)
     except (NoLogs, NothingInTheLogs, OutputIsThere, TwoClusters, UnusableRelease) as error:
         return _refuse(str(error))
@@ -79,10 +79,10 @@ def main(argv: list[str] | None = None) -> int:
     started = time.monotonic()
     total = sum(file.lines for file in seen.files)
     done = convert(
-        seen, releases, cluster_id, told.out / "raw", told.zone, _Progress("lines converted", total)
+        seen, releases, cluster_id, args.out / "raw", args.zone, _Progress("lines converted", total)
     )
     _tell_converted(done, time.monotonic() - started)
-    return _run_stages(told, surveyed_days(seen), cluster_id, release, target)
+    return _run_stages(args, surveyed_days(seen), cluster_id, release, target)
 
 
 def _check(seen: Survey) -> None:
@@ -121,16 +121,14 @@ def _tell_brokers(seen: Survey, cluster_id: str, releases: BrokerReleases) -> No
             f"  broker {broker.broker_id} ({_HOW[broker.id_known_by]}): {broker.entries} requests from "
             f"{_clock(broker.first)} to {_clock(broker.last)} UTC"
         )
-        for life in broker.lives:
+        for incarnation in broker.incarnations:
             answers = "no ApiVersions answer was seen"
-            if life.candidates is not None:
-                answers = (
-                    f"its ApiVersions answers are those of {', '.join(life.candidates) or 'no known release'}"
-                )
-            release = releases.of(broker.broker_id, life)
+            if incarnation.candidates is not None:
+                answers = f"its ApiVersions answers are those of {', '.join(incarnation.candidates) or 'no known release'}"
+            release = releases.of(broker.broker_id, incarnation)
             _say(
-                f"    since {_clock(life.since)} on {release or 'a release that is not known'}"
-                f"{' by its server log' if life.release else ''}; {answers}"
+                f"    since {_clock(incarnation.since)} on {release or 'a release that is not known'}"
+                f"{' by its server log' if incarnation.release else ''}; {answers}"
             )
     if seen.without_log:
         ids = ", ".join(map(str, seen.without_log))
@@ -148,8 +146,8 @@ def _tell_converted(done: Converted, seconds: float) -> None:
         _say(f"  {count} lines look like an entry and are none: {reason}")
 
 
-def _run_stages(told: argparse.Namespace, days: list[str], cluster_id: str, release: str, target: str) -> int:
-    lake, results = f"--lake={told.out / 'lake'}", told.out / "results"
+def _run_stages(args: argparse.Namespace, days: list[str], cluster_id: str, release: str, target: str) -> int:
+    lake, results = f"--lake={args.out / 'lake'}", args.out / "results"
 
     def run(stage: str, *arguments: str) -> dict[str, Any]:
         result = results / f"{stage}.json"
@@ -162,16 +160,16 @@ def _run_stages(told: argparse.Namespace, days: list[str], cluster_id: str, rele
     settings = " ".join(f"--conf {name}={value}" for name, value in SPARK_SETTINGS.items())
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--master local[*] {settings} pyspark-shell")
     _say("the stages of the daily run, then the report; each takes seconds")
-    raw, report = f"--raw={told.out / 'raw'}", f"--report-id={REPORT_ID}"
+    raw, report = f"--raw={args.out / 'raw'}", f"--report-id={REPORT_ID}"
     collected = run("collect", raw, f"--day={days[-1]}", f"--late-days={len(days) - 1}")
     run("decode", raw, f"--days={','.join(collected['decode_days'])}")
     derive = f"--days={','.join(collected['derive_days'])}"
     run("sessionize", derive)
-    own = [f"--knowledge={told.knowledge}"] if told.knowledge else []
-    run("profile", derive, *own, *([f"--owners={told.owners}"] if told.owners else []))
+    own = [f"--knowledge={args.knowledge}"] if args.knowledge else []
+    run("profile", derive, *own, *([f"--owners={args.owners}"] if args.owners else []))
     run("impact", report, *own, f"--from={release}", f"--to={target}", f"--window={len(days)}")
-    name = [f"--cluster-name={told.name}"] if told.name else []
-    done = run("publish", report, f"--publish={told.out / 'published'}", *name)
+    name = [f"--cluster-name={args.name}"] if args.name else []
+    done = run("publish", report, f"--publish={args.out / 'published'}", *name)
     _say(f"Report: {done['report']}")
     return 0
 
@@ -181,11 +179,11 @@ class _Progress:
 
     def __init__(self, what: str, total: int | None = None) -> None:
         self._what, self._total = what, total
-        self._told = time.monotonic()
+        self._printed_at = time.monotonic()
 
     def __call__(self, lines: int) -> None:
-        if time.monotonic() - self._told > 5:
-            self._told = time.monotonic()
+        if time.monotonic() - self._printed_at > 5:
+            self._printed_at = time.monotonic()
             _say(f"  {lines:,} {f'of {self._total:,} ' if self._total else ''}{self._what}")
 
 

@@ -57,14 +57,14 @@ def _decoded(parse, data: bytes, key: ObjectKey) -> Message | None:
 
 def readable(message: Message) -> dict[str, Any]:
     """Fields by name, those that are set and `sequence`: times as text, bytes as hex, the API's name in an ApiUse."""
-    told = {"sequence": message.sequence} if "sequence" in message.DESCRIPTOR.fields_by_name else {}
+    fields = {"sequence": message.sequence} if "sequence" in message.DESCRIPTOR.fields_by_name else {}
     for field, value in message.ListFields():
-        told[field.name] = (
+        fields[field.name] = (
             [_shown(field, each) for each in value] if field.is_repeated else _shown(field, value)
         )
-    if "api_uses" in told:
-        told["api_uses"] = [_named(use) for use in told["api_uses"]]
-    return told
+    if "api_uses" in fields:
+        fields["api_uses"] = [_named(use) for use in fields["api_uses"]]
+    return fields
 
 
 def _named(use: dict[str, Any]) -> dict:
@@ -94,11 +94,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--raw", required=True, help="folder or URL that holds v1/")
     parser.add_argument("object", help="key of the object, from v1/ on")
     parser.add_argument("sequence", help="number of the record, or `all`")
-    told = parser.parse_args(argv)
-    url = told.raw if "://" in told.raw else Path(told.raw).absolute().as_uri()
+    args = parser.parse_args(argv)
+    url = args.raw if "://" in args.raw else Path(args.raw).absolute().as_uri()
     try:
-        for record in _wanted(RawLocation(url), told.object, told.sequence):
-            print(json.dumps(record, indent=None if told.sequence == "all" else 1, ensure_ascii=True))
+        for record in _wanted(RawLocation(url), args.object, args.sequence):
+            print(json.dumps(record, indent=None if args.sequence == "all" else 1, ensure_ascii=True))
     except NoSuchRecord as error:
         print(error, file=sys.stderr)
         return 2

@@ -38,7 +38,7 @@ def ledger(
     listed = {
         file.key: file for read in manifests if read.manifest is not None for file in read.manifest.files
     }
-    told = {
+    reported_hours = {
         (read.key.broker_id, read.manifest.incarnation, read.key.hour)
         for read in manifests
         if read.manifest is not None
@@ -56,7 +56,7 @@ def ledger(
         else:
             file = listed.get(key.key)
             row["sha256"] = file.sha256 if file else None
-            row["flags"] = _flags(key, each, file, told)
+            row["flags"] = _flags(key, each, file, reported_hours)
             if old and old["status"] != "too_late" and _same(old, row):
                 row |= {name: old[name] for name in _DECODED}
                 row["flags"] = sorted({*row["flags"], *(f for f in old["flags"] if f in _FLAGS_OF_DECODE)})
@@ -104,12 +104,12 @@ def _same(old: dict[str, Any], new: dict) -> bool:
     return all(old[name] == new[name] for name in ("bytes", "modified_at", "sha256"))
 
 
-def _flags(key: ObjectKey, each: Arrived, file, told: set[Any]) -> list[str]:
+def _flags(key: ObjectKey, each: Arrived, file, reported_hours: set[Any]) -> list[str]:
     flags = []
     if key.incarnation is None:
         flags.append("name_not_by_contract")
     if file is None:
-        known = (key.broker_id, key.incarnation, key.hour) in told
+        known = (key.broker_id, key.incarnation, key.hour) in reported_hours
         flags.append("not_in_manifest" if known else "no_manifest")
     elif file.bytes != each.bytes:
         flags.append("size_mismatch")
@@ -287,7 +287,7 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[dict[str, A
     for read in sorted(readable, key=lambda r: (r.key.hour, str(r.key))):
         manifest = read.manifest
         last = max((f.max_time for f in manifest.files if f.max_time), default=None)
-        told = {
+        reported = {
             "software_name": manifest.broker_software_name,
             "software_version": manifest.broker_software_version,
             "started_at": manifest.broker_started_at,
@@ -323,10 +323,10 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[dict[str, A
                 "dt": day,
                 "broker_id": manifest.broker_id,
                 "broker_incarnation": manifest.incarnation,
-                **dict.fromkeys(told),
+                **dict.fromkeys(reported),
             },
         )
-        row |= {name: value for name, value in told.items() if value is not None}
+        row |= {name: value for name, value in reported.items() if value is not None}
     return [row | _releases(row) for row in rows.values()]
 
 

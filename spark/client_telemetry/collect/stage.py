@@ -168,14 +168,14 @@ def _outcome(
     data = [row for row in objects if row["dt"] == day_ and row["dataset"] != "manifests"]
     covered = [row for row in hours if row["dt"] == day_]
     complete = sum(row["completeness"] == ["complete"] for row in covered)
-    told = sum(bool(row["incarnations"]) for row in covered)
+    reported = sum(bool(row["incarnations"]) for row in covered)
     counts = {
         "objects": len(data),
         "manifests": sum(row["dt"] == day_ and row["dataset"] == "manifests" for row in objects),
         "brokers": len({row["broker_id"] for row in covered}),
         "broker_incarnations": sum(row["dt"] == day_ for row in incarnations),
         "broker_hours": len(covered),
-        "broker_hours_told": told,
+        "broker_hours_told": reported,
         "broker_hours_complete": complete,
         "objects_too_late": sum(row["status"] == "too_late" for rows in late_rows.values() for row in rows),
         "quarantined_records_to_read_again": sum(again.values()),
@@ -190,7 +190,7 @@ def _outcome(
     else:
         message = (
             f"collect: cluster {stage.cluster}, {day_}: {counts['objects']} objects of {counts['brokers']} brokers; "
-            f"{complete} of {len(covered)} broker hours are complete, {len(covered) - told} are not told of"
+            f"{complete} of {len(covered)} broker hours are complete, {len(covered) - reported} are not reported"
         )
     derive = _derive_days(stage, decode_days)
     details = {"decode_days": [str(d) for d in decode_days], "derive_days": [str(d) for d in derive]}

@@ -24,7 +24,7 @@ DECLARED, CONFLUENT_PLATFORM, VENDOR_BUILD, GUESSED = (
     "guessed",
 )
 NONE_EXPLAINS = "none_explains"
-"""What the broker offers is told, and no known release of Apache Kafka offers it."""
+"""What the broker offers is known, and no known release of Apache Kafka offers it."""
 _NUMBERS_AND_MORE = re.compile(r"(0(?:\.\d{1,9}){3}|[1-9]\d{0,8}(?:\.\d{1,9}){2})[.-](.+)", re.DOTALL)
 _BEFORE_RELEASE = re.compile(r"snapshot|rc|alpha|beta|dev|nightly|trunk", re.IGNORECASE)
 

@@ -142,9 +142,9 @@ def rewritten(of_jar: Release) -> dict[str, str]:
         by_release.setdefault(cells[0], []).append(cells)
     sources = {tuple(cells[:-1]): cells[-1] for cells in by_release.get(of_jar.release, [])}
     by_release[of_jar.release] = [
-        [*told, sources.get(told, f"{source}:{row.api_name}Request.json")]
+        [*columns, sources.get(columns, f"{source}:{row.api_name}Request.json")]
         for row in _for_clients(of_jar.rows)
-        for told in [(of_jar.release, *map(str, row))]
+        for columns in [(of_jar.release, *map(str, row))]
     ]
     known = {cells[0]: cells for _, cells in knowledge.rows(releases.FILE, releases.COLUMNS)}
     known.setdefault(of_jar.release, [of_jar.release, of_jar.built_on, source])

@@ -45,14 +45,14 @@ def conclude(case: Case) -> ClientVerdict:
     missing = explanations.missing(case, findings)
     failing = bool(case.failing) or any(each.already for each in findings)
     works_again = failing and verdict not in (BREAKS, INSUFFICIENT_EVIDENCE)
-    told = explanations.sentence(case, verdict, findings, missing)
+    sentence = explanations.sentence(case, verdict, findings, missing)
     return ClientVerdict(
         verdict=verdict,
         confidence=_confidence(case, verdict, reasons),
         when=None if verdict in (SAFE, INSUFFICIENT_EVIDENCE) else _when(reasons),
         roles=case.seen_roles,
         findings=tuple(findings),
-        explanation=" ".join(filter(None, (told, explanations.already(case, findings, works_again)))),
+        explanation=" ".join(filter(None, (sentence, explanations.already(case, findings, works_again)))),
         fix=fixes.for_verdict(reasons, case),
         missing=missing,
         identified_as=_identified_as(case),
@@ -64,10 +64,10 @@ def conclude(case: Case) -> ClientVerdict:
 
 def _without_repetitions(by_versions: list[Finding], by_issues: list[Finding]) -> list[Finding]:
     """A deciding known issue says more of an API than its refused versions do: it stands for both."""
-    told = {each.api_key for each in by_issues if each.decides and each.api_key is not None}
+    decided_apis = {each.api_key for each in by_issues if each.decides and each.api_key is not None}
     refused = (BREAKS, "degrades")
     return [
-        each for each in by_versions if each.api_key not in told or each.verdict not in refused
+        each for each in by_versions if each.api_key not in decided_apis or each.verdict not in refused
     ] + by_issues
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from client_telemetry.compatibility import apis
 
 UNKNOWN = "unknown"
-"""How Kafka registers a client that told no software name or version (ClientInformation.EMPTY)."""
+"""How Kafka registers a client that declared no software name or version (ClientInformation.EMPTY)."""
 
 
 class UnreadableApiUses(ValueError):
@@ -45,7 +45,7 @@ class ApiUse(NamedTuple):
 @dataclass(frozen=True)
 class ClientEvidence:
     client_software_name: str | None = None
-    """As the broker registered it (KIP-511); None, empty and `unknown` all mean that it told none."""
+    """As the broker registered it (KIP-511); None, empty and `unknown` all mean that it declared none."""
     client_software_version: str | None = None
     client_id: str | None = None
     api_uses: tuple[ApiUse, ...] = ()

@@ -42,13 +42,15 @@ def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
 
 
 def _seen_so_far(case: Case) -> str:
-    told = "it told no known software name"
+    software = "it declares no known software name"
     if case.looks_like and case.looks_like.candidates:
-        told += f" and {_looks_like(case)}"
+        software += f" and {_looks_like(case)}"
     if not case.uses:
-        return f"no answered request of it was seen and {told}"
+        return f"no answered request of it was seen and {software}"
     names = _listed([apis.name(key) for key in sorted(case.uses)])
-    return f"only {names} was seen and {told} (connections that close before they are used look like this)"
+    return (
+        f"only {names} was seen and {software} (connections that close before they are used look like this)"
+    )
 
 
 def _looks_like(case: Case) -> str:
@@ -115,17 +117,17 @@ def sentence(case: Case, verdict: str, findings: list[Finding], not_known: tuple
     if verdict == INSUFFICIENT_EVIDENCE:
         unless = [each for each in findings if each.could_be_met]
         if unless and not any(each.verdict == INSUFFICIENT_EVIDENCE for each in findings):
-            told = [
+            conditions = [
                 f"Breaks if {each.condition}: {each.explanation}; settled by {each.settled_by}."
                 for each in unless
             ]
-            return " ".join(told)
+            return " ".join(conditions)
         return f"Not known: {not_known[0]}."
     refused = [each for each in reasons if each.rule_id.endswith("_refused")]
     others = [each for each in reasons if not each.rule_id.endswith("_refused")]
-    parts = [_told(each) for each in others]
+    parts = [_in_words(each) for each in others]
     if len(refused) == 1:
-        parts.append(_told(refused[0]))
+        parts.append(_in_words(refused[0]))
     elif refused:
         guessed = all(each.confidence == INFERRED for each in refused) and case.looks_like
         parts.append((f"it {_looks_like(case)} and " if guessed else "") + _together(case, refused))
@@ -153,7 +155,7 @@ def _works_with(case: Case, finding: Finding) -> str:
     return finding.versions
 
 
-def _told(finding: Finding) -> str:
+def _in_words(finding: Finding) -> str:
     return finding.explanation + (f" (waits for: {finding.trigger})" if finding.trigger else "")
 
 

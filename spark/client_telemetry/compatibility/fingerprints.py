@@ -186,7 +186,7 @@ def _default_ids() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 @cache
 def profiles(names_are_kept: bool = True) -> tuple[Profile, ...]:
-    """One profile for each stretch of versions between two changes, for each configuration of a library.
+    """One profile for each span of versions between two changes, for each configuration of a library.
 
     On brokers that keep no names every version may be unnamed, otherwise only those that tell none.
     """
@@ -239,7 +239,7 @@ def _explains(profile: Profile, seen: tuple[tuple[int, tuple[int, ...]], ...]) -
 def _ranked(
     profiles: list[Profile], seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
 ) -> list[Guess]:
-    """One guess for each library: its stretches of versions that explain most, together."""
+    """One guess for each library: its spans of versions that explain most, together."""
     best: dict[str, Guess] = {}
     for profile in profiles:
         exact = of_apis = 0

@@ -194,15 +194,13 @@ def _apart(ranked: Sequence[Candidate], of_apis: int, asked: bool) -> tuple[str,
 @lru_cache(maxsize=65536)
 def _candidate(library: str, seen: Seen, release: str, names_are_kept: bool) -> Candidate | None:
     profiles = _profiles_of(library, names_are_kept)
-    explaining = [
-        stretch for stretch in _stretches(library, names_are_kept) if _explains(stretch.profiles, seen)
-    ]
+    explaining = [span for span in _version_spans(library, names_are_kept) if _explains(span.profiles, seen)]
     first, last = profiles[0].since, max(each.until for each in profiles)
     older = _could_be_older(library, profiles, seen)
     if not explaining and not older:
         return None
     exact = max(
-        (_exact(profile, seen, release) for stretch in explaining for profile in stretch.profiles), default=0
+        (_exact(profile, seen, release) for span in explaining for profile in span.profiles), default=0
     )
     if not explaining:
         return Candidate(library, None, client_versions.before(first), exact)
@@ -218,7 +216,7 @@ def _candidate(library: str, seen: Seen, release: str, names_are_kept: bool) -> 
 
 
 @dataclass(frozen=True)
-class _Stretch:
+class _VersionSpan:
     """Versions of a library between two changes, with its configurations then: one process can have several."""
 
     since: Version
@@ -238,14 +236,16 @@ def _profiles_of(library: str, names_are_kept: bool) -> tuple[Profile, ...]:
 
 
 @cache
-def _stretches(library: str, names_are_kept: bool) -> tuple[_Stretch, ...]:
+def _version_spans(library: str, names_are_kept: bool) -> tuple[_VersionSpan, ...]:
     profiles = _profiles_of(library, names_are_kept)
     found = []
     for start in sorted({each.since for each in profiles}):
         there = tuple(each for each in profiles if each.since <= start <= each.until)
         later = [each.since for each in profiles if each.since > start]
         until = max(each.until for each in there)
-        found.append(_Stretch(start, min([until, *(client_versions.before(each) for each in later)]), there))
+        found.append(
+            _VersionSpan(start, min([until, *(client_versions.before(each) for each in later)]), there)
+        )
     return tuple(found)
 
 

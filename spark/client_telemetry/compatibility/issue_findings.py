@@ -76,8 +76,8 @@ def _kept(case: Case, found: Finding, issue: KnownIssue) -> Finding | None:
         speaks_against = bool(requests & {issue.api_key} if issue.api_key is not None else requests)
     if speaks_against or not (found.decides or found.could_be_met):
         return None
-    told = f"{found.explanation} (as on {case.source} already)"
-    return replace(found, already=found.decides, explanation=told, when=AT_ONCE, trigger="")
+    explanation = f"{found.explanation} (as on {case.source} already)"
+    return replace(found, already=found.decides, explanation=explanation, when=AT_ONCE, trigger="")
 
 
 def _any_library(case: Case, issue: KnownIssue) -> Suspect | None:

@@ -63,13 +63,13 @@ def judge_mixed_window(from_release: str, to_release: str, upgraded: ClientVerdi
     issue = _issue(from_release, to_release, upgraded.roles)
     if issue and PRECEDENCE.index(issue.verdict) < PRECEDENCE.index(upgraded.verdict):
         return Outlook(issue.verdict, OBSERVED, f"While brokers differ, {issue.explanation}.", AT_ONCE)
-    told = _told(from_release, to_release, upgraded)
+    explanation = _explanation(from_release, to_release, upgraded)
     if issue:
-        told += f" Also, while brokers differ, {issue.explanation}."
-    return Outlook(upgraded.verdict, upgraded.confidence, told, upgraded.when)
+        explanation += f" Also, while brokers differ, {issue.explanation}."
+    return Outlook(upgraded.verdict, upgraded.confidence, explanation, upgraded.when)
 
 
-def _told(from_release: str, to_release: str, upgraded: ClientVerdict) -> str:
+def _explanation(from_release: str, to_release: str, upgraded: ClientVerdict) -> str:
     if upgraded.verdict == INSUFFICIENT_EVIDENCE:
         return f"Not known, as what it meets on {to_release} is not known."
     if upgraded.verdict not in (BREAKS, DEGRADES):

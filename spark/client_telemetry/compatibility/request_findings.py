@@ -56,12 +56,12 @@ def _refused(case: Case, key: int, uses: list[ApiUse]) -> Finding | None:
     again = [use for use in uses if target is None or not _within(use.version, target.served)]
     found = _finding(case, key, BREAKS if again else SAFE, OBSERVED, again or uses)
     versions = format_versions([use.version for use in again or uses])
-    told = f"{apis.purpose(key)} with {apis.name(key)} {versions}, which {case.source} refuses already"
+    use = f"{apis.purpose(key)} with {apis.name(key)} {versions}, which {case.source} refuses already"
     requests = sum(use.rejected for use in again or uses)
     return replace(
         found,
         requests=requests,
-        explanation=f"{told}; {_serves(case, key)}",
+        explanation=f"{use}; {_serves(case, key)}",
         when=found.when and AT_ONCE,
         trigger="",
     )
@@ -137,8 +137,8 @@ def _by_inference(case: Case, key: int) -> Finding | None:
     if not why:
         return None
     found = _finding(case, key, SAFE, INFERRED, [])
-    told = f"{apis.name(key)} was not seen, and {why}; {_serves(case, key)}"
-    return replace(found, rule_id="inferred_version_served", explanation=told)
+    explanation = f"{apis.name(key)} was not seen, and {why}; {_serves(case, key)}"
+    return replace(found, rule_id="inferred_version_served", explanation=explanation)
 
 
 def _by_fingerprint(case: Case, key: int) -> Finding | None:
@@ -151,8 +151,8 @@ def _by_fingerprint(case: Case, key: int) -> Finding | None:
         return None
     found = _finding(case, key, BREAKS, INFERRED, [], range_of_all)
     who = case.looks_like.looks_like if case.looks_like else f"looks like {fingerprint.names}"
-    told = f"it {who} and can use {apis.name(key)} {range_of_all}"
-    return replace(found, rule_id="fingerprint_version_refused", explanation=f"{told}; {_serves(case, key)}")
+    use = f"it {who} and can use {apis.name(key)} {range_of_all}"
+    return replace(found, rule_id="fingerprint_version_refused", explanation=f"{use}; {_serves(case, key)}")
 
 
 def _by_range(case: Case, key: int, declared: Versions) -> Finding:
@@ -167,9 +167,9 @@ def _finding(
     name, loss = apis.name(key), roles.loss(key, case.roles, case.tried)
     versions = str(declared) if declared else format_versions([use.version for use in uses])
     if declared:
-        told = f"{case.identity.text if case.identity else ''} can use {name} {versions}"
+        use = f"{case.identity.text if case.identity else ''} can use {name} {versions}"
     else:
-        told = f"{apis.purpose(key)} with {name} {versions}"
+        use = f"{apis.purpose(key)} with {name} {versions}"
     harmless = verdict == SAFE
     when, trigger = loss.when, loss.trigger
     if any(use.is_frequent for use in uses):
@@ -178,7 +178,7 @@ def _finding(
         rule_id=f"{'declared' if declared else 'observed'}_version_{'served' if harmless else 'refused'}",
         verdict=SAFE if harmless else loss.without_it,
         confidence=confidence,
-        explanation=f"{told}; {_serves(case, key)}",
+        explanation=f"{use}; {_serves(case, key)}",
         source=_SOURCE + (f"{client_ranges.FILE}, " if declared else "") + served.FILE,
         when=None if harmless else when,
         trigger="" if harmless else trigger,

@@ -64,11 +64,11 @@ def judge_rollback(
         for key, of_api in sorted(uses.items())
     ]
     named = ", ".join(seen[:_TOLD]) + (f" and {len(seen) - _TOLD} more" if len(seen) > _TOLD else "")
-    told = [f"{from_release} answered its requests ({named}) and serves the same again."]
+    sentences = [f"{from_release} answered its requests ({named}) and serves the same again."]
     if upgraded.verdict in (BREAKS, DEGRADES):
-        told.append(f"What {to_release} takes from it works again then.")
-    told += _meanwhile(evidence, upgraded, from_release, to_release)
-    return Outlook(SAFE, OBSERVED, " ".join(told), None)
+        sentences.append(f"What {to_release} takes from it works again then.")
+    sentences += _meanwhile(evidence, upgraded, from_release, to_release)
+    return Outlook(SAFE, OBSERVED, " ".join(sentences), None)
 
 
 def _issues_it_has_again(
@@ -86,20 +86,20 @@ def _meanwhile(
     evidence: ClientEvidence, upgraded: ClientVerdict, from_release: str, to_release: str
 ) -> list[str]:
     """What must not change between the upgrade and the way back."""
-    identity, told = software.identify(evidence), []
+    identity, sentences = software.identify(evidence), []
     if identity is None:
-        return told
+        return sentences
     if "group_consumer" in upgraded.roles and _could_change_its_group(identity, from_release, to_release):
-        told.append(
+        sentences.append(
             f"Its consumers stay with group.protocol=classic until then: {from_release} does not take groups "
             "of the new protocol (KIP-848)."
         )
-    told += [
+    sentences += [
         f"Its library is not taken to {identity.library} "
         f"{known_issues.versions_of(issue)} until then: it {issue.explanation}."
         for issue in _issues_of_newer_versions(identity, from_release, to_release)
     ]
-    return told
+    return sentences
 
 
 def _could_change_its_group(identity: Identity, from_release: str, to_release: str) -> bool:

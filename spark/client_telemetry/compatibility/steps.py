@@ -53,10 +53,10 @@ def _without_way_back(source: str, target: str) -> Outlook | None:
     known = features.supported().get(source, {}).get(features.METADATA_VERSION)
     if level is None or (known is not None and level <= known.max):
         return None
-    told = (
+    explanation = (
         f"Brokers on {source} do not start on metadata that is finalized at metadata.version {level} "
         f"(they end at {known.max}): there is no way back after finalization."
         if known
         else f"Brokers on {source} do not know metadata.version: there is no way back after finalization."
     )
-    return Outlook(BREAKS, NONE, told, AT_ONCE)
+    return Outlook(BREAKS, NONE, explanation, AT_ONCE)

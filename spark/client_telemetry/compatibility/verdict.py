@@ -1,4 +1,4 @@
-"""The words of a verdict: what a client gets told, why, how surely and when."""
+"""The words of a verdict: the conclusion about a client, why, how surely and when."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -94,7 +94,7 @@ class ClientVerdict:
     missing: tuple[str, ...] = field(default=())
     """What is not known, each with what would settle it."""
     identified_as: str = ""
-    """Library and version as resolved; empty where the client told nothing that is known."""
+    """Library and version as resolved; empty where the client declared nothing that is known."""
 
     already_failing: bool = False
     """On the source release already: what it exists for is refused, or it cannot log in."""

@@ -54,11 +54,11 @@ SUITES = (
 
 
 def decode(stage: Stage) -> Outcome:
-    raw, cluster, told = RawLocation(absolute_url(stage.arguments.raw)), stage.cluster, stage.arguments.days
-    ledger = [row for day in told for row in stage.lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=day)]
+    raw, cluster, days = RawLocation(absolute_url(stage.arguments.raw)), stage.cluster, stage.arguments.days
+    ledger = [row for day in days for row in stage.lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=day)]
     if not ledger:
         raise BadArguments(
-            f"nothing was collected for cluster {cluster!r} on {_list(told)}: run collect first"
+            f"nothing was collected for cluster {cluster!r} on {_list(days)}: run collect first"
         )
     branch = stage.branch(DECODED_TABLES)
     places = {table.name: stage.lake.place(table) for table in DECODED_TABLES}
@@ -84,7 +84,7 @@ def decode(stage: Stage) -> Outcome:
             files.setdefault(UNDECODABLE_RECORDS.name, []).append(file.close())
 
     closed, hours = [], []
-    for day in told:
+    for day in days:
         good = [r for r in reads.values() if r.key.dt == day]
         stated = {f.key: f.records for r in good if r.manifest is not None for f in r.manifest.files}
         rows = [
@@ -95,7 +95,7 @@ def decode(stage: Stage) -> Outcome:
         closed += rows
         hours += broker_hours(rows, good, day)
 
-    where = {"cluster_id": cluster, "dt": told}
+    where = {"cluster_id": cluster, "dt": days}
     for table in DECODED_TABLES:
         branch.replace_files(table, files.get(table.name, []), **where)
     branch.replace_rows(RAW_OBJECTS, closed, **where)
@@ -113,10 +113,10 @@ def decode(stage: Stage) -> Outcome:
             Slice(raw_objects.SUITE, where),
             Slice(broker_hours_suite.SUITE, where),
         ],
-        told,
+        days,
     )
     message = (
-        f"decode: cluster {cluster}, {_list(told)}: {counts['push_rows']} pushes with {counts['points']} points, "
+        f"decode: cluster {cluster}, {_list(days)}: {counts['push_rows']} pushes with {counts['points']} points, "
         f"{counts['event_rows']} connection events, {counts['duplicates']} duplicates, "
         f"{counts['undecodable']} quarantined, from {counts['records']} records"
     )
@@ -173,5 +173,5 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--raw", required=True, help="raw location: the folder or URL that holds `v1/`")
     arguments.add_argument("--days", required=True, type=days, help="days to decode, UTC")
     return run(
-        arguments, decode, argv, lambda told: None if told.days else "decode: no day to decode, nothing to do"
+        arguments, decode, argv, lambda args: None if args.days else "decode: no day to decode, nothing to do"
     )

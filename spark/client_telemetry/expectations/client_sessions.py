@@ -115,7 +115,7 @@ SUITE = Suite(
             "instance_ids_are_real",
             "coalesce(count_if(array_contains(flags, 'zero_instance_id')), 0)",
             "warning",
-            "sessions of the zero instance id: clients that cannot be told apart",
+            "sessions of the zero instance id: clients that cannot be distinguished",
             maximum=0,
         ),
     ),

@@ -75,7 +75,7 @@ SUITE = Suite(
             "guesses_stand_beside_names",
             f"(looks_like is null or {_UNKNOWN}) and (identified_as is null or not {_UNKNOWN})",
             "critical",
-            "what a client looks like is only told where it tells no name",
+            "what a client looks like is only guessed where it declares no name",
         ),
         RowRule(
             "related_clients_are_others",

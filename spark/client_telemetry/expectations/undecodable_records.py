@@ -12,7 +12,7 @@ SUITE = Suite(
         RowRule(
             "error_class_is_known", f"error_class in ({_CLASSES})", "critical", "the reason is a known one"
         ),
-        RowRule("message_is_there", "message <> ''", "critical", "the reason is told in words"),
+        RowRule("message_is_there", "message <> ''", "critical", "the reason stands in words"),
         RowRule(
             "bytes_are_kept",
             "length(bytes) = least(bytes_total, 65536) or length(bytes) = 65536",

@@ -6,7 +6,7 @@ PATTERN = r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?"
 """ApiVersionsRequest.SOFTWARE_NAME_VERSION_PATTERN of Kafka; the whole string must match. No limit of length."""
 
 UNKNOWN = "unknown"
-"""What a broker registers for a connection that told no name: before ApiVersions, and after versions 0 to 2 of it."""
+"""What a broker registers for a connection that declared no name: before ApiVersions, and after versions 0 to 2 of it."""
 
 
 def is_valid(name_or_version: str) -> bool:
@@ -24,6 +24,6 @@ def is_known(registered: str | None) -> bool:
     return registered not in (None, "", UNKNOWN)
 
 
-def told(registered: str | None) -> str | None:
+def declared(registered: str | None) -> str | None:
     """The registered name or version where it tells anything, otherwise None."""
     return registered if is_known(registered) else None

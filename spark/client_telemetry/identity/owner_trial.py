@@ -40,7 +40,9 @@ def matches(rules: Sequence[OwnerRule], clients: Iterable[Mapping[str, Any]]) ->
 _NAMES = ("principal", "client_id", "client_software_name", "client_software_version")
 
 
-def told(rules: Sequence[OwnerRule], found: Sequence[Match], every_client: bool = False) -> Iterator[str]:
+def trial_report(
+    rules: Sequence[OwnerRule], found: Sequence[Match], every_client: bool = False
+) -> Iterator[str]:
     """For people: each rule with its clients counted, rules that take none and why, clients that none takes; with
     `every_client` each client with its rule. Strings of clients are quoted: they can be anything."""
     rows = [("rule", "owner", "clients", "")]

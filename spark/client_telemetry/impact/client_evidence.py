@@ -136,8 +136,8 @@ def _counts(asked: Question) -> Column:
 def _unidentified() -> Column:
     """Whose connection it is, is not known: the flag `unidentified` of the table `clients`. It may be any client's,
     also one that is judged by its other connections, so it is judged as none."""
-    untold = F.coalesce("client_software_name", F.lit("")).isin("", UNKNOWN)
-    return F.col("client_id").isNull() & (F.coalesce("principal", F.lit("")) == "") & untold
+    undeclared = F.coalesce("client_software_name", F.lit("")).isin("", UNKNOWN)
+    return F.col("client_id").isNull() & (F.coalesce("principal", F.lit("")) == "") & undeclared
 
 
 def _uses(counted: DataFrame, asked: Question) -> DataFrame:

@@ -51,12 +51,12 @@ def question(
         source, target = upgrade(source, to_release)
     except UnusableRelease as error:
         raise NoSuchQuestion(str(error)) from error
-    told = sorted({_declared(row) for row in released if source in _can_be(row)})
-    if not told:
+    declared = sorted({_declared(row) for row in released if source in _can_be(row)})
+    if not declared:
         seen = ", ".join(sorted({_declared(row) for row in released}))
         raise NoSuchQuestion(f"no broker ran {source} on {_days(days)}; brokers ran {seen}")
     until, reason = _until(source, brokers)
-    return Question(cluster_id, source, target, tuple(days), until, reason, tuple(told))
+    return Question(cluster_id, source, target, tuple(days), until, reason, tuple(declared))
 
 
 def _days(days: Sequence[dt.date]) -> str:

@@ -55,7 +55,7 @@ SUITES = (upgrade_reports_suite.SUITE, upgrade_verdicts_suite.SUITE, upgrade_fin
 
 def impact(stage: Stage) -> Outcome:
     use_own_knowledge(stage)
-    told, lake, cluster = stage.arguments, stage.lake, stage.cluster
+    args, lake, cluster = stage.arguments, stage.lake, stage.cluster
     days = _days(stage)
     published = lake.published()
     snapshots = {table.name: published[table.name] for table in READ}
@@ -63,7 +63,7 @@ def impact(stage: Stage) -> Outcome:
         row for d in days for row in lake.rows(BROKERS, snapshots[BROKERS.name], cluster_id=cluster, dt=d)
     ]
     try:
-        asked = question(cluster, told.from_release, told.to_release, days, brokers)
+        asked = question(cluster, args.from_release, args.to_release, days, brokers)
     except NoSuchQuestion as error:
         raise BadArguments(str(error)) from error
 
@@ -72,19 +72,19 @@ def impact(stage: Stage) -> Outcome:
     profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
     pushing = by_pushes_only(profiled, asked)
     known = evidence(connections, asked).unionByName(pushing, allowMissingColumns=True)
-    scram_users = _scram_users(told.scram_users)
+    scram_users = _scram_users(args.scram_users)
     clients = judged(known, asked, offered_mechanisms(brokers), scram_users).persist()
 
     branch = stage.branch(WRITTEN)
-    where = {"cluster_id": cluster, "report_id": told.report_id}
-    branch.replace(UPGRADE_VERDICTS, [upgrade_verdicts(clients, asked, told.report_id, profiled)], **where)
-    branch.replace(UPGRADE_FINDINGS, [upgrade_findings(clients, asked, told.report_id)], **where)
+    where = {"cluster_id": cluster, "report_id": args.report_id}
+    branch.replace(UPGRADE_VERDICTS, [upgrade_verdicts(clients, asked, args.report_id, profiled)], **where)
+    branch.replace(UPGRADE_FINDINGS, [upgrade_findings(clients, asked, args.report_id)], **where)
     targets = compared_targets(clients, asked)
     verdicts = verdict_counts(targets, asked.to_release)
     counted, unidentified, elsewhere = connection_counts(connections, asked)
     report = {
         "cluster_id": cluster,
-        "report_id": told.report_id,
+        "report_id": args.report_id,
         "from_release": asked.from_release,
         "to_release": asked.to_release,
         "first_dt": min(days),
@@ -108,14 +108,14 @@ def impact(stage: Stage) -> Outcome:
     branch.replace_rows(UPGRADE_REPORTS, [report], **where)
     facts = {"clients": report["clients"], "dropped_apis": len(dropped(asked.from_release, asked.to_release))}
     for table in READ:
-        lake.keep(table, snapshots[table.name], f"report {told.report_id}")
+        lake.keep(table, snapshots[table.name], f"report {args.report_id}")
     stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
 
     message = (
         f"impact: cluster {cluster}, {asked.from_release} to {asked.to_release}: {report['clients']} clients: "
         + ", ".join(f"{verdicts[v]} {v}" for v in VERDICTS if verdicts[v])
     )
-    return Outcome(message, {"clients": report["clients"], **verdicts}, {"report_id": told.report_id})
+    return Outcome(message, {"clients": report["clients"], **verdicts}, {"report_id": args.report_id})
 
 
 def _scram_users(location: str | None) -> frozenset[str] | None:
@@ -134,18 +134,18 @@ def _scram_users(location: str | None) -> frozenset[str] | None:
 
 def _days(stage: Stage) -> list[dt.date]:
     """The days of evidence: published days among the `window` days that end with `day`."""
-    told = stage.arguments
+    args = stage.arguments
     rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster, stage="profile")
     published = sorted({d for row in rows for d in row["days"]})
     if not published:
         raise BadArguments(
             f"no day of cluster {stage.cluster!r} has been processed: run client_telemetry_daily first"
         )
-    last = told.day or published[-1]
-    days = [d for d in published if last - dt.timedelta(days=told.window) < d <= last]
+    last = args.day or published[-1]
+    days = [d for d in published if last - dt.timedelta(days=args.window) < d <= last]
     if not days:
         raise BadArguments(
-            f"no processed day of cluster {stage.cluster!r} lies in the {told.window} days up to {last}; "
+            f"no processed day of cluster {stage.cluster!r} lies in the {args.window} days up to {last}; "
             f"processed are {published[0]} to {published[-1]}"
         )
     return days

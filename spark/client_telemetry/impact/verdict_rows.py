@@ -140,8 +140,8 @@ def _uses_of(count: Callable[[Column], Column]) -> Column:
     return F.filter(
         F.coalesce("uses", F.array()),
         lambda use: (
-            (use.api_key == F.col("told.api_key"))
-            & F.array_contains("told.seen_versions", use.version)
+            (use.api_key == F.col("values.api_key"))
+            & F.array_contains("values.seen_versions", use.version)
             & (count(use) > 0)
         ),
     )
@@ -150,13 +150,13 @@ def _uses_of(count: Callable[[Column], Column]) -> Column:
 def upgrade_findings(judged_clients: DataFrame, asked: Question, report_id: str) -> DataFrame:
     """Rows of upgrade_findings. How often, when and where is the client's own, of the versions that a finding names."""
     each = judged_clients.select(
-        *CLIENT_KEY, "uses", F.posexplode("judged.findings").alias("finding", "told")
+        *CLIENT_KEY, "uses", F.posexplode("judged.findings").alias("finding", "values")
     )
     found = each.select(
         *_question(asked, report_id),
         *CLIENT_KEY,
         "finding",
-        *(F.col(f"told.{f.name}") for f in _FINDING.fields),
+        *(F.col(f"values.{f.name}") for f in _FINDING.fields),
         _uses_of(lambda use: use.requests).alias("answered"),
         _uses_of(lambda use: use.rejected).alias("refused"),
     ).withColumn(
@@ -330,21 +330,21 @@ def _products() -> Callable[[pa.Array], pa.Array]:
 @lru_cache(maxsize=50_000)
 def _judged(text: str, from_release: str, to_release: str) -> dict[str, Any]:
     """A row of _JUDGED for the JSON of `_what_decides`."""
-    told = json.loads(text)
+    values = json.loads(text)
     known = ClientEvidence(
-        client_software_name=told["client_software_name"],
-        client_software_version=told["client_software_version"],
-        client_id=told["client_id"],
-        product=told["product"],
-        api_uses=tuple(ApiUse(*use) for use in told["api_uses"]),
-        sasl_mechanism=told["sasl_mechanism"] or _only_one(told["offered_sasl_mechanisms"]),
-        offered_sasl_mechanisms=_tuple(told["offered_sasl_mechanisms"]),
-        principal_has_scram=told["principal_has_scram"],
-        security_protocol=told["security_protocol"],
-        also_declared=tuple(tuple(each) for each in told["also_declared"]),
+        client_software_name=values["client_software_name"],
+        client_software_version=values["client_software_version"],
+        client_id=values["client_id"],
+        product=values["product"],
+        api_uses=tuple(ApiUse(*use) for use in values["api_uses"]),
+        sasl_mechanism=values["sasl_mechanism"] or _only_one(values["offered_sasl_mechanisms"]),
+        offered_sasl_mechanisms=_tuple(values["offered_sasl_mechanisms"]),
+        principal_has_scram=values["principal_has_scram"],
+        security_protocol=values["security_protocol"],
+        also_declared=tuple(tuple(each) for each in values["also_declared"]),
         uses_elsewhere=tuple(
             (use["release"], ApiUse(use["api_key"], use["version"]))
-            for use in told.get("uses_elsewhere") or ()
+            for use in values.get("uses_elsewhere") or ()
         ),
     )
     releases = (from_release, to_release)

@@ -172,9 +172,9 @@ def apply(
         if left.branch not in metadata.refs or refs.published_by(metadata, left.attempt):
             return
         check(iceberg)
-        told = {refs.PUBLISHED: left.attempt}
+        properties = {refs.PUBLISHED: left.attempt}
         if publication is not None:
-            told[refs.PUBLICATION] = json.dumps(publication, sort_keys=True)
+            properties[refs.PUBLICATION] = json.dumps(publication, sort_keys=True)
         head = metadata.refs[left.branch].snapshot_id
         staged = [plan.file for plan in files.planned(iceberg, head, files.all_of({}))]
         wanted = {
@@ -188,7 +188,7 @@ def apply(
             condition(iceberg, table, left.partitions),
             lambda row: all(str(row[name]) in values for name, values in wanted.items()),
             staged,
-            told,
+            properties,
         )
         if publication is None:
             staged_metadata.extend(_remove_branch(iceberg, transaction, left.branch))
@@ -202,10 +202,10 @@ def finish(lake: "Lake", attempt: str) -> None:
     tables = lake.tables()
     left = [each for each in refs.leftovers(tables) if each.attempt == attempt]
     publication = next(
-        json.loads(told)
+        json.loads(text)
         for iceberg in tables.values()
         if (snapshot := refs.published_by(iceberg.metadata, attempt))
-        and (told := refs.summary(snapshot).get(refs.PUBLICATION))
+        and (text := refs.summary(snapshot).get(refs.PUBLICATION))
     )
     pending = [each for each in left if not refs.published_by(tables[each.table].metadata, attempt)]
     for each in pending:

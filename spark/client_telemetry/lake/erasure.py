@@ -86,9 +86,9 @@ def _where(equal: Mapping[str, str]) -> str:
 def _forget_tags(lake: Lake, name: str, iceberg: IcebergTable, condition: str) -> list[str]:
     """Remove the tags of snapshots that hold such rows: reports keep their findings about others, not their evidence."""
     tags = []
-    for ref, told in iceberg.metadata.refs.items():
-        if told.snapshot_ref_type.value == "tag":
-            rows = lake.spark.read.option("versionAsOf", str(told.snapshot_id))
+    for ref, reference in iceberg.metadata.refs.items():
+        if reference.snapshot_ref_type.value == "tag":
+            rows = lake.spark.read.option("versionAsOf", str(reference.snapshot_id))
             if rows.table(f"{CATALOG}.{NAMESPACE}.{name}").where(condition).limit(1).count():
                 tags.append(ref)
 

@@ -315,7 +315,7 @@ def partition_of(iceberg: IcebergTable, table: Table, file: IcebergFile) -> dict
 
 def columns_of(iceberg: IcebergTable, table: Table) -> dict[str, ColumnNames]:
     """Where the table's columns are in its files, by the field ids that they were created with."""
-    told: dict[str, int] = json.loads(iceberg.properties.get(COLUMNS_PROPERTY, "{}"))
+    ids: dict[str, int] = json.loads(iceberg.properties.get(COLUMNS_PROPERTY, "{}"))
     fields = {field.name: field.field_id for field in iceberg.schema().fields}
     mapping = iceberg.name_mapping()
     names: dict[int, tuple[str, ...]] = {}
@@ -324,7 +324,7 @@ def columns_of(iceberg: IcebergTable, table: Table) -> dict[str, ColumnNames]:
             names[mapped.field_id] = tuple(mapped.names)
     found = {}
     for column in table.columns:
-        field_id = told.get(column.name, fields.get(column.name))
+        field_id = ids.get(column.name, fields.get(column.name))
         if field_id is not None:
             found[column.name] = ColumnNames(field_id, names.get(field_id, ()) or (column.name,))
     return found

@@ -140,9 +140,9 @@ def _dead_branches(lake: Lake, iceberg: IcebergTable, now: dt.datetime) -> list[
     old = (now - dt.timedelta(days=SNAPSHOT_DAYS)).timestamp() * 1000
     dead = [
         ref
-        for ref, told in iceberg.metadata.refs.items()
+        for ref, reference in iceberg.metadata.refs.items()
         if ref.startswith(refs.BRANCH_PREFIX)
-        and (snapshot := iceberg.metadata.snapshot_by_id(told.snapshot_id)) is not None
+        and (snapshot := iceberg.metadata.snapshot_by_id(reference.snapshot_id)) is not None
         and snapshot.timestamp_ms < old
     ]
     for ref in dead:

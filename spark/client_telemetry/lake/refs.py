@@ -64,9 +64,9 @@ def leftovers(tables: Mapping[str, IcebergTable]) -> list[Leftover]:
     for name, iceberg in tables.items():
         for ref in iceberg.metadata.refs:
             if ref.startswith(BRANCH_PREFIX) and (snapshots := lineage(iceberg.metadata, ref)):
-                told = summary(snapshots[-1])
-                partitions = json.loads(told.get(PARTITIONS, "{}"))
-                found.append(Leftover(name, ref, told.get(ATTEMPT, ""), partitions))
+                properties = summary(snapshots[-1])
+                partitions = json.loads(properties.get(PARTITIONS, "{}"))
+                found.append(Leftover(name, ref, properties.get(ATTEMPT, ""), partitions))
     return found
 
 

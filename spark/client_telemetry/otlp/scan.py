@@ -29,7 +29,7 @@ METRIC, ATTRIBUTES, RESOURCE, SCOPE = range(4)
 KINDS = 4
 
 # Columns of the points: which payload, numbers of the metric and the attributes (-1: none), what the point is, times
-# in nanoseconds (0: not told), and the value's eight bytes.
+# in nanoseconds (0: not set), and the value's eight bytes.
 PAYLOAD, NAME, LABELS, SHAPE, START, TIME, VALUE = range(7)
 POINT_COLUMNS = 7
 POINT_BYTES = 8 * POINT_COLUMNS

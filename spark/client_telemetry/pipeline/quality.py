@@ -147,12 +147,12 @@ def failure_message(
     failed = [r for r in results if not r.success and r.severity == "critical"]
     if not failed:
         return None
-    told = [
+    sentences = [
         f"{r.table_name}.{r.expectation} ({r.description}; found {r.observed_value} in {r.rows} rows)"
         for r in failed[:_FAILURES_TOLD]
     ]
-    more = len(failed) - len(told)
-    reasons = "; ".join(told) + (f"; and {more} more" if more else "")
+    more = len(failed) - len(sentences)
+    reasons = "; ".join(sentences) + (f"; and {more} more" if more else "")
     return (
         f"{stage}: cluster {cluster_id}: {len(failed)} critical expectation{'s' * (len(failed) > 1)} failed: {reasons}. "
         f"Nothing was published; readers keep the previous state. What was found is in quality_results where "

@@ -118,7 +118,7 @@ def spark_session(stage: str, lake: str) -> SparkSession:
 
 
 class Stage:
-    """One attempt of one stage: what it was told, and how its writes reach readers."""
+    """One attempt of one stage: its arguments, and how its writes reach readers."""
 
     def __init__(self, name: str, arguments: argparse.Namespace, lake: Lake):
         self.name = name
@@ -204,34 +204,34 @@ def run(
     `nothing_to_do` may end the stage before Spark starts, with a sentence that says why.
     """
     stage = arguments.prog
-    told = argparse.Namespace(result=None, cluster=None)
+    args = argparse.Namespace(result=None, cluster=None)
     try:
-        told = _checked(arguments.parse_args(argv))
-        idle = nothing_to_do(told)
+        args = _checked(arguments.parse_args(argv))
+        idle = nothing_to_do(args)
         if idle:
-            return _finish(stage, told, OK, Outcome(idle), [])
+            return _finish(stage, args, OK, Outcome(idle), [])
         if needs_spark:
             quality.import_in_background()
-        lake = Lake(spark_session(stage, told.lake) if needs_spark else None, told.lake)
+        lake = Lake(spark_session(stage, args.lake) if needs_spark else None, args.lake)
         for attempt in range(1, _ATTEMPTS + 1):
-            work = Stage(stage, told, lake)
+            work = Stage(stage, args, lake)
             try:
-                return _finish(stage, told, OK, body(work), work.warnings)
+                return _finish(stage, args, OK, body(work), work.warnings)
             except ConcurrentCommit as concurrent:
                 print(f"{stage}: {concurrent}; attempt {attempt} of {_ATTEMPTS}", file=sys.stderr)
             finally:
                 work.close()
         message = f"{stage}: other runs committed to the same partitions {_ATTEMPTS} times; run it again"
-        return _finish(stage, told, FAILED, Outcome(message), [])
+        return _finish(stage, args, FAILED, Outcome(message), [])
     except (BadArguments, NoSuchLake, UnusableLocation) as error:
-        return _finish(stage, told, BAD_ARGUMENTS, Outcome(f"{stage}: {error}"), [])
+        return _finish(stage, args, BAD_ARGUMENTS, Outcome(f"{stage}: {error}"), [])
     except quality.GateFailed as error:
-        return _finish(stage, told, GATE_FAILED, Outcome(str(error)), [])
+        return _finish(stage, args, GATE_FAILED, Outcome(str(error)), [])
     except Exception as error:
         traceback.print_exc()
         _finish(
             stage,
-            told,
+            args,
             FAILED,
             Outcome(f"{stage}: {type(error).__name__}: {str(error).partition(chr(10))[0]}"),
             [],
@@ -251,22 +251,22 @@ _STATUS = {OK: "ok", FAILED: "failed", BAD_ARGUMENTS: "bad_arguments", GATE_FAIL
 
 
 def _finish(
-    stage: str, told: argparse.Namespace, code: int, outcome: Outcome, warnings: Sequence[str]
+    stage: str, args: argparse.Namespace, code: int, outcome: Outcome, warnings: Sequence[str]
 ) -> int:
     print(outcome.message, file=sys.stdout if code == OK else sys.stderr, flush=True)
     for warning in warnings:
         print(f"{stage}: warning: {warning}", flush=True)
-    if told.result:
+    if args.result:
         result = {
             "stage": stage,
-            "cluster": told.cluster,
+            "cluster": args.cluster,
             "status": _STATUS[code],
             "message": outcome.message,
             "warnings": list(warnings),
             "counts": outcome.counts,
             **outcome.details,
         }
-        files, path = file_system(absolute_url(told.result))
+        files, path = file_system(absolute_url(args.result))
         files.create_dir(path.rpartition("/")[0], recursive=True)
         with files.open_output_stream(path, compression=None) as out:
             out.write(json.dumps(result, indent=1, default=str).encode())

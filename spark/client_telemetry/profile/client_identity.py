@@ -47,7 +47,7 @@ ADDED = StructType(
 """`default_id_of` and `could_be` do not reach the table: the library whose default the client id is, and the libraries that can have
 sent an unnamed client's requests."""
 
-_TOLD = (
+_EVIDENCE = (
     "principal",
     "client_id",
     "group_ids",
@@ -73,8 +73,8 @@ def _identifier(
     def identify(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         knowledge.use(own)
         for batch in batches:
-            told = zip(*(batch.column(name).to_pylist() for name in _TOLD), strict=True)
-            found = [_identity(rules, **dict(zip(_TOLD, client, strict=True))) for client in told]
+            clients = zip(*(batch.column(name).to_pylist() for name in _EVIDENCE), strict=True)
+            found = [_identity(rules, **dict(zip(_EVIDENCE, client, strict=True))) for client in clients]
             columns = [pa.array([row[field.name] for row in found], field.type) for field in schema]
             names = [*batch.schema.names, *schema.names]
             yield pa.RecordBatch.from_arrays([*batch.columns, *columns], names=names)

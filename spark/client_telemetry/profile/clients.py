@@ -59,7 +59,9 @@ def _from_connections(connections: DataFrame) -> DataFrame:
         F.col("first_seen_at").alias("first_at"),
         F.col("last_seen_at").alias("last_at"),
         # Whole seconds: a median over at most a day's worth of different values, however many connections.
-        (F.unix_seconds("last_seen_at") - F.unix_seconds("opened_at")).cast("double").alias("life_seconds"),
+        (F.unix_seconds("last_seen_at") - F.unix_seconds("opened_at"))
+        .cast("double")
+        .alias("duration_seconds"),
         F.col("end_known_by").isin("closed_event").alias("ended"),
         has_flag("name_refused").alias("name_refused"),
         has_flag("crowded_address").alias("crowded_address"),
@@ -85,7 +87,7 @@ def _from_sessions(sessions: DataFrame) -> DataFrame:
         F.col("last_evidence_at").alias("last_at"),
         (F.unix_seconds("last_evidence_at") - F.unix_seconds(F.coalesce("started_at", "first_evidence_at")))
         .cast("double")
-        .alias("life_seconds"),
+        .alias("duration_seconds"),
         (F.col("end_reason") != "still_open").alias("ended"),
         F.lit(False).alias("name_refused"),
         F.lit(False).alias("crowded_address"),
@@ -97,9 +99,9 @@ def _clients(evidence: DataFrame) -> DataFrame:
     return evidence.groupBy(*_KEY).agg(
         # A session is one instance and day: none occurs twice.
         F.count("instance").alias("instances"),
-        *_lives(F.col("instance").isNotNull(), "instance"),
+        *_durations(F.col("instance").isNotNull(), "instance"),
         _number_of(F.col("is_connection")).alias("connections"),
-        *_lives(F.col("is_connection"), "connection"),
+        *_durations(F.col("is_connection"), "connection"),
         F.count_if(~F.col("is_connection")).alias("refusals"),
         _distinct_of_arrays("client_addresses"),
         _distinct("listener_name", "listeners"),
@@ -114,14 +116,14 @@ def _clients(evidence: DataFrame) -> DataFrame:
     )
 
 
-def _lives(which: Column, what: str) -> tuple[Column, Column]:
+def _durations(which: Column, what: str) -> tuple[Column, Column]:
     """How many of them ended soon, and the median life."""
-    soon = F.col("ended") & (F.col("is_summary") | (F.col("life_seconds") < SHORT_LIFE_SECONDS))
+    soon = F.col("ended") & (F.col("is_summary") | (F.col("duration_seconds") < SHORT_LIFE_SECONDS))
     # How long each of the connections of a summary lived is not known.
-    life_seconds = F.when(which & ~F.col("is_summary"), F.col("life_seconds"))
+    duration_seconds = F.when(which & ~F.col("is_summary"), F.col("duration_seconds"))
     return (
         _number_of(which & soon).alias(f"short_lived_{what}s"),
-        F.percentile(life_seconds, 0.5).alias(f"median_{what}_seconds"),
+        F.percentile(duration_seconds, 0.5).alias(f"median_{what}_seconds"),
     )
 
 

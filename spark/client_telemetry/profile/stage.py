@@ -24,9 +24,9 @@ SUITES = (clients_suite.SUITE,)
 
 def profile(stage: Stage) -> Outcome:
     use_own_knowledge(stage)
-    told, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
+    days, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
     rules = _owner_rules(stage.arguments.owners)
-    where = {"cluster_id": cluster, "dt": told}
+    where = {"cluster_id": cluster, "dt": days}
     of_the_days = stage.condition(where)
     published = lake.published()
     connections, sessions = (
@@ -34,13 +34,13 @@ def profile(stage: Stage) -> Outcome:
         for table in (CLIENT_CONNECTIONS, CLIENT_SESSIONS)
     )
     branch = stage.branch((CLIENTS,))
-    branch.replace(CLIENTS, [clients(connections, sessions, rules, day) for day in told], **where)
+    branch.replace(CLIENTS, [clients(connections, sessions, rules, day) for day in days], **where)
     facts = {"connections": connections.count(), "sessions": sessions.count()}
-    rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], told)
+    rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
     without_owner = lake.read(CLIENTS).where(of_the_days).where("owner is null").count()
     counts = {"clients": rows[CLIENTS.name], "clients_without_owner": without_owner}
     message = (
-        f"profile: cluster {cluster}, {', '.join(map(str, told))}: {counts['clients']} clients, "
+        f"profile: cluster {cluster}, {', '.join(map(str, days))}: {counts['clients']} clients, "
         f"{counts['clients_without_owner']} of them without an owner"
     )
     return Outcome(message, counts)
@@ -70,5 +70,5 @@ def main(argv: list[str] | None = None) -> int:
         arguments,
         profile,
         argv,
-        lambda told: None if told.days else "profile: no day to derive, nothing to do",
+        lambda args: None if args.days else "profile: no day to derive, nothing to do",
     )

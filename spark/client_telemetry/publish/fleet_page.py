@@ -55,7 +55,7 @@ def publish_fleet(stage: Stage) -> Outcome:
 def _publish_day(
     stage: Stage, day: dt.date, snapshots: dict[str, int], processed: set[dt.date]
 ) -> tuple[str, str]:
-    lake, told = stage.lake, stage.arguments
+    lake, args = stage.lake, stage.arguments
 
     def rows(table: Table, of: dt.date = day) -> list[dict[str, Any]]:
         return lake.rows(table, snapshots[table.name], cluster_id=stage.cluster, dt=of)
@@ -78,7 +78,7 @@ def _publish_day(
             for row in refused_pushes(_of_the_day(stage, CLIENT_PUSHES, day, snapshots)).collect()
         ],
         cluster_id=stage.cluster,
-        cluster_name=told.cluster_name,
+        cluster_name=args.cluster_name,
         snapshots={table.name: snapshots[table.name] for table in READ},
         knowledge_version=knowledge.version(),
         code_version=version("client-telemetry"),
@@ -86,7 +86,7 @@ def _publish_day(
     )
     addresses = {key: row["addresses"] for key, row in seen.items()}
     index = SearchIndex(fleet.cluster_name, day.isoformat(), clients, instances, addresses)
-    with published_place(told.publish, f"fleet/{folder_name(fleet.cluster_name)}") as place:
+    with published_place(args.publish, f"fleet/{folder_name(fleet.cluster_name)}") as place:
         folder = publish_fleet_day(fleet, index, place.root)
         return place.shown(folder / PAGE), fleet.sentence
 
@@ -149,5 +149,5 @@ def main(argv: list[str] | None = None) -> int:
         arguments,
         publish_fleet,
         argv,
-        lambda told: None if told.days else "publish_fleet: no day was derived, nothing to do",
+        lambda args: None if args.days else "publish_fleet: no day was derived, nothing to do",
     )

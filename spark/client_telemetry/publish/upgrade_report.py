@@ -24,12 +24,12 @@ from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 
 def publish(stage: Stage) -> Outcome:
-    told, lake = stage.arguments, stage.lake
-    where = {"cluster_id": stage.cluster, "report_id": told.report_id}
+    args, lake = stage.arguments, stage.lake
+    where = {"cluster_id": stage.cluster, "report_id": args.report_id}
     found = lake.rows(UPGRADE_REPORTS, **where)
     if not found:
         raise BadArguments(
-            f"there is no report {told.report_id!r} of cluster {stage.cluster!r}: run impact first"
+            f"there is no report {args.report_id!r} of cluster {stage.cluster!r}: run impact first"
         )
     question = found[0]
 
@@ -48,9 +48,9 @@ def publish(stage: Stage) -> Outcome:
         _latest_results(stage, question),
         profile_rows=of_the_days(CLIENTS, client_profiles.COLUMNS),
         use_rows=of_the_days(CLIENTS, client_profiles.USE_COLUMNS, client_software_name=[None, "", UNKNOWN]),
-        cluster_name=told.cluster_name,
+        cluster_name=args.cluster_name,
     )
-    with published_place(told.publish, "upgrade_impact") as place:
+    with published_place(args.publish, "upgrade_impact") as place:
         page = place.shown(write_report(report, place.root) / "index.html")
     counts = dict(report.counts)
     details = {"report": page, "sentence": report.sentence, "verdicts": counts}

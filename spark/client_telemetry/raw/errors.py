@@ -11,7 +11,7 @@ from typing import ClassVar
 class UndecodableRecord(ValueError):
     """Base of all reasons. `subject` says what was being read: `object`, `manifest`, `record` or `payload`.
 
-    `sequence` and `client_instance_id` are set where a damaged record still told them.
+    `sequence` and `client_instance_id` are set where a damaged record still had them.
     """
 
     subject: ClassVar[str]

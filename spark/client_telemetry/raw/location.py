@@ -67,7 +67,7 @@ class RawLocation:
                 yield Arrived(key, info.size, info.mtime.astimezone(dt.UTC))
 
     def read(self, key: str) -> pa.NativeFile:
-        """The object as a binary stream; close it. pyarrow would decompress by file ending: it is told not to."""
+        """The object as a binary stream; close it. pyarrow would decompress by file ending: that is switched off."""
         files, root = self._open()
         return files.open_input_file(f"{root}/{key}")
 

@@ -104,7 +104,7 @@ class Reconciliation:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is None was not told. Counters are increases within the hour. Times are aware, UTC.
+    """What is None was not reported. Counters are increases within the hour. Times are aware, UTC.
 
     `incarnation`: 32 lower-case hex digits. `hour`: its beginning. `dropped`: records by reason, all reasons that
     the broker names. `api_versions`: (api key, min, max). `requests`: (api key, version, count). `identifiers`: kind of

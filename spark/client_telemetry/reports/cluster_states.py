@@ -10,14 +10,14 @@ from client_telemetry.reports.versions import version_order
 def cluster_states(brokers: Iterable[BrokerIncarnation]) -> tuple[ClusterState, ...]:
     """The first state has what each broker ran first; then one for each start of a broker on another release than
     before. Incarnations that do not tell when they started are left out."""
-    told = sorted(
+    starts = sorted(
         (broker for broker in brokers if broker.started_at), key=lambda b: (b.started_at, b.broker_id)
     )
     running: dict[int, str] = {}
-    for broker in told:
+    for broker in starts:
         running.setdefault(broker.broker_id, release(broker))
-    states = [_state(told[0].started_at, running)] if told else []
-    for broker in told:
+    states = [_state(starts[0].started_at, running)] if starts else []
+    for broker in starts:
         if running[broker.broker_id] != release(broker):
             running[broker.broker_id] = release(broker)
             states.append(_state(broker.started_at, running))
@@ -36,7 +36,7 @@ def release(broker: BrokerIncarnation) -> str:
     """What a broker runs, in words: as declared, under its own name if that is not Apache Kafka's; otherwise what it
     can be. A guess never reads as one release for certain: a newer patch may offer the same."""
     named = " ".join(filter(None, (broker.software_name, broker.software_version)))
-    declared = named.removeprefix("apache-kafka").strip() or "not told"
+    declared = named.removeprefix("apache-kafka").strip() or "not reported"
     if broker.releases_known_by == "none_explains":
         return f"{declared} (offers the request versions of no known release of Apache Kafka)"
     if broker.releases_known_by == "confluent_platform":

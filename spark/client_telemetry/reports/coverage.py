@@ -28,7 +28,7 @@ COMPLETENESS = {
 
 HOUR = timedelta(hours=1)
 MAX_WINDOWS = 4
-"""That are told in sentences; the others are counted."""
+"""That are reported in sentences; the others are counted."""
 
 
 def coverage(
@@ -169,10 +169,10 @@ def _brokers(ids: Iterable[int]) -> str:
 def _watched(rows: Iterable[Mapping[str, Any]], end: datetime) -> tuple[Watched, ...] | None:
     """Windows that touch are one: each hour tells its own."""
     found: list[Watched] = []
-    told = [row for row in rows if row["incarnations"]]
-    if not told or any(row["registry_windows"] is None for row in told):
+    reported = [row for row in rows if row["incarnations"]]
+    if not reported or any(row["registry_windows"] is None for row in reported):
         return None
-    for row in sorted(told, key=lambda row: (row["broker_id"], row["dt"], row["hour"])):
+    for row in sorted(reported, key=lambda row: (row["broker_id"], row["dt"], row["hour"])):
         for window in row["registry_windows"]:
             first, last = (
                 datetime.combine(row["dt"], time.fromisoformat(moment), UTC) for moment in window.split("-")

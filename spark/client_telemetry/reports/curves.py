@@ -12,7 +12,7 @@
     )
 
 Times are seconds since 1970. None as a value is a gap: nothing was measured there, so nothing is drawn. At most MOST_LINES lines
-can be told apart; drawings of one comparison get the same `least_time`, `greatest_time` and `greatest_value`, so that they can be
+can be distinguished; drawings of one comparison get the same `least_time`, `greatest_time` and `greatest_value`, so that they can be
 held beside each other. Colours are in page.css by class (`curve`); names that clients choose are escaped here.
 """
 
@@ -47,7 +47,7 @@ class Mark(NamedTuple):
 
 
 class Shaded(NamedTuple):
-    """A stretch of time that is told apart."""
+    """A period that is set off from the others."""
 
     since: float
     until: float
@@ -115,22 +115,20 @@ def small_multiples(drawings: Iterable[Markup]) -> Markup:
 
 
 def _drawn(line: Line, number: int, x: _Scale, y: _Scale) -> Markup:
-    """Stretches between gaps; a point with a gap on both sides is a dot."""
-    stretches: list[list[tuple[float, float]]] = [[]]
+    """Segments between gaps; a point with a gap on both sides is a dot."""
+    segments: list[list[tuple[float, float]]] = [[]]
     for at, value in line.points:
         if value is None or not math.isfinite(value):
-            stretches.append([])
+            segments.append([])
         else:
-            stretches[-1].append((x(at), y(value)))
+            segments[-1].append((x(at), y(value)))
     path = "".join(
-        "M" + "L".join(f"{px:.1f} {py:.1f}" for px, py in stretch)
-        for stretch in stretches
-        if len(stretch) > 1
+        "M" + "L".join(f"{px:.1f} {py:.1f}" for px, py in segment) for segment in segments if len(segment) > 1
     )
     dots = Markup("").join(
-        Markup('<circle cx="{:.1f}" cy="{:.1f}" r="1.6"/>').format(*stretch[0])
-        for stretch in stretches
-        if len(stretch) == 1
+        Markup('<circle cx="{:.1f}" cy="{:.1f}" r="1.6"/>').format(*segment[0])
+        for segment in segments
+        if len(segment) == 1
     )
     return Markup('<g class="line l-{}"><title>{}</title><path d="{}"/>{}</g>').format(
         number, line.name, path, dots

@@ -80,7 +80,7 @@ def template(name: str, package: str, filters: dict[str, object], values: dict[s
     }
     environment.globals |= {
         "COMPLETENESS": COMPLETENESS,
-        "NOT_TOLD": wording.NOT_TOLD,
+        "NOT_DECLARED": wording.NOT_DECLARED,
         "RUNS_SHOWN": RUNS_SHOWN,
         "WARNINGS_OPEN": WARNINGS_OPEN,
         "coverage_strip": charts.coverage_strip,

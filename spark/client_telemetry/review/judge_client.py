@@ -16,7 +16,7 @@ from client_telemetry.review.phases import (
     Phase,
     Upgrade,
 )
-from client_telemetry.review.rhythm import LEAST_TOLERANCE_SECONDS
+from client_telemetry.review.regularity import LEAST_TOLERANCE_SECONDS
 from client_telemetry.review.signs import Baseline, Refusal, Sign
 from client_telemetry.review.tracks import Track, last_before, within
 
@@ -165,9 +165,9 @@ def _in_phase(
             if overall is None or overall.tolerance is None
             else (f"; wait until {_clock((seen_until or phase.since) + tolerance)} to know")
         )
-        reason = f"not seen since {_clock(seen_until or base.until)}, which its rhythm allows{wait}"
+        reason = f"not seen since {_clock(seen_until or base.until)}, which is not unusual for it{wait}"
         if overall is not None and overall.tolerance is None:
-            reason = f"seen only at {_clock(overall.last)} before: its rhythm is not known"
+            reason = f"seen only at {_clock(overall.last)} before: how often it sends is not known"
         return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
     change = _changed(track, around, phase)
     if change is not None:
@@ -197,7 +197,7 @@ def _of_new(
 ) -> Outcome:
     first = track.all_requests[0].first if track.all_requests else phase.until
     if first < around.upgrade.phases[0].since and not within(track.all_requests, phase.since, phase.until):
-        reason = f"last seen at {_clock(track.all_requests[0].last)}, on an earlier release: its rhythm is not known"
+        reason = f"last seen at {_clock(track.all_requests[0].last)}, on an earlier release: how often it sends is not known"
         return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
     if first >= phase.until:
         return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=("first seen later",), rates=rates)
@@ -233,7 +233,7 @@ def _vanished(
     tolerance: float,
     rates: tuple[FunctionRates, ...],
 ) -> Outcome | None:
-    """The client sends nothing that is answered. None where its rhythm is not known: it is then not seen."""
+    """The client sends nothing that is answered. None where how often it sends is not known: it is then not seen."""
     overall = base.overall
     if overall is None or overall.tolerance is None:
         worst = _strongest(harm)

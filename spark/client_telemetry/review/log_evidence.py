@@ -173,20 +173,27 @@ class _Reading:
         found = self._evidence
         for broker in survey(folder.requests, self._zone).brokers:
             spans = []
-            for index, life in enumerate(broker.lives):
-                is_last = index + 1 == len(broker.lives)
-                until = (broker.last if is_last else broker.lives[index + 1].since) / 1e9
+            for index, incarnation in enumerate(broker.incarnations):
+                is_last = index + 1 == len(broker.incarnations)
+                until = (broker.last if is_last else broker.incarnations[index + 1].since) / 1e9
                 span = _Span(
-                    life.since / 1e9, f"{folder.name}@{broker.broker_id}@{life.since}", broker.broker_id
+                    incarnation.since / 1e9,
+                    f"{folder.name}@{broker.broker_id}@{incarnation.since}",
+                    broker.broker_id,
                 )
                 spans.append(span)
                 found.runs.append(
                     BrokerRun(
-                        span.broker_id, span.incarnation, life.candidates or (), span.since, until, is_last
+                        span.broker_id,
+                        span.incarnation,
+                        incarnation.candidates or (),
+                        span.since,
+                        until,
+                        is_last,
                     )
                 )
-                if life.features:
-                    found.features.append(FeatureLevels(span.since, life.features))
+                if incarnation.features:
+                    found.features.append(FeatureLevels(span.since, incarnation.features))
             log = _RequestLog(
                 spans, found.slot_seconds, self._zone, {(e.host, e.port) for e in broker.endpoints}
             )

@@ -65,8 +65,8 @@ class RuleRecord:
 
     @property
     def precision(self) -> float | None:
-        told = self.happened + self.did_not_happen
-        return self.happened / told if told else None
+        settled = self.happened + self.did_not_happen
+        return self.happened / settled if settled else None
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from client_telemetry.compatibility import apis
 from client_telemetry.review import functions
 from client_telemetry.review.activity import UnnamedRefusal
-from client_telemetry.review.rhythm import Rhythm, rhythm
+from client_telemetry.review.regularity import Regularity, regularity
 from client_telemetry.review.tracks import Failures, Span, Track, last_before, within
 
 CERTAIN, LIKELY, POSSIBLE = "certain", "likely", "possible"
@@ -33,12 +33,12 @@ STEADY_REQUESTS = 20
 class Baseline:
     """What a client did while all was as before. `until`: when that ended."""
 
-    by_function: dict[str, Rhythm]
-    overall: Rhythm | None
+    by_function: dict[str, Regularity]
+    overall: Regularity | None
     until: float
 
-    def regular(self, name: str) -> Rhythm | None:
-        """The rhythm of a function that was still going on at the end."""
+    def regular(self, name: str) -> Regularity | None:
+        """The regularity of a function that was still going on at the end."""
         found = self.by_function.get(name)
         if found is None or found.tolerance is None or self.until - found.last > found.tolerance:
             return None
@@ -48,10 +48,10 @@ class Baseline:
 def baseline(track: Track, since: float, until: float, slot_seconds: float) -> Baseline:
     by_function = {}
     for name, spans in track.answered.items():
-        found = rhythm(within(spans, since, until), slot_seconds)
+        found = regularity(within(spans, since, until), slot_seconds)
         if found is not None:
             by_function[name] = found
-    return Baseline(by_function, rhythm(within(track.all_requests, since, until), slot_seconds), until)
+    return Baseline(by_function, regularity(within(track.all_requests, since, until), slot_seconds), until)
 
 
 class Refusal(NamedTuple):
@@ -300,7 +300,7 @@ def _asks_more(track: Track, base: Baseline, last: float, until: float) -> bool:
     return False
 
 
-def _pace(found: Rhythm) -> str:
+def _pace(found: Regularity) -> str:
     seconds = (found.last - found.first) / max(found.requests - 1, 1)
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 

@@ -1,4 +1,4 @@
-"""What became of the connection that carried the last push of a life."""
+"""What became of the connection that carried the last push of a session."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from client_telemetry.lake.files import PartitionFile, portions
 from client_telemetry.sessionize.distinct_rows import distinct_rows, integers, without_dictionaries
-from client_telemetry.sessionize.push_runs import LAST, TCP
+from client_telemetry.sessionize.push_groups import LAST, TCP
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 
 _CONNECTION = ("cluster_id", *TCP)
@@ -33,7 +33,7 @@ def read(files: Sequence[PartitionFile], buckets: int) -> Iterator[tuple[int, Co
             known = pc.and_(known, pc.is_valid(portion[name]))
         portion = without_dictionaries(portion.filter(known))
         end = portion["end_known_by"]
-        told = pa.table(
+        connections = pa.table(
             {
                 **{name: portion[name] for name in _CONNECTION},
                 "opened_at": portion["opened_at"].cast(pa.int64()),
@@ -45,37 +45,39 @@ def read(files: Sequence[PartitionFile], buckets: int) -> Iterator[tuple[int, Co
                 ),
             }
         )
-        for bucket, its in by_port(told, buckets):
+        for bucket, its in by_port(connections, buckets):
             yield bucket, Connections(its)
 
 
 def by_port(table: pa.Table, buckets: int) -> Iterator[tuple[int, pa.Table]]:
-    """(bucket, rows): a life and the connection of its last push have the same client port."""
+    """(bucket, rows): a session and the connection of its last push have the same client port."""
     bucket_of = integers(table["client_port"]) % buckets
     for bucket in np.unique(bucket_of).tolist():
         yield bucket, table.take(np.flatnonzero(bucket_of == bucket))
 
 
-def ends_of_connections(lives: pa.Table, told: Sequence[Connections]) -> tuple[np.ndarray, np.ndarray]:
-    """(closed at, last seen open at), int64[lives]: of the connection that had the endpoints of a life's last push then.
+def ends_of_connections(
+    sessions: pa.Table, connections: Sequence[Connections]
+) -> tuple[np.ndarray, np.ndarray]:
+    """(closed at, last seen open at), int64[sessions]: of the connection that had the endpoints of a session's last push then.
     LAST where there is none, or it is not known."""
-    if not told:
-        return np.full(len(lives), LAST), np.full(len(lives), LAST)
-    known = pa.concat_tables([each.table for each in told])
-    both = pa.concat_tables([lives.select(_CONNECTION), known.select(_CONNECTION)])
+    if not connections:
+        return np.full(len(sessions), LAST), np.full(len(sessions), LAST)
+    known = pa.concat_tables([each.table for each in connections])
+    both = pa.concat_tables([sessions.select(_CONNECTION), known.select(_CONNECTION)])
     endpoints, _ = distinct_rows(both)
-    is_life = np.arange(len(both)) < len(lives)
-    none = np.full(len(lives), LAST)
-    at = np.concatenate([integers(lives["last_evidence_at"]), integers(known["opened_at"])])
+    is_session = np.arange(len(both)) < len(sessions)
+    none = np.full(len(sessions), LAST)
+    at = np.concatenate([integers(sessions["last_evidence_at"]), integers(known["opened_at"])])
     closed_at = np.concatenate([none, integers(known["closed_at"], LAST)])
     open_at = np.concatenate([none, integers(known["open_at"], LAST)])
-    order = np.lexsort((open_at, closed_at, is_life, at, endpoints))
-    opened_last = np.maximum.accumulate(np.where(is_life[order], -1, np.arange(len(order))))
-    places = np.flatnonzero(is_life[order])
-    life, connection = order[places], order[opened_last[places]]
-    carried_it = (opened_last[places] >= 0) & (endpoints[connection] == endpoints[life])
-    carried_it &= (closed_at[connection] == LAST) | (closed_at[connection] >= at[life])
+    order = np.lexsort((open_at, closed_at, is_session, at, endpoints))
+    opened_last = np.maximum.accumulate(np.where(is_session[order], -1, np.arange(len(order))))
+    places = np.flatnonzero(is_session[order])
+    session, connection = order[places], order[opened_last[places]]
+    carried_it = (opened_last[places] >= 0) & (endpoints[connection] == endpoints[session])
+    carried_it &= (closed_at[connection] == LAST) | (closed_at[connection] >= at[session])
     ends = none.copy(), none
     for end, of_connections in zip(ends, (closed_at, open_at), strict=True):
-        end[life] = np.where(carried_it, of_connections[connection], LAST)
+        end[session] = np.where(carried_it, of_connections[connection], LAST)
     return ends

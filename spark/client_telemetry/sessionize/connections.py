@@ -1,4 +1,4 @@
-"""Connections from the events of the registry: one row per connection and day. Lives of instances: sessions.py.
+"""Connections from the events of the registry: one row per connection and day. Sessions of instances: sessions.py.
 
 The rules stand in tables/client_connections.py. Events carry counts since the connection opened; what a day adds is
 the fullest event of the day less the fullest one before it.
@@ -46,7 +46,7 @@ def client_connections(events: DataFrame, brokers: DataFrame, pushes: DataFrame,
     connections = (
         _connections(with_history(events, day), day)
         .join(F.broadcast(_releases(brokers, day)), INCARNATION, "left")
-        .join(F.broadcast(_told_until(of_the_day)), INCARNATION, "left")
+        .join(F.broadcast(_reported_until(of_the_day)), INCARNATION, "left")
         .join(_crowded_addresses(of_the_day), ["cluster_id", "client_address"], "left")
         .withColumn("port_reused_at", _port_reused_at())
     )
@@ -166,7 +166,7 @@ def _identity() -> dict[str, Column]:
             for name in ("client_id", "client_port", "sasl_mechanism", "api_versions_error")
         },
         "named": _last(software, named),
-        "told": _last(software, tells),
+        "declared": _last(software, tells),
         "software": _last(software),
         "named_at_last": _last(named, tells),
         "sent": _last(sent, F.col("sent_software_name") != ""),
@@ -220,9 +220,9 @@ def _counts() -> dict[str, Column]:
     }
 
 
-def _told_until(events: DataFrame) -> DataFrame:
-    """One row per incarnation: until when it told of connections on the day."""
-    return events.groupBy(*INCARNATION).agg(F.max("observed_at").alias("told_until"))
+def _reported_until(events: DataFrame) -> DataFrame:
+    """One row per incarnation: until when it reported connections on the day."""
+    return events.groupBy(*INCARNATION).agg(F.max("observed_at").alias("reported_until"))
 
 
 def _crowded_addresses(events: DataFrame) -> DataFrame:
@@ -264,8 +264,8 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
     counts_from_before = (
         F.col("uses_before").isNull() & ~F.col("opened_today") & (F.col("opened_at") < midnight(day))
     )
-    software = F.coalesce("named", "told", "software")
-    silent_us = F.unix_micros("told_until") - F.unix_micros("last_seen_at")
+    software = F.coalesce("named", "declared", "software")
+    silent_us = F.unix_micros("reported_until") - F.unix_micros("last_seen_at")
     end_known_by = (
         F.when(F.col("closed_event_at").isNotNull(), "closed_event")
         .when(F.col("port_reused_at").isNotNull(), "port_reused")

@@ -1,7 +1,7 @@
 """Which client instance (KIP-714) a connection belongs to, how sure that is, and by which rule.
 
 The rules stand in tables/client_connections.py (LINK_RULES). A push names the connection that it came on; a client's
-other connections are told by who they are, from where, and when.
+other connections are recognized by who they are, from where, and when.
 """
 
 import datetime as dt
@@ -100,7 +100,7 @@ def _carried(pushes: DataFrame, day: dt.date) -> DataFrame:
             F.min("received_at").alias("first_at"),
             F.max("received_at").alias("last_at"),
             F.count("*").alias("pushes"),
-            F.max("push_interval_ms").alias("told_ms"),
+            F.max("push_interval_ms").alias("reported_ms"),
         )
     )
 
@@ -110,7 +110,9 @@ def _instances(carried: DataFrame) -> DataFrame:
     first, last = F.min("first_at"), F.max("last_at")
     pushes = F.sum("pushes")
     distance_us = (F.unix_micros(last) - F.unix_micros(first)) / F.nullif(pushes - 1, F.lit(0))
-    interval_us = F.coalesce(F.max("told_ms") * 1000.0, distance_us, F.lit(LARGEST_PUSH_INTERVAL_MS * 1000.0))
+    interval_us = F.coalesce(
+        F.max("reported_ms") * 1000.0, distance_us, F.lit(LARGEST_PUSH_INTERVAL_MS * 1000.0)
+    )
     each = carried.groupBy(*_CLIENT, "client_instance_id").agg(
         first.alias("first_at"),
         last.alias("last_at"),

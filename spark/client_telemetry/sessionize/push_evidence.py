@@ -1,4 +1,4 @@
-"""Lives of client instances on a day: what all their pushes tell. What became of them then: session_rows.py."""
+"""Sessions of client instances on a day: what all their pushes tell. What became of them then: session_rows.py."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,8 +16,7 @@ from client_telemetry.sessionize.distinct_rows import (
     together,
     without_dictionaries,
 )
-from client_telemetry.sessionize.push_intervals import TRAITS, gap_ms, in_order, rhythms
-from client_telemetry.sessionize.push_runs import (
+from client_telemetry.sessionize.push_groups import (
     FIRST,
     INSTANCE,
     LAST,
@@ -28,48 +27,49 @@ from client_telemetry.sessionize.push_runs import (
     added_up,
     no_pushes,
 )
+from client_telemetry.sessionize.push_intervals import TRAITS, gap_ms, in_order, timings
 from client_telemetry.tables.client_sessions import CLOCK_OFF_MS
 
 _MAX_ADDRESSES = 16
 
 
 @dataclass(frozen=True)
-class _Stretches:
-    """Stretches of many portions, equal ones added up. `row_of`: for each stretch as it was told, in order, its row."""
+class _Groups:
+    """Groups of many portions, equal ones added up. `row_of`: for each group in order of the parts, its row."""
 
     who: pa.Table
     sums: np.ndarray
     row_of: np.ndarray
 
     @classmethod
-    def of(cls, told: Sequence[Pushes]) -> "_Stretches":
-        who = together([part.stretches for part in told])
+    def of(cls, parts: Sequence[Pushes]) -> "_Groups":
+        who = together([part.groups for part in parts])
         row_of, firsts = distinct_rows(who)
-        sums = added_up(row_of, np.concatenate([part.sums for part in told]), len(firsts))
+        sums = added_up(row_of, np.concatenate([part.sums for part in parts]), len(firsts))
         return cls(who.take(firsts), sums, row_of)
 
 
 @dataclass(frozen=True)
 class _Past:
     """What the days before tell of each instance: SUMS of all pushes and of the terminating ones; interval that the broker
-    told with the last push, 0 = none; number of the last known software, -1 = none."""
+    reported with the last push, 0 = none; number of the last known software, -1 = none."""
 
     sums: np.ndarray
     terminating: np.ndarray
-    told_ms: np.ndarray
+    reported_ms: np.ndarray
     software: np.ndarray
 
 
-def lives_of(told: Iterable[Pushes]) -> pa.Table:
+def sessions_of(parts: Iterable[Pushes]) -> pa.Table:
     """One row per instance that pushed on the day, from all that portions tell of some instances.
 
     Columns: those of client_sessions that are known by now, TCP of the last push, and what session_rows.py needs beside them.
     Times are integers, microseconds since 1970.
     """
     today, before = [no_pushes(today=True)], [no_pushes(today=False)]
-    for part in told:
+    for part in parts:
         (today if part.today else before).append(part)
-    day, past = _Stretches.of(today), _Stretches.of(before)
+    day, past = _Groups.of(today), _Groups.of(before)
     until = len(day.who)
     instance_of, _ = distinct_rows(together([each.who.select(INSTANCE) for each in (day, past)]))
     software_of, softwares = _known_softwares(day.who, past.who)
@@ -80,22 +80,24 @@ def lives_of(told: Iterable[Pushes]) -> pa.Table:
     traits = _traits(day.who, instances, software)
     pushes = _together(today, day.row_of)
     order, bounds = in_order(pushes, traits, count)
-    rhythm = rhythms(pushes, traits, order, bounds)
+    timing = timings(pushes, traits, order, bounds)
     sums = added_up(instances, day.sums, count)
     terminating, rejected = (_of_some(day, instances, name, count) for name in ("terminating", "rejected"))
 
-    last = without_dictionaries(day.who.take(rhythm["last_stretch"]))
-    interval_ms = np.where(rhythm["last_told_ms"] > 0, rhythm["last_told_ms"], rhythm["last_observed_ms"])
-    between_us = _silence_between_days_us(sums["first_at"], rhythm, interval_ms, earlier)
+    last = without_dictionaries(day.who.take(timing["last_group"]))
+    interval_ms = np.where(
+        timing["last_reported_ms"] > 0, timing["last_reported_ms"], timing["last_observed_ms"]
+    )
+    between_us = _silence_between_days_us(sums["first_at"], timing, interval_ms, earlier)
     brokers = distinct_lists(instances, *ranks(day.who["broker_id"]), count)
     addresses = distinct_lists(instances, *ranks(_not_empty(day.who["client_address"])), count)
     known_softwares = distinct_lists(instances, software, pa.array(range(len(softwares))), count)
     conditions = {
-        "push_after_terminating": rhythm["last_ordinary_at"]
+        "push_after_terminating": timing["last_ordinary_at"]
         > np.minimum(terminating["first_at"], earlier.terminating["first_at"]),
         "several_addresses": _sizes(addresses) > 1,
-        "several_software_versions": _softwares_differ(known_softwares, rhythm, earlier),
-        "faster_than_interval": rhythm["too_early"] > 0,
+        "several_software_versions": _softwares_differ(known_softwares, timing, earlier),
+        "faster_than_interval": timing["too_early"] > 0,
         "zero_instance_id": pc.equal(last["client_instance_id"], bytes(16)).to_numpy(),
         "client_clock_off": (sums["clock_skew_ms"] != FIRST) & (abs(sums["clock_skew_ms"]) > CLOCK_OFF_MS),
         "broker_clocks_apart": _clocks_apart(day, instances, count) & (_sizes(brokers) > 1),
@@ -103,21 +105,21 @@ def lives_of(told: Iterable[Pushes]) -> pa.Table:
     return pa.table(
         {
             **{name: last[name] for name in (*INSTANCE, "client_id", "principal", *TCP)},
-            **_software(softwares, rhythm["last_software"], last),
+            **_software(softwares, timing["last_software"], last),
             "first_evidence_at": sums["first_at"],
             "last_evidence_at": sums["last_at"],
-            "life_first_at": np.minimum(sums["first_at"], earlier.sums["first_at"]),
+            "session_first_at": np.minimum(sums["first_at"], earlier.sums["first_at"]),
             "last_terminating_at": np.maximum(terminating["last_at"], earlier.terminating["last_at"]),
             "pushes": sums["pushes"],
             "terminating_pushes": terminating["pushes"],
             "rejected_pushes": rejected["pushes"],
             "points": sums["points"],
-            "gaps": rhythm["gaps"] + (between_us > 0),
-            "gap_seconds": (rhythm["gap_us"] + between_us) / 1e6,
+            "gaps": timing["gaps"] + (between_us > 0),
+            "gap_seconds": (timing["gap_us"] + between_us) / 1e6,
             "gap_ms": gap_ms(interval_ms),
             "push_interval_ms": pa.array(interval_ms, mask=interval_ms == 0),
-            "push_interval_source": _interval_source(rhythm),
-            "subscription_changes": rhythm["subscription_changes"],
+            "push_interval_source": _interval_source(timing),
+            "subscription_changes": timing["subscription_changes"],
             "clock_skew_ms": pa.array(sums["clock_skew_ms"], mask=sums["clock_skew_ms"] == FIRST),
             "broker_ids": brokers,
             "client_addresses": pc.list_slice(addresses, 0, _MAX_ADDRESSES),
@@ -130,30 +132,30 @@ def _traits(who: pa.Table, instances: np.ndarray, software: np.ndarray) -> np.nd
     traits = np.empty(len(who), TRAITS)
     traits["instance"], traits["software"] = instances, software
     traits["incarnation"], _ = ranks(who["broker_incarnation"])
-    traits["told_ms"] = np.maximum(integers(who["push_interval_ms"]), 0)
+    traits["reported_ms"] = np.maximum(integers(who["push_interval_ms"]), 0)
     traits["subscription_id"] = integers(who["subscription_id"])
     traits["has_subscription"] = who["subscription_id"].is_valid().to_numpy()
     traits["is_ordinary"] = ~(who["terminating"].to_numpy() | who["rejected"].to_numpy())
     return traits
 
 
-def _of_some(stretches: _Stretches, instances: np.ndarray, condition: str, count: int) -> np.ndarray:
-    """SUMS of each instance's stretches for which the column is true."""
-    true = stretches.who[condition].to_numpy()
-    return added_up(instances[true], stretches.sums[true], count)
+def _of_some(groups: _Groups, instances: np.ndarray, condition: str, count: int) -> np.ndarray:
+    """SUMS of each instance's groups for which the column is true."""
+    true = groups.who[condition].to_numpy()
+    return added_up(instances[true], groups.sums[true], count)
 
 
 def _together(parts: list[Pushes], row_of: np.ndarray) -> np.ndarray:
-    """PUSH of all parts, with the rows of the added up stretches. Parts lose theirs one by one: there may be millions."""
+    """PUSH of all parts, with the rows of the added up groups. Parts lose theirs one by one: there may be millions."""
     pushes = np.empty(sum(len(part.each) for part in parts), PUSH)
     at = first = 0
     for i, part in enumerate(parts):
         parts[i] = None
         its = pushes[at : at + len(part.each)]
         its[:] = part.each
-        its["stretch"] = row_of[first + its["stretch"]]
+        its["group"] = row_of[first + its["group"]]
         at += len(its)
-        first += len(part.stretches)
+        first += len(part.groups)
     return pushes
 
 
@@ -170,38 +172,40 @@ def _known_softwares(*who: pa.Table) -> tuple[np.ndarray, list[tuple[str, str | 
     return np.array([numbers.get(software, -1) for software in softwares], np.int32)[kind_of], known
 
 
-def _past(past: _Stretches, instances: np.ndarray, software: np.ndarray, count: int) -> _Past:
+def _past(past: _Groups, instances: np.ndarray, software: np.ndarray, count: int) -> _Past:
     """Of the instances below `count`, those that pushed on the day."""
     rows = np.flatnonzero(instances < count)
-    told_ms = integers(past.who["push_interval_ms"])
-    rows = rows[np.lexsort((told_ms[rows], software[rows], past.sums["last_at"][rows]))]
+    reported_ms = integers(past.who["push_interval_ms"])
+    rows = rows[np.lexsort((reported_ms[rows], software[rows], past.sums["last_at"][rows]))]
     known = rows[software[rows] >= 0]
-    last_told_ms, last_software = np.zeros(count, np.int64), np.full(count, -1)
+    last_reported_ms, last_software = np.zeros(count, np.int64), np.full(count, -1)
     # The last one of an instance stays.
-    last_told_ms[instances[rows]] = told_ms[rows]
+    last_reported_ms[instances[rows]] = reported_ms[rows]
     last_software[instances[known]] = software[known]
     mine = instances < count
-    past = _Stretches(past.who.filter(mine), past.sums[mine], past.row_of)
+    past = _Groups(past.who.filter(mine), past.sums[mine], past.row_of)
     sums = added_up(instances[mine], past.sums, count)
     terminating = _of_some(past, instances[mine], "terminating", count)
-    return _Past(sums, terminating, np.maximum(last_told_ms, 0), last_software)
+    return _Past(sums, terminating, np.maximum(last_reported_ms, 0), last_software)
 
 
 def _silence_between_days_us(
-    first_at: np.ndarray, rhythm: np.ndarray, interval_ms: np.ndarray, earlier: _Past
+    first_at: np.ndarray, timing: np.ndarray, interval_ms: np.ndarray, earlier: _Past
 ) -> np.ndarray:
     """The silence before the first push of the day, if it is longer than the gap; else 0."""
-    in_force_ms = np.maximum(rhythm["first_told_ms"], earlier.told_ms)
-    for otherwise in (rhythm["first_observed_ms"], interval_ms):
+    in_force_ms = np.maximum(timing["first_reported_ms"], earlier.reported_ms)
+    for otherwise in (timing["first_observed_ms"], interval_ms):
         in_force_ms = np.where(in_force_ms > 0, in_force_ms, otherwise)
     has_past = earlier.sums["last_at"] != LAST
     silence_us = np.where(has_past, first_at - np.where(has_past, earlier.sums["last_at"], 0), 0)
     return np.where(silence_us > gap_ms(in_force_ms) * 1000, silence_us, 0)
 
 
-def _interval_source(rhythm: np.ndarray) -> pa.Array:
-    told, observed = rhythm["last_told_ms"] > 0, rhythm["last_observed_ms"] > 0
-    return pa.array(["broker", "observed", None]).take(pa.array(np.where(told, 0, np.where(observed, 1, 2))))
+def _interval_source(timing: np.ndarray) -> pa.Array:
+    reported, observed = timing["last_reported_ms"] > 0, timing["last_observed_ms"] > 0
+    return pa.array(["broker", "observed", None]).take(
+        pa.array(np.where(reported, 0, np.where(observed, 1, 2)))
+    )
 
 
 def _software(softwares: list[tuple[Any, ...]], numbers: np.ndarray, last: pa.Table) -> dict[str, pa.Array]:
@@ -215,12 +219,12 @@ def _software(softwares: list[tuple[Any, ...]], numbers: np.ndarray, last: pa.Ta
     }
 
 
-def _softwares_differ(known: pa.ListArray, rhythm: np.ndarray, earlier: _Past) -> np.ndarray:
-    first = rhythm["first_software"]
+def _softwares_differ(known: pa.ListArray, timing: np.ndarray, earlier: _Past) -> np.ndarray:
+    first = timing["first_software"]
     return (_sizes(known) > 1) | ((earlier.software >= 0) & (first >= 0) & (earlier.software != first))
 
 
-def _clocks_apart(day: _Stretches, instances: np.ndarray, count: int) -> np.ndarray:
+def _clocks_apart(day: _Groups, instances: np.ndarray, count: int) -> np.ndarray:
     """Whether the smallest clock skews of an instance's connections differ too much."""
     connection_of, firsts = distinct_rows(day.who.select((*INSTANCE, *TCP)))
     skew_ms = added_up(connection_of, day.sums, len(firsts))["clock_skew_ms"]

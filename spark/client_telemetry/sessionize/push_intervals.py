@@ -7,19 +7,19 @@ import numpy as np
 from numba import from_dtype, njit, types
 
 from client_telemetry.raw.wire import compiled
-from client_telemetry.sessionize.push_runs import LAST, PUSH, read_only
+from client_telemetry.sessionize.push_groups import LAST, PUSH, read_only
 from client_telemetry.tables.client_sessions import LARGEST_PUSH_INTERVAL_MS, MIN_GAP_MS
 
-RHYTHM = np.dtype(
+TIMING = np.dtype(
     [
         (name, "i8")
         for name in (
-            "first_stretch",
-            "last_stretch",
+            "first_group",
+            "last_group",
             "first_software",
             "last_software",
-            "first_told_ms",
-            "last_told_ms",
+            "first_reported_ms",
+            "last_reported_ms",
             "first_observed_ms",
             "last_observed_ms",
             "last_ordinary_at",
@@ -30,7 +30,7 @@ RHYTHM = np.dtype(
         )
     ]
 )
-"""Of one instance. Stretches: those of its first and last push; software: number of the first and last known one, -1 =
+"""Of one instance. Groups: those of its first and last push; software: number of the first and last known one, -1 =
 none; intervals: 0 = none; `too_early`: pushes closer to the one before than half the interval."""
 
 TRAITS = np.dtype(
@@ -40,14 +40,14 @@ TRAITS = np.dtype(
             "instance",
             "incarnation",
             "software",
-            "told_ms",
+            "reported_ms",
             "subscription_id",
             "has_subscription",
             "is_ordinary",
         )
     ]
 )
-"""Of one stretch: numbers of its instance, broker incarnation and software, -1 = not known; interval that the broker told,
+"""Of one group: numbers of its instance, broker incarnation and software, -1 = not known; interval that the broker reported,
 0 = none; whether its pushes are neither terminating nor rejected."""
 
 _FEW_DISTANCES = 3
@@ -55,18 +55,18 @@ _NONE = LAST
 
 
 def in_order(pushes: np.ndarray, traits: np.ndarray, instances: int) -> tuple[np.ndarray, np.ndarray]:
-    """The order of their lives: int32[n], pushes by instance, time, broker incarnation and sequence; and where each
-    instance begins, int64[instances + 1]. `traits`: TRAITS of the stretches of `pushes`."""
+    """The order of their sessions: int32[n], pushes by instance, time, broker incarnation and sequence; and where each
+    instance begins, int64[instances + 1]. `traits`: TRAITS of the groups of `pushes`."""
     bounds = np.zeros(instances + 1, np.int64)
     order, scratch = np.empty(len(pushes), np.int32), np.empty(len(pushes), np.int32)
     _sort(pushes, traits, bounds, order, scratch)
     return order, bounds
 
 
-def rhythms(pushes: np.ndarray, traits: np.ndarray, order: np.ndarray, bounds: np.ndarray) -> np.ndarray:
-    """RHYTHM of each instance, from what in_order tells."""
-    found = np.zeros(len(bounds) - 1, RHYTHM)
-    _listen(pushes, traits, order, bounds, found)
+def timings(pushes: np.ndarray, traits: np.ndarray, order: np.ndarray, bounds: np.ndarray) -> np.ndarray:
+    """TIMING of each instance, from what in_order tells."""
+    found = np.zeros(len(bounds) - 1, TIMING)
+    _measure(pushes, traits, order, bounds, found)
     return found
 
 
@@ -79,7 +79,7 @@ def _comes_later(pushes, traits, one, other):
     a, b = pushes[one], pushes[other]
     if a.at_us != b.at_us:
         return a.at_us > b.at_us
-    there, here = traits[a.stretch].incarnation, traits[b.stretch].incarnation
+    there, here = traits[a.group].incarnation, traits[b.group].incarnation
     return there > here if there != here else a.sequence > b.sequence
 
 
@@ -116,12 +116,12 @@ def _merge_runs(pushes, traits, order, begin, end, scratch):
 @compiled(types.void(_PUSHES, _TRAITS, types.int64[::1], types.int32[::1], types.int32[::1]))
 def _sort(pushes, traits, bounds, order, scratch):
     for push in range(len(pushes)):
-        bounds[traits[pushes[push].stretch].instance + 1] += 1
+        bounds[traits[pushes[push].group].instance + 1] += 1
     for instance in range(1, len(bounds)):
         bounds[instance] += bounds[instance - 1]
     # Each bound moves to the end of its instance, which is where the next one begins.
     for push in range(len(pushes)):
-        instance = traits[pushes[push].stretch].instance
+        instance = traits[pushes[push].group].instance
         order[bounds[instance]] = push
         bounds[instance] += 1
     for instance in range(len(bounds) - 1, 0, -1):
@@ -144,7 +144,7 @@ def _ordinary_at(pushes, traits, order, begin, end, place):
     if place < begin or place >= end:
         return _NONE
     push = pushes[order[place]]
-    return push.at_us if traits[push.stretch].is_ordinary else _NONE
+    return push.at_us if traits[push.group].is_ordinary else _NONE
 
 
 @njit
@@ -174,43 +174,43 @@ def _observed_ms(pushes, traits, order, begin, end, first, last, distances):
 def _step(pushes, traits, order, begin, end, place, distances, its):
     """What a push tells together with the one before it."""
     push, before = pushes[order[place]], pushes[order[place - 1]]
-    now, then = traits[push.stretch], traits[before.stretch]
+    now, then = traits[push.group], traits[before.group]
     silence_us = push.at_us - before.at_us
     if silence_us > MIN_GAP_MS * 1000:
-        in_force_ms = np.int64(max(now.told_ms, then.told_ms))
+        in_force_ms = np.int64(max(now.reported_ms, then.reported_ms))
         if in_force_ms == 0:
             in_force_ms = _observed_ms(pushes, traits, order, begin, end, place - 2, place + 2, distances)
         if silence_us > _gap_ms(in_force_ms) * 1000:
             its.gaps += 1
             its.gap_us += silence_us
-    told_twice = now.told_ms > 0 and then.told_ms > 0
-    if (told_twice and now.told_ms != then.told_ms) or (
+    both_reported = now.reported_ms > 0 and then.reported_ms > 0
+    if (both_reported and now.reported_ms != then.reported_ms) or (
         now.has_subscription and then.has_subscription and now.subscription_id != then.subscription_id
     ):
         its.subscription_changes += 1
     if (
-        told_twice
+        both_reported
         and now.is_ordinary
         and then.is_ordinary
-        and silence_us * 2 < np.int64(min(now.told_ms, then.told_ms)) * 1000
+        and silence_us * 2 < np.int64(min(now.reported_ms, then.reported_ms)) * 1000
         and now.incarnation == then.incarnation
     ):
         its.too_early += 1
 
 
 @compiled(
-    types.void(_PUSHES, _TRAITS, read_only(types.int32), read_only(types.int64), from_dtype(RHYTHM)[::1])
+    types.void(_PUSHES, _TRAITS, read_only(types.int32), read_only(types.int64), from_dtype(TIMING)[::1])
 )
-def _listen(pushes, traits, order, bounds, rhythms):
+def _measure(pushes, traits, order, bounds, timings):
     distances = np.empty(5, np.int64)
-    for instance in range(len(rhythms)):
+    for instance in range(len(timings)):
         begin, end = bounds[instance], bounds[instance + 1]
-        its = rhythms[instance]
+        its = timings[instance]
         its.first_software, its.last_software, its.last_ordinary_at = -1, -1, _NONE
-        its.first_stretch, its.last_stretch = pushes[order[begin]].stretch, pushes[order[end - 1]].stretch
-        its.first_told_ms, its.last_told_ms = (
-            traits[its.first_stretch].told_ms,
-            traits[its.last_stretch].told_ms,
+        its.first_group, its.last_group = pushes[order[begin]].group, pushes[order[end - 1]].group
+        its.first_reported_ms, its.last_reported_ms = (
+            traits[its.first_group].reported_ms,
+            traits[its.last_group].reported_ms,
         )
         its.first_observed_ms = _observed_ms(
             pushes, traits, order, begin, end, begin + 1, begin + 3, distances
@@ -218,7 +218,7 @@ def _listen(pushes, traits, order, bounds, rhythms):
         its.last_observed_ms = _observed_ms(pushes, traits, order, begin, end, end - 5, end - 1, distances)
         for place in range(begin, end):
             push = pushes[order[place]]
-            its_traits = traits[push.stretch]
+            its_traits = traits[push.group]
             if its_traits.software >= 0:
                 its.last_software = its_traits.software
                 if its.first_software < 0:

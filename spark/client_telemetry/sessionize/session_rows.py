@@ -1,4 +1,4 @@
-"""How lives ended, and the rows of client_sessions. The rules stand in tables/client_sessions.py."""
+"""How sessions ended, and the rows of client_sessions. The rules stand in tables/client_sessions.py."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
@@ -9,7 +9,7 @@ import pyarrow as pa
 from client_telemetry.sessionize.connection_ends import Connections, ends_of_connections
 from client_telemetry.sessionize.distinct_rows import distinct_rows, integers
 from client_telemetry.sessionize.look_back import first_day, midnight_us
-from client_telemetry.sessionize.push_runs import FIRST, LAST
+from client_telemetry.sessionize.push_groups import FIRST, LAST
 from client_telemetry.tables.client_sessions import (
     BROKER_STOP_MS,
     CLIENT_SESSIONS,
@@ -18,27 +18,27 @@ from client_telemetry.tables.client_sessions import (
 
 
 def session_rows(
-    told: Iterable[pa.Table | Connections], stopped: Mapping[tuple[str, str], int], day: dt.date
+    evidence: Iterable[pa.Table | Connections], stopped: Mapping[tuple[str, str], int], day: dt.date
 ) -> list[pa.RecordBatch]:
-    """Rows of client_sessions, from lives as lives_of tells them and the connections that were told beside them.
+    """Rows of client_sessions, from what sessions_of found and the connections beside it.
     `stopped`: when broker incarnations (cluster, incarnation) stopped, microseconds since 1970."""
-    told = list(told)
-    lives = [each for each in told if isinstance(each, pa.Table)]
-    if not lives:
+    evidence = list(evidence)
+    sessions = [each for each in evidence if isinstance(each, pa.Table)]
+    if not sessions:
         return []
-    lives = pa.concat_tables(lives)
-    connections = [each for each in told if isinstance(each, Connections)]
-    last_at, gap_us = integers(lives["last_evidence_at"]), integers(lives["gap_ms"]) * 1000
-    closed_at, open_at = ends_of_connections(lives, connections)
+    sessions = pa.concat_tables(sessions)
+    connections = [each for each in evidence if isinstance(each, Connections)]
+    last_at, gap_us = integers(sessions["last_evidence_at"]), integers(sessions["gap_ms"]) * 1000
+    closed_at, open_at = ends_of_connections(sessions, connections)
     reason = _end_reason(
-        lives, closed_at, open_at, _stopped_at(lives, stopped), midnight_us(day + dt.timedelta(days=1))
+        sessions, closed_at, open_at, _stopped_at(sessions, stopped), midnight_us(day + dt.timedelta(days=1))
     )
     ended_at = np.where(reason == "connection_closed", closed_at, last_at)
-    first_at = integers(lives["life_first_at"])
+    first_at = integers(sessions["session_first_at"])
     start_seen = first_at - midnight_us(first_day(day)) > gap_us
     found = {
-        **dict(zip(lives.column_names, lives.columns, strict=True)),
-        "dt": pa.repeat(pa.scalar(day), len(lives)),
+        **dict(zip(sessions.column_names, sessions.columns, strict=True)),
+        "dt": pa.repeat(pa.scalar(day), len(sessions)),
         "started_at": pa.array(first_at, mask=~start_seen),
         "started_before": pa.array(first_at, mask=start_seen),
         "ended_at": pa.array(ended_at, mask=reason == "still_open"),
@@ -50,10 +50,10 @@ def session_rows(
 
 
 def _end_reason(
-    lives: pa.Table, closed_at: np.ndarray, open_at: np.ndarray, stopped_at: np.ndarray, end_of_day: int
+    sessions: pa.Table, closed_at: np.ndarray, open_at: np.ndarray, stopped_at: np.ndarray, end_of_day: int
 ) -> np.ndarray:
-    last_at, gap_us = integers(lives["last_evidence_at"]), integers(lives["gap_ms"]) * 1000
-    said_so = integers(lives["last_terminating_at"]) >= last_at - IN_FLIGHT_MS * 1000
+    last_at, gap_us = integers(sessions["last_evidence_at"]), integers(sessions["gap_ms"]) * 1000
+    said_so = integers(sessions["last_terminating_at"]) >= last_at - IN_FLIGHT_MS * 1000
     silent = end_of_day - np.maximum(last_at, open_at) > gap_us
     closed = closed_at != LAST
     by_the_stop = closed & (stopped_at <= closed_at + BROKER_STOP_MS * 1000)
@@ -64,9 +64,9 @@ def _end_reason(
     )
 
 
-def _stopped_at(lives: pa.Table, stopped: Mapping[tuple[str, str], int]) -> np.ndarray:
+def _stopped_at(sessions: pa.Table, stopped: Mapping[tuple[str, str], int]) -> np.ndarray:
     """When the broker incarnation of each last push stopped; FIRST where it did not."""
-    columns = lives.select(("cluster_id", "broker_incarnation"))
+    columns = sessions.select(("cluster_id", "broker_incarnation"))
     kind_of, firsts = distinct_rows(columns)
     kinds = columns.take(firsts).to_pylist()
     return np.array([stopped.get(tuple(kind.values()), FIRST) for kind in kinds], np.int64)[kind_of]

@@ -1,8 +1,8 @@
-"""Lives of client instances (KIP-714) from their pushes. Connections, the other half of the stage: connections.py.
+"""Sessions of client instances (KIP-714) from their pushes. Connections, the other half of the stage: connections.py.
 
 The rules stand in tables/client_sessions.py. Pushes are many and small: as rows of Spark they cost several times what
 it takes to look at them. So Python workers read the data files themselves, and Spark only moves what they make of
-them, in a few large pieces: pushes to the task that looks at all of an instance, its life to the task that has the
+them, in a few large pieces: pushes to the task that looks at all of an instance, its session to the task that has the
 connection of the last push.
 """
 
@@ -39,7 +39,7 @@ def client_sessions(
     spark = brokers.sparkSession
     today = [file for file in pushes if file.dt == day]
     before = [file for file in pushes if first_day(day) <= file.dt < day]
-    told = [(True, files) for files in share_out(today)] + [(False, files) for files in share_out(before)]
+    reads = [(True, files) for files in share_out(today)] + [(False, files) for files in share_out(before)]
     ends = share_out([file for file in connections if file.dt == day])
     tasks = 1 + sum(file.rows for file in today) // _PUSHES_AT_ONCE
     stopped = {
@@ -49,16 +49,16 @@ def client_sessions(
     }
 
     def read_pushes(task: int) -> Pieces:
-        from client_telemetry.sessionize.push_runs import read
+        from client_telemetry.sessionize.push_groups import read
 
-        today, files = told[task]
+        today, files = reads[task]
         return read(files, today, tasks)
 
     def look_at_instances(pieces: Iterator[object]) -> Pieces:
         from client_telemetry.sessionize.connection_ends import by_port
-        from client_telemetry.sessionize.push_evidence import lives_of
+        from client_telemetry.sessionize.push_evidence import sessions_of
 
-        return by_port(lives_of(pieces), tasks)
+        return by_port(sessions_of(pieces), tasks)
 
     def read_connections(task: int) -> Pieces:
         from client_telemetry.sessionize.connection_ends import read
@@ -70,11 +70,11 @@ def client_sessions(
 
         yield from session_rows(_unpacked(batches), stopped, day)
 
-    lives = _moved(_read(spark, len(told), read_pushes), tasks).mapInArrow(
+    sessions = _moved(_read(spark, len(reads), read_pushes), tasks).mapInArrow(
         _packed(look_at_instances), _PIECES
     )
     known = _read(spark, len(ends), read_connections)
-    return _moved(lives.union(known), tasks).mapInArrow(look_at_ends, CLIENT_SESSIONS.schema)
+    return _moved(sessions.union(known), tasks).mapInArrow(look_at_ends, CLIENT_SESSIONS.schema)
 
 
 def _read(spark: SparkSession, tasks: int, read: Callable[[int], Pieces]) -> DataFrame:

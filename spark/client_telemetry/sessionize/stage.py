@@ -1,4 +1,4 @@
-"""sessionize: pushes and connection events to lives: client_sessions and client_connections.
+"""sessionize: pushes and connection events to sessions and connections: client_sessions and client_connections.
 
 The slice of a day uses evidence of the day and of the days before it that still matter, and nothing later, so days
 can be computed in any order.
@@ -21,35 +21,35 @@ SUITES = (client_connections_suite.SUITE, client_sessions_suite.SUITE)
 
 
 def sessionize(stage: Stage) -> Outcome:
-    told, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
+    days, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
     published = lake.published()
-    history = [day - dt.timedelta(days=n) for day in told for n in range(HISTORY_DAYS + 1)]
+    history = [day - dt.timedelta(days=n) for day in days for n in range(HISTORY_DAYS + 1)]
     needed = stage.condition({"cluster_id": cluster, "dt": sorted(set(history))})
     pushes, events, brokers = (
         lake.read(table, published[table.name]).where(needed)
         for table in (CLIENT_PUSHES, CONNECTION_EVENTS, BROKERS)
     )
     branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
-    where = {"cluster_id": cluster, "dt": told}
+    where = {"cluster_id": cluster, "dt": days}
     branch.replace(
-        CLIENT_CONNECTIONS, [client_connections(events, brokers, pushes, day) for day in told], **where
+        CLIENT_CONNECTIONS, [client_connections(events, brokers, pushes, day) for day in days], **where
     )
     files = lake.files(
         CLIENT_PUSHES, published[CLIENT_PUSHES.name], cluster_id=cluster, dt=sorted(set(history))
     )
     connections = branch.files(CLIENT_CONNECTIONS, **where)
-    sessions = [client_sessions(files, connections, brokers, day) for day in told]
+    sessions = [client_sessions(files, connections, brokers, day) for day in days]
     branch.replace(CLIENT_SESSIONS, sessions, **where)
 
     of_the_days = stage.condition(where)
     facts = {
-        "events": events.where(of_the_days).count() - sum(events_left_out(events, day) for day in told),
+        "events": events.where(of_the_days).count() - sum(events_left_out(events, day) for day in days),
         "pushes": pushes.where(of_the_days).where("client_instance_id is not null").count(),
     }
-    rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], told)
+    rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
     counts = {"connections": rows[CLIENT_CONNECTIONS.name], "sessions": rows[CLIENT_SESSIONS.name]}
     message = (
-        f"sessionize: cluster {cluster}, {', '.join(map(str, told))}: "
+        f"sessionize: cluster {cluster}, {', '.join(map(str, days))}: "
         f"{counts['connections']} connections, {counts['sessions']} sessions"
     )
     return Outcome(message, counts)
@@ -62,5 +62,5 @@ def main(argv: list[str] | None = None) -> int:
         arguments,
         sessionize,
         argv,
-        lambda told: None if told.days else "sessionize: no day to derive, nothing to do",
+        lambda args: None if args.days else "sessionize: no day to derive, nothing to do",
     )

@@ -21,7 +21,7 @@ class Refused(ValueError):
 
 
 class WrongCluster(Refused):
-    """The files are of another cluster than was told."""
+    """The files are of another cluster than was specified."""
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ class NoLogs(ValueError):
 @dataclass(frozen=True, order=True)
 class LogFile:
     """`family`: what the rotated files of one log have in common, its folder and the name up to `.log`.
-    `broker_id`: as told by whoever named the file, None = the log itself has to tell. `start`, `end`: the bytes of the
+    `broker_id`: as specified with the file's name, None = the log itself has to show it. `start`, `end`: the bytes of the
     decompressed file that are to be read; `end` is None = all. Those before were converted before, those behind may be half
     a line of a log that is still written to."""
 
@@ -62,8 +62,8 @@ def find_logs(named: Sequence[str]) -> list[LogFile]:
         raise NoLogs("name at least one request log, or a folder of them")
     found: dict[str, LogFile] = {}
     for name in named:
-        told = re.match(r"(\d{1,9})=(?=.)", name)
-        location = name[told.end() :] if told else name
+        numbered = re.match(r"(\d{1,9})=(?=.)", name)
+        location = name[numbered.end() :] if numbered else name
         try:
             files = find_files(location)
         except NoSuchLocation as error:
@@ -73,7 +73,9 @@ def find_logs(named: Sequence[str]) -> list[LogFile]:
                 f"{without_secrets(location)}: there is no such file, and no folder or pattern with files in it"
             )
         for file in files:
-            found.setdefault(file.resolved(), LogFile(file, _family(file), int(told[1]) if told else None))
+            found.setdefault(
+                file.resolved(), LogFile(file, _family(file), int(numbered[1]) if numbered else None)
+            )
     return sorted(found.values())
 
 

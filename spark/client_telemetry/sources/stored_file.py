@@ -31,7 +31,7 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, order=True)
 class StoredFile:
-    """`location`: a path, or a URL without what was told to reach the store. `files`, `path`: how to reach an object;
+    """`location`: a path, or a URL without the credentials of the store. `files`, `path`: how to reach an object;
     None = it is a file of a folder."""
 
     location: str

@@ -44,7 +44,7 @@ BROKER_HOURS = Table(
             "Sorted, never empty: " + "; ".join(f"`{k}`: {v}" for k, v in COMPLETENESS.items()),
             nullable=False,
         ),
-        Column("incarnations", STRINGS, "Broker incarnations that told of the hour, sorted", nullable=False),
+        Column("incarnations", STRINGS, "Broker incarnations that reported the hour, sorted", nullable=False),
         Column("objects", LONG, "Objects of the hour that are there, manifests not counted", nullable=False),
         Column("pushes_expected", LONG, "Pushes that the manifests list; null = no manifest"),
         Column("pushes_read", LONG, "Pushes found in the objects; null = not decoded yet"),
@@ -65,9 +65,9 @@ BROKER_HOURS = Table(
         Column(
             "requests_counted",
             ArrayType(struct(api_key=INT, version=INT, requests=LONG)),
-            "Requests by the broker's own counters, those of other brokers among them; null = not told",
+            "Requests by the broker's own counters, those of other brokers among them; null = not reported",
         ),
-        Column("registry_mode", STRING, "continuous, sampled, deprecated_only; null = not told"),
+        Column("registry_mode", STRING, "continuous, sampled, deprecated_only; null = not reported"),
         Column(
             "registry_windows",
             STRINGS,

@@ -38,7 +38,7 @@ BROKERS = Table(
             "releases_known_by",
             STRING,
             "declared, confluent_platform, vendor_build, guessed; where releases is empty none_explains (what it offers is "
-            "told, and no known release offers it: other software, a proxy, a newer release) or null",
+            "known, and no known release offers it: other software, a proxy, a newer release) or null",
         ),
         Column("started_at", TIMESTAMP, "Start of the broker process, as it declares it"),
         Column(
@@ -47,18 +47,18 @@ BROKERS = Table(
         Column(
             "api_versions",
             ArrayType(struct(api_key=INT, min_version=INT, max_version=INT)),
-            "What the broker advertises in ApiVersions (not always what it serves); null = not told",
+            "What the broker advertises in ApiVersions (not always what it serves); null = not reported",
         ),
-        Column("finalized_features", MapType(STRING, INT), "Finalized feature levels; null = not told"),
+        Column("finalized_features", MapType(STRING, INT), "Finalized feature levels; null = not reported"),
         Column(
             "listeners",
             ArrayType(struct(name=STRING, security_protocol=STRING, sasl_mechanisms=STRINGS)),
-            "Listeners with their SASL mechanisms; null = not told",
+            "Listeners with their SASL mechanisms; null = not reported",
         ),
         Column(
             "subscriptions",
             ArrayType(struct(name=STRING, interval_ms=INT, metrics=STRINGS, match=MapType(STRING, STRING))),
-            "KIP-714 subscriptions of the last hour that tells; null = not told",
+            "KIP-714 subscriptions of the last hour that tells; null = not reported",
         ),
     ),
     key=("cluster_id", "dt", "broker_id", "broker_incarnation"),

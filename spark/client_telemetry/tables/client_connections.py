@@ -31,14 +31,14 @@ CLOSED_BY = {
     "port_reused": "another connection from the same address and port to the same listener followed",
     "broker_restart": "a later incarnation of the broker had started by the end of the day: the connection cannot "
     "have lived on",
-    "idle_limit": f"nothing was told of it for {IDLE_LIMIT_MINUTES} minutes, while the incarnation told of others: "
+    "idle_limit": f"nothing was reported of it for {IDLE_LIMIT_MINUTES} minutes, while the incarnation reported others: "
     "a broker closes idle connections after 10 minutes, unless connections.max.idle.ms says otherwise, and the "
     "registry tells of open ones each hour",
     "still_open": "no evidence of an end until the end of the day; if the next day has no row, there was none later",
 }
 
 MOST_INSTANCES = 50
-"""More instances of one client at one address within a day are not told apart by time."""
+"""More instances of one client at one address within a day are not distinguished by time."""
 
 LINK_RULES = {
     "push_on_connection": ("exact", "pushes of one instance came on this connection"),
@@ -72,7 +72,7 @@ CLIENT_CONNECTIONS = Table(
         "One row per connection and day with an event: who, to which broker release, and which request versions were "
         "used. Uses the events and broker incarnations of the seven days before and nothing later. The day of an "
         "event is its `dt`; an event that is flagged `other_day` counts in the slice of its object. Principal, client "
-        "id, address and software are the last that any event of the connection told: a connection is one client, so "
+        "id, address and software are the last that any event of the connection had: a connection is one client, so "
         "a name that came late holds for all of it, and a name that an old ApiVersions request reset to `unknown` "
         "(KIP-511, versions 0 to 2) stays, flagged `name_reset`. Connections of the brokers themselves are left out: "
         "those with a client id of Kafka's own (identity/broker_clients.py), or an answered request that only "

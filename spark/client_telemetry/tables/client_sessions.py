@@ -29,11 +29,11 @@ and 5 minutes without a subscription). Used where the interval is not known."""
 
 IN_FLIGHT_MS = 30_000
 """An ordinary push that was under way when the client closed may be received so much later than the terminating one,
-on another broker: Java's request.timeout.ms. One that comes later still says that the life went on."""
+on another broker: Java's request.timeout.ms. One that comes later still says that the session went on."""
 
 BROKER_STOP_MS = 5_000
 """A connection that closed so shortly before the last that was seen of a broker incarnation was closed by the broker
-that stopped: in the sample's telemetry cluster a broker that was told to stop took less than a second for it."""
+that stopped: in the sample's telemetry cluster a broker that was asked to stop took less than a second for it."""
 
 CLOCK_OFF_MS = 60_000
 """A difference between two clocks that counts. Smaller ones can be a late delivery: franz-go waits for its broker to
@@ -58,10 +58,10 @@ CLIENT_SESSIONS = Table(
         "and all times are the brokers' receive time, so a push that is flagged `other_day` counts in the slice of "
         "its object, once, at the time at which it came. A slice uses evidence of the seven days before and nothing "
         "later, so days can be computed in any order. Gap = max(60 s, 3 x push interval in force), 15 minutes where "
-        "the interval is not known; a gap is counted and does not begin a new life. The interval in force at a "
-        "silence is the larger one that the brokers told with the pushes at its two ends; where they told none "
+        "the interval is not known; a gap is counted and does not begin a new session. The interval in force at a "
+        "silence is the larger one that the brokers reported with the pushes at its two ends; where they reported none "
         "(before Kafka 4.2), the median of up to five distances between ordinary pushes around it, of fewer than three at most "
-        "5 minutes. Pushes without an instance id belong to no session; rejected ones are evidence of life. A client "
+        "5 minutes. Pushes without an instance id belong to no session; rejected ones are evidence that the client runs. A client "
         "that closed before its first push has no row here: its connections are in `client_connections`."
     ),
     columns=(
@@ -73,14 +73,14 @@ CLIENT_SESSIONS = Table(
         Column(
             "started_at",
             TIMESTAMP,
-            "First push of the life; null = older than the evidence that is used. The instance itself is older: a "
+            "First push of the session; null = older than the evidence that is used. The instance itself is older: a "
             "client waits 0.5 to 1.5 intervals before its first push",
         ),
-        Column("started_before", TIMESTAMP, "Where started_at is null: the life began before this time"),
+        Column("started_before", TIMESTAMP, "Where started_at is null: the session began before this time"),
         Column(
             "ended_at",
             TIMESTAMP,
-            "If the life ended by the end of the day: when the connection closed (`connection_closed`), or the last "
+            "If the session ended by the end of the day: when the connection closed (`connection_closed`), or the last "
             "push; null = still open",
         ),
         Column(
@@ -100,7 +100,7 @@ CLIENT_SESSIONS = Table(
         Column(
             "push_interval_ms",
             LONG,
-            "Interval in force at the last push: told by the broker with it, or the median of the last five distances "
+            "Interval in force at the last push: reported by the broker with it, or the median of the last five distances "
             "between ordinary pushes of the day (of fewer than 3 distances at most 300000); null = not known",
         ),
         Column("push_interval_source", STRING, "`broker`, `observed`; null = not known"),
@@ -108,7 +108,7 @@ CLIENT_SESSIONS = Table(
             "subscription_changes",
             LONG,
             "How often a push of the day came with another interval or subscription id than the push before it, "
-            "where both are told",
+            "where both are known",
             nullable=False,
         ),
         Column(
@@ -129,7 +129,7 @@ CLIENT_SESSIONS = Table(
         "several_addresses": "pushes of the day came from more than one address",
         "several_software_versions": "the registered software name or version changed, `unknown` not counted",
         "faster_than_interval": "two ordinary pushes in a row to one broker incarnation were closer than half the "
-        "interval that the broker told",
+        "interval that the broker reported",
         "zero_instance_id": "the instance id is 16 zero bytes: many clients may hide behind it",
         "client_clock_off": "clock_skew_ms is more than a minute: point times of the client are that far off",
         "broker_clocks_apart": "pushes went to several brokers, and received_at minus point time differed between "

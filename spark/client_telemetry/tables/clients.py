@@ -43,7 +43,7 @@ RELATIONS = {
     "one_application": "same principal and client id, one of the two without a software name: the unnamed "
     "connections are those of the named application",
     "two_applications": "likewise, and they cannot be: two applications share the client id",
-    "doubtful": "likewise, and it cannot be told",
+    "doubtful": "likewise, and the evidence does not settle it",
     "same_principal_and_address": "another client id, one of the two a library's default: maybe one application "
     "that sends its client id on a part of its connections only",
 }
@@ -107,7 +107,7 @@ CLIENTS = Table(
         Column(
             "looks_like",
             STRING,
-            "Where no name was told: a guess by default client id and request versions; null = looks like nothing",
+            "Where no name was declared: a guess by default client id and request versions; null = looks like nothing",
         ),
         Column("looks_like_because", STRINGS, "Why", nullable=False),
         Column(

@@ -104,7 +104,7 @@ BROKER_ID = Column("broker_id", INT, "Kafka's node id", nullable=False)
 BROKER_INCARNATION = Column(
     "broker_incarnation",
     STRING,
-    "One life of a broker process: 32 hex digits, new at each start",
+    "One incarnation of a broker process: 32 hex digits, new at each start",
     nullable=False,
 )
 SEQUENCE = Column(
@@ -140,9 +140,9 @@ CLIENT_CONNECTION = (
     Column("connection_id", STRING, "Kafka's own connection id; empty = the record is tied to no connection"),
     *SOFTWARE,
     Column(
-        "sent_software_name", STRING, "Name in the ApiVersions request, before validation; empty = not told"
+        "sent_software_name", STRING, "Name in the ApiVersions request, before validation; empty = not sent"
     ),
-    Column("sent_software_version", STRING, "Version in the ApiVersions request; empty = not told"),
+    Column("sent_software_version", STRING, "Version in the ApiVersions request; empty = not sent"),
     Column(
         "api_versions_error", INT, "Error of the ApiVersions request; 42 = name or version refused (KIP-511)"
     ),

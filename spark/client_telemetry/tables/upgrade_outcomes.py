@@ -22,7 +22,7 @@ OUTCOMES = {
     "failing_before": "failed before the first broker changed",
     "changed": "another version or library than before",
     "not_tested": "no upgraded broker has answered it yet",
-    "not_seen": "not seen, which its rhythm allows",
+    "not_seen": "not seen, and its silence is not unusual yet",
     "new": "no before to compare with",
     "unaffected": "goes on",
 }

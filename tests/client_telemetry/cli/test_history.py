@@ -8,7 +8,7 @@ DAYS = [FIRST + dt.timedelta(days=n) for n in range(10) if n != 6]
 """Nine days were published; the seventh was not."""
 
 
-def seen(number: int, **told) -> dict:
+def seen(number: int, **columns) -> dict:
     at = dt.datetime.combine(FIRST, dt.time(12), dt.UTC) + dt.timedelta(days=number)
     return {
         "cluster_id": "c",
@@ -22,7 +22,7 @@ def seen(number: int, **told) -> dict:
         "connections": 4,
         "first_seen_at": at,
         "last_seen_at": at + dt.timedelta(hours=1),
-    } | told
+    } | columns
 
 
 def history(*rows: dict):

@@ -12,7 +12,7 @@ from client_telemetry.raw.object_key import parse_object_key
 DAY = dt.date(2026, 11, 21)
 
 
-def read(incarnation: str, requests: list | None, **told: object) -> ManifestRead:
+def read(incarnation: str, requests: list | None, **fields: object) -> ManifestRead:
     key = f"v1/dataset=manifests/cluster=c/dt={DAY}/hour=05/broker=1/{incarnation}.json"
     manifest = {
         "schema_version": 1,
@@ -26,22 +26,22 @@ def read(incarnation: str, requests: list | None, **told: object) -> ManifestRea
         "files": [],
         "dropped": {},
         "requests": requests,
-        **told,
+        **fields,
     }
     return ManifestRead(parse_object_key(key), parse_manifest(json.dumps(manifest).encode()))
 
 
 @pytest.mark.parametrize(
-    ("case", "told", "expected"),
+    ("case", "reported", "expected"),
     [
-        ("not told", [None], None),
+        ("not reported", [None], None),
         ("one of two incarnations does not tell", [[[0, 9, 5]], None], None),
         ("no request", [[]], []),
         ("summed over incarnations", [[[0, 9, 5], [1, 4, 2]], [[0, 9, 7]]], [(0, 9, 12), (1, 4, 2)]),
     ],
 )
-def test_requests_that_the_brokers_counted(case, told, expected):
-    manifests = [read(f"{number:032x}", requests) for number, requests in enumerate(told)]
+def test_requests_that_the_brokers_counted(case, reported, expected):
+    manifests = [read(f"{number:032x}", requests) for number, requests in enumerate(reported)]
     row = {"cluster_id": "c", "broker_id": 1, "hour": 5, "dataset": "manifests", "first_sequence": None}
     row["object_key"] = str(manifests[0].key)
     found = broker_hours([row], manifests, DAY)[5]["requests_counted"]
@@ -51,11 +51,11 @@ def test_requests_that_the_brokers_counted(case, told, expected):
 
 
 def test_a_broker_that_declares_no_release_is_guessed_by_what_it_offers():
-    told = {
+    offers = {
         "broker_software_version": "",
         "api_versions": [[k, *api.advertised] for k, api in served.by("4.0.2").items()],
     }
-    (row,) = brokers([read("0f" * 16, None, **told)], DAY)
+    (row,) = brokers([read("0f" * 16, None, **offers)], DAY)
     assert (row["software_version"], row["releases"]) == ("", ["4.0.1", "4.0.2"])
     assert row["releases_known_by"] == "guessed"
     (row,) = brokers([read("0f" * 16, None)], DAY)
@@ -76,8 +76,8 @@ def test_a_broker_that_declares_no_release_is_guessed_by_what_it_offers():
 )
 def test_an_hour_in_which_the_registry_missed_clients_is_not_complete(case, figures, expected, missed):
     names = ("connections_by_gauge", "connections_in_registry", "requests_by_counter", "requests_in_registry")
-    told = {"reconciliation": figures and dict(zip(names, figures, strict=True))}
-    manifest = read("0f" * 16, [], registry={"mode": "continuous", "windows": []}, **told)
+    reconciliation = {"reconciliation": figures and dict(zip(names, figures, strict=True))}
+    manifest = read("0f" * 16, [], registry={"mode": "continuous", "windows": []}, **reconciliation)
     row = {"cluster_id": "c", "broker_id": 1, "hour": 5, "dataset": "manifests", "first_sequence": None}
     hour = broker_hours([row | {"object_key": str(manifest.key)}], [manifest], DAY)[5]
     assert hour["completeness"] == expected, case

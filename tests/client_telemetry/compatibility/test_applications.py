@@ -28,9 +28,11 @@ def connections(software: str, uses: str, releases: str, first: str, last: str) 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
 def test_relations_by_truth_table(case: dict):
     """Times are minutes after noon; a `?` after the release: the source cannot tell names."""
-    told = "unknown/unknown" if not case["releases"].endswith("?") else "/"
+    software = "unknown/unknown" if not case["releases"].endswith("?") else "/"
     releases = case["releases"].rstrip("?")
     named = connections(case["named"], case["named_uses"], releases, case["named_from"], case["named_until"])
-    unnamed = connections(told, case["unnamed_uses"], releases, case["unnamed_from"], case["unnamed_until"])
+    unnamed = connections(
+        software, case["unnamed_uses"], releases, case["unnamed_from"], case["unnamed_until"]
+    )
     found = relation(named, unnamed)
     assert (found.kind, case["because"] in found.because) == (case["kind"], True), found.because

@@ -28,7 +28,7 @@ def test_a_long_list_is_cut():
 
 
 @pytest.mark.parametrize(
-    ("source", "version", "uses", "told"),
+    ("source", "version", "uses", "is_named"),
     [
         ("3.9.1", "3.9.1", "Fetch:12 JoinGroup:9", True),
         ("3.6.2", "3.9.1", "Fetch:12 JoinGroup:9", True),
@@ -37,10 +37,10 @@ def test_a_long_list_is_cut():
         ("3.9.1", "2.8.2", "Fetch:12 JoinGroup:7", False),
     ],
 )
-def test_consumers_that_could_take_up_the_new_group_protocol(source, version, uses, told):
+def test_consumers_that_could_take_up_the_new_group_protocol(source, version, uses, is_named):
     outlook = back(uses, source, "4.0.1", "apache-kafka-java", version)
     assert outlook.verdict == "safe"
-    assert ("group.protocol=classic" in outlook.explanation) == told
+    assert ("group.protocol=classic" in outlook.explanation) == is_named
 
 
 def test_a_library_that_must_not_be_taken_further_until_then():

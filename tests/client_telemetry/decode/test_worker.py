@@ -124,10 +124,10 @@ def test_histograms_of_all_kinds_reach_their_table(tmp_path):
     assert taken == 0
     (stored,) = rows["client_pushes"]
     assert (stored["points"], stored["histogram_points"]) == (1, 3)
-    told = {row["metric"]: row for row in rows["client_metric_histograms"]}
-    assert (told["h"]["explicit_bounds"], told["h"]["bucket_counts"]) == ([0.5], [1, 5])
-    assert (told["e"]["scale"], told["e"]["positive_counts"]) == (-1, [3])
-    assert (told["s"]["quantiles"], told["s"]["quantile_values"]) == ([0.5], [1.25])
+    histograms = {row["metric"]: row for row in rows["client_metric_histograms"]}
+    assert (histograms["h"]["explicit_bounds"], histograms["h"]["bucket_counts"]) == ([0.5], [1, 5])
+    assert (histograms["e"]["scale"], histograms["e"]["positive_counts"]) == (-1, [3])
+    assert (histograms["s"]["quantiles"], histograms["s"]["quantile_values"]) == ([0.5], [1.25])
 
 
 def test_of_two_records_with_one_sequence_the_first_counts(tmp_path):
@@ -249,14 +249,14 @@ def test_a_worker_stays_below_512_mb_whatever_a_payload_holds():
     printed = subprocess.run(
         [sys.executable, "-m", program], capture_output=True, text=True, check=True, cwd=CHECKOUT
     ).stdout
-    told = [line.split("\t") for line in printed.splitlines()[1:]]
-    assert {(name, points, undecodable) for name, _, points, undecodable, _ in told} == {
+    measured = [line.split("\t") for line in printed.splitlines()[1:]]
+    assert {(name, points, undecodable) for name, _, points, undecodable, _ in measured} == {
         *((name, "0", "1") for name in CROWDED),
         ("200,000 points", "200000", "0"),
         ("199,999 points and a histogram", "200000", "0"),
         ("1.9 million empty resources", "0", "0"),
     }
-    assert max(int(peak) for *_, peak in told) <= 512
+    assert max(int(peak) for *_, peak in measured) <= 512
 
 
 def test_damaged_pushes_give_the_same_rows_both_ways():

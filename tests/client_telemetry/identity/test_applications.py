@@ -33,14 +33,19 @@ def client(
     **more: object,
 ) -> Client:
     sent = {key: frozenset((version,)) for key, version in (versions or {}).items()}
-    told = {"principal": "User:a", "owner": None, "addresses": frozenset((address,)), "versions": sent} | more
+    columns = {
+        "principal": "User:a",
+        "owner": None,
+        "addresses": frozenset((address,)),
+        "versions": sent,
+    } | more
     return Client(
         client_id=client_id,
         software_name=software[0],
         software_version=software[1],
         first_seen_at=start,
         last_seen_at=start + HOUR,
-        **told,  # type: ignore[arg-type]
+        **columns,  # type: ignore[arg-type]
     )
 
 

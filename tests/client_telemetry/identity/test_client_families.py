@@ -41,7 +41,7 @@ def test_why_is_told():
 
 def test_command():
     command = [sys.executable, "-m", "client_telemetry.identity.client_families"]
-    told = subprocess.run([*command, "app-3"], capture_output=True, text=True, check=True).stdout
+    printed = subprocess.run([*command, "app-3"], capture_output=True, text=True, check=True).stdout
     piped = subprocess.run(command, input="app-3\n", capture_output=True, text=True, check=True).stdout
-    assert told == piped
-    assert "'app-3'  ->  'app-{n}'" in told
+    assert printed == piped
+    assert "'app-3'  ->  'app-{n}'" in printed

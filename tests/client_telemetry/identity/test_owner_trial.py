@@ -1,4 +1,4 @@
-from client_telemetry.identity.owner_trial import matches, told
+from client_telemetry.identity.owner_trial import matches, trial_report
 from client_telemetry.identity.owners import load_owner_rules
 
 RULES = load_owner_rules(
@@ -12,7 +12,7 @@ RULES = load_owner_rules(
 )
 
 
-def client(client_id: str | None, **told) -> dict:
+def client(client_id: str | None, **columns) -> dict:
     return {
         "principal": "User:app",
         "client_id": client_id,
@@ -21,7 +21,7 @@ def client(client_id: str | None, **told) -> dict:
         "group_ids": [],
         "addresses": 1,
         "address_sample": ["10.0.0.1"],
-    } | told
+    } | columns
 
 
 CLIENTS = [
@@ -42,7 +42,7 @@ def test_every_client_has_one_match():
 
 
 def test_rules_are_counted_and_those_without_clients_explained():
-    lines = list(told(RULES, matches(RULES, CLIENTS)))
+    lines = list(trial_report(RULES, matches(RULES, CLIENTS)))
     table = {line.split("  ")[0]: line.split("  ", 1)[1] for line in lines[:7]}
     assert table["orders"].split() == ["orders", "1"]
     assert table["(no rule)"].split() == ["2"]
@@ -51,7 +51,7 @@ def test_rules_are_counted_and_those_without_clients_explained():
 
 
 def test_clients_without_a_rule_are_listed_quoted():
-    lines = list(told(RULES, matches(RULES, CLIENTS)))
+    lines = list(trial_report(RULES, matches(RULES, CLIENTS)))
     (hostile,) = [line for line in lines if "HYPERLINK" in line]
     assert hostile.endswith("(no software name)  ->  no rule")
     assert "\\n" in hostile
@@ -59,15 +59,16 @@ def test_clients_without_a_rule_are_listed_quoted():
 
 
 def test_every_client_can_be_listed():
-    lines = list(told(RULES, matches(RULES, CLIENTS), every_client=True))
+    lines = list(trial_report(RULES, matches(RULES, CLIENTS), every_client=True))
     assert "  'User:app' 'orders-eu' (kgo v1.22.2)  ->  orders (then orders again)" in lines
 
 
 def test_addresses_that_the_table_does_not_keep_are_told_of():
     assert any(
-        line.startswith("1 clients have more addresses") for line in told(RULES, matches(RULES, CLIENTS))
+        line.startswith("1 clients have more addresses")
+        for line in trial_report(RULES, matches(RULES, CLIENTS))
     )
     without_addresses = [rule for rule in RULES if not rule.client_address]
     assert not any(
-        "addresses" in line for line in told(without_addresses, matches(without_addresses, CLIENTS))
+        "addresses" in line for line in trial_report(without_addresses, matches(without_addresses, CLIENTS))
     )

@@ -29,7 +29,7 @@ def use(api_key: int, version: int, requests: int = 1, minute: int = 0) -> dict:
     }
 
 
-def connection(number: int, *uses: dict, opened: int = 0, **told) -> dict:
+def connection(number: int, *uses: dict, opened: int = 0, **columns) -> dict:
     return {
         "cluster_id": "c",
         "dt": DAY,
@@ -50,7 +50,7 @@ def connection(number: int, *uses: dict, opened: int = 0, **told) -> dict:
         "api_uses": list(uses),
         "uses_object": f"object-{number}",
         "uses_sequence": number,
-        **told,
+        **columns,
     }
 
 
@@ -112,8 +112,10 @@ def test_connections_of_nobody_are_no_client(spark):
 
 
 def test_whoever_tells_anything_is_a_client(spark):
-    told = [{"client_id": ""}, {"principal": "User:ANONYMOUS"}, {"client_software_name": "kgo"}]
-    rows = [connection(number, use(PRODUCE, 9), **UNIDENTIFIED | each) for number, each in enumerate(told)]
+    identities = [{"client_id": ""}, {"principal": "User:ANONYMOUS"}, {"client_software_name": "kgo"}]
+    rows = [
+        connection(number, use(PRODUCE, 9), **UNIDENTIFIED | each) for number, each in enumerate(identities)
+    ]
     assert len(clients(spark, *rows)) == 3
 
 

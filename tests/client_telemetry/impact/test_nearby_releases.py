@@ -2,8 +2,8 @@ from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
 from client_telemetry.impact.nearby_releases import decided_by, differing, on_nearby_targets
 
 
-def client(uses: str, **told) -> ClientEvidence:
-    return ClientEvidence(api_uses=parse_api_uses(uses), **told)
+def client(uses: str, **columns) -> ClientEvidence:
+    return ClientEvidence(api_uses=parse_api_uses(uses), **columns)
 
 
 JOINS_WITH_1 = client(

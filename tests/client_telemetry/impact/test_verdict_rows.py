@@ -42,12 +42,19 @@ def use(api_key: int, version: int, requests: int = 1, minute: int = 0, broker: 
     return (api_key, version, requests, 0, at, at + MINUTE, [broker], *record)
 
 
-def client(client_id: str, *uses: tuple, name: str = "unknown", version: str = "unknown", **told) -> tuple:
+def client(client_id: str, *uses: tuple, name: str = "unknown", version: str = "unknown", **columns) -> tuple:
     """A row of `evidence`."""
-    key = (told.get("principal", f"User:{client_id}"), client_id, name, version)
+    key = (columns.get("principal", f"User:{client_id}"), client_id, name, version)
     seen = (1, NOON, NOON + 60 * MINUTE, [1])
-    listeners = [(told.get("listener", "CLIENTS"), told.get("protocol", "SASL_SSL"))]
-    return (*key, *seen, listeners, told.get("mechanisms", []), sorted(uses) or None, told.get("elsewhere"))
+    listeners = [(columns.get("listener", "CLIENTS"), columns.get("protocol", "SASL_SSL"))]
+    return (
+        *key,
+        *seen,
+        listeners,
+        columns.get("mechanisms", []),
+        sorted(uses) or None,
+        columns.get("elsewhere"),
+    )
 
 
 CLIENTS_SEEN = [
@@ -176,11 +183,11 @@ def test_no_verdict_depends_on_what_is_left_out():
     """How often and when, and client ids that are no defaults: of the fleet."""
     for row in csv.DictReader(FLEET.read_text(encoding="utf-8").splitlines()):
         uses = parse_api_uses(row["api_uses"])
-        told = {name: row[name] for name in ("client_software_name", "client_software_version")}
+        software = {name: row[name] for name in ("client_software_name", "client_software_version")}
         whole = ClientEvidence(
-            **told, client_id=row["client_id"], api_uses=uses, security_protocol=row["security_protocol"]
+            **software, client_id=row["client_id"], api_uses=uses, security_protocol=row["security_protocol"]
         )
-        short = told | {
+        short = software | {
             "client_id": row["client_id"] if fingerprints.by_client_id(row["client_id"])[0] else None,
             "product": (known := products.by_client_id(row["client_id"])) and known.name,
             "sasl_mechanism": None,

@@ -9,11 +9,11 @@ from client_telemetry.tables.broker_hours import BROKER_HOURS
 REQUESTS = [{"api_key": 0, "version": 9, "requests": 7}]
 
 
-def _round_trip(folder, *told: list | None) -> list:
+def _round_trip(folder, *lists: list | None) -> list:
     lake = Lake(None, str(folder))
     lake.create([BROKER_HOURS])
     row = {"cluster_id": "c", "dt": dt.date(2026, 11, 21), "broker_id": 1, "completeness": ["complete"]}
-    rows = [{**row, "hour": hour, "requests_counted": each} for hour, each in enumerate(told)]
+    rows = [{**row, "hour": hour, "requests_counted": each} for hour, each in enumerate(lists)]
     lake.append(BROKER_HOURS, rows)
     found = sorted(lake.rows(BROKER_HOURS), key=lambda row: row["hour"])
     return [row["requests_counted"] for row in found]

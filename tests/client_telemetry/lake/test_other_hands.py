@@ -100,8 +100,8 @@ def test_rows_that_an_equality_delete_names_are_gone(lake):
     field = iceberg.schema().find_field("client_id")
     for client in ("bob", None):
         url = f"{iceberg.location()}/data/delete-{client}.parquet"
-        told = pa.field("client_id", pa.string(), metadata={"PARQUET:field_id": str(field.field_id)})
-        pq.write_table(pa.table([[client]], schema=pa.schema([told])), url.removeprefix("file://"))
+        deleted = pa.field("client_id", pa.string(), metadata={"PARQUET:field_id": str(field.field_id)})
+        pq.write_table(pa.table([[client]], schema=pa.schema([deleted])), url.removeprefix("file://"))
         append_equality_delete(lake, url, field.field_id)
     rows = lake.rows(CLIENT_PUSHES, cluster_id=CLUSTER, dt=DAY)
     assert sorted(row["client_id"] for row in rows) == ["ann", "cid"]

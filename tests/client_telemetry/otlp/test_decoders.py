@@ -116,14 +116,14 @@ def test_all_points_of_a_captured_payload(decode, name, codec):
     decoded = decode(decompress((PAYLOADS / f"{name}.bin").read_bytes(), codec))
     with (PAYLOADS / f"{name}.points.csv").open(newline="") as file:
         expected = list(csv.DictReader(file))
-    told = [
+    decoded = [
         {column: "" if point[column] is None else str(point[column]) for column in expected[0]}
         for point in (
             p._asdict() | {"attributes": " ".join(f"{k}={v}" for k, v in p.attributes.items())}
             for p in decoded.numbers
         )
     ]
-    assert told == expected
+    assert decoded == expected
     assert [p.point_index for p in decoded.numbers] == list(range(len(expected)))
 
 
@@ -193,10 +193,10 @@ def test_temporality_and_monotony_of_sums(decode):
     metrics = [
         total(f"s{t}{m}", t, m, NumberDataPoint(as_int=1)) for t in (0, 1, 2, 7) for m in (False, True)
     ]
-    told = [
+    decoded = [
         (p.kind, p.temporality, p.is_monotonic) for p in decode(payload(resource_metrics(*metrics))).numbers
     ]
-    assert told == [
+    assert decoded == [
         ("sum", temporality, monotonic)
         for temporality in (None, "delta", "cumulative", None)
         for monotonic in (False, True)

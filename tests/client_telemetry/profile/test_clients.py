@@ -43,7 +43,7 @@ def frame(spark: SparkSession, table: Table, rows: Iterable[dict]) -> DataFrame:
     )
 
 
-def connection(number: int, **told) -> dict:
+def connection(number: int, **columns) -> dict:
     return {
         "cluster_id": "c",
         "dt": DAY,
@@ -70,10 +70,10 @@ def connection(number: int, **told) -> dict:
         "first_sequence": number,
         "last_sequence": number,
         "flags": [],
-    } | told
+    } | columns
 
 
-def session(number: int, **told) -> dict:
+def session(number: int, **columns) -> dict:
     return {
         "cluster_id": "c",
         "dt": DAY,
@@ -87,7 +87,7 @@ def session(number: int, **told) -> dict:
         "client_software_version": "v1.22.2",
         "client_addresses": ["10.0.0.1", "10.0.0.77"],
         "flags": [],
-    } | told
+    } | columns
 
 
 CASES: dict[str, tuple[list[dict], list[dict]]] = {}

@@ -18,12 +18,12 @@ def cases(name: str):
 @pytest.mark.parametrize("row", cases("object_keys.csv"))
 def test_keys_of_the_contract(row):
     key = parse_object_key(row["key"])
-    told = {
+    parsed = {
         name: "" if getattr(key, name) is None else str(getattr(key, name))
         for name in row
         if name not in ("case", "key")
     }
-    assert told == {name: value for name, value in row.items() if name not in ("case", "key")}
+    assert parsed == {name: value for name, value in row.items() if name not in ("case", "key")}
     assert str(key) == row["key"]
 
 

@@ -9,7 +9,7 @@ DAY = dt.date(2026, 11, 21)
 
 
 def test_other_software_is_told_by_its_name(spark: SparkSession):
-    told = [
+    software = [
         ("apache-kafka", "3.9.1"),
         (None, "3.9.1"),
         ("", "7.6.1-ccs"),
@@ -29,10 +29,10 @@ def test_other_software_is_told_by_its_name(spark: SparkSession):
             "software_version": version,
             "started_at": dt.datetime(2026, 11, 21, tzinfo=dt.UTC),
         }
-        for number, (name, version) in enumerate(told)
+        for number, (name, version) in enumerate(software)
     ]
     frame = spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows], BROKERS.schema)
     found = {row.broker_id: row.broker_software_version for row in incarnations(frame, DAY)}
     expected = ["3.9.1", "3.9.1", "7.6.1-ccs", "automq 1.1.0", None, None, None]
-    assert [found[number] or None for number in range(len(told))] == expected
-    assert [declared(*each) for each in told] == expected
+    assert [found[number] or None for number in range(len(software))] == expected
+    assert [declared(*each) for each in software] == expected

@@ -27,7 +27,7 @@ def moment(text: str) -> dt.datetime:
     return dt.datetime.combine(date, dt.time(), dt.UTC) + dt.timedelta(seconds=seconds)
 
 
-def told(at: dt.datetime | None) -> str:
+def time_text(at: dt.datetime | None) -> str:
     """As the truth table writes a time."""
     if at is None:
         return "-"
@@ -173,9 +173,9 @@ def summary(row: dict) -> dict[str, str]:
     client_id = "-" if row["client_id"] is None else row["client_id"]
     who = [row["principal"], client_id, row["client_address"]]
     return {
-        "first": told(row["first_seen_at"]),
-        "last": told(row["last_seen_at"]),
-        "closed": told(row["closed_at"]),
+        "first": time_text(row["first_seen_at"]),
+        "last": time_text(row["last_seen_at"]),
+        "closed": time_text(row["closed_at"]),
         "end_known_by": row["end_known_by"],
         "uses": " ".join(f"{u['api_key']}.{u['version']}:{counts(u)}" for u in row["api_uses"]) or "-",
         "client": " ".join(who if row["principal"] else who[1:]),

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 from client_telemetry.lake import files as lake_files
 from client_telemetry.lake.files import PartitionFile
-from client_telemetry.sessionize.push_evidence import lives_of
-from client_telemetry.sessionize.push_runs import read
+from client_telemetry.sessionize.push_evidence import sessions_of
+from client_telemetry.sessionize.push_groups import read
 from client_telemetry.sessionize.sessions import client_sessions
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
@@ -37,22 +37,24 @@ def moment(text: str, day: dt.date = DAY) -> dt.datetime:
 
 
 def push(case: str, sequence: int, at: dt.datetime, words: list[str]) -> dict:
-    told = dict(word.split("=", 1) for word in words if "=" in word)
+    options = dict(word.split("=", 1) for word in words if "=" in word)
     broker = next((word for word in words if word[0] == "b"), "b1")
-    name, version = told.get("sw", "apache-kafka-java/4.3.1").split("/")
-    instance = bytes(16) if "zero" in words else None if "none" in words else instance_id(told.get("id", "1"))
+    name, version = options.get("sw", "apache-kafka-java/4.3.1").split("/")
+    instance = (
+        bytes(16) if "zero" in words else None if "none" in words else instance_id(options.get("id", "1"))
+    )
     row = {
         "cluster_id": case,
-        "dt": DAY + dt.timedelta(days=int(told["dt"].removeprefix("D"))) if "dt" in told else at.date(),
+        "dt": DAY + dt.timedelta(days=int(options["dt"].removeprefix("D"))) if "dt" in options else at.date(),
         "broker_id": int(broker[1]),
         "broker_incarnation": broker * 16,
         "sequence": sequence,
         "received_at": at,
         "client_instance_id": instance,
-        "client_id": None if told.get("c") == "-" else told.get("c", "app"),
+        "client_id": None if options.get("c") == "-" else options.get("c", "app"),
         "principal": "User:app",
-        "client_address": told.get("a", "10.0.0.1"),
-        "client_port": None if told.get("port") == "-" else 50000,
+        "client_address": options.get("a", "10.0.0.1"),
+        "client_port": None if options.get("port") == "-" else 50000,
         "listener_name": "CLIENTS",
         "client_software_name": name,
         "client_software_version": version,
@@ -62,10 +64,10 @@ def push(case: str, sequence: int, at: dt.datetime, words: list[str]) -> dict:
         "points": 0 if "R" in words else 10,
         "histogram_points": 0,
         "resources": [],
-        "push_interval_ms": int(told["i"]) if "i" in told else None,
-        "subscription_id": int(told["sub"]) if "sub" in told else None,
+        "push_interval_ms": int(options["i"]) if "i" in options else None,
+        "subscription_id": int(options["sub"]) if "sub" in options else None,
         "error_code": 117 if "R" in words else None,
-        "clock_skew_ms": int(told["skew"]) if "skew" in told else None,
+        "clock_skew_ms": int(options["skew"]) if "skew" in options else None,
         "flags": ["rejected"] if "R" in words else [],
         "source_object": "x",
         "source_offset": sequence,
@@ -131,7 +133,7 @@ def brokers_of(case: str, text: str) -> list[dict]:
     if not text:
         return []
     broker, stopped = text.split()
-    lives = {
+    sessions = {
         broker: (moment("D-3 00:00:00"), moment(stopped)),
         f"{broker}x": (moment(stopped) + dt.timedelta(seconds=40), moment("23:59:59")),
     }
@@ -144,7 +146,7 @@ def brokers_of(case: str, text: str) -> list[dict]:
             "started_at": started,
             "last_evidence_at": last,
         }
-        for name, (started, last) in lives.items()
+        for name, (started, last) in sessions.items()
     ]
 
 
@@ -251,7 +253,7 @@ def sessions(spark: SparkSession, several_tasks, tmp_path_factory) -> dict[str, 
     return by_case
 
 
-def told(at: dt.datetime | None) -> str:
+def time_text(at: dt.datetime | None) -> str:
     """As the truth table writes a time."""
     if at is None:
         return "-"
@@ -263,15 +265,17 @@ def told(at: dt.datetime | None) -> str:
 
 def summary(row: dict) -> dict[str, str]:
     """A session as the truth table writes it."""
-    start = told(row["started_at"]) if row["started_at"] else f"before {told(row['started_before'])}"
+    start = (
+        time_text(row["started_at"]) if row["started_at"] else f"before {time_text(row['started_before'])}"
+    )
     counts = [row["pushes"], row["terminating_pushes"], row["rejected_pushes"]]
     while counts[-1] == 0:
         counts.pop()
     return {
-        "first": told(row["first_evidence_at"]),
-        "last": told(row["last_evidence_at"]),
+        "first": time_text(row["first_evidence_at"]),
+        "last": time_text(row["last_evidence_at"]),
         "started": start,
-        "ended": told(row["ended_at"]),
+        "ended": time_text(row["ended_at"]),
         "end_reason": row["end_reason"],
         "counts": " ".join(map(str, counts)),
         "gaps": str(row["gaps"]),
@@ -286,7 +290,7 @@ def summary(row: dict) -> dict[str, str]:
     }
 
 
-INPUT = {"case", "pushes", "connections", "stopped", "id", "lives"}
+INPUT = {"case", "pushes", "connections", "stopped", "id", "sessions"}
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
@@ -295,7 +299,7 @@ def test_sessions_by_truth_table(case: dict, sessions: dict[str, list[dict]]):
     if case["first"] == "none":
         assert rows == []
         return
-    assert len(rows) == int(case["lives"] or 1)
+    assert len(rows) == int(case["sessions"] or 1)
     if case["id"]:
         rows = [row for row in rows if row["client_instance_id"] == instance_id(case["id"])]
     expected = {name: value for name, value in case.items() if value and name not in INPUT}
@@ -325,12 +329,12 @@ def test_order_of_rows_and_days_does_not_matter(seed: int, sessions: dict[str, l
         assert sum(row["pushes"] for row in sessions[variant("in order", seed, before)]) == of_the_day > 20
 
 
-def lives(today: list[PartitionFile], before: list[PartitionFile], buckets: int) -> list[str]:
-    told: dict[int, list] = defaultdict(list)
+def session_texts(today: list[PartitionFile], before: list[PartitionFile], buckets: int) -> list[str]:
+    by_bucket: dict[int, list] = defaultdict(list)
     for files, of_the_day in ((today, True), (before, False)):
         for bucket, pushes in read(files, of_the_day, buckets):
-            told[bucket].append(pushes)
-    return sorted(str(row) for pushes in told.values() for row in lives_of(pushes).to_pylist())
+            by_bucket[bucket].append(pushes)
+    return sorted(str(row) for pushes in by_bucket.values() for row in sessions_of(pushes).to_pylist())
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -338,10 +342,10 @@ def test_portions_and_tasks_do_not_matter(seed: int, tmp_path: Path, monkeypatch
     rows = random_pushes(seed)
     files = stored(tmp_path, rows, CLIENT_PUSHES, seed)
     today, before = ([f for f in files if (f.dt == DAY) is of_the_day] for of_the_day in (True, False))
-    at_once = lives(today, before, 1)
+    at_once = session_texts(today, before, 1)
     assert len(at_once) == len({row["client_instance_id"] for row in rows if row["dt"] == DAY}) > 5
     monkeypatch.setattr(lake_files, "_PORTION", 7)
-    assert lives(today, before, 5) == at_once
+    assert session_texts(today, before, 5) == at_once
 
 
 def test_columns_younger_than_a_file(tmp_path: Path):
@@ -352,5 +356,5 @@ def test_columns_younger_than_a_file(tmp_path: Path):
     path = Path(file.url.removeprefix("file://"))
     young = ["subscription_id", "clock_skew_ms", "principal"]
     pq.write_table(pq.read_table(path).drop_columns(young), path)
-    (row,) = [row for _, pushes in read([file], True, 1) for row in lives_of([pushes]).to_pylist()]
+    (row,) = [row for _, pushes in read([file], True, 1) for row in sessions_of([pushes]).to_pylist()]
     assert (row["pushes"], row["principal"], row["clock_skew_ms"]) == (file.rows, None, None)

@@ -121,7 +121,9 @@ def test_intervals_of_the_telemetry_cluster(sessions: dict[bytes, dict]):
         if session["push_interval_source"] == "broker":
             assert interval in (2000, 3000, 4000, 5000, 8000, 10000, 300000)
         elif session["pushes"] > 10:
-            assert min(abs(interval - told) for told in (2000, 3000, 4000, 5000, 8000, 10000)) < 200
+            assert (
+                min(abs(interval - configured) for configured in (2000, 3000, 4000, 5000, 8000, 10000)) < 200
+            )
 
 
 def test_instances_of_the_fleet(fleet):
@@ -145,7 +147,7 @@ def test_instances_of_the_fleet(fleet):
         assert session["end_reason"] == (
             "terminating_push" if int(instance["terminating_pushes"]) else "connection_closed"
         )
-        brokers = {int(life[4]) for life in instance["pushes_per_life"].split()}
+        brokers = {int(each[4]) for each in instance["pushes_per_life"].split()}
         assert session["broker_ids"] == sorted(brokers)
 
 
@@ -165,7 +167,7 @@ def test_connections_of_the_captures(telemetry_cluster, fleet):
         assert rows.count() == connections
         assert rows.groupBy().sum("events").first()[0] == capture.events.count()
         assert rows.where("broker_software_version is null").count() == 0
-        # Nothing lives on when its broker started again: only the last incarnation of a broker may have open ones.
+        # Nothing goes on when its broker started again: only the last incarnation of a broker may have open ones.
         open_on = rows.where("end_known_by = 'still_open'").select("broker_incarnation").distinct().collect()
         last = {}
         for broker in sorted(capture.brokers.collect(), key=lambda row: row["started_at"]):

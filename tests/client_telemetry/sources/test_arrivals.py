@@ -193,12 +193,12 @@ def test_after_a_crash_nothing_is_missing_and_nothing_is_there_twice(logs, monke
     write(logs / "kafka-request.log", (0, 1, 3700, 3701))
     left = moved
 
-    def break_off(*told):
+    def break_off(*arguments):
         nonlocal left
         if not left:
             raise OSError("the machine is gone")
         left -= 1
-        put(*told)
+        put(*arguments)
 
     with monkeypatch.context() as patched:
         patched.setattr(dump_root, "put", break_off)

@@ -228,15 +228,15 @@ class KafkaBroker:
     def jmx(self, beans: str, attribute: str) -> list[dict]:
         """What the broker shows in JMX: `value` and the keys of the bean's name, one for each bean of the pattern."""
         reader = [Path(__file__).parent / "clients" / "JmxReader.java", str(self.jmx_port), beans, attribute]
-        told = subprocess.run(
+        printed = subprocess.run(
             ["java", "-XX:TieredStopAtLevel=1", *reader], check=True, capture_output=True, text=True
         )
-        return [json.loads(line) for line in told.stdout.splitlines()]
+        return [json.loads(line) for line in printed.stdout.splitlines()]
 
     def dump_figure(self, name: str) -> int:
         """A figure of the plugin; its counts are since the broker's start."""
-        (told,) = self.jmx("client.telemetry.dump:type=status", name)
-        return int(float(told["value"]))
+        (bean,) = self.jmx("client.telemetry.dump:type=status", name)
+        return int(float(bean["value"]))
 
     def stop(self) -> None:
         """In order, as an operator does it."""

@@ -48,16 +48,16 @@ class Client:
     output: Path
     errors: Path
 
-    def told(self, event: str) -> list[dict]:
+    def printed(self, event: str) -> list[dict]:
         lines = [line for line in self.output.read_text().splitlines() if line.startswith("{")]
-        return [told for told in map(json.loads, lines) if told["event"] == event]
+        return [printed for printed in map(json.loads, lines) if printed["event"] == event]
 
     @property
     def instance_ids(self) -> set[bytes]:
         """What the client itself calls its instances; librdkafka says it in its log."""
-        told = {base64.urlsafe_b64decode(event["value"] + "==") for event in self.told("instance")}
+        instances = {base64.urlsafe_b64decode(event["value"] + "==") for event in self.events("instance")}
         changed = re.findall(r"instance id changed from \S+ to (\S+)", self.errors.read_text())
-        return told | {base64.b64decode(text + "==") for text in changed}
+        return instances | {base64.b64decode(text + "==") for text in changed}
 
     def kill(self) -> None:
         self.process.kill()
@@ -191,9 +191,9 @@ class Play:
         options = {"cluster": self.cluster, "lake": self.folder / "lake", "result": result, **arguments}
         argv = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
         code = importlib.import_module(f"jobs.{stage}").main(argv)
-        told = json.loads(result.read_text())
-        assert code == 0, told["message"]
-        return told
+        report = json.loads(result.read_text())
+        assert code == 0, report["message"]
+        return report
 
 
 def records(file: Path) -> list[bytes]:

@@ -39,7 +39,7 @@ def _set_level(play: Play, logger: str, level: str) -> None:
 
 def _work(play: Play, name: str) -> None:
     client = play.python("kafka-python", name)
-    wait_until(f"{name} works", lambda: client.told("started"))
+    wait_until(f"{name} works", lambda: client.events("started"))
     client.finish()
 
 
@@ -60,7 +60,7 @@ def _alter(play: Play, setting: str, value: str) -> list[dict]:
         "broker-4", "alter-broker", *where, f"client.telemetry.dump.{setting}", value, name=name
     )
     client.finish()
-    return [*client.told("altered"), *client.told("refused")]
+    return [*client.events("altered"), *client.events("refused")]
 
 
 def test_a_setting_changed_while_the_broker_runs_is_applied_or_refused(play):

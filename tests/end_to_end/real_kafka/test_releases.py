@@ -79,7 +79,7 @@ def _act(play: Play) -> None:
     wrong = play.python("confluent", "wrong", *_scram(certificate, "not-hers"), bootstrap=secure)
     play.python("unserved", "unserved").finish()
     for client in working:
-        wait_until(f"{client.name} works", lambda c=client: c.told("started"))
+        wait_until(f"{client.name} works", lambda c=client: c.events("started"))
     wait_until("java has a subscription", lambda: play.clients["java"].instance_ids)
     time.sleep(LOOK_SECONDS)
     wrong.kill()

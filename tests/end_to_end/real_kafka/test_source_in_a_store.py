@@ -105,11 +105,11 @@ def test_what_the_s3_exporter_of_a_collector_writes(store, tmp_path):
         data = gzip.compress((COLLECTED / name).read_bytes())
         put(store, f"otel/year=2026/month=11/day=21/hour=05/minute=0{minute}/metrics_{minute}.binpb.gz", data)
     put(store, "json/metrics_1.json", (COLLECTED / "json.jsonl").read_bytes())
-    told = url(store, "otel/year=2026/**/*.binpb.gz")
-    done = convert("otlp_proto", tmp_path / "raw", told)
+    location = url(store, "otel/year=2026/**/*.binpb.gz")
+    done = convert("otlp_proto", tmp_path / "raw", location)
     assert (done.counts["converted_files"], len(done.warnings)) == (0, 1), "an object may still be replaced"
     done = convert_new(
-        Source("otlp_proto", (told,)), CLUSTER, tmp_path / "raw", settled=-dt.timedelta(minutes=1)
+        Source("otlp_proto", (location,)), CLUSTER, tmp_path / "raw", settled=-dt.timedelta(minutes=1)
     )
     assert (done.counts["converted_files"], done.counts["converted_pushes"]) == (2, 2)
     assert convert("collector_json", tmp_path / "json", url(store, "json")).counts["converted_pushes"] == 2

@@ -133,7 +133,7 @@ def _act_deprecated(modes: Modes) -> None:
     current = deprecated.java("broker-4", "work", deprecated.bootstrap, "current", name="current")
     ancient = deprecated.python("kafka-python", "ancient", "api_version=0.10.2")
     deprecated.python("unserved", "unserved").finish()
-    wait_until("clients work", lambda: current.told("started") and ancient.told("started"))
+    wait_until("clients work", lambda: current.events("started") and ancient.events("started"))
     _note_levels(modes, deprecated, "deprecated only")
     current.finish()
     ancient.finish()
@@ -148,8 +148,8 @@ def _note_levels(modes: Modes, play: Play, when: str) -> None:
             name = f"level of {logger} of {broker.kafka} {when}"
             client = play.java("broker-4", "level", broker.bootstrap, str(broker.node), logger, name=name)
             client.finish()
-            (told,) = client.told("level")
-            modes.levels[f"{broker.kafka} {when} {logger}"] = told["value"]
+            (event,) = client.events("level")
+            modes.levels[f"{broker.kafka} {when} {logger}"] = event["value"]
 
 
 def _requests(play: Play) -> Counter:

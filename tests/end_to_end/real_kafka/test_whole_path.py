@@ -187,9 +187,9 @@ def test_every_accepted_push_is_in_the_dump_byte_for_byte(play):
 
 
 def test_every_push_of_the_dump_is_in_the_table(play, manifests):
-    told = sum(f.records for m in manifests for f in m.files if f.dataset == "client_pushes")
+    reported = sum(f.records for m in manifests for f in m.files if f.dataset == "client_pushes")
     rows = play.rows(CLIENT_PUSHES)
-    assert len(rows) == told
+    assert len(rows) == reported
     assert play.rows(UNDECODABLE_RECORDS) == []
     assert all(row["points"] > 0 for row in rows)
 
@@ -233,16 +233,18 @@ def test_open_connections_are_those_of_the_brokers_gauges(play, manifests):
         last = max(
             (m for m in manifests if m.broker_id == broker.node), key=lambda m: (m.broker_started_at, m.hour)
         )
-        told = Counter()
+        gauges = Counter()
         for gauge in last.connections:
             if gauge.listener in broker.listeners:
-                told[gauge.listener, gauge.client_software_name, gauge.client_software_version] += gauge.count
+                gauges[gauge.listener, gauge.client_software_name, gauge.client_software_version] += (
+                    gauge.count
+                )
         open_then = Counter(
             (row["listener_name"], row["client_software_name"], row["client_software_version"])
             for row in play.rows(CLIENT_CONNECTIONS)
             if row["broker_incarnation"] == last.incarnation and _was_open(row, play.gauges_at)
         )
-        assert open_then == play.gauges[broker.node] == told
+        assert open_then == play.gauges[broker.node] == gauges
         assert {listener for listener, _, _ in open_then} == {"CLIENTS", "SECURE"}
 
 
@@ -272,8 +274,8 @@ def test_listeners_protocols_and_principals_are_those_of_the_clients(play):
         found = {}
         for row in play.rows(table):
             name = (row["client_id"] or "").rpartition("-")[0]
-            told = row["listener_name"], row["security_protocol"], row["principal"]
-            found.setdefault(name, set()).add(told)
+            identity = row["listener_name"], row["security_protocol"], row["principal"]
+            found.setdefault(name, set()).add(identity)
         for name in ("java-newer", "librdkafka"):
             assert found[name] == {("CLIENTS", "PLAINTEXT", "User:ANONYMOUS")}, table.name
         for name in ("java-secure", "secure"):

@@ -6,7 +6,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from client_telemetry.compatibility import releases
-from client_telemetry.identity.kip511 import told
+from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.coverage import coverage
 from client_telemetry.reports.fleet import client_metrics, refused, request_versions, software
@@ -70,7 +70,7 @@ def build_fleet_day(
     deprecated = request_versions.deprecated_versions(clients)
     subscriptions = client_metrics.Subscriptions.of(broker_rows)
     uses = {client_key(row): row["api_uses"] for row in client_rows}
-    metrics, untold = client_metrics.metrics_of_libraries(instances, uses, subscriptions)
+    metrics, of_unknown_kind = client_metrics.metrics_of_libraries(instances, uses, subscriptions)
     phrases = sentence(counts, compared, deprecated)
     quality_rows = list(quality_rows)
     return FleetDay(
@@ -89,7 +89,7 @@ def build_fleet_day(
         deprecated=deprecated,
         clients=clients,
         metrics=metrics,
-        instances_of_unknown_kind=untold,
+        instances_of_unknown_kind=of_unknown_kind,
         subscriptions_known=subscriptions.known and all(each.subscribed is not None for each in metrics),
         refused_pushes=refused.refused_pushes(refused_pushes),
         request_counts=request_versions.request_counts(
@@ -127,7 +127,7 @@ def _counts(
                 sum(client.instances for client in clients),
                 sum(client.connections for client in clients),
                 sum(client.requests for client in clients),
-                sum(told(client.client_software_name) is None for client in clients),
+                sum(declared(client.client_software_name) is None for client in clients),
                 sum(client.owner is None for client in clients),
                 sum(bool(client.deprecated) for client in clients),
                 sum(client.asked_without_push for client in clients),

@@ -121,13 +121,13 @@ def client_types(instance: Mapping[str, Any], api_uses: Iterable[Mapping[str, An
     """What an instance is, by the names of the metrics that it delivers; where these do not tell, by the requests of
     its client. A share consumer (KIP-932) has other metrics than the consumers of KIP-714 and counts as neither."""
     families = instance["metric_families"]
-    told = tuple(
+    types = tuple(
         each
         for each in CLIENT_TYPES
         if each in families and (each != "consumer" or "share_consumer" not in families)
     )
-    if told or instance["metric_families"]:
-        return told
+    if types or instance["metric_families"]:
+        return types
     seen = roles.seen_in({use["api_key"] for use in api_uses if use["requests"]})
     return tuple(each for each in CLIENT_TYPES if any(each in role for role in seen))
 
@@ -144,13 +144,13 @@ def metrics_of_libraries(
     day) and `metric_families` (the word after `org.apache.kafka.` of any metric). `api_uses_of`: (principal, client
     id, software name, version) -> api_uses."""
     groups: dict[tuple[Any, ...], list[tuple[frozenset[str], tuple[str, ...]]]] = defaultdict(list)
-    untold = 0
+    of_unknown_kind = 0
     requested, known = subscriptions.asked_of(instances)
     for instance, asked in zip(instances, requested, strict=True):
         software = (instance["client_software_name"], instance["client_software_version"])
         uses = api_uses_of.get((instance["principal"], instance["client_id"], *software), ())
         types = client_types(instance, uses)
-        untold += not types and not instance["metric_families"]
+        of_unknown_kind += not types and not instance["metric_families"]
         for client_type in types:
             groups[client_type, *software].append((frozenset(instance["metrics"]), asked))
     found = []
@@ -171,7 +171,7 @@ def metrics_of_libraries(
                     delivering,
                 )
             )
-    return tuple(found), untold
+    return tuple(found), of_unknown_kind
 
 
 def _order(group: tuple[Any, ...]) -> tuple:

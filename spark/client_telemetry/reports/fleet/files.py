@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
-from client_telemetry.identity.kip511 import told
+from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.fleet.model import (
     DeprecatedVersion,
@@ -25,7 +25,7 @@ from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade.document import plain
 from client_telemetry.reports.upgrade.spreadsheet import table_csv
-from client_telemetry.reports.upgrade.wording import NOT_TOLD, counted, found
+from client_telemetry.reports.upgrade.wording import NOT_DECLARED, counted, found
 
 PAGE = "index.html"
 
@@ -113,11 +113,11 @@ def _in_words(client: FleetClient) -> FleetClient:
 
 
 def _relation(other: RelatedClient) -> str:
-    told_software = " ".join(
-        filter(None, map(told, (other.client_software_name, other.client_software_version)))
+    software = " ".join(
+        filter(None, map(declared, (other.client_software_name, other.client_software_version)))
     )
     words = RELATIONS.get(other.relation, other.relation)
-    return f"{words} {client_label(other.client_id)} ({told_software or NOT_TOLD}): {other.because}"
+    return f"{words} {client_label(other.client_id)} ({software or NOT_DECLARED}): {other.because}"
 
 
 def _software_csv(fleet: FleetDay) -> str:

@@ -81,7 +81,7 @@ class FleetClient:
 
 @dataclass(frozen=True)
 class FleetVersion:
-    """Clients that tell one version of a software. `version` null = told a name and no version."""
+    """Clients that declare one version of a software. `version` null = declared a name and no version."""
 
     version: str | None
     stands_for: str | None
@@ -101,7 +101,7 @@ class FleetVersion:
 
 @dataclass(frozen=True)
 class FleetSoftware:
-    """Clients by the software name that they tell, versions in order. `name` null = none is told."""
+    """Clients by the software name that they declare, versions in order. `name` null = not declared."""
 
     name: str | None
     clients: int
@@ -113,7 +113,7 @@ class FleetSoftware:
 
 @dataclass(frozen=True)
 class Unnamed:
-    """Clients that tell no software and look alike. `looks_like` null = not told apart: their requests can be of any
+    """Clients that declare no software and look alike. `looks_like` null = not narrowed down: their requests can be of any
     library in `could_be`, which is empty where no known one explains them or none was answered."""
 
     looks_like: str | None

@@ -89,8 +89,8 @@ def request_counts(
     A client's requests are known for the day as a whole: where some hours have no counts, what is unexplained is a
     lower bound."""
     hours = list(hours)
-    told = [each for row in hours if (each := row.get("requests_counted")) is not None]
-    counted = _sums(each for requests in told for each in requests)
+    reported = [each for row in hours if (each := row.get("requests_counted")) is not None]
+    counted = _sums(each for requests in reported for each in requests)
     explained = _sums(use for row in known for use in row["api_uses"])
     nobodys = _sums(use for row in unidentified for use in row["api_uses"])
     found = []
@@ -113,7 +113,7 @@ def request_counts(
             )
     found.sort(key=lambda each: (each.sent_by_brokers, -each.unexplained, each.api_key, each.version))
     unexplained = sum(each.unexplained for each in found if not each.sent_by_brokers)
-    return RequestCounts(len(told), len(hours), sum(counted.values()), unexplained, tuple(found))
+    return RequestCounts(len(reported), len(hours), sum(counted.values()), unexplained, tuple(found))
 
 
 def _is_of_brokers(api_key: int) -> bool:

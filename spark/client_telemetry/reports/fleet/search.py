@@ -5,10 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from client_telemetry.identity.kip511 import told
+from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.upgrade.document import timestamp
+from client_telemetry.reports.upgrade.wording import NOT_DECLARED
 
 SCHEMA_VERSION = 1
 
@@ -69,11 +70,11 @@ def _groups(row: Mapping[str, Any]) -> dict[str, list[str]]:
 
 def _identity(row: Mapping[str, Any]) -> dict[str, Any]:
     software = [row["client_software_name"], row["client_software_version"]]
-    known = " ".join(filter(None, map(told, software)))
+    known = " ".join(filter(None, map(declared, software)))
     return {
         "client_id": row["client_id"],
         "client_id_shown": client_label(row["client_id"]),
         "principal": row["principal"],
         "principal_shown": shown(row["principal"] or ""),
-        "software_shown": shown(known) or "not told",
+        "software_shown": shown(known) or NOT_DECLARED,
     }

@@ -10,7 +10,7 @@ from client_telemetry.compatibility import client_versions, fingerprints, releas
 from client_telemetry.compatibility.broker_guess import oldest_release
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.compatibility.software import identify_name
-from client_telemetry.identity.kip511 import told
+from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import CLIENT_KEY, client_key
 from client_telemetry.reports.fleet.model import (
     Changes,
@@ -30,7 +30,7 @@ FAMILIES_LISTED = 1000
 
 def is_client(row: Mapping[str, Any]) -> bool:
     """Whether a row of `clients` is a client. One that is flagged `unidentified` stands for connections that were
-    refused before they told whose they are, and may belong to any of the others."""
+    rejected before authentication, and may belong to any of the others."""
     return "unidentified" not in row["flags"]
 
 
@@ -44,8 +44,8 @@ def fleet_clients(
 
 
 def _order(client: FleetClient) -> tuple[Any, ...]:
-    name = told(client.client_software_name)
-    version = _age(name, told(client.client_software_version))
+    name = declared(client.client_software_name)
+    version = _age(name, declared(client.client_software_version))
     return name is None, name or "", version, client.client_id or "", client.principal or ""
 
 
@@ -70,7 +70,7 @@ def _could_be(row: Mapping[str, Any], release: str | None) -> tuple[str, ...]:
     answered = [ApiUse(use["api_key"], use["version"]) for use in row["api_uses"] if use["requests"]]
     of_brokers = map(oldest_release, row.get("broker_software_versions") or ())
     oldest = min(filter(None, of_brokers), key=releases.parse, default=release)
-    if not answered or oldest is None or told(row["client_software_name"]):
+    if not answered or oldest is None or declared(row["client_software_name"]):
         return ()
     uses: dict[int, list[ApiUse]] = defaultdict(list)
     for use in answered:
@@ -84,8 +84,8 @@ def _client(
     related = tuple(RelatedClient(**each) for each in row["related"] or ())
     looks_like, reasons = row["looks_like"], tuple(row["looks_like_because"] or ())
     same = next((each for each in related if each.relation == "one_application"), None)
-    if same and told(row["client_software_name"]) is None:
-        version = told(same.client_software_version) or ""
+    if same and declared(row["client_software_name"]) is None:
+        version = declared(same.client_software_version) or ""
         looks_like, reasons = f"{same.client_software_name} {version}".strip(), (same.because,)
     return FleetClient(
         **{column: row[column] for column in CLIENT_KEY},
@@ -112,12 +112,12 @@ def software_of_the_day(
     seen_before = None if before is None else set(_versions(before))
     by_name: dict[str | None, list[FleetClient]] = defaultdict(list)
     for client in clients:
-        by_name[told(client.client_software_name)].append(client)
+        by_name[declared(client.client_software_name)].append(client)
     result = []
     for name, theirs in by_name.items():
         by_version: dict[str | None, list[FleetClient]] = defaultdict(list)
         for client in theirs:
-            by_version[told(client.client_software_version)].append(client)
+            by_version[declared(client.client_software_version)].append(client)
         versions, up_to_here = [], 0
         for version in sorted(by_version, key=lambda each: _age(name, each)) if name else []:
             same = by_version[version]
@@ -147,11 +147,11 @@ def _sums(clients: Iterable[FleetClient]) -> dict[str, int]:
 
 
 def unnamed(clients: Iterable[FleetClient]) -> tuple[Unnamed, ...]:
-    """Clients that tell no software, by what they look like, most first; then those that are not told apart, by what
+    """Clients that declare no software, by what they look like, most first; then those that are not narrowed down, by what
     they can be, the fewer the earlier; last those that nothing known explains."""
     groups: dict[tuple[Any, ...], list[FleetClient]] = defaultdict(list)
     for client in clients:
-        if told(client.client_software_name) is None:
+        if declared(client.client_software_name) is None:
             groups[client.looks_like, client.could_be].append(client)
     found = [
         Unnamed(
@@ -166,11 +166,11 @@ def unnamed(clients: Iterable[FleetClient]) -> tuple[Unnamed, ...]:
 
 
 def _how_well_known(group: Unnamed) -> tuple[Any, ...]:
-    told_apart = group.looks_like is not None
+    is_narrowed_down = group.looks_like is not None
     return (
-        not told_apart,
-        not told_apart and not group.could_be,
-        0 if told_apart else len(group.could_be),
+        not is_narrowed_down,
+        not is_narrowed_down and not group.could_be,
+        0 if is_narrowed_down else len(group.could_be),
         -group.clients,
         group.looks_like or "",
         group.could_be,
@@ -219,9 +219,9 @@ def _listed(families: Iterable[Family]) -> tuple[Family, ...]:
 def _versions(rows: Iterable[Mapping[str, Any]]) -> Counter[tuple[str, str | None]]:
     """(name, version) -> clients, of those that tell a name."""
     return Counter(
-        (row["client_software_name"], told(row["client_software_version"]))
+        (row["client_software_name"], declared(row["client_software_version"]))
         for row in rows
-        if is_client(row) and told(row["client_software_name"])
+        if is_client(row) and declared(row["client_software_name"])
     )
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 
 from client_telemetry.compatibility.releases import is_rollback
-from client_telemetry.identity.kip511 import told
+from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.coverage import coverage, traffic_seen, watched_sentences
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade import mixed_and_rollback, release_comparison, release_notes
@@ -145,7 +145,7 @@ def _last_evidence(asked: Question, clients: Sequence[ClientVerdict]) -> datetim
 
 
 def _not_assessed(clients: Iterable[ClientVerdict]) -> tuple[str, ...]:
-    unnamed = [client for client in clients if told(client.client_software_name) is None]
+    unnamed = [client for client in clients if declared(client.client_software_name) is None]
     return NOT_ASSESSED if any(client.identified_as for client in unnamed) else (*NOT_ASSESSED, NO_GUESS)
 
 
@@ -213,8 +213,8 @@ def _owners(programs: Sequence[Application], to_make: Sequence[Change]) -> tuple
 
 def _software(clients: Sequence[ClientVerdict]) -> tuple[Software, ...]:
     result = []
-    for name, theirs in _grouped(clients, lambda client: told(client.client_software_name)).items():
-        same = _grouped(theirs, lambda client: told(client.client_software_version))
+    for name, theirs in _grouped(clients, lambda client: declared(client.client_software_name)).items():
+        same = _grouped(theirs, lambda client: declared(client.client_software_version))
         versions = sorted(same, key=version_order)
         rows = tuple(SoftwareVersion(v, len(same[v]), counts(same[v])) for v in versions)
         result.append(Software(name, len(theirs), counts(theirs), rows))

@@ -140,7 +140,7 @@ def _is_unidentified(row: Mapping[str, Any]) -> bool:
 
 
 def _is_well_observed(row: Mapping[str, Any]) -> bool:
-    """Whether what was seen of a client reaches beyond a day's rhythm."""
+    """Whether what was seen of a client reaches beyond what it does within a day."""
     span: timedelta = row["last_seen_at"] - row["first_seen_at"]
     return span >= WELL_OBSERVED_FOR and row["requests"] >= WELL_OBSERVED_REQUESTS
 

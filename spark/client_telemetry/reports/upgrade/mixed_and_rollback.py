@@ -18,7 +18,7 @@ _WORDS = {
 
 def mixed_window(applications: Sequence[Application], from_release: str, to_release: str) -> Outlook:
     counts = _counts(application.mixed_verdict for application in applications)
-    sentences = [f"While some brokers run {from_release} and some {to_release}, {_told(counts)}."]
+    sentences = [f"While some brokers run {from_release} and some {to_release}, {_in_words(counts)}."]
     latent = sum(c.mixed_verdict == "breaks" and c.outcome == "breaks_latent" for c in applications)
     if latent:
         sentences += [
@@ -41,7 +41,7 @@ def mixed_window(applications: Sequence[Application], from_release: str, to_rele
 def way_back(applications: Sequence[Application], from_release: str) -> Outlook:
     """After an upgrade; a question that is itself about the way back has none."""
     counts = _counts(application.rollback_verdict for application in applications)
-    sentences = [f"Once the brokers are back on {from_release}, {_told(counts)}."]
+    sentences = [f"Once the brokers are back on {from_release}, {_in_words(counts)}."]
     again = sum(
         application.verdict == "breaks" and application.rollback_verdict == "safe"
         for application in applications
@@ -87,7 +87,7 @@ def _counts(verdicts: Iterable[str | None]) -> dict[str, int]:
     return {verdict: found[verdict] for verdict in VERDICTS}
 
 
-def _told(counts: dict[str, int]) -> str:
+def _in_words(counts: dict[str, int]) -> str:
     """
     >>> _told({"breaks": 1, "safe": 2000})
     '1 application breaks, 2,000 work'

@@ -57,7 +57,7 @@ CERTAINTIES = {
 
 CONFIDENCE_MEANINGS = {
     "observed": "requests of that version were seen",
-    "declared": "from the software name and version that the client told the broker (KIP-511)",
+    "declared": "from the software name and version that the client declared (KIP-511)",
     "inferred": "guessed from the pattern of its requests",
     "none": "nothing to go by",
 }
@@ -432,7 +432,7 @@ class SoftwareVersion:
 
 @dataclass(frozen=True)
 class Software:
-    """Clients by the software name that they told, versions in order. `name` null = none was told."""
+    """Clients by the software name that they declared, versions in order. `name` null = not declared."""
 
     name: str | None
     clients: int

@@ -136,7 +136,7 @@ def _changes_shown(application: Application) -> ChangesShown:
 
 def _related_software(related: RelatedClient) -> str:
     software = (told(related.client_software_name), told(related.client_software_version))
-    return " ".join(filter(None, software)) or wording.NOT_TOLD
+    return " ".join(filter(None, software)) or wording.NOT_DECLARED
 
 
 def _compared(report: UpgradeReport) -> list[str]:
@@ -177,7 +177,7 @@ def _template() -> Template:
         "verdict_outcome": lambda verdict: outcome(verdict, None),
         "would_happen": wording.would_happen,
         "sentence_case": wording.sentence_case,
-        "untold": wording.untold,
+        "further_missing": wording.further_missing,
         "condition": wording.condition,
         "fixes": _changes_shown,
         "identified": _identified,

@@ -185,8 +185,8 @@ def _name(application: Application) -> str:
 
 
 def _software(application: Application) -> str:
-    told = wording.software(application)
-    return told if told == wording.NOT_TOLD else code(told)
+    software = wording.software(application)
+    return software if software == wording.NOT_DECLARED else code(software)
 
 
 def _stake_sentence(stake: OwnerStake) -> str:

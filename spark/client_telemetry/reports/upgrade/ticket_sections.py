@@ -73,11 +73,11 @@ def the_change_itself(report: UpgradeReport) -> list[str]:
     return lines
 
 
-def _applications(told: list[tuple[Application, str | None, str | None]]) -> list[str]:
+def _applications(rows: list[tuple[Application, str | None, str | None]]) -> list[str]:
     lines = []
-    for application, verdict, explanation in told[:LISTED]:
+    for application, verdict, explanation in rows[:LISTED]:
         name = code(application.name) if application.name else client_label(application.name)
         lines += [f"- {name}: {(verdict or '').replace('_', ' ')}. {prose(explanation or '')}"]
-    if len(told) > LISTED:
-        lines += [f"- {len(told) - LISTED:,} more in clients.csv."]
+    if len(rows) > LISTED:
+        lines += [f"- {len(rows) - LISTED:,} more in clients.csv."]
     return [*lines, ""] if lines else []

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from client_telemetry.identity.kip511 import told
+from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.upgrade.answer import trigger_head
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
 from client_telemetry.reports.upgrade.model import (
@@ -17,7 +17,7 @@ from client_telemetry.reports.upgrade.model import (
     outcome,
 )
 
-NOT_TOLD = "not declared"
+NOT_DECLARED = "not declared"
 SOFTWARE_NAMED = 3
 
 
@@ -67,14 +67,14 @@ def brokers(ids: tuple[int, ...]) -> str:
 
 
 def software(each: ClientVerdict | Application) -> str:
-    """Name and version as registered, for display; Kafka's `unknown` reads as not told. Of an application the first
+    """Name and version as registered, for display; Kafka's `unknown` reads as not declared. Of an application the first
     few that its clients registered."""
     if isinstance(each, Application):
-        texts = [text for text in dict.fromkeys(map(software, each.clients)) if text != NOT_TOLD]
+        texts = [text for text in dict.fromkeys(map(software, each.clients)) if text != NOT_DECLARED]
         more = f" and {len(texts) - SOFTWARE_NAMED} more" if len(texts) > SOFTWARE_NAMED else ""
-        return ", ".join(texts[:SOFTWARE_NAMED]) + more or NOT_TOLD
+        return ", ".join(texts[:SOFTWARE_NAMED]) + more or NOT_DECLARED
     registered = (each.client_software_name, each.client_software_version)
-    return " ".join(filter(None, map(told, registered))) or NOT_TOLD
+    return " ".join(filter(None, map(declared, registered))) or NOT_DECLARED
 
 
 def happens(client: ClientVerdict | Application) -> str:
@@ -148,7 +148,7 @@ def either(names: Iterable[str]) -> str:
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def untold(client: ClientVerdict | Application) -> tuple[str, ...]:
+def further_missing(client: ClientVerdict | Application) -> tuple[str, ...]:
     """What is not known of a client, without what its explanation says already."""
     return tuple(sentence for sentence in client.missing if sentence not in client.explanation)
 

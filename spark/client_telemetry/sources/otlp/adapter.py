@@ -25,8 +25,8 @@ class OtlpAdapter:
     def convert(
         self, source: Source, parts: Sequence[LogFile], cluster_id: str, before: DumpRoot, staged: Path
     ) -> Conversion:
-        told = json.loads(before.read(_BEGAN) or b"{}")
-        began = {int(broker_id): nanos for broker_id, nanos in told.items()}
+        starts = json.loads(before.read(_BEGAN) or b"{}")
+        began = {int(broker_id): nanos for broker_id, nanos in starts.items()}
         done = convert(parts, source.format, cluster_id, staged, began)
         (staged / _BEGAN).write_text(json.dumps(began), encoding="utf-8")
         message = (

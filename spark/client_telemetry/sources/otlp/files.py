@@ -9,7 +9,7 @@
 | `otlp_proto` | S3 exporter, `marshaler: otlp_proto`: a file is one message, maybe gzip |
 | `metric_stream` | CloudWatch metric streams: `{ varint length, ExportMetricsServiceRequest }*` |
 
-The format is told, never guessed; only whether the whole file is a zstd or gzip stream shows in its first bytes.
+The format is specified, never guessed; only whether the whole file is a zstd or gzip stream shows in its first bytes.
 MetricsData and ExportMetricsServiceRequest are the same on the wire. What the metrics say is not here.
 """
 

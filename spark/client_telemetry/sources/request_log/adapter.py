@@ -12,7 +12,10 @@ from client_telemetry.sources.request_log import conversion as request_log
 from client_telemetry.sources.request_log.broker_releases import BrokerReleases, release_to_leave
 from client_telemetry.sources.request_log.broker_survey import survey
 from client_telemetry.sources.request_log.log_line import LineReader
-from client_telemetry.sources.request_log.open_incarnation import read_open_lives, write_open_lives
+from client_telemetry.sources.request_log.open_incarnation import (
+    read_open_incarnations,
+    write_open_incarnations,
+)
 
 
 class RequestLogAdapter:
@@ -28,16 +31,20 @@ class RequestLogAdapter:
     def convert(
         self, source: Source, parts: Sequence[LogFile], cluster_id: str, before: DumpRoot, staged: Path
     ) -> Conversion:
-        open_lives = read_open_lives(before)
-        known = {endpoint: broker for life in open_lives for endpoint, broker in life.known().items()}
+        open_incarnations = read_open_incarnations(before)
+        known = {
+            endpoint: broker
+            for incarnation in open_incarnations
+            for endpoint, broker in incarnation.known().items()
+        }
         seen = survey(parts, source.zone, known=known)
         if seen.cluster_id not in (None, cluster_id):
             raise WrongCluster(
                 f"the log is of cluster {seen.cluster_id}, not {cluster_id}: name that cluster"
             )
         releases = release_to_leave(seen, source.release)[0] if seen.brokers else BrokerReleases()
-        done = request_log.convert(seen, releases, cluster_id, staged, source.zone, before=open_lives)
-        write_open_lives(staged, open_lives, done.open_lives)
+        done = request_log.convert(seen, releases, cluster_id, staged, source.zone, before=open_incarnations)
+        write_open_incarnations(staged, open_incarnations, done.open_incarnations)
         counts = {
             "converted_requests": done.entries,
             "converted_pushes": done.pushes,
@@ -52,7 +59,10 @@ class RequestLogAdapter:
         numbered = [broker.broker_id for broker in seen.brokers if broker.id_known_by == "numbered"]
         if numbered:
             warnings.append(_numbers_of_ours(numbered))
-        run = sorted({releases.of(b.broker_id, life) for b in seen.brokers for life in b.lives} - {""})
+        run = sorted(
+            {releases.of(b.broker_id, incarnation) for b in seen.brokers for incarnation in b.incarnations}
+            - {""}
+        )
         on = f" on {', '.join(run)}" if run else ""
         message = (
             f"{done.entries} requests of {len(seen.brokers)} brokers{on}: "

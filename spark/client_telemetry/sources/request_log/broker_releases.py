@@ -12,7 +12,7 @@ from client_telemetry.compatibility import releases
 from client_telemetry.compatibility.releases import UnusableRelease
 from client_telemetry.sources.adapter import Refused
 from client_telemetry.sources.request_log.broker_survey import Survey
-from client_telemetry.sources.request_log.incarnations import BrokerLife
+from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
 
 _PART = re.compile(r"(?:(?P<node>\d{1,9})=)?(?P<release>[^=,]+)")
 
@@ -45,42 +45,62 @@ class BrokerReleases:
             said.append((None if node is None else int(node), releases.exact(found["release"])))
         return BrokerReleases(tuple(said))
 
-    def of(self, broker_id: int, life: BrokerLife) -> str:
+    def of(self, broker_id: int, incarnation: BrokerIncarnation) -> str:
         """Empty where nothing tells; what is only likely is left to those who read its ApiVersions answers."""
-        if life.release:
-            return life.release
+        if incarnation.release:
+            return incarnation.release
         own = [release for node, release in self.said if node == broker_id]
         said = list(dict.fromkeys(own or [release for node, release in self.said if node is None]))
-        fitting = [release for release in said if not life.candidates or release in life.candidates]
-        if len(fitting) == 1 and (life.candidates is None or life.candidates or own):
+        fitting = [
+            release for release in said if not incarnation.candidates or release in incarnation.candidates
+        ]
+        if len(fitting) == 1 and (incarnation.candidates is None or incarnation.candidates or own):
             return fitting[0]
-        return life.candidates[0] if life.candidates and is_proven(life.candidates) else ""
+        return (
+            incarnation.candidates[0] if incarnation.candidates and is_proven(incarnation.candidates) else ""
+        )
 
 
-def release_to_leave(survey: Survey, told: str | None) -> tuple[BrokerReleases, str]:
+def release_to_leave(survey: Survey, specified: str | None) -> tuple[BrokerReleases, str]:
     """What the brokers run, and of it the release to upgrade from: the only one that was said, otherwise the one that all
     run, otherwise the oldest that one of them ran: what a rolling upgrade leaves.
 
     Raises ReleaseNotTold, also where what was said contradicts every broker, and UnusableRelease for what is no release.
     """
-    said = BrokerReleases.parse(told)
-    answers = [life.candidates for broker in survey.brokers for life in broker.lives if life.candidates]
-    of_logs = {life.release for broker in survey.brokers for life in broker.lives if life.release}
+    said = BrokerReleases.parse(specified)
+    answers = [
+        incarnation.candidates
+        for broker in survey.brokers
+        for incarnation in broker.incarnations
+        if incarnation.candidates
+    ]
+    of_logs = {
+        incarnation.release
+        for broker in survey.brokers
+        for incarnation in broker.incarnations
+        if incarnation.release
+    }
     for _, release in said.said:
         if (answers or of_logs) and release not in of_logs and not any(release in each for each in answers):
             raise ReleaseNotTold(f"no broker in the logs answers as {release} does: {_answers(survey)}")
     if said.said:
         named = {release for _, release in said.said}
         return said, min(named, key=releases.parse)
-    ran = {said.of(broker.broker_id, life) for broker in survey.brokers for life in broker.lives[-1:]}
+    ran = {
+        said.of(broker.broker_id, incarnation)
+        for broker in survey.brokers
+        for incarnation in broker.incarnations[-1:]
+    }
     if ran and "" not in ran:
-        earlier = {said.of(broker.broker_id, life) for broker in survey.brokers for life in broker.lives} - {
-            ""
-        }
+        earlier = {
+            said.of(broker.broker_id, incarnation)
+            for broker in survey.brokers
+            for incarnation in broker.incarnations
+        } - {""}
         known = [release for release in earlier | ran if release in releases.known()]
         if known:
             return said, min(ran if len(ran) == 1 else known, key=releases.parse)
-    latest = [broker.lives[-1].candidates for broker in survey.brokers]
+    latest = [broker.incarnations[-1].candidates for broker in survey.brokers]
     explained = [set(candidates) for candidates in latest if candidates]
     possible = tuple(set.intersection(*explained)) if explained and None not in latest else ()
     if is_proven(possible):
@@ -106,8 +126,8 @@ def _answers(survey: Survey) -> str:
     """`brokers 1, 2: 4.3.0 or 4.3.1; broker 3: no ApiVersions answer in the log`."""
     texts: dict[str, list[int]] = {}
     for broker in survey.brokers:
-        life = broker.lives[-1]
-        found = (life.release,) if life.release else life.candidates
+        incarnation = broker.incarnations[-1]
+        found = (incarnation.release,) if incarnation.release else incarnation.candidates
         text = "no ApiVersions answer in the log" if found is None else " or ".join(found)
         texts.setdefault(text or "answers that fit no release of Apache Kafka", []).append(broker.broker_id)
     return "; ".join(

@@ -20,7 +20,7 @@ import numpy as np
 from client_telemetry.sources.adapter import Refused
 from client_telemetry.sources.log_files import CutOff, LogFile, line_blocks, lines
 from client_telemetry.sources.request_log.incarnations import (
-    BrokerLife,
+    BrokerIncarnation,
     ConnectionSegments,
     Offer,
     incarnations,
@@ -95,7 +95,7 @@ class _Seen:
     looked_at: Counter[int] = field(default_factory=Counter)
     offers: list[Offer] = field(default_factory=list)
     accepted: set[tuple[str, int]] = field(default_factory=set)
-    told_broker_id: int | None = None
+    given_broker_id: int | None = None
     is_controller: bool = False
 
 
@@ -125,7 +125,7 @@ class SurveyedFile:
 
 @dataclass
 class SurveyedBroker:
-    """`id_known_by`: `told`, `metadata`, `leadership`, `server_log`, or `numbered`: the logs do not tell its node id.
+    """`id_known_by`: `given`, `metadata`, `leadership`, `server_log`, or `numbered`: the logs do not tell its node id.
     `listeners`: name and security protocol by local port. `server_logs`: where refusals and failed logins are."""
 
     broker_id: int
@@ -134,7 +134,7 @@ class SurveyedBroker:
     first: int
     last: int
     entries: int
-    lives: list[BrokerLife]
+    incarnations: list[BrokerIncarnation]
     controllers: list[Endpoint] = field(default_factory=list)
     listeners: dict[int, tuple[str, str]] = field(default_factory=dict)
     server_logs: list[LogFile] = field(default_factory=list)
@@ -274,7 +274,7 @@ class _Surveyor:
             whose.append(seen)
             seen.entries += int(counts[place])
             seen.first, seen.last = min(seen.first, int(begin[place])), max(seen.last, int(end[place]))
-            seen.told_broker_id = log.broker_id
+            seen.given_broker_id = log.broker_id
             seen.is_controller |= place in of_controllers
             segments = self._segments[endpoint.stream]
             times += [
@@ -326,7 +326,7 @@ class _Surveyor:
         endpoint, seen = found
         seen.entries += 1
         seen.first, seen.last = min(seen.first, nanos), max(seen.last, nanos)
-        seen.told_broker_id = log.broker_id
+        seen.given_broker_id = log.broker_id
         self._segments[endpoint.stream].add(entry.connection_id, entry.listener, nanos)
         done.entries += 1
         done.first = nanos if done.first is None else min(done.first, nanos)
@@ -405,10 +405,10 @@ class _Surveyor:
                 continue
             if all(self._seen[e].is_controller for e in endpoints):
                 continue  # of a controller that is no broker
-            told = by_folder.get(stream[0].rpartition("/")[0], Counter())
+            addresses = by_folder.get(stream[0].rpartition("/")[0], Counter())
             groups = _apart(endpoints)
-            if len(told) == 1 and len(groups) == 1:
-                known.setdefault(next(iter(told)), ("server_log", []))[1].extend(endpoints)
+            if len(addresses) == 1 and len(groups) == 1:
+                known.setdefault(next(iter(addresses)), ("server_log", []))[1].extend(endpoints)
                 continue
             for group in groups:
                 number = next(n for n in range(len(known) + 1) if n not in known)
@@ -440,8 +440,8 @@ class _Surveyor:
         return found
 
     def _node_id(self, endpoint: Endpoint, seen: _Seen) -> tuple[int | None, str]:
-        if seen.told_broker_id is not None:
-            return seen.told_broker_id, "told"
+        if seen.given_broker_id is not None:
+            return seen.given_broker_id, "given"
         if seen.is_controller:
             return None, ""
         advertised = self._addresses.get((endpoint.host, endpoint.port))

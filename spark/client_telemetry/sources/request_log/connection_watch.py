@@ -1,4 +1,4 @@
-"""Connections of one broker as its request log shows them, told as the contract's connection events.
+"""Connections of one broker as its request log shows them, as the contract's connection events.
 
 The log has an entry for each answered request and nothing for opening and closing. A connection whose first entry is its
 greeting (ApiVersions) was opened then; others need not begin with it (what comes before a login over SASL is not logged,
@@ -167,7 +167,7 @@ class ConnectionWatch:
         return _client(connection_id, self._connections[connection_id])
 
     def end(self) -> None:
-        """The log ends: a last snapshot of what was not told yet."""
+        """The log ends: a last snapshot of what was not reported yet."""
         if self._next_snapshot is not None:
             self._snapshot(self._now)
 
@@ -225,7 +225,7 @@ class ConnectionWatch:
         self, connection: _Connection, entry: RequestEntry, software: tuple[str, str], at: int
     ) -> None:
         """The name that the broker has now. An ApiVersions request of a version up to 2 resets it to `unknown`: what it was
-        is told first, so that it is kept (sessionize)."""
+        is reported first, so that it is kept (sessionize)."""
         is_reset = software[0] == "unknown" and connection.software[0] not in ("", "unknown")
         if is_reset and not connection.between_brokers:
             self._write(_event(ConnectionEvent.ACTIVE, at, entry.connection_id, connection))

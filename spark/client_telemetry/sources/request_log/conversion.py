@@ -1,7 +1,7 @@
 """Request logs to a contract v1 dump: pushes and connections, as a plugin in the brokers would have dumped them.
 
 The same logs give the same dump, byte for byte: incarnations are made from what the logs say (incarnations.py), so that
-converting again replaces. Later lines of the log go on with the life with which the lines before ended
+converting again replaces. Later lines of the log go on with the incarnation with which the lines before ended
 (open_incarnation.py). What a server log beside it tells of refused requests and failed logins is merged in by time.
 """
 
@@ -30,10 +30,10 @@ from client_telemetry.sources.request_log.broker_survey import (
     addresses,
 )
 from client_telemetry.sources.request_log.connection_watch import FORGOTTEN_AFTER_NANOS, ConnectionWatch
-from client_telemetry.sources.request_log.incarnations import BrokerLife
+from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
 from client_telemetry.sources.request_log.line_scan import scan
 from client_telemetry.sources.request_log.log_line import MARK, LineReader
-from client_telemetry.sources.request_log.open_incarnation import OpenLife
+from client_telemetry.sources.request_log.open_incarnation import OpenIncarnation
 from client_telemetry.sources.request_log.request_entry import (
     PUSH_TELEMETRY,
     BadEntry,
@@ -71,7 +71,7 @@ class Converted:
     unreadable: Counter[str] = field(default_factory=Counter)
     cut: list[str] = field(default_factory=list)
     without_entries: list[str] = field(default_factory=list)
-    open_lives: list[OpenLife] = field(default_factory=list)
+    open_incarnations: list[OpenIncarnation] = field(default_factory=list)
 
 
 def is_entry(reader: LineReader, line: bytes) -> bool:
@@ -90,9 +90,9 @@ def convert(
     root: Path,
     zone: tzinfo = UTC,
     report: Callable[[int], None] = lambda n: None,
-    before: Sequence[OpenLife] = (),
+    before: Sequence[OpenIncarnation] = (),
 ) -> Converted:
-    """Write the dump below `root`. `releases`: what the brokers run (broker_releases.py). `before`: lives that may go on; `Converted.open_lives`
+    """Write the dump below `root`. `releases`: what the brokers run (broker_releases.py). `before`: incarnations that may go on; `Converted.open_incarnations`
     are those that may go on from here."""
     return _Conversion(survey, releases, cluster_id, root, zone, report, before).run()
 
@@ -106,7 +106,7 @@ class _Conversion:
         root: Path,
         zone: tzinfo,
         report: Callable[[int], None],
-        before: Sequence[OpenLife],
+        before: Sequence[OpenIncarnation],
     ) -> None:
         self._survey = survey
         self._cluster_id, self._root = cluster_id, root
@@ -117,11 +117,11 @@ class _Conversion:
         self._at: dict[Endpoint, _Broker | None] = {}
         for surveyed in survey.brokers:
             open_ = next((each for each in before if each.is_of(surveyed)), None)
-            lives = [
-                _Life(surveyed, i, releases, cluster_id, root, self.done, open_ if i == 0 else None)
-                for i in range(len(surveyed.lives))
+            incarnations = [
+                _Incarnation(surveyed, i, releases, cluster_id, root, self.done, open_ if i == 0 else None)
+                for i in range(len(surveyed.incarnations))
             ]
-            broker = _Broker(surveyed, lives, self._server_events(surveyed))
+            broker = _Broker(surveyed, incarnations, self._server_events(surveyed))
             self._brokers.append(broker)
             for endpoint in surveyed.endpoints:
                 self._at[endpoint] = broker
@@ -141,10 +141,10 @@ class _Conversion:
                 self._without_entries(file)
         for broker in self._brokers:
             broker.take_until(None)
-            for life in broker.lives:
-                life.close()
-            if broker.lives[-1].is_latest:
-                self.done.open_lives.append(broker.lives[-1].open_life())
+            for incarnation in broker.incarnations:
+                incarnation.close()
+            if broker.incarnations[-1].is_latest:
+                self.done.open_incarnations.append(broker.incarnations[-1].open_incarnation())
         for dump in self._of_no_broker.values():
             dump.close()
         return self.done
@@ -152,7 +152,7 @@ class _Conversion:
     def _file(self, log: LogFile) -> None:
         done = self.done
         cut = CutOff()
-        current: _Life | None = None
+        current: _Incarnation | None = None
         for offset, block in line_blocks(log, cut):
             scanned = scan(block)
             rows = zip(
@@ -165,7 +165,7 @@ class _Conversion:
                 if current is not None and current.since <= nanos < current.due:
                     known = current.watch.known.get(essence)
                     if known is not None:
-                        # As `_Life.add` does, where nothing is new but the time.
+                        # As `_Incarnation.add` does, where nothing is new but the time.
                         connection, use = known
                         use[0] += 1
                         at = nanos - total
@@ -196,9 +196,9 @@ class _Conversion:
             self._pass_on(log, cut.stored, f"{log.file.name}: {cut.reason}", "the compressed file is cut off")
 
     def _line(
-        self, log: LogFile, line: bytes, offset: int, essence: int, current: "_Life | None"
-    ) -> "_Life | None":
-        """Gives the life that it is of, or `current`."""
+        self, log: LogFile, line: bytes, offset: int, essence: int, current: "_Incarnation | None"
+    ) -> "_Incarnation | None":
+        """Gives the incarnation that it is of, or `current`."""
         done = self.done
         read = self._reader.read(line)
         if read is None:
@@ -212,9 +212,9 @@ class _Conversion:
         except BadEntry as error:
             done.unreadable[str(error).partition(":")[0]] += 1
             any_broker = self._any_broker(log)
-            life = current or (any_broker and any_broker.lives[0])
-            if life is not None:
-                life.add_unreadable(line, f"{log.file.name}, byte {offset}: {error}", read.nanos)
+            incarnation = current or (any_broker and any_broker.incarnations[0])
+            if incarnation is not None:
+                incarnation.add_unreadable(line, f"{log.file.name}, byte {offset}: {error}", read.nanos)
             return current
         done.entries += 1
         if entry.is_forwarded:  # a controller's entry for what a broker passed on: its client is the broker
@@ -248,8 +248,8 @@ class _Conversion:
             server = ServerLines()
             for _, line in lines(log, CutOff()):
                 if MARK not in line and server.is_notable(line):
-                    yield from _told(server.read(line, self._reader.nanos_of(line)))
-            yield from _told(server.end())
+                    yield from _counted(server.read(line, self._reader.nanos_of(line)))
+            yield from _counted(server.end())
 
     def _without_entries(self, file: SurveyedFile) -> None:
         """A file that none of the lines tells the broker of: one piece of it, from the first line on that may have been
@@ -277,7 +277,7 @@ class _Conversion:
         self.done.unreadable[reason] += 1
         broker = self._any_broker(log)
         if broker is not None:
-            broker.lives[0].add_unreadable(piece, where, None)
+            broker.incarnations[0].add_unreadable(piece, where, None)
             return
         broker_id = UNKNOWN_BROKER if log.broker_id is None else log.broker_id
         at = int(log.file.modified_at().timestamp()) * 10**9
@@ -327,45 +327,48 @@ class _Conversion:
         return self._at[at]
 
 
-def _told(events: Iterator[ServerEvent]) -> Iterator[ServerEvent]:
+def _counted(events: Iterator[ServerEvent]) -> Iterator[ServerEvent]:
     return (event for event in events if event.kind in ("refused", "login_failed"))
 
 
 class _Broker:
-    """The lives of a broker, and what its server log tells between the entries."""
+    """The incarnations of a broker, and what its server log tells between the entries."""
 
     def __init__(
-        self, surveyed: SurveyedBroker, lives: "list[_Life]", server_events: Iterator[ServerEvent]
+        self,
+        surveyed: SurveyedBroker,
+        incarnations: "list[_Incarnation]",
+        server_events: Iterator[ServerEvent],
     ) -> None:
-        self.lives = lives
-        self._since = [life.since for life in lives]
+        self.incarnations = incarnations
+        self._since = [incarnation.since for incarnation in incarnations]
         self._listeners = surveyed.listeners
         self._server_events = server_events
         self._next = next(server_events, None)
 
-    def add(self, entry: RequestEntry, logged: int, essence: int) -> "_Life":
-        """Gives the life that the entry is of."""
+    def add(self, entry: RequestEntry, logged: int, essence: int) -> "_Incarnation":
+        """Gives the incarnation that the entry is of."""
         self.take_until(logged)
-        life = self._life_at(logged)
-        life.add(entry, logged, essence)
+        incarnation = self._incarnation_at(logged)
+        incarnation.add(entry, logged, essence)
         # From then on something has to be done before an entry is counted.
-        due = [life.watch.due, *self._since[self.lives.index(life) + 1 :][:1]]
+        due = [incarnation.watch.due, *self._since[self.incarnations.index(incarnation) + 1 :][:1]]
         if self._next is not None:
             due.append(self._next.nanos + 1)
-        life.due = min(due)
-        return life
+        incarnation.due = min(due)
+        return incarnation
 
     def take_until(self, nanos: int | None) -> None:
         """What the server log tells before that; None = all that is left. A request is logged before the next one of its
         connection is read."""
         while self._next is not None and (nanos is None or self._next.nanos < nanos):
-            self._life_at(self._next.nanos).add_server_event(self._next, self._listeners)
+            self._incarnation_at(self._next.nanos).add_server_event(self._next, self._listeners)
             self._next = next(self._server_events, None)
 
-    def _life_at(self, nanos: int) -> "_Life":
-        if len(self.lives) == 1:
-            return self.lives[0]
-        return self.lives[bisect_right(self._since, nanos, lo=1) - 1]
+    def _incarnation_at(self, nanos: int) -> "_Incarnation":
+        if len(self.incarnations) == 1:
+            return self.incarnations[0]
+        return self.incarnations[bisect_right(self._since, nanos, lo=1) - 1]
 
 
 def _unwatched(root: Path, cluster_id: str, broker_id: int, name: str, started_at: datetime) -> DumpWriter:
@@ -381,8 +384,8 @@ def _unwatched(root: Path, cluster_id: str, broker_id: int, name: str, started_a
     )
 
 
-class _Life:
-    """A broker's life and its part of the dump, which begins with the first entry, or goes on where `open_` ended."""
+class _Incarnation:
+    """A broker's incarnation and its part of the dump, which begins with the first entry, or goes on where `open_` ended."""
 
     def __init__(
         self,
@@ -392,41 +395,41 @@ class _Life:
         cluster_id: str,
         root: Path,
         done: Converted,
-        open_: OpenLife | None,
+        open_: OpenIncarnation | None,
     ) -> None:
-        life: BrokerLife = broker.lives[index]
-        self.since = life.since
-        until = broker.lives[index + 1].since if index + 1 < len(broker.lives) else broker.last
+        incarnation: BrokerIncarnation = broker.incarnations[index]
+        self.since = incarnation.since
+        until = broker.incarnations[index + 1].since if index + 1 < len(broker.incarnations) else broker.last
         self._done, self._broker = done, broker
-        self._first, self._last = life.since, until
-        started, name = life.since, f"request-log/{cluster_id}/{broker.broker_id}/{life.since}"
+        self._first, self._last = incarnation.since, until
+        started, name = incarnation.since, f"request-log/{cluster_id}/{broker.broker_id}/{incarnation.since}"
         self.is_latest = open_ is None or broker.last >= open_.last
-        goes_on = open_ is not None and open_.goes_on_with(life, broker)
+        goes_on = open_ is not None and open_.goes_on_with(incarnation, broker)
         if goes_on:
-            life = open_.told_by(life)
+            incarnation = open_.completed(incarnation)
             started, name = open_.since, open_.name
-        elif open_ is not None and open_.since <= life.since and open_.answers_as(life):
-            # Lines that come late: of that life, which no restart is known to have ended. Its sequences are taken.
+        elif open_ is not None and open_.since <= incarnation.since and open_.answers_as(incarnation):
+            # Lines that come late: of that incarnation, which no restart is known to have ended. Its sequences are taken.
             started, name = open_.since, f"{name}/{open_.last}"
-        self._life, self._name, self._started = life, name, started
+        self._incarnation, self._name, self._started = incarnation, name, started
         self._windows = open_.windows if goes_on else []
-        self.now, self.due = self._windows[-1][1] if self._windows else life.since, 0
+        self.now, self.due = self._windows[-1][1] if self._windows else incarnation.since, 0
         fields: dict[str, object] = {"registry": {"mode": "sampled", "windows": []}}
-        if life.api_versions:
-            fields["api_versions"] = life.api_versions
-        if life.features:
-            fields["finalized_features"] = life.features[0][1]
+        if incarnation.api_versions:
+            fields["api_versions"] = incarnation.api_versions
+        if incarnation.features:
+            fields["finalized_features"] = incarnation.features[0][1]
         self._dump = DumpWriter(
             root,
             cluster_id,
             broker.broker_id,
             uuid.uuid5(_NAMESPACE, name).bytes,
             broker_started_at=_time(started),
-            broker_software_version=releases.of(broker.broker_id, life),
+            broker_software_version=releases.of(broker.broker_id, incarnation),
             manifest_fields=fields,
             continues=open_.continued() if goes_on else None,
         )
-        begins_here = life.is_start or index > 0 or (open_ is not None and open_.last < started)
+        begins_here = incarnation.is_start or index > 0 or (open_ is not None and open_.last < started)
         self.watch = ConnectionWatch(
             self._dump.append_connection_event, started + (0 if begins_here else FORGOTTEN_AFTER_NANOS)
         )
@@ -475,19 +478,19 @@ class _Life:
         for hour, windows in hours.items():
             fields: dict[str, object] = {"registry": {"mode": "sampled", "windows": windows}}
             end = int(hour.timestamp() + 3600) * 10**9
-            finalized = [features for since, features in self._life.features if since < end]
+            finalized = [features for since, features in self._incarnation.features if since < end]
             if finalized:
                 fields["finalized_features"] = finalized[-1]
             self._dump.describe_hour(hour, fields)
-        if not hours and self._life.release:
+        if not hours and self._incarnation.release:
             self._dump.describe_hour(_time(self._started))
         self._dump.close()
 
-    def open_life(self) -> OpenLife:
+    def open_incarnation(self) -> OpenIncarnation:
         """What later lines go on with; after `close`."""
-        return OpenLife.of(
+        return OpenIncarnation.of(
             self._broker,
-            self._life,
+            self._incarnation,
             name=self._name,
             since=self._started,
             windows=self._windows,

@@ -45,7 +45,7 @@ def own_ranges(offered: Iterable[Sequence[int]]) -> ApiRanges:
     return tuple((key, low, high) for key, low, high in offered if key in _OWN)
 
 
-class BrokerLife(NamedTuple):
+class BrokerIncarnation(NamedTuple):
     """A broker incarnation. `since`: nanos; the first one begins with the log unless the server log has its start.
     `api_versions`: the last answer, None = no answer was seen. `features`: what was finalized from when on (nanos).
     `candidates`: releases that explain the answers. `release`: what the server log says; `is_start`: it has the start of
@@ -145,7 +145,7 @@ def incarnations(
     logs: Sequence[ConnectionSegments],
     offers: Sequence[Offer],
     events: Sequence[ServerEvent],
-) -> list[BrokerLife]:
+) -> list[BrokerIncarnation]:
     """Of one broker, oldest first: from the segments of its logs, its ApiVersions answers and the events of its server
     log (of which refusals and failed logins are not looked at)."""
     logs = sorted((log for log in logs if log.segments), key=lambda log: log.segments[0].first)
@@ -177,7 +177,7 @@ def incarnations(
             sinces.insert(0, segments[0].first)
         elif not sinces:
             sinces = [begin]
-    lives = []
+    found: list[BrokerIncarnation] = []
     for since, until in zip(sinces, [*sinces[1:], None], strict=True):
         within = [o for o in offers if o.nanos >= since and (until is None or o.nanos < until)]
         releases = [
@@ -185,21 +185,21 @@ def incarnations(
             for e in events
             if e.kind == "release" and e.nanos >= since and (until is None or e.nanos < until)
         ]
-        life = _life(since, within, releases[-1] if releases else None)
-        lives.append(life._replace(is_start=since in starts))
-    return lives
+        incarnation = _incarnation(since, within, releases[-1] if releases else None)
+        found.append(incarnation._replace(is_start=since in starts))
+    return found
 
 
-def _life(since: int, offers: Sequence[Offer], release: str | None) -> BrokerLife:
+def _incarnation(since: int, offers: Sequence[Offer], release: str | None) -> BrokerIncarnation:
     features: list[tuple[int, dict[str, int]]] = []
     for offer in offers:
         if offer.features and (not features or features[-1][1] != offer.features):
             features.append((offer.nanos, offer.features))
     if not offers:
-        return BrokerLife(since, None, (), None, release)
+        return BrokerIncarnation(since, None, (), None, release)
     last = features[-1][1] if features else {}
     candidates = broker_guess.candidates(offers[-1].api_versions, last)
-    return BrokerLife(since, offers[-1].api_versions, tuple(features), candidates, release)
+    return BrokerIncarnation(since, offers[-1].api_versions, tuple(features), candidates, release)
 
 
 def _merged(segments: Sequence[Segment]) -> list[Segment]:

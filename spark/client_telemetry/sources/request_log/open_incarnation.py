@@ -1,6 +1,6 @@
-"""The life of a broker with which its log ended, as far as it was converted: what later lines go on with.
+"""The incarnation of a broker with which its log ended, as far as it was converted: what later lines go on with.
 
-A log says nothing of a restart on the same release, so later lines are of the same life unless the broker's ApiVersions
+A log says nothing of a restart on the same release, so later lines are of the same incarnation unless the broker's ApiVersions
 answers changed: what comes of a log must not depend on how often somebody converted it. It lies beside the dump.
 """
 
@@ -17,7 +17,7 @@ from client_telemetry.sources.dump_root import DumpRoot
 from client_telemetry.sources.request_log.broker_survey import Endpoint, SurveyedBroker
 from client_telemetry.sources.request_log.incarnations import (
     SILENCE_NANOS,
-    BrokerLife,
+    BrokerIncarnation,
     open_segment,
     own_ranges,
 )
@@ -29,10 +29,10 @@ _OUT_OF_ORDER_NANOS = 10**9
 
 
 @dataclass(frozen=True)
-class OpenLife:
+class OpenIncarnation:
     """`name`: what the incarnation is made from. `since`, `last`: nanos of its first and latest line. `windows`: when there
     were lines, in the last hours. `dump`: a Continued. `watch`: connections that are open (connection_watch.py). The
-    others as in SurveyedBroker and BrokerLife."""
+    others as in SurveyedBroker and BrokerIncarnation."""
 
     broker_id: int
     id_known_by: str
@@ -51,28 +51,28 @@ class OpenLife:
     @staticmethod
     def of(
         broker: SurveyedBroker,
-        life: BrokerLife,
+        incarnation: BrokerIncarnation,
         *,
         name: str,
         since: int,
         windows: Sequence[Sequence[int]],
         dump: Continued,
         watch: dict[str, Any],
-    ) -> "OpenLife":
+    ) -> "OpenIncarnation":
         """With those windows and manifests only that lines to come may still belong to: of this hour and the one before,
         in which a request may have come that is answered now."""
         begin = (broker.last // _HOUR_NANOS - 1) * _HOUR_NANOS
-        return OpenLife(
+        return OpenIncarnation(
             broker.broker_id,
             broker.id_known_by,
             [[list(each.stream), *each[1:]] for each in broker.endpoints],
             name,
             since,
             broker.last,
-            None if life.api_versions is None else [list(each) for each in life.api_versions],
-            [list(each) for each in life.features],
-            None if life.candidates is None else list(life.candidates),
-            life.release,
+            None if incarnation.api_versions is None else [list(each) for each in incarnation.api_versions],
+            [list(each) for each in incarnation.features],
+            None if incarnation.candidates is None else list(incarnation.candidates),
+            incarnation.release,
             [[max(first, begin), last] for first, last in windows if last >= begin],
             dump.since(begin)._asdict(),
             watch,
@@ -91,20 +91,20 @@ class OpenLife:
         same = not self.known().keys().isdisjoint(broker.endpoints)
         return self.broker_id == broker.broker_id and (same or not is_numbered)
 
-    def answers_as(self, life: BrokerLife) -> bool:
+    def answers_as(self, incarnation: BrokerIncarnation) -> bool:
         """Whether neither an ApiVersions answer nor a server log tells the two apart."""
-        if None not in (self.release, life.release) and self.release != life.release:
+        if None not in (self.release, incarnation.release) and self.release != incarnation.release:
             return False
-        if self.api_versions is None or life.api_versions is None:
+        if self.api_versions is None or incarnation.api_versions is None:
             return True
-        return own_ranges(self.api_versions) == own_ranges(life.api_versions)
+        return own_ranges(self.api_versions) == own_ranges(incarnation.api_versions)
 
-    def goes_on_with(self, life: BrokerLife, broker: SurveyedBroker) -> bool:
-        """`life`: the first of the broker in later lines. Numbers of connections that begin again are another process,
+    def goes_on_with(self, incarnation: BrokerIncarnation, broker: SurveyedBroker) -> bool:
+        """`incarnation`: the first of the broker in later lines. Numbers of connections that begin again are another process,
         unless a connection of before goes on."""
-        if not self.answers_as(life) or life.since < self.last - _OUT_OF_ORDER_NANOS:
+        if not self.answers_as(incarnation) or incarnation.since < self.last - _OUT_OF_ORDER_NANOS:
             return False
-        if life.is_start:
+        if incarnation.is_start:
             return False
         segment = min((s for log in broker.logs for s in log.segments), key=lambda s: s.first, default=None)
         if segment is None or segment.first <= self.last + SILENCE_NANOS:
@@ -114,14 +114,16 @@ class OpenLife:
             return True
         return not open_segment(open_connections, self.since, self.last).numbers_begin_again_in(segment)
 
-    def told_by(self, life: BrokerLife) -> BrokerLife:
-        """The life, with the answers that were seen before where it has none."""
+    def completed(self, incarnation: BrokerIncarnation) -> BrokerIncarnation:
+        """The incarnation, with the answers that were seen before where it has none."""
         features = tuple((since, levels) for since, levels in self.features)
-        life = life._replace(features=life.features or features, release=life.release or self.release)
-        if life.api_versions is not None:
-            return life
+        incarnation = incarnation._replace(
+            features=incarnation.features or features, release=incarnation.release or self.release
+        )
+        if incarnation.api_versions is not None:
+            return incarnation
         candidates = None if self.candidates is None else tuple(self.candidates)
-        return life._replace(api_versions=self._answers(), candidates=candidates)
+        return incarnation._replace(api_versions=self._answers(), candidates=candidates)
 
     def continued(self) -> Continued:
         return Continued(**self.dump)
@@ -130,14 +132,16 @@ class OpenLife:
         return None if self.api_versions is None else tuple(tuple(each) for each in self.api_versions)
 
 
-def read_open_lives(root: DumpRoot) -> list[OpenLife]:
+def read_open_incarnations(root: DumpRoot) -> list[OpenIncarnation]:
     """Of the dump below `root`."""
     data = root.read(_FILE)
-    return [OpenLife(**each) for each in json.loads(zstandard.decompress(data))] if data else []
+    return [OpenIncarnation(**each) for each in json.loads(zstandard.decompress(data))] if data else []
 
 
-def write_open_lives(folder: Path, before: Iterable[OpenLife], now: Iterable[OpenLife]) -> None:
+def write_open_incarnations(
+    folder: Path, before: Iterable[OpenIncarnation], now: Iterable[OpenIncarnation]
+) -> None:
     """Those of now, and those of before whose brokers have none now."""
-    lives = {life.broker_id: life for life in [*before, *now]}
-    text = json.dumps([asdict(life) for _, life in sorted(lives.items())])
+    incarnations = {incarnation.broker_id: incarnation for incarnation in [*before, *now]}
+    text = json.dumps([asdict(incarnation) for _, incarnation in sorted(incarnations.items())])
     (folder / _FILE).write_bytes(zstandard.compress(text.encode()))

@@ -40,7 +40,7 @@ _OF_KAFKA = re.compile(
     rb"^\[?\d{4}-\d\d-\d\d[ T][\d:.,]+\]? +(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) .*\((?:kafka|org\.apache|state)[\w.$]*\)\s*$"
 )
 _NODE_ID = re.compile(r"\b(?:id|nodeId|brokerId)=(\d{1,9})\b")
-_LIFE = (
+_EVENTS = (
     ("starting", "zookeeper", "starting (kafka.server.KafkaServer)"),
     ("starting", "controller", "Starting controller (kafka.server.ControllerServer)"),
     ("starting", "broker", "Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)"),
@@ -157,7 +157,7 @@ def _event(text: str, nanos: int) -> ServerEvent | None:
     release = _RELEASE.search(text)
     if release:
         return ServerEvent(nanos, "release", text=release[1])
-    for kind, which, words in _LIFE:
+    for kind, which, words in _EVENTS:
         if words in text:
             return ServerEvent(nanos, kind, node_id, which)  # type: ignore[arg-type]
     return None

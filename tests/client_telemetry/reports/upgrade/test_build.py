@@ -102,7 +102,7 @@ def test_owner_with_most_at_stake_first_and_the_change_that_fixes_most(rows):
 
 
 def test_unknown_and_untold_software_are_one_group(rows):
-    told = [
+    declared = [
         (None, None),
         ("", ""),
         ("unknown", "unknown"),
@@ -112,7 +112,7 @@ def test_unknown_and_untold_software_are_one_group(rows):
     ]
     given = [
         rows.verdict(str(n), client_software_name=name, client_software_version=version)
-        for n, (name, version) in enumerate(told)
+        for n, (name, version) in enumerate(declared)
     ]
     software = build(rows, given).software
     assert [(s.name, [v.version for v in s.versions]) for s in software] == [
@@ -186,10 +186,10 @@ def test_it_is_said_that_nobody_is_guessed_where_that_is_so(rows):
 )
 def test_connections_that_no_client_explains(rows, count, sentence):
     report = build(rows, [rows.verdict()], question=rows.question(1, connections_unidentified=count))
-    told = [each for each in report.evidence if "unnamed" in each]
-    assert told == ([sentence] if sentence else [])
+    sentences = [each for each in report.evidence if "unnamed" in each]
+    assert sentences == ([sentence] if sentence else [])
 
 
 def test_what_is_assessed_is_not_listed_as_not_assessed(rows):
-    told = " ".join(build(rows, [rows.verdict()]).not_assessed)
-    assert "way back" not in told and "some brokers" not in told
+    text = " ".join(build(rows, [rows.verdict()]).not_assessed)
+    assert "way back" not in text and "some brokers" not in text

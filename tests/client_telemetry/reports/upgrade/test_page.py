@@ -264,12 +264,12 @@ def test_going_back_is_not_called_an_upgrade(rows):
 
 
 def test_what_the_explanation_says_is_not_said_twice(rows):
-    told = "which version of ListOffsets it uses"
+    missing = "which version of ListOffsets it uses"
     row = rows.verdict(
-        "a", "insufficient_evidence", explanation=f"Not known: {told}.", missing=[told, "another thing"]
+        "a", "insufficient_evidence", explanation=f"Not known: {missing}.", missing=[missing, "another thing"]
     )
     text = Page(report_page(build_report(rows.question(1), [row], [], [], []))).text["insufficient_evidence"]
-    assert text.count(told) == 1 and "another thing" in text
+    assert text.count(missing) == 1 and "another thing" in text
 
 
 def test_without_clients(rows):

@@ -34,7 +34,7 @@ def test_happens(rows, changes, trigger, words):
 
 
 @pytest.mark.parametrize(
-    ("condition", "met", "words", "told"),
+    ("condition", "met", "words", "condition_words"),
     [
         (None, None, "breaks at once", ""),
         ("it uses Kerberos", "yes", "breaks at once", "it uses Kerberos; this is so"),
@@ -47,9 +47,11 @@ def test_happens(rows, changes, trigger, words):
         ("it uses Kerberos", "no", "does not apply", "it uses Kerberos; this is not so"),
     ],
 )
-def test_a_finding_with_a_condition_does_not_claim_more_than_is_known(rows, condition, met, words, told):
+def test_a_finding_with_a_condition_does_not_claim_more_than_is_known(
+    rows, condition, met, words, condition_words
+):
     (finding,) = client(rows, [{"condition": condition, "condition_met": met}], verdict="breaks").findings
-    assert (wording.would_happen(finding), wording.condition(finding)) == (words, told)
+    assert (wording.would_happen(finding), wording.condition(finding)) == (words, condition_words)
 
 
 def test_period_says_the_day_once(rows):

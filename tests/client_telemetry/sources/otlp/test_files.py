@@ -71,8 +71,8 @@ def test_metric_streams_and_one_message_per_object(tmp_path):
 
 def _convert(folder: Path, format_: str, *files: Path) -> tuple[list, list[UnreadableSource]]:
     raw = folder / "raw"
-    told = [format_, f"--cluster={CLUSTER}", f"--raw={raw}", *map(str, files)]
-    assert convert.main(told) == 0
+    arguments = [format_, f"--cluster={CLUSTER}", f"--raw={raw}", *map(str, files)]
+    assert convert.main(arguments) == 0
     return _dumped(raw)
 
 
@@ -234,9 +234,9 @@ def test_a_new_file_is_no_restart_of_the_broker(tmp_path):
     ):
         (tmp_path / "in" / name).write_bytes(line)
         _collected(tmp_path, timedelta(0), "collector_json")
-    told = [
+    manifests = [
         json.loads(path.read_text()) for path in (tmp_path / "raw").glob("v1/dataset=manifests/**/*.json")
     ]
-    assert len({manifest["incarnation"] for manifest in told}) == 3
-    (began,) = {manifest["broker_started_at"] for manifest in told}
+    assert len({manifest["incarnation"] for manifest in manifests}) == 3
+    (began,) = {manifest["broker_started_at"] for manifest in manifests}
     assert began.endswith("T00:00:00.000Z")

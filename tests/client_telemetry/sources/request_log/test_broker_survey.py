@@ -61,8 +61,8 @@ def test_the_node_id_is_told_by_the_partitions_that_it_leads(tmp_path):
 def test_a_log_that_does_not_tell_its_node_id_gets_a_number_or_what_was_said(tmp_path):
     logs = {"a.log": [json_line(0, FETCH)]}
     assert [(b.broker_id, b.id_known_by) for b in _survey(tmp_path, logs).brokers] == [(0, "numbered")]
-    told = _survey(tmp_path, logs, f"7={tmp_path}/a.log")
-    assert [(b.broker_id, b.id_known_by) for b in told.brokers] == [(7, "told")]
+    surveyed = _survey(tmp_path, logs, f"7={tmp_path}/a.log")
+    assert [(b.broker_id, b.id_known_by) for b in surveyed.brokers] == [(7, "given")]
 
 
 def test_brokers_that_are_mixed_in_one_file(tmp_path):
@@ -100,7 +100,7 @@ def test_logs_of_two_clusters_are_refused(tmp_path):
         )
 
 
-def test_a_broker_whose_answers_change_began_another_life(tmp_path):
+def test_a_broker_whose_answers_change_began_another_incarnation(tmp_path):
     lines = [
         json_line(0, FETCH),
         json_line(5, API_VERSIONS, {}, _answer("3.9.1")),
@@ -112,9 +112,12 @@ def test_a_broker_whose_answers_change_began_another_life(tmp_path):
         ),
         json_line(60, API_VERSIONS, {}, _answer("4.0.0")),
     ]
-    lives = _survey(tmp_path, {"a.log": lines}).brokers[0].lives
-    assert [life.candidates for life in lives] == [("3.9.0", "3.9.1", "3.9.2"), ("4.0.0",)]
-    assert lives[1].since - lives[0].since == 60 * 10**9
+    incarnations = _survey(tmp_path, {"a.log": lines}).brokers[0].incarnations
+    assert [incarnation.candidates for incarnation in incarnations] == [
+        ("3.9.0", "3.9.1", "3.9.2"),
+        ("4.0.0",),
+    ]
+    assert incarnations[1].since - incarnations[0].since == 60 * 10**9
 
 
 def test_a_line_of_a_client_that_imitates_an_entry_does_not_stretch_the_window(sample_logs):

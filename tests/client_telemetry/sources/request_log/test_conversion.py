@@ -110,7 +110,7 @@ def test_converting_again_gives_the_same_bytes(converted_sample, sample_logs, tm
 @pytest.mark.parametrize(("name", "release"), [("kafka-2.7.2-text", "2.7.2"), ("kafka-2.4.1-text", "2.4.1")])
 def test_text_logs_tell_clients_and_versions(sample_logs, tmp_path, name, release):
     seen, done = _convert([str(sample_logs / f"{name}.request.log.zst")], tmp_path, release)
-    assert release in seen.brokers[0].lives[0].candidates
+    assert release in seen.brokers[0].incarnations[0].candidates
     assert done.unreadable == {"does not read as an entry": 4}
     software = {
         (e.client.client_software_name, e.client.client_software_version)
@@ -172,7 +172,7 @@ def _answer(release: str) -> dict:
     }
 
 
-def test_a_broker_that_was_upgraded_meanwhile_has_two_lives(tmp_path):
+def test_a_broker_that_was_upgraded_meanwhile_has_two_incarnations(tmp_path):
     logs = _log(
         tmp_path,
         json_line(0, API_VERSIONS, {}, _answer("3.9.1")),
@@ -181,11 +181,11 @@ def test_a_broker_that_was_upgraded_meanwhile_has_two_lives(tmp_path):
         json_line(61, FETCH, connection="10.0.0.9:9092-10.0.1.1:40002-0-1"),
     )
     seen, _ = _convert(logs, tmp_path / "raw", "3.9.1")
-    assert [release_to_leave(seen, told)[1] for told in (None, "3.9.1")] == ["4.0.0", "3.9.1"]
-    lives = {m["incarnation"]: m["broker_software_version"] for m in _manifests(tmp_path / "raw")}
-    assert sorted(lives.values()) == ["3.9.1", "4.0.0"]
+    assert [release_to_leave(seen, specified)[1] for specified in (None, "3.9.1")] == ["4.0.0", "3.9.1"]
+    incarnations = {m["incarnation"]: m["broker_software_version"] for m in _manifests(tmp_path / "raw")}
+    assert sorted(incarnations.values()) == ["3.9.1", "4.0.0"]
     ends = {e.incarnation.hex(): e.client.client_port for e in _records(tmp_path / "raw", "connections")}
-    assert {lives[i]: port for i, port in ends.items()} == {"3.9.1": 40001, "4.0.0": 40002}
+    assert {incarnations[i]: port for i, port in ends.items()} == {"3.9.1": 40001, "4.0.0": 40002}
 
 
 def test_a_release_that_its_answers_do_not_prove_stays_open(tmp_path):
@@ -202,7 +202,7 @@ def test_a_release_that_its_answers_do_not_prove_stays_open(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("answers", "told", "expected"),
+    ("answers", "specified", "expected"),
     [
         (["4.0.0"], None, "4.0.0"),
         (["3.9.1"], "3.9.2", "3.9.2"),
@@ -211,12 +211,12 @@ def test_a_release_that_its_answers_do_not_prove_stays_open(tmp_path):
     ],
     ids=["one release explains", "a patch that was told", "no answer seen", "a mixed cluster"],
 )
-def test_release_to_upgrade_from(tmp_path, answers, told, expected):
-    assert release_to_leave(_brokers(tmp_path, answers), told)[1] == expected
+def test_release_to_upgrade_from(tmp_path, answers, specified, expected):
+    assert release_to_leave(_brokers(tmp_path, answers), specified)[1] == expected
 
 
 @pytest.mark.parametrize(
-    ("answers", "told", "message"),
+    ("answers", "specified", "message"),
     [
         (["3.9.1"], None, "broker 1: 3.9.0 or 3.9.1 or 3.9.2"),
         ([None], None, "broker 1: no ApiVersions answer in the log"),
@@ -226,9 +226,9 @@ def test_release_to_upgrade_from(tmp_path, answers, told, expected):
         (["3.9.1"], "2.8.2", "no broker in the logs answers as 2.8.2 does"),
     ],
 )
-def test_a_release_that_is_not_told(tmp_path, answers, told, message):
+def test_a_release_that_is_not_told(tmp_path, answers, specified, message):
     with pytest.raises(ReleaseNotTold, match=message):
-        release_to_leave(_brokers(tmp_path, answers), told)
+        release_to_leave(_brokers(tmp_path, answers), specified)
 
 
 def _brokers(folder: Path, answers: list[str | None]):
@@ -267,7 +267,7 @@ def _connections(raw: Path) -> dict:
 
 @pytest.mark.parametrize("chunks", [2, 5])
 def test_a_log_that_is_converted_in_chunks_gives_what_it_gives_at_once(sample_logs, tmp_path, chunks):
-    """One life of the broker, each connection once, sequences without holes, manifests that list all objects."""
+    """One incarnation of the broker, each connection once, sequences without holes, manifests that list all objects."""
     text = zstandard.decompress((sample_logs / "kafka-4.0.1-json.request.log.zst").read_bytes(), 2**28)
     lines = text.splitlines(keepends=True)
     log = Path(*_log(tmp_path / "logs"))
@@ -289,8 +289,8 @@ def test_a_log_that_is_converted_in_chunks_gives_what_it_gives_at_once(sample_lo
     of_once, of_chunks = (
         next(m for m in _manifests(raw) if m["broker_id"] == 2) for raw in (at_once, in_chunks)
     )
-    told = {file["key"] for file in of_chunks.pop("files")}
-    assert told == {str(path.relative_to(in_chunks)) for path in in_chunks.glob("v1/**/*.zst")}
+    keys = {file["key"] for file in of_chunks.pop("files")}
+    assert keys == {str(path.relative_to(in_chunks)) for path in in_chunks.glob("v1/**/*.zst")}
     del of_once["files"]
     assert of_chunks == of_once
 
@@ -299,7 +299,7 @@ def _at(*seconds: int) -> list[bytes]:
     return [json_line(second, FETCH) for second in seconds]
 
 
-def _lives(raw: Path) -> set[tuple[str, str]]:
+def _incarnations(raw: Path) -> set[tuple[str, str]]:
     return {(m["incarnation"], m["broker_started_at"]) for m in _manifests(raw)}
 
 
@@ -317,11 +317,11 @@ def test_windows_and_hours_go_on_too(tmp_path):
     assert noon["registry"]["windows"] == [["12:00:00", "12:03:00"], ["12:15:00", "12:16:40"]]
     assert (one["registry"]["windows"], two["registry"]["windows"]) == ([], [["14:30:00", "14:30:00"]])
     assert [len(m["files"]) for m in (noon, one, two)] == [3, 0, 1]
-    assert len(_lives(tmp_path / "raw")) == 1
+    assert len(_incarnations(tmp_path / "raw")) == 1
 
 
 def test_lines_that_come_late_are_no_restart(tmp_path):
-    """They get an incarnation of their own, whose sequences are free, and which began when the broker's life did."""
+    """They get an incarnation of their own, whose sequences are free, and which began when the broker's incarnation did."""
     source = Source("request_log", (str(tmp_path / "logs"),), release="3.9.1")
     for name, lines in (
         ("1", _at(0, 60)),
@@ -331,19 +331,19 @@ def test_lines_that_come_late_are_no_restart(tmp_path):
     ):
         _log(tmp_path / "logs", *lines, name=f"kafka-request.log.{name}")
         convert_new(source, "c1uSter", tmp_path / "raw", timedelta(0))
-    (_, started), (_, other) = _lives(tmp_path / "raw")
+    (_, started), (_, other) = _incarnations(tmp_path / "raw")
     assert started == other == "2026-11-21T12:00:00.000Z"
     events = _records(tmp_path / "raw", "connections")
     assert len({(event.incarnation, event.sequence) for event in events}) == len(events)
 
 
-def test_a_broker_whose_answers_changed_between_two_runs_has_two_lives(tmp_path):
+def test_a_broker_whose_answers_changed_between_two_runs_has_two_incarnations(tmp_path):
     for second, release in ((0, "3.9.1"), (60, "3.9.1"), (120, "4.0.0")):
         source = Source("request_log", (str(tmp_path / "logs"),), release)
         lines = [json_line(second, API_VERSIONS, {}, _answer(release)), json_line(second + 1, FETCH)]
         _log(tmp_path / "logs", *lines, name=f"kafka-request.log.{second}")
         convert_new(source, "c1uSter", tmp_path / "raw", timedelta(0))
-    assert sorted(started for _, started in _lives(tmp_path / "raw")) == [
+    assert sorted(started for _, started in _incarnations(tmp_path / "raw")) == [
         "2026-11-21T12:00:00.000Z",
         "2026-11-21T12:02:00.000Z",
     ]

@@ -29,7 +29,7 @@ def log(*lines: tuple[float, str]) -> ConnectionSegments:
 
 
 def begins(*logs: ConnectionSegments, events: tuple[ServerEvent, ...] = ()) -> list[float]:
-    return [life.since / SECOND for life in incarnations(logs, [], events)]
+    return [incarnation.since / SECOND for incarnation in incarnations(logs, [], events)]
 
 
 def test_numbers_that_begin_again_after_a_silence_are_a_restart():
@@ -66,8 +66,11 @@ def test_a_start_in_the_server_log_is_when_it_began():
     )
     lines = log((0, "1-0-5"), (9, "3-0-0"))
     assert begins(lines, events=start) == [0, 4]
-    lives = incarnations([lines], [], start)
-    assert [(life.release, life.is_start) for life in lives] == [(None, False), ("4.0.1", True)]
+    found = incarnations([lines], [], start)
+    assert [(incarnation.release, incarnation.is_start) for incarnation in found] == [
+        (None, False),
+        ("4.0.1", True),
+    ]
 
 
 def test_processes_that_end_before_they_are_up_count():
@@ -103,9 +106,13 @@ def truth() -> dict[tuple[int, str], int]:
 
 def test_incarnations_of_the_roll_have_their_releases_and_features(rolled):
     seen, _, raw = rolled
-    found = {(b.broker_id, life.release): life for b in seen.brokers for life in b.lives}
+    found = {
+        (b.broker_id, incarnation.release): incarnation
+        for b in seen.brokers
+        for incarnation in b.incarnations
+    }
     assert found.keys() == truth().keys()
-    assert all(0 <= life.since / 10**6 - truth()[who] < 15_000 for who, life in found.items())
+    assert all(0 <= incarnation.since / 10**6 - truth()[who] < 15_000 for who, incarnation in found.items())
     manifests = [json.loads(p.read_text()) for p in raw.glob("v1/dataset=manifests/**/*.json")]
     levels = {(m["broker_software_version"], m["finalized_features"]["metadata.version"]) for m in manifests}
     assert levels == {("3.9.1", 21), ("4.0.1", 25)}
@@ -114,16 +121,16 @@ def test_incarnations_of_the_roll_have_their_releases_and_features(rolled):
 def test_incarnations_of_the_roll_without_its_server_logs():
     """The answers follow the active controller: they change more often than the brokers do."""
     seen = survey(find_logs([f"{ROLL}/*/request.log*"]))
-    assert {b.broker_id: [life.candidates for life in b.lives] for b in seen.brokers} == {
-        broker: [("3.9.0", "3.9.1", "3.9.2"), ("4.0.1", "4.0.2")] for broker in (1, 2, 3)
-    }
+    assert {
+        b.broker_id: [incarnation.candidates for incarnation in b.incarnations] for b in seen.brokers
+    } == {broker: [("3.9.0", "3.9.1", "3.9.2"), ("4.0.1", "4.0.2")] for broker in (1, 2, 3)}
     releases, source = release_to_leave(seen, "3.9.1,4.0.1")
     assert source == "3.9.1"
-    assert {tuple(releases.of(b.broker_id, life) for life in b.lives) for b in seen.brokers} == {
-        ("3.9.1", "4.0.1")
-    }
+    assert {
+        tuple(releases.of(b.broker_id, incarnation) for incarnation in b.incarnations) for b in seen.brokers
+    } == {("3.9.1", "4.0.1")}
     of_one = BrokerReleases.parse("1=3.9.2,1=4.0.2,3.9.1,4.0.1")
-    assert [of_one.of(1, life) for life in seen.brokers[0].lives] == ["3.9.2", "4.0.2"]
+    assert [of_one.of(1, incarnation) for incarnation in seen.brokers[0].incarnations] == ["3.9.2", "4.0.2"]
 
 
 def test_no_connection_of_the_roll_is_split_and_none_is_a_controllers(rolled):
@@ -164,4 +171,4 @@ def test_the_console_has_the_lines_of_the_file(tmp_path):
     seen = survey(find_logs([str(tmp_path)]))
     done = convert(seen, release_to_leave(seen, None)[0], "c", tmp_path / "raw")
     assert (done.refused, done.failed_logins) == (1_804, 393)
-    assert [life.release for life in seen.brokers[0].lives] == ["4.0.1"]
+    assert [incarnation.release for incarnation in seen.brokers[0].incarnations] == ["4.0.1"]

@@ -26,7 +26,7 @@ def test_every_entry_of_a_real_log_is_read_as_the_parser_reads_it():
     text = zstandard.ZstdDecompressor(max_window_size=2**27).decompress(log, 2**28)
     scanned, reader = scan(bytearray(text)), LineReader()
     nanos = reader.utc_nanos(scanned.local_ms)
-    told: dict[int, tuple] = {}
+    by_essence: dict[int, tuple] = {}
     essences: dict[tuple, int] = {}
     count = 0
     for row, line in enumerate(text.splitlines()[:6000]):
@@ -40,9 +40,9 @@ def test_every_entry_of_a_real_log_is_read_as_the_parser_reads_it():
         assert essence != SLOW and nanos[row] == read.nanos and scanned.key[row] == entry.api_key
         assert nanos[row] - scanned.total_ns[row] == received_nanos(entry, read.nanos)
         says = (*entry[:9], str(entry.request.get("groupId")), str(entry.request.get("transactionalId")))
-        assert told.setdefault(essence, says) == says
+        assert by_essence.setdefault(essence, says) == says
         essences.setdefault(says, essence)
-    assert count == 6000 and len(told) < 1000
+    assert count == 6000 and len(by_essence) < 1000
 
 
 @pytest.mark.parametrize(

@@ -41,8 +41,8 @@ def kafka_python(bootstrap: str, name: str, settings: dict[str, str]) -> None:
     """`api_version`: as a client of that release of Kafka asks, such as 0.10.2."""
     from kafka import KafkaProducer
 
-    told = settings.get("api_version")
-    version = tuple(map(int, told.split("."))) if told else None
+    declared = settings.get("api_version")
+    version = tuple(map(int, declared.split("."))) if declared else None
     producer = KafkaProducer(
         bootstrap_servers=bootstrap.split(","), client_id=f"{name}-producer", api_version=version
     )

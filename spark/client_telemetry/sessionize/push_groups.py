@@ -1,7 +1,7 @@
 """Pushes as they are read from data files: what of them other tasks need, shared out by client instance.
 
-A *stretch* is the pushes of a portion that agree in all but time: who pushed and how, once, and sums and extremes. Of
-each push of the day its time and place go along as a PUSH of 20 bytes. Of the days before, stretches are enough.
+A *group* is the pushes of a portion that agree in all but time: who pushed and how, once, and sums and extremes. Of
+each push of the day its time and place go along as a PUSH of 20 bytes. Of the days before, groups are enough.
 """
 
 import zlib
@@ -21,13 +21,13 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 FIRST, LAST = np.iinfo(np.int64).max, np.iinfo(np.int64).min
 """The earliest and the latest time, or the smallest number, of none."""
 
-PUSH = np.dtype([("at_us", "i8"), ("sequence", "i8"), ("stretch", "i4")])
-"""One push. `stretch`: a row of the stretches beside it."""
+PUSH = np.dtype([("at_us", "i8"), ("sequence", "i8"), ("group", "i4")])
+"""One push. `group`: a row of the groups beside it."""
 
 SUMS = np.dtype(
     [("first_at", "i8"), ("last_at", "i8"), ("clock_skew_ms", "i8"), ("pushes", "i8"), ("points", "i8")]
 )
-"""Of one stretch, or of several: times in microseconds; the smallest clock skew; counts."""
+"""Of one group, or of several: times in microseconds; the smallest clock skew; counts."""
 NO_PUSH = np.array([(FIRST, LAST, FIRST, 0, 0)], SUMS)
 
 INSTANCE = ("cluster_id", "client_instance_id")
@@ -36,18 +36,18 @@ SOFTWARE = ("client_software_name", "client_software_version")
 TCP = ("broker_incarnation", "listener_name", "client_address", "client_port")
 OF_DAYS_BEFORE = (*INSTANCE, *SOFTWARE, "push_interval_ms", "terminating")
 OF_THE_DAY = (*OF_DAYS_BEFORE, "client_id", "principal", "broker_id", *TCP, "subscription_id", "rejected")
-"""What the pushes of a stretch agree in. Columns of client_pushes, and whether the broker rejected them."""
+"""What the pushes of a group agree in. Columns of client_pushes, and whether the broker rejected them."""
 _FEW_TEXTS = 256
 _ADDED_UP = ("received_at", "points", "clock_skew_ms")
 
 
 @dataclass(frozen=True)
 class Pushes:
-    """What a portion tells of some instances. `stretches`: who, columns OF_THE_DAY or OF_DAYS_BEFORE; `sums`: SUMS of each;
+    """What a portion tells of some instances. `groups`: who, columns OF_THE_DAY or OF_DAYS_BEFORE; `sums`: SUMS of each;
     `each`: a PUSH for every push of the day."""
 
     today: bool
-    stretches: pa.Table
+    groups: pa.Table
     sums: np.ndarray
     each: np.ndarray
 
@@ -66,10 +66,10 @@ def read(files: Sequence[PartitionFile], today: bool, buckets: int) -> Iterator[
             rejected = pc.fill_null(pc.not_equal(portion["error_code"], 0), False)
             portion = portion.append_column("rejected", rejected)
         numbers, firsts = distinct_rows(portion.select(alike))
-        stretches = without_dictionaries(portion.select(alike).take(firsts), larger_than=_FEW_TEXTS)
+        groups = without_dictionaries(portion.select(alike).take(firsts), larger_than=_FEW_TEXTS)
         portion = portion.select([name for name in (*_ADDED_UP, "sequence") if name in portion.column_names])
         sums = _sums(portion, numbers, len(firsts))
-        instances = stretches["client_instance_id"].to_pylist()
+        instances = groups["client_instance_id"].to_pylist()
         bucket_of = np.array([zlib.crc32(instance) % buckets for instance in instances], np.int32)
         order = np.argsort(bucket_of, kind="stable")
         bounds = _bounds(bucket_of, np.ones(len(order)), buckets)
@@ -82,7 +82,7 @@ def read(files: Sequence[PartitionFile], today: bool, buckets: int) -> Iterator[
         for bucket in np.flatnonzero(np.diff(bounds)).tolist():
             its = order[bounds[bucket] : bounds[bucket + 1]]
             pushes = each[cuts[bucket] : cuts[bucket + 1]]
-            yield bucket, Pushes(today, stretches.take(its), sums[its], pushes)
+            yield bucket, Pushes(today, groups.take(its), sums[its], pushes)
 
 
 def no_pushes(today: bool) -> Pushes:
@@ -92,12 +92,12 @@ def no_pushes(today: bool) -> Pushes:
         **{field.name: field for field in CLIENT_PUSHES.arrow_schema},
         "rejected": pa.field("rejected", pa.bool_()),
     }
-    stretches = pa.schema([fields[name] for name in alike]).empty_table()
-    return Pushes(today, stretches, np.empty(0, SUMS), np.empty(0, PUSH))
+    groups = pa.schema([fields[name] for name in alike]).empty_table()
+    return Pushes(today, groups, np.empty(0, SUMS), np.empty(0, PUSH))
 
 
 def added_up(numbers: np.ndarray, sums: np.ndarray, count: int) -> np.ndarray:
-    """SUMS[count] of stretches whose numbers, int32[n], say which belong together."""
+    """SUMS[count] of groups whose numbers, int32[n], say which belong together."""
     total = np.repeat(NO_PUSH, count)
     _add_sums(numbers, sums, total)
     return total
@@ -123,8 +123,8 @@ def _each(
     counts: np.ndarray,
     buckets: int,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """PUSH of all pushes by bucket, and where each bucket begins. `numbers`: stretch of each push; `bucket_of`, `place`
-    (row within the bucket), `counts` (of pushes): of each stretch."""
+    """PUSH of all pushes by bucket, and where each bucket begins. `numbers`: group of each push; `bucket_of`, `place`
+    (row within the bucket), `counts` (of pushes): of each group."""
     each = np.empty(len(pushes), PUSH)
     cuts = _bounds(bucket_of, counts, buckets)
     at_us, sequence = (integers(pushes[name].cast(pa.int64())) for name in ("received_at", "sequence"))
@@ -162,14 +162,14 @@ def _put_in_place(numbers, at_us, sequence, bucket_of, place, free, each):
     for push in range(len(numbers)):
         bucket = bucket_of[numbers[push]]
         its = each[free[bucket]]
-        its.at_us, its.sequence, its.stretch = at_us[push], sequence[push], place[numbers[push]]
+        its.at_us, its.sequence, its.group = at_us[push], sequence[push], place[numbers[push]]
         free[bucket] += 1
 
 
 @compiled(types.void(_INT32S, _SUMS, _SUMS))
 def _add_sums(numbers, sums, total):
-    for stretch in range(len(numbers)):
-        its, more = total[numbers[stretch]], sums[stretch]
+    for group in range(len(numbers)):
+        its, more = total[numbers[group]], sums[group]
         its.first_at, its.last_at = min(its.first_at, more.first_at), max(its.last_at, more.last_at)
         its.clock_skew_ms = min(its.clock_skew_ms, more.clock_skew_ms)
         its.pushes += more.pushes

@@ -8,10 +8,10 @@ from client_telemetry.review.tracks import Span
 LEAST_TOLERANCE_SECONDS = 30.0
 """Clients need as long to find new leaders and coordinators (retry and reconnect back-offs, metadata.max.age of a retry)."""
 LEAST_REQUESTS = 3
-"""Fewer show no rhythm."""
+"""Fewer show no regularity."""
 
 
-class Rhythm(NamedTuple):
+class Regularity(NamedTuple):
     """`tolerance`: seconds of silence that still mean nothing; None = too few requests to know. `last`: the latest of them."""
 
     requests: int
@@ -20,10 +20,10 @@ class Rhythm(NamedTuple):
     tolerance: float | None
 
 
-def rhythm(spans: Sequence[Span], slot_seconds: float) -> Rhythm | None:
+def regularity(spans: Sequence[Span], slot_seconds: float) -> Regularity | None:
     """Of spans in order; None of none. Inside a span requests are taken as evenly spread, as nothing better is known.
 
-    >>> rhythm([Span(0, 0, 1, ""), Span(100, 100, 1, ""), Span(200, 200, 1, "")], 1).tolerance
+    >>> regularity([Span(0, 0, 1, ""), Span(100, 100, 1, ""), Span(200, 200, 1, "")], 1).tolerance
     300.0
     """
     if not spans:
@@ -38,5 +38,5 @@ def rhythm(spans: Sequence[Span], slot_seconds: float) -> Rhythm | None:
         last = max(last, span.last)
         requests += span.requests
     if requests < LEAST_REQUESTS or last - first < max(slot_seconds, longest):
-        return Rhythm(requests, first, last, None)
-    return Rhythm(requests, first, last, max(LEAST_TOLERANCE_SECONDS, 2 * slot_seconds, 3 * longest))
+        return Regularity(requests, first, last, None)
+    return Regularity(requests, first, last, max(LEAST_TOLERANCE_SECONDS, 2 * slot_seconds, 3 * longest))
