@@ -48,7 +48,7 @@ def test_false_alarms_are_noticed(predictions):
     ]
 
 
-def test_what_the_runs_taught_is_told_apart(predictions):
+def test_what_the_runs_taught_is_marked(predictions):
     """Without its runs librdkafka up to 1.7.0 would be taken for harmless; protocol facts carry the rest."""
     without = accuracy.predictions_without_own_runs()
     all_seen = [each for each in without if each.kind == "all requests seen"]

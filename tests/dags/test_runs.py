@@ -59,7 +59,7 @@ def test_a_day_goes_through_all_stages_of_all_clusters(run):
     assert tasks["cluster.decode", 1].rendered_map_index == "west"
 
 
-def test_a_declared_source_is_told_to_collect_and_to_nobody_else(run):
+def test_a_declared_source_is_passed_to_collect_only(run):
     _, _, calls = run("client_telemetry_daily", {"day": DAY})
     options = {(call["stage"], call["options"]["cluster"]): call["options"].get("source") for call in calls}
     source = json.loads(options.pop(("collect", "bbb")))
@@ -127,7 +127,7 @@ def test_a_question_is_handed_to_the_jobs_and_its_report_is_the_result(run):
     assert result["report"].endswith("index.html")
 
 
-def test_what_was_not_asked_is_not_told(run):
+def test_what_was_not_asked_is_not_passed(run):
     _, _, (impact, _) = run("broker_upgrade_impact", {"cluster": "west", "to": "4.0.0"})
     assert not {"from", "day"} & impact["options"].keys()
 

@@ -50,7 +50,7 @@ def test_a_stage_returns_what_its_job_reported(run):
     assert report["decode_days"] == ["2026-11-21"]
 
 
-def test_the_job_is_told_its_cluster_run_lake_and_where_to_report(run, calls_of_spark_submit, tmp_path):
+def test_the_job_gets_its_cluster_run_lake_and_where_to_report(run, calls_of_spark_submit, tmp_path):
     run("sessionize", arguments={"days": ["2026-11-20", "2026-11-21"]})
     (call,) = calls_of_spark_submit()
     assert call["spark"][:2] == ["--master", "local[2]"]
@@ -71,7 +71,7 @@ def test_the_job_is_told_its_cluster_run_lake_and_where_to_report(run, calls_of_
         ("publish", {"publish": "{tmp_path}/published", "cluster-name": "east"}),
     ],
 )
-def test_a_job_is_told_the_locations_that_its_task_names(
+def test_a_job_gets_the_locations_that_its_task_names(
     run, calls_of_spark_submit, tmp_path, location, options
 ):
     run("profile", locations=[location])
@@ -84,7 +84,7 @@ def test_a_job_is_told_the_locations_that_its_task_names(
     assert passed == {key: value.format(tmp_path=tmp_path) for key, value in options.items()}
 
 
-def test_an_empty_list_is_told_and_a_question_that_was_not_asked_is_not(run, calls_of_spark_submit):
+def test_an_empty_list_is_passed_and_a_question_that_was_not_asked_is_not(run, calls_of_spark_submit):
     run("decode", arguments={"days": [], "from": "", "window": None})
     (call,) = calls_of_spark_submit()
     assert call["options"]["days"] == ""

@@ -99,7 +99,7 @@ def test_a_manifest_that_is_no_json_leaves_the_hour_unknown(pipeline, dump):
     assert rows["client_pushes"]["flags"] == ["no_manifest"]
 
 
-def test_drops_and_a_registry_that_did_not_watch_are_told(pipeline, dump):
+def test_drops_and_a_registry_that_did_not_watch_are_reported(pipeline, dump):
     fields = {"dropped": {"queue_full": 3}, "registry": {"mode": "deprecated_only"}}
     with dump(pipeline) as out:
         out.append_push(push())

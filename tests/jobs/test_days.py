@@ -73,7 +73,7 @@ def tables(pipeline: Pipeline) -> dict[str, list[dict]]:
     }
 
 
-def test_a_life_over_midnight_is_one_life_in_two_slices(backwards):
+def test_a_session_over_midnight_is_one_session_in_two_partitions(backwards):
     rows = sorted(backwards.rows(CLIENT_SESSIONS), key=lambda row: row["dt"])
     assert [(row["dt"], row["pushes"], row["end_reason"]) for row in rows] == [
         (BEFORE, 3, "still_open"),

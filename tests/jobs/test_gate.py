@@ -140,7 +140,7 @@ def test_after_the_cause_is_mended_the_stage_goes_through(published):
     assert len(published.rows(CLIENTS)) == 1
 
 
-def test_a_failed_warning_publishes_and_is_told(published, dump, spark, tmp_path):
+def test_a_failed_warning_publishes_and_is_reported(published, dump, spark, tmp_path):
     pipeline = Pipeline(tmp_path, spark)
     with dump(pipeline) as out:
         out.append_push(push(client_instance_id=bytes(16)))

@@ -65,7 +65,7 @@ def test_a_family_survives_new_ids_and_upgrades():
     assert (found.instances_per_day, found.connections_per_day) == (3, 6)
 
 
-def test_families_are_told_apart():
+def test_families_are_distinguished():
     rows = [
         seen(9),
         seen(9, principal="User:b"),
@@ -90,6 +90,6 @@ def test_the_sample_as_csv(sample_run, capsys):
     assert form["client_family"].startswith("'="), "no spreadsheet takes it for a formula"
 
 
-def test_an_empty_lake_is_told_of(tmp_path, capsys):
+def test_an_empty_lake_is_reported(tmp_path, capsys):
     assert main(["--lake", str(tmp_path)]) == 2
     assert "run client_telemetry_daily" in capsys.readouterr().err

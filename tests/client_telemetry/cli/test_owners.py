@@ -16,7 +16,7 @@ def test_the_rules_of_the_sample(sample_run, capsys):
     assert "  'User:ANONYMOUS' 'sarama' (unknown unknown, groups 'edge-gateway')  ->  no rule" in without
 
 
-def test_what_is_missing_is_told(tmp_path, capsys):
+def test_what_is_missing_is_reported(tmp_path, capsys):
     assert main(["--lake", str(tmp_path), "--owners", str(tmp_path / "no.yaml")]) == 2
     assert "no.yaml" in capsys.readouterr().err
     (tmp_path / "bad.yaml").write_text("rules: 3")

@@ -18,7 +18,7 @@ def test_unknown(text):
         apis.find(text)
 
 
-def test_the_nearest_name_is_told():
+def test_the_nearest_name_is_reported():
     with pytest.raises(apis.UnknownApi, match="did you mean Fetch"):
         apis.find("Fech")
 

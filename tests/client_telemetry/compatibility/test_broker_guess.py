@@ -80,7 +80,7 @@ def test_what_is_declared_comes_first(name, version, offers, expected):
     assert known(name, version, _advertised(offers) if offers else ()) == expected
 
 
-def test_offers_of_no_known_release_are_told_from_none():
+def test_offers_of_no_known_release_are_distinguished_from_none():
     other = [(0, 0, 7), (1, 0, 11), (18, 0, 2)]
     assert known(None, None, other) == ((), "none_explains")
     assert known("apache-kafka", "5.0.0", other) == ((), "none_explains")

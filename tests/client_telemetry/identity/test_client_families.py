@@ -32,7 +32,7 @@ def test_a_long_hostile_id_takes_no_time():
         family(part * (30_000 // len(part)))
 
 
-def test_why_is_told():
+def test_why_is_reported():
     lines = list(explained(["orders-7d9f8b6c54-x2x7k", "orders"]))
     assert lines[0] == "'orders-7d9f8b6c54-x2x7k'  ->  'orders-{pod}'"
     assert "Kubernetes" in lines[1]

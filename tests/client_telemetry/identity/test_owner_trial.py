@@ -63,7 +63,7 @@ def test_every_client_can_be_listed():
     assert "  'User:app' 'orders-eu' (kgo v1.22.2)  ->  orders (then orders again)" in lines
 
 
-def test_addresses_that_the_table_does_not_keep_are_told_of():
+def test_addresses_that_the_table_does_not_keep_are_reported():
     assert any(
         line.startswith("1 clients have more addresses")
         for line in trial_report(RULES, matches(RULES, CLIENTS))

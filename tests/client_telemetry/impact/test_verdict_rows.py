@@ -157,7 +157,7 @@ def test_what_was_not_observed_has_no_amounts(answered):
     }
 
 
-def test_a_name_that_other_connections_of_the_client_told_is_used(verdicts):
+def test_a_name_that_other_connections_of_the_client_declared_is_used(verdicts):
     assert "franz-go" in verdicts["half-named", "unknown"]["identified_as"]
 
 

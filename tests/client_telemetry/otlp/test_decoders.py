@@ -180,7 +180,7 @@ def test_the_last_of_two_values_on_the_wire_stays(decode):
         assert (point.value, point.value_int) == expected
 
 
-def test_times_are_nanoseconds_and_zero_is_not_told(decode):
+def test_times_are_nanoseconds_and_zero_is_null(decode):
     points = [
         NumberDataPoint(time_unix_nano=1, start_time_unix_nano=0),
         NumberDataPoint(time_unix_nano=0, start_time_unix_nano=2**64 - 1),

@@ -426,7 +426,7 @@ SHORT_LIVES = case(
 )
 
 
-def test_short_lives_and_medians(profiled):
+def test_short_sessions_and_medians(profiled):
     (client,) = profiled[SHORT_LIVES]
     assert (client["connections"], client["short_lived_connections"]) == (3, 1)
     assert client["median_connection_seconds"] == 120

@@ -40,7 +40,7 @@ def test_addresses_of_a_client_are_all_there(spark):
     assert len(found["addresses"]) == 20
 
 
-def test_lives_that_asked_for_a_subscription_and_pushed_nothing(spark):
+def test_sessions_that_asked_for_a_subscription_and_pushed_nothing(spark):
     cases = [
         ("closed before its first push", "no_instance", [(18, 1), (71, 1)], 1),
         ("another instance pushed, hours before", "no_instance_at_the_time", [(71, 1)], 1),

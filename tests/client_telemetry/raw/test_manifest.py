@@ -43,7 +43,7 @@ def bad_manifests():
         return [pytest.param(row, id=row["case"]) for row in csv.DictReader(file)]
 
 
-def test_what_is_required_suffices_and_the_rest_is_not_told():
+def test_what_is_required_suffices_and_the_rest_is_null():
     assert parse() == Manifest(
         cluster_id="c",
         broker_id=7,

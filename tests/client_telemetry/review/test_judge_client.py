@@ -108,7 +108,7 @@ def test_more_evidence_of_harm_never_turns_failing_into_unaffected(
     assert outcome.FAILING in last, found
 
 
-def test_two_programs_with_one_client_id_are_told_apart_by_their_software() -> None:
+def test_two_programs_with_one_client_id_are_distinguished_by_their_software() -> None:
     old = scenarios.client("orders", "unknown")
     new = scenarios.client("orders", "apache-kafka-java 3.9.1")
     evidence = scenarios.evidence(

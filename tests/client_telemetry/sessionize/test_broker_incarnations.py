@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 DAY = dt.date(2026, 11, 21)
 
 
-def test_other_software_is_told_by_its_name(spark: SparkSession):
+def test_other_software_is_recognized_by_its_name(spark: SparkSession):
     software = [
         ("apache-kafka", "3.9.1"),
         (None, "3.9.1"),

@@ -235,7 +235,7 @@ def test_a_summary_stands_for_its_connections(connections: dict[str, dict]):
     assert connections["the mechanism is kept"]["sasl_mechanism"] == "PLAIN"
 
 
-def test_refusals_without_connection_are_told_apart_by_address(spark: SparkSession):
+def test_refusals_without_connection_are_distinguished_by_address(spark: SparkSession):
     at = moment("12:00:00")
     rows = [
         event("c", at, n, "closed", at, ["refusal", f"a={a}", "uses=0.2:0/1"]) for n, a in enumerate("xyy")

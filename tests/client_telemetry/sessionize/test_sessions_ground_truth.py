@@ -51,7 +51,7 @@ def log(telemetry_cluster) -> dict[str, dict[str, dict]]:
 
 
 @pytest.mark.parametrize("process", PROCESSES, ids=lambda process: process["case"])
-def test_lives_of_the_telemetry_cluster(process: dict, sessions: dict[bytes, dict]):
+def test_sessions_of_the_telemetry_cluster(process: dict, sessions: dict[bytes, dict]):
     session = sessions.get(instance_id(process["client_instance_id"]))
     if process["end_reason"] == "none":
         assert session is None

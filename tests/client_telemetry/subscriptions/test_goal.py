@@ -53,7 +53,7 @@ def test_a_client_id_that_a_selector_cannot_hold_is_quoted(java: JavaRuntime) ->
     assert found.change["match"] == {"client_id": r"a\x3Db\x2Cc"} and not found.unwanted and not found.missing
 
 
-def test_what_cannot_be_told_apart_is_said(java: JavaRuntime) -> None:
+def test_what_cannot_be_distinguished_is_said(java: JavaRuntime) -> None:
     fleet = [client("same", owner="a"), client("same", owner="b")]
     found = suggest(goal_of({"metrics": ["*"], "owner": "a"}), fleet, (4, 3, 1), java)
     assert found.unwanted == (fleet[1],)

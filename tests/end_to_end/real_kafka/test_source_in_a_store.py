@@ -139,7 +139,7 @@ def test_an_object_that_is_replaced_while_it_is_read_leaves_nothing_behind(store
     assert dump(tmp_path) == {}
 
 
-def test_what_is_not_there_is_told_without_the_keys_to_the_store(store):
+def test_what_is_not_there_is_reported_without_the_keys_to_the_store(store):
     for path in ("nothing/*.log", "nothing", "nothing.log"):
         with pytest.raises(NoLogs, match=f"^s3://{BUCKET}/{path.replace('*', '.')}: there is no such file"):
             find_logs([url(store, path)])
@@ -147,7 +147,7 @@ def test_what_is_not_there_is_told_without_the_keys_to_the_store(store):
         find_logs(["s3:///logs"])
 
 
-def test_node_ids_can_be_told_before_a_url(store):
+def test_node_ids_can_stand_before_a_url(store):
     put(store, "logs/a.log", b"x")
     (log,) = find_logs([f"7={url(store, 'logs/*.log')}"])
     assert (log.broker_id, str(log.file), log.bytes) == (7, f"s3://{BUCKET}/logs/a.log", 1)

@@ -336,7 +336,7 @@ def test_the_killed_broker_left_everything_to_its_successor(play, manifests):
         assert list(broker.spool.iterdir()) == [], "everything left the spool"
 
 
-def test_each_life_of_the_restarted_broker_has_its_connections(play, manifests):
+def test_each_incarnation_of_the_restarted_broker_has_its_connections(play, manifests):
     lives = {m.incarnation for m in manifests if m.broker_id == 2}
     seen = {row["broker_incarnation"] for row in play.rows(CLIENT_CONNECTIONS) if row["broker_id"] == 2}
     assert seen == lives

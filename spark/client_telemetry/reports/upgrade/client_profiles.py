@@ -9,7 +9,7 @@ from typing import Any
 
 from client_telemetry.compatibility import identification
 from client_telemetry.compatibility.evidence import ApiUse
-from client_telemetry.identity.kip511 import told
+from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import CLIENT_KEY, client_key
 from client_telemetry.reports.upgrade.model import CandidateLibrary, DaySeen, RelatedClient
 
@@ -61,7 +61,7 @@ def client_profiles(
             days[client_key(row)].append(row)
     answered: dict[tuple[str | None, ...], set[ApiUse]] = defaultdict(set)
     for row in use_rows:
-        if told(row["client_software_name"]) is None:
+        if declared(row["client_software_name"]) is None:
             answered[client_key(row)] |= {
                 ApiUse(use["api_key"], use["version"]) for use in row["api_uses"] if use["requests"]
             }

@@ -6,7 +6,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from typing import Any
 
-from client_telemetry.identity.kip511 import told
+from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.names import anchor
 from client_telemetry.reports.upgrade.changes import of_fix
@@ -132,7 +132,7 @@ def _client(
 
 
 def _is_unidentified(row: Mapping[str, Any]) -> bool:
-    if told(row["client_software_name"]) is not None or row["verdict"] == "safe":
+    if declared(row["client_software_name"]) is not None or row["verdict"] == "safe":
         return False
     if row["verdict"] == "insufficient_evidence" or not row["fix"]:
         return not (row["identified_as"] or "").startswith("probably ")

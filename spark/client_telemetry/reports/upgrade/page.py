@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from jinja2 import Template
 
 from client_telemetry.identity.applications import KINDS
-from client_telemetry.identity.kip511 import told
+from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports import charts
 from client_telemetry.reports.markup import page_parts, template
 from client_telemetry.reports.upgrade import changes, mixed_and_rollback, release_notes, wording
@@ -135,7 +135,7 @@ def _changes_shown(application: Application) -> ChangesShown:
 
 
 def _related_software(related: RelatedClient) -> str:
-    software = (told(related.client_software_name), told(related.client_software_version))
+    software = (declared(related.client_software_name), declared(related.client_software_version))
     return " ".join(filter(None, software)) or wording.NOT_DECLARED
 
 

@@ -10,7 +10,7 @@ def test_unidentified_connections_are_no_client_and_are_counted_apart(build, day
     assert fleet.counts["unidentified_connections"] == 503
 
 
-def test_lives_that_ended_before_a_push_are_counted_with_their_client(build, day_rows):
+def test_sessions_that_ended_before_a_push_are_counted_with_their_client(build, day_rows):
     clients = [day_rows.client("a"), day_rows.client("b")]
     key = ("User:orders", "a", "apache-kafka-java", "3.9.1")
     fleet = build(clients, asked={key: 7})

@@ -64,7 +64,7 @@ def test_every_part_is_there_on_an_empty_day(build):
         assert words in text
 
 
-def test_required_metrics_are_told_from_standard_ones(build, day_rows):
+def test_required_metrics_are_distinguished_from_standard_ones(build, day_rows):
     delivered = day_rows.instance(["org.apache.kafka.producer.connection.creation.total"])
     brokers = [day_rows.broker(subscriptions=[day_rows.subscription("*")])]
     words = " ".join("".join(Parts(fleet_page(build(instances=[delivered], brokers=brokers))).texts).split())
@@ -83,7 +83,7 @@ def test_what_was_not_subscribed_as_far_as_is_known_is_not_called_missing(build,
         assert "Missing: all" not in words(subscriptions)
 
 
-def test_lives_that_ended_before_a_push_are_told(build):
+def test_sessions_that_ended_before_a_push_are_reported(build):
     words = "a subscription was asked for and nothing was pushed"
     key = ("User:orders", "orders", "apache-kafka-java", "3.9.1")
     assert words in fleet_page(build(asked={key: 7}))

@@ -248,7 +248,7 @@ def test_notes_skips_and_false_alarms(rows):
     assert "DeprecatedRequestsPerSec and the request log of 3.9.1" in text and "JoinGroup 0–1." in text
 
 
-def test_a_release_to_skip_is_told_at_once(rows):
+def test_a_release_to_skip_is_reported_at_once(rows):
     html = report_page(build_report(rows.question(0), [], [], [], []))
     assert "4.0.0 is a release to skip" in html.split("</header>")[0]
 
@@ -318,7 +318,7 @@ def test_the_clients_that_come_first_are_those_whose_findings_are_there(rows):
     assert html.count('<ul class="findings">', first, second) == html.count('<ul class="findings">') == 80
 
 
-def test_the_ids_of_grouped_clients_can_be_told_apart(rows):
+def test_the_ids_of_grouped_clients_can_be_distinguished(rows):
     """The script counts matches by them: an id may have a comma, and no line feed that is not shown as a sign."""
     ids = [f"a,\n{number}" for number in range(LISTED + 1)]
     html = report_page(

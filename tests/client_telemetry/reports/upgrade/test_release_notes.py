@@ -27,7 +27,7 @@ def test_releases_to_skip_have_their_source():
     assert "JoinGroup" in found["4.0.0"].what and all(each.source for each in found.values())
 
 
-def test_false_alarms_are_told_by_name_and_versions():
+def test_false_alarms_are_reported_by_name_and_versions():
     assert [(each.api_name, each.versions) for each in false_alarms("3.9.1", "4.0.1")] == [
         ("JoinGroup", "0–1")
     ]

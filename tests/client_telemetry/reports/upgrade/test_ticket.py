@@ -73,7 +73,7 @@ def test_changes_that_differ_in_brackets_are_one_kind_of_work(rows):
     assert "| Upgrade it (to Fetch 4) |" in ticket
 
 
-def test_what_is_not_known_of_a_safe_client_is_told(rows):
+def test_what_is_not_known_of_a_safe_client_is_reported(rows):
     given = [rows.verdict("a"), rows.verdict("b", missing=["whether it uses Kerberos"])]
     report = build_report(rows.question(2), given, [], [], [])
     for ticket in (report_ticket(report), owner_ticket(report, report.owners[0])):

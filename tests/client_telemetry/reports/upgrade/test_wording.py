@@ -63,7 +63,7 @@ def test_period_says_the_day_once(rows):
 
 
 @pytest.mark.parametrize("name", [None, "", "unknown"])
-def test_software_that_was_not_told(rows, name):
+def test_software_that_was_not_declared(rows, name):
     assert (
         wording.software(client(rows, client_software_name=name, client_software_version=name))
         == "not declared"

@@ -210,7 +210,7 @@ def test_a_message_that_decompresses_without_end_is_unreadable(tmp_path):
     assert "decompresses to more than 67108864 bytes" in error.message
 
 
-def test_a_compressed_file_that_is_cut_off_is_told_with_bytes_and_reason(tmp_path):
+def test_a_compressed_file_that_is_cut_off_is_reported_with_bytes_and_reason(tmp_path):
     whole = (GOLDEN / "json-zstd-stream.zst").read_bytes()
     for name, data in (
         ("early.zst", whole[: len(whole) // 2]),

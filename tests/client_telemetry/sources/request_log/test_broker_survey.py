@@ -36,7 +36,7 @@ def test_both_ends_of_a_connection(connection_id, host, port):
     assert addresses("nonsense") is None
 
 
-def test_the_node_id_is_told_by_the_address_that_metadata_lists(tmp_path):
+def test_the_node_id_is_known_by_the_address_that_metadata_lists(tmp_path):
     answer = metadata({4: ("10.0.0.9", 9092), 5: ("10.0.0.10", 9092)})
     found = _survey(tmp_path, {"a.log": [json_line(0, METADATA, {}, answer)]})
     assert found.cluster_id == "c1uSter"
@@ -44,7 +44,7 @@ def test_the_node_id_is_told_by_the_address_that_metadata_lists(tmp_path):
     assert found.without_log == [5]
 
 
-def test_the_node_id_is_told_by_the_partitions_that_it_leads(tmp_path):
+def test_the_node_id_is_known_by_the_partitions_that_it_leads(tmp_path):
     """Brokers are advertised by names that are no addresses: who accepts a Produce leads the partition."""
     answer = metadata({4: ("kafka-4.example", 9092), 5: ("kafka-5.example", 9092)}, {0: 4, 1: 5})
     there = "10.0.0.10:9092-10.0.1.1:40001-0-1"

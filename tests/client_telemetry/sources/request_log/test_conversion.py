@@ -226,7 +226,7 @@ def test_release_to_upgrade_from(tmp_path, answers, specified, expected):
         (["3.9.1"], "2.8.2", "no broker in the logs answers as 2.8.2 does"),
     ],
 )
-def test_a_release_that_is_not_told(tmp_path, answers, specified, message):
+def test_a_release_that_is_not_reported(tmp_path, answers, specified, message):
     with pytest.raises(ReleaseNotTold, match=message):
         release_to_leave(_brokers(tmp_path, answers), specified)
 
@@ -387,7 +387,7 @@ def test_a_file_without_an_entry_is_quarantined_once_and_in_part(tmp_path, conte
     assert convert_new(source, "c1uSter", tmp_path / "raw", timedelta(0)).counts == {"converted_files": 0}
 
 
-def test_a_file_of_a_broker_that_was_told_is_quarantined_as_its(tmp_path):
+def test_a_file_of_a_specified_broker_is_quarantined_as_its(tmp_path):
     _log(tmp_path / "a", *_at(0, 60))
     _log(tmp_path / "b", b"[2026-11-21 12:00:00,000] INFO started (kafka.server)")
     named = (f"1={tmp_path}/a", f"2={tmp_path}/b")

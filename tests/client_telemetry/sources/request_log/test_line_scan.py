@@ -61,7 +61,7 @@ def test_every_entry_of_a_real_log_is_read_as_the_parser_reads_it():
     ],
     ids=str,
 )
-def test_what_differs_is_told_apart(other):
+def test_what_differs_is_distinguished(other):
     plain = json_line(0, FETCH)
     given = {**other}
     different = json_line(0, given.pop("api", FETCH), given.pop("request", ""), **given)

@@ -28,7 +28,7 @@ def test_line(case):
         assert datetime.fromtimestamp(read.nanos // 1000 / 10**6, UTC) == expected
 
 
-def test_a_time_without_a_zone_is_of_the_zone_that_was_told():
+def test_a_time_without_a_zone_is_of_the_specified_zone():
     line = b"[2026-07-21 05:00:00,000] DEBUG Completed request:{}"
     berlin = LineReader(ZoneInfo("Europe/Berlin")).read(line)
     assert LineReader().read(line).nanos - berlin.nanos == 2 * 3600 * 10**9
