@@ -17,9 +17,9 @@ bench-plugin: plugin $(STAMPS)/end_to_end  ## measure what the plugin costs a br
 
 e2e: plugin $(STAMPS)/end_to_end
 
-# Java, librdkafka and kafka-python over PLAINTEXT and SCRAM over TLS on each of them; about two minutes a release.
+# Java, librdkafka, kafka-python and franz-go over PLAINTEXT, SCRAM over TLS and mutual TLS on each of them.
 BROKER_RELEASES ?= 3.7.1 3.8.1 3.9.1 4.0.1 4.1.1 4.2.1 4.3.1 4.4.0
-e2e-brokers: install plugin $(STAMPS)/end_to_end $(BROKER_RELEASES:%=var/end_to_end/jars/kafka-%/.fetched)  ## the plugin on every release of Kafka: BROKER_RELEASES="3.7.1 4.4.0"
+e2e-brokers: install plugin $(STAMPS)/end_to_end var/end_to_end/franz-go $(BROKER_RELEASES:%=var/end_to_end/jars/kafka-%/.fetched)  ## the plugin on every release of Kafka: BROKER_RELEASES="3.7.1 4.4.0"
 	@BROKER_RELEASES="$(BROKER_RELEASES)" $(AIRFLOW) pytest -n 0 -m end_to_end tests/end_to_end/real_kafka/test_releases.py
 
 var/end_to_end/jars/kafka-%/.fetched: | $(STAMPS)/end_to_end
@@ -38,3 +38,7 @@ $(STAMPS)/end_to_end: $(wildcard tests/end_to_end/real_kafka/jars/*.xml) tests/e
 	@$(PYTHON) -m venv var/end_to_end/venv
 	@var/uv/bin/uv pip sync --quiet --python var/end_to_end/venv/bin/python tests/end_to_end/real_kafka/clients/requirements.txt
 	@touch $@
+
+var/end_to_end/franz-go: $(wildcard tests/end_to_end/real_kafka/clients/franz_go/*) | $(STAMPS)/end_to_end
+	@command -v go >/dev/null || { echo "The client of franz-go needs Go 1.25 or newer (https://go.dev/dl)." >&2; exit 2; }
+	@cd $(<D) && go build -o $(CURDIR)/$@ .

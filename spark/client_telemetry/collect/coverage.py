@@ -315,6 +315,11 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[dict[str, A
                 }
                 for x in manifest.subscriptions
             ],
+            "scram_users": None
+            if manifest.scram_users is None
+            else [
+                {"principal": x.principal, "mechanisms": sorted(x.mechanisms)} for x in manifest.scram_users
+            ],
         }
         row = rows.setdefault(
             (manifest.broker_id, manifest.incarnation),

@@ -118,3 +118,14 @@ def offered_mechanisms(brokers: Sequence[Mapping[str, Any]]) -> dict[str, tuple[
         for listener in row["listeners"] or []:
             offered.setdefault(listener["name"], set()).update(listener["sasl_mechanisms"])
     return {name: tuple(sorted(mechanisms)) for name, mechanisms in offered.items()}
+
+
+def reported_scram_users(brokers: Sequence[Mapping[str, Any]]) -> frozenset[str] | None:
+    """Principals with SCRAM credentials, by the broker that reported them last: they are the same on all brokers of a
+    KRaft cluster. None where no broker reports them, or where it omits the names. `brokers`: rows of the table."""
+    reporting = [row for row in brokers if row.get("scram_users") is not None]
+    if not reporting:
+        return None
+    last = max(reporting, key=lambda row: (row["dt"], row["last_evidence_at"] or row["started_at"]))
+    principals = [user["principal"] for user in last["scram_users"]]
+    return None if None in principals else frozenset(principals)

@@ -19,7 +19,12 @@ from client_telemetry.impact.client_evidence import (
     evidence,
     first_evidence,
 )
-from client_telemetry.impact.question import NoSuchQuestion, offered_mechanisms, question
+from client_telemetry.impact.question import (
+    NoSuchQuestion,
+    offered_mechanisms,
+    question,
+    reported_scram_users,
+)
 from client_telemetry.impact.verdict_rows import (
     compared_targets,
     judged,
@@ -72,7 +77,7 @@ def impact(stage: Stage) -> Outcome:
     profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
     pushing = by_pushes_only(profiled, asked)
     known = evidence(connections, asked).unionByName(pushing, allowMissingColumns=True)
-    scram_users = _scram_users(args.scram_users)
+    scram_users = _scram_users(args.scram_users) if args.scram_users else reported_scram_users(brokers)
     clients = judged(known, asked, offered_mechanisms(brokers), scram_users).persist()
 
     branch = stage.branch(WRITTEN)
@@ -118,10 +123,8 @@ def impact(stage: Stage) -> Outcome:
     return Outcome(message, {"clients": report["clients"], **verdicts}, {"report_id": args.report_id})
 
 
-def _scram_users(location: str | None) -> frozenset[str] | None:
-    """Principals with SCRAM credentials; None where nothing tells."""
-    if not location:
-        return None
+def _scram_users(location: str) -> frozenset[str]:
+    """Principals with SCRAM credentials, from a file."""
     files, path = file_system(absolute_url(location))
     try:
         with files.open_input_file(path) as source:
@@ -164,7 +167,8 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--window", type=int, default=7, help="days of evidence")
     arguments.add_argument(
         "--scram-users",
-        help="file or URL with the output of kafka-configs --describe --entity-type users: who has SCRAM credentials",
+        help="file or URL with the output of kafka-configs --describe --entity-type users: who has SCRAM credentials; "
+        "default: what the brokers report",
     )
     arguments.add_argument(
         "--knowledge", help="folder of the user's own knowledge; default: the shipped alone"

@@ -84,6 +84,14 @@ class Subscription:
 
 
 @dataclass(frozen=True)
+class ScramUser:
+    """Who has SCRAM credentials; `principal` as events have it, None where it was omitted."""
+
+    principal: str | None
+    mechanisms: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Plugin:
     """What wrote the dump."""
 
@@ -129,6 +137,7 @@ class Manifest:
     requests: tuple[tuple[int, int, int], ...] | None = None
     client_metrics: dict[str, float] | None = None
     subscriptions: tuple[Subscription, ...] | None = None
+    scram_users: tuple[ScramUser, ...] | None = None
     plugin: Plugin | None = None
     identifiers: dict[str, str] | None = None
     reconciliation: Reconciliation | None = None
@@ -167,6 +176,7 @@ def parse_manifest(data: bytes, key: ObjectKey | None = None) -> Manifest:
         requests=top.optional("requests", many(_triple(count))),
         client_metrics=top.optional("client_metrics", _numbers),
         subscriptions=top.optional("subscriptions", many(_subscription)),
+        scram_users=top.optional("scram_users", many(_scram_user)),
         plugin=top.optional("plugin", _plugin),
         identifiers=top.optional("identifiers", mapping(text)),
         reconciliation=top.optional("reconciliation", _reconciliation),
@@ -265,6 +275,14 @@ def _subscription(value: Any, path: str) -> Subscription:
         interval_ms=fields.required("interval_ms", small_integer),
         metrics=fields.required("metrics", many(text)),
         match=fields.optional("match", mapping(text)) or {},
+    )
+
+
+def _scram_user(value: Any, path: str) -> ScramUser:
+    fields = Fields(value, path)
+    return ScramUser(
+        principal=fields.optional("principal", text),
+        mechanisms=fields.required("mechanisms", many(text)),
     )
 
 

@@ -60,6 +60,12 @@ BROKERS = Table(
             ArrayType(struct(name=STRING, interval_ms=INT, metrics=STRINGS, match=MapType(STRING, STRING))),
             "KIP-714 subscriptions of the last hour that tells; null = not reported",
         ),
+        Column(
+            "scram_users",
+            ArrayType(struct(principal=STRING, mechanisms=STRINGS)),
+            "Principals with SCRAM credentials of the last hour that reports them (KRaft keeps them in the metadata log); "
+            "a principal is null where the broker omits principals; null = not reported",
+        ),
     ),
     key=("cluster_id", "dt", "broker_id", "broker_incarnation"),
 )

@@ -3,7 +3,7 @@
 import datetime as dt
 
 import pytest
-from client_telemetry.impact.question import NoSuchQuestion, question
+from client_telemetry.impact.question import NoSuchQuestion, question, reported_scram_users
 
 DAY = dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -102,3 +102,32 @@ def test_a_broker_that_is_replaced_by_other_software_left():
 
 def test_going_back_is_a_question_too():
     assert question("c", None, "3.9.1", [DAY], [broker(1, "4.0.1")]).to_release == "3.9.1"
+
+
+def scram(minute: int, users: list[str | None] | None) -> dict:
+    reported = None if users is None else [{"principal": u, "mechanisms": ["SCRAM-SHA-256"]} for u in users]
+    return {
+        "dt": DAY,
+        "last_evidence_at": NOON + minute * MINUTE,
+        "started_at": NOON,
+        "scram_users": reported,
+    }
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        ([scram(0, None), {"dt": DAY}], None),
+        ([scram(5, ["User:a"]), scram(9, ["User:a", "User:b"]), scram(12, None)], {"User:a", "User:b"}),
+        ([scram(5, ["User:a"]), scram(9, [])], set()),
+        ([scram(5, ["hmac:00", None])], None),
+    ],
+    ids=[
+        "no broker reports them",
+        "the last report counts",
+        "the last user was removed",
+        "names are omitted",
+    ],
+)
+def test_who_has_scram_credentials_is_reported_by_brokers(rows, expected):
+    assert reported_scram_users(rows) == expected

@@ -12,6 +12,7 @@ from client_telemetry.raw.manifest import (
     Plugin,
     Reconciliation,
     Registry,
+    ScramUser,
     Subscription,
     parse_manifest,
 )
@@ -87,6 +88,10 @@ def test_everything_that_the_contract_has():
         identifiers={"principal": "hmac", "rack": "omit"},
         reconciliation={"connections_by_gauge": 12, "requests_by_counter": None, "later": {}},
         subscriptions=[{"name": "all", "interval_ms": 5000, "metrics": ["*"], "match": {"client_id": "a.*"}}],
+        scram_users=[
+            {"principal": "User:alice", "mechanisms": ["SCRAM-SHA-512"]},
+            {"principal": None, "mechanisms": []},
+        ],
     )
     moment = datetime(2026, 11, 20, 13, tzinfo=UTC)
     assert manifest.files == (ManifestFile("v1/…", "connections", 3, 99, 4, 6, moment, moment, "ab" * 32),)
@@ -101,6 +106,7 @@ def test_everything_that_the_contract_has():
     assert manifest.identifiers == {"principal": "hmac", "rack": "omit"}
     assert manifest.reconciliation == Reconciliation(12, None, None, None)
     assert manifest.subscriptions == (Subscription("all", 5000, ("*",), {"client_id": "a.*"}),)
+    assert manifest.scram_users == (ScramUser("User:alice", ("SCRAM-SHA-512",)), ScramUser(None, ()))
 
 
 def test_null_and_unknown_keys():

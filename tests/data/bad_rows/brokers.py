@@ -20,6 +20,7 @@ GOOD = {
     "finalized_features": {"metadata.version": 21},
     "listeners": [{"name": "CLIENTS", "security_protocol": "SASL_SSL", "sasl_mechanisms": ["PLAIN"]}],
     "subscriptions": [],
+    "scram_users": [{"principal": "User:alice", "mechanisms": ["SCRAM-SHA-256"]}],
 }
 
 BAD = {

@@ -11,6 +11,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, pkcs12
+
 CHECKOUT = Path(__file__).parents[3]
 JARS = CHECKOUT / "var" / "end_to_end" / "jars"
 _POM = (CHECKOUT / "broker-plugin" / "pom.xml").read_text()
@@ -64,31 +66,66 @@ def free_ports(count: int) -> list[int]:
             each.close()
 
 
+_STORE_PASSWORD = "of-this-test"
+
+
+def _key_pair(store: Path, name: str, certificate: Path, *more: str) -> None:
+    """A key with its own certificate in a PKCS12 store, and the certificate in a PEM file."""
+    keytool = ["keytool", "-alias", "key", "-keystore", store, "-storepass", _STORE_PASSWORD]
+    made = ["-genkeypair", "-keyalg", "EC", "-dname", f"CN={name}", *more]
+    subprocess.run([*keytool, *made], check=True, capture_output=True)
+    subprocess.run([*keytool, "-exportcert", "-rfc", "-file", certificate], check=True, capture_output=True)
+
+
+def _with_tls(folder: Path, listener: str) -> dict[str, str | Path]:
+    """Settings of a listener that speaks TLS. The certificate is `folder`/ca.pem."""
+    store = folder / "broker.p12"
+    if not store.exists():
+        _key_pair(store, "localhost", folder / "ca.pem", "-ext", "SAN=dns:localhost,ip:127.0.0.1")
+    prefix = f"listener.name.{listener.lower()}."
+    return {
+        f"{prefix}ssl.keystore.type": "PKCS12",
+        f"{prefix}ssl.keystore.location": store,
+        f"{prefix}ssl.keystore.password": _STORE_PASSWORD,
+    }
+
+
 def secured(folder: Path, listener: str, users: dict[str, str]) -> dict[str, str | Path]:
     """Settings of a listener that speaks SASL_SSL. `users`: their passwords. The certificate is `folder`/ca.pem."""
-    keystore, password = folder / "broker.p12", "of-this-test"
-    keytool = ["keytool", "-alias", "broker", "-keystore", keystore, "-storepass", password]
-    made = [
-        "-genkeypair",
-        "-keyalg",
-        "EC",
-        "-dname",
-        "CN=localhost",
-        "-ext",
-        "SAN=dns:localhost,ip:127.0.0.1",
-    ]
-    subprocess.run([*keytool, *made], check=True, capture_output=True)
-    exported = ["-exportcert", "-rfc", "-file", folder / "ca.pem"]
-    subprocess.run([*keytool, *exported], check=True, capture_output=True)
     known = " ".join(f'user_{name}="{secret}"' for name, secret in users.items())
     prefix = f"listener.name.{listener.lower()}."
     return {
         f"{prefix}sasl.enabled.mechanisms": "PLAIN",
         f"{prefix}plain.sasl.jaas.config": f"org.apache.kafka.common.security.plain.PlainLoginModule required {known};",
-        f"{prefix}ssl.keystore.type": "PKCS12",
-        f"{prefix}ssl.keystore.location": keystore,
-        f"{prefix}ssl.keystore.password": password,
+        **_with_tls(folder, listener),
     }
+
+
+@dataclass(frozen=True)
+class ClientCertificate:
+    """`store`: PKCS12, for Java; `certificate` and `key`: PEM."""
+
+    store: Path
+    certificate: Path
+    key: Path
+    password: str = _STORE_PASSWORD
+
+
+def mutual_tls(folder: Path, listener: str, name: str) -> tuple[dict[str, str | Path], ClientCertificate]:
+    """Settings of a listener that speaks SSL and asks for certificates, and the one that it accepts, of CN=`name`."""
+    client = ClientCertificate(folder / f"{name}.p12", folder / f"{name}.pem", folder / f"{name}.key")
+    _key_pair(client.store, name, client.certificate)
+    key, _, _ = pkcs12.load_key_and_certificates(client.store.read_bytes(), client.password.encode())
+    plain = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    client.key.write_bytes(key.private_bytes(*plain))
+    prefix = f"listener.name.{listener.lower()}."
+    settings = {
+        **_with_tls(folder, listener),
+        f"{prefix}ssl.client.auth": "required",
+        f"{prefix}ssl.truststore.type": "PEM",
+        f"{prefix}ssl.truststore.location": client.certificate,
+    }
+    return settings, client
 
 
 @dataclass
@@ -153,7 +190,7 @@ class KafkaBroker:
         deadline = time.monotonic() + START_SECONDS
         while self._starts() == starts:
             if self.process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError(f"broker {self.node} did not start: see {self.folder}")
+                raise RuntimeError(f"broker {self.node} did not start: {self._last_words()}")
             time.sleep(0.2)
 
     def _starts(self) -> int:
@@ -238,8 +275,17 @@ class KafkaBroker:
         (bean,) = self.jmx("client.telemetry.dump:type=status", name)
         return int(float(bean["value"]))
 
+    def _last_words(self) -> str:
+        """Who ended it: its exit code, and what it logged last (a signal from outside is logged as such)."""
+        log = self.folder / "server.log"
+        lines = log.read_text().splitlines()[-40:] if log.exists() else []
+        output = (self.folder / "output").read_text().splitlines()[-10:]
+        return "\n".join([f"exit code {self.process.poll()}; see {self.folder}", *lines, *output])
+
     def stop(self) -> None:
-        """In order, as an operator does it."""
+        """In order, as an operator does it. A broker that is gone before has been stopped by something else."""
+        if self.process.poll() is not None:
+            raise RuntimeError(f"broker {self.node} was stopped by something else: {self._last_words()}")
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(timeout=60)
 

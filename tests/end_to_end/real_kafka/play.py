@@ -24,6 +24,7 @@ from client_telemetry.tables.table import Table
 from .kafka_broker import CHECKOUT, JARS, KafkaBroker
 
 CLIENTS = Path(__file__).parent / "clients"
+FRANZ_GO = CHECKOUT / "var" / "end_to_end" / "franz-go"
 CLIENTS_PYTHON = CHECKOUT / "var" / "end_to_end" / "venv" / "bin" / "python"
 PATIENCE_SECONDS = 180  # on a machine that others use too
 LOOK_SECONDS = 12
@@ -99,6 +100,9 @@ class Play:
     def python(self, kind: str, name: str, *settings: str, bootstrap: str | None = None) -> Client:
         script = [CLIENTS_PYTHON, CLIENTS / "python_client.py", kind]
         return self._start(name, [*script, bootstrap or self.bootstrap, name, *settings])
+
+    def franz_go(self, name: str, *settings: str, bootstrap: str | None = None) -> Client:
+        return self._start(name, [FRANZ_GO, bootstrap or self.bootstrap, name, *settings])
 
     def _start(self, name: str, command: list[str | Path]) -> Client:
         output, errors = self.folder / f"{name}.out", self.folder / f"{name}.err"

@@ -1,5 +1,5 @@
-"""The plugin on each release of Kafka, with clients over PLAINTEXT and SCRAM over TLS: what it recorded is compared with
-the broker's own request log and counters. `make e2e-brokers` says which releases."""
+"""The plugin on each release of Kafka, with clients of four libraries over PLAINTEXT, SCRAM over TLS and mutual TLS: what
+it recorded is compared with the broker's own request log and counters. `make e2e-brokers` says which releases."""
 
 import base64
 import json
@@ -14,12 +14,15 @@ from client_telemetry.otlp.codecs import decompress
 from client_telemetry.raw.envelopes import parse_connection_event
 from client_telemetry.raw.object_key import parse_object_key
 
-from .kafka_broker import KafkaBroker, free_ports, secured
-from .play import LOOK_SECONDS, Play, records, wait_until
+from .kafka_broker import ClientCertificate, KafkaBroker, free_ports, mutual_tls, secured
+from .play import LOOK_SECONDS, Client, Play, records, wait_until
 
 RELEASES = os.environ.get("BROKER_RELEASES", "").split()
 PUSH_TELEMETRY = 72
 SCRAM = "SCRAM-SHA-256"
+LOGIN = "org.apache.kafka.common.security.scram.ScramLoginModule"
+LISTENERS = ("CLIENTS", "SECURE", "MUTUAL")
+LIBRARIES = ("java", "librdkafka", "kafka-python", "franz-go")
 LAST_WITHOUT_DECOMPRESSION = "3.7"
 AUTHENTICATION_FAILED = 4
 
@@ -31,7 +34,7 @@ def play(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     folder = tmp_path_factory.mktemp("play")
     (controller,) = free_ports(1)
     prefix = "listener.name.secure."
-    scram = "org.apache.kafka.common.security.scram.ScramLoginModule"
+    mutual, certificate = mutual_tls(folder, "MUTUAL", "carol")
     broker = KafkaBroker(
         folder / "broker",
         f"kafka-{request.param}",
@@ -42,51 +45,121 @@ def play(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
             "client.telemetry.dump.location": (folder / "raw").as_uri(),
             **secured(folder, "SECURE", {}),
             f"{prefix}sasl.enabled.mechanisms": SCRAM,
-            f"{prefix}scram-sha-256.sasl.jaas.config": f"{scram} required;",
+            f"{prefix}scram-sha-256.sasl.jaas.config": f"{LOGIN} required;",
+            **mutual,
         },
-        listeners={"CLIENTS": "PLAINTEXT", "SECURE": "SASL_SSL"},
+        listeners={"CLIENTS": "PLAINTEXT", "SECURE": "SASL_SSL", "MUTUAL": "SSL"},
         format_options=("--add-scram", f"{SCRAM}=[name=alice,password=alices-secret]"),
     )
     played = Play(folder, folder / "raw", str(folder / "raw"), [broker])
     try:
         broker.start()
-        _act(played)
+        _act(played, certificate)
         yield played
     finally:
         played.end()
 
 
-def _act(play: Play) -> None:
+def _act(play: Play, certificate: ClientCertificate) -> None:
     (broker,) = play.brokers
     play.subscribe(interval_ms=1000)
-    secure = f"localhost:{broker.ports['SECURE']}"
-    certificate = play.folder / "ca.pem"
-    login = "org.apache.kafka.common.security.scram.ScramLoginModule"
+    bootstraps = {listener: f"localhost:{broker.ports[listener]}" for listener in LISTENERS}
+    ca = play.folder / "ca.pem"
     working = [
-        play.java("broker-4", "work", broker.bootstrap, "java", name="java"),
-        play.python("confluent", "librdkafka"),
-        play.python("kafka-python", "kafka-python"),
-        play.java(
-            "broker-4",
-            *("work", secure, "java-secure"),
-            *("security.protocol=SASL_SSL", f"sasl.mechanism={SCRAM}"),
-            *("ssl.truststore.type=PEM", f"ssl.truststore.location={certificate}"),
-            f'sasl.jaas.config={login} required username="alice" password="alices-secret";',
-            name="java-secure",
-        ),
-        play.python("confluent", "secure", *_scram(certificate, "alices-secret"), bootstrap=secure),
+        *_plain_clients(play),
+        *_scram_clients(play, bootstraps["SECURE"], ca),
+        *_mutual_clients(play, bootstraps["MUTUAL"], ca, certificate),
     ]
-    wrong = play.python("confluent", "wrong", *_scram(certificate, "not-hers"), bootstrap=secure)
+    wrong = play.python("confluent", "wrong", *_scram(ca, "not-hers"), bootstrap=bootstraps["SECURE"])
     play.python("unserved", "unserved").finish()
     for client in working:
         wait_until(f"{client.name} works", lambda c=client: c.events("started"))
-    wait_until("java has a subscription", lambda: play.clients["java"].instance_ids)
+    wait_until("java has a subscription", lambda: play.clients["java-clients"].instance_ids)
+    _set_dynamically(play)
     time.sleep(LOOK_SECONDS)
     wrong.kill()
     for client in working:
         client.finish()
     time.sleep(LOOK_SECONDS)
     broker.stop()
+
+
+def _plain_clients(play: Play) -> list[Client]:
+    (broker,) = play.brokers
+    return [
+        play.java("broker-4", "work", broker.bootstrap, "java-clients", name="java-clients"),
+        play.python("confluent", "librdkafka-clients"),
+        play.python("kafka-python", "kafka-python-clients"),
+        play.franz_go("franz-go-clients"),
+    ]
+
+
+def _scram_clients(play: Play, bootstrap: str, ca: Path) -> list[Client]:
+    return [
+        play.java(
+            "broker-4",
+            *("work", bootstrap, "java-secure"),
+            *("security.protocol=SASL_SSL", f"sasl.mechanism={SCRAM}"),
+            *("ssl.truststore.type=PEM", f"ssl.truststore.location={ca}"),
+            f'sasl.jaas.config={LOGIN} required username="alice" password="alices-secret";',
+            name="java-secure",
+        ),
+        play.python("confluent", "librdkafka-secure", *_scram(ca, "alices-secret"), bootstrap=bootstrap),
+        play.python(
+            "kafka-python",
+            "kafka-python-secure",
+            *("security_protocol=SASL_SSL", f"ssl_cafile={ca}", f"sasl_mechanism={SCRAM}"),
+            *("sasl_plain_username=alice", "sasl_plain_password=alices-secret"),
+            bootstrap=bootstrap,
+        ),
+        play.franz_go(
+            "franz-go-secure",
+            *(f"ssl.ca.location={ca}", "sasl.username=alice", "sasl.password=alices-secret"),
+            bootstrap=bootstrap,
+        ),
+    ]
+
+
+def _mutual_clients(play: Play, bootstrap: str, ca: Path, own: ClientCertificate) -> list[Client]:
+    as_librdkafka = (
+        *(f"ssl.ca.location={ca}", f"ssl.certificate.location={own.certificate}"),
+        f"ssl.key.location={own.key}",
+    )
+    return [
+        play.java(
+            "broker-4",
+            *("work", bootstrap, "java-mutual", "security.protocol=SSL"),
+            *("ssl.truststore.type=PEM", f"ssl.truststore.location={ca}"),
+            *("ssl.keystore.type=PKCS12", f"ssl.keystore.location={own.store}"),
+            f"ssl.keystore.password={own.password}",
+            name="java-mutual",
+        ),
+        play.python(
+            "confluent",
+            "librdkafka-mutual",
+            *("security.protocol=SSL", "broker.address.family=v4", *as_librdkafka),
+            bootstrap=bootstrap,
+        ),
+        play.python(
+            "kafka-python",
+            "kafka-python-mutual",
+            *("security_protocol=SSL", f"ssl_cafile={ca}"),
+            *(f"ssl_certfile={own.certificate}", f"ssl_keyfile={own.key}"),
+            bootstrap=bootstrap,
+        ),
+        play.franz_go("franz-go-mutual", *as_librdkafka, bootstrap=bootstrap),
+    ]
+
+
+def _set_dynamically(play: Play) -> None:
+    """One setting that exists and one that does not, as `kafka-configs.sh` would."""
+    (broker,) = play.brokers
+    for name, value in (
+        ("client.telemetry.dump.roll.ms", "5000"),
+        ("client.telemetry.dump.connections.sampled.minutes", "7"),
+        ("client.telemetry.dump.conections", "off"),
+    ):
+        play.java("broker-4", "alter-broker", broker.bootstrap, "1", name, value, name=name).finish()
 
 
 def _scram(certificate: Path, password: str) -> tuple[str, ...]:
@@ -180,6 +253,35 @@ def test_failed_logins_are_recorded(play):
         assert "invalid credentials" in event.failure_reason
 
 
-def test_logins_have_their_principal(play):
-    found = {(e.client.listener_name, e.client.principal) for e in _events(play) if e.client.client_id}
-    assert {("CLIENTS", "User:ANONYMOUS"), ("SECURE", "User:alice")} <= found
+def test_clients_of_every_library_and_listener_have_their_principal(play):
+    found = {
+        (e.client.client_id, e.client.listener_name, e.client.security_protocol, e.client.principal)
+        for e in _events(play)
+        if e.client.client_id
+    }
+    for library in LIBRARIES:
+        assert {
+            (f"{library}-clients-producer", "CLIENTS", "PLAINTEXT", "User:ANONYMOUS"),
+            (f"{library}-secure-producer", "SECURE", "SASL_SSL", "User:alice"),
+            (f"{library}-mutual-producer", "MUTUAL", "SSL", "User:CN=carol"),
+        } <= found, library
+
+
+def test_manifests_have_mechanisms_and_scram_users(play):
+    last = _manifests(play)[-1]
+    assert {"name": "SECURE", "security_protocol": "SASL_SSL", "sasl_mechanisms": [SCRAM]} in last[
+        "listeners"
+    ]
+    assert last["scram_users"] == [{"principal": "User:alice", "mechanisms": [SCRAM]}]
+
+
+def test_a_dynamic_setting_is_applied_refused_or_complained_about(play):
+    (broker,) = play.brokers
+    log = (broker.folder / "server.log").read_text()
+    (refused,) = play.clients["client.telemetry.dump.roll.ms"].events("refused")
+    assert "needs a restart" in refused["value"]
+    (applied,) = play.clients["client.telemetry.dump.connections.sampled.minutes"].events("altered")
+    assert applied["value"] == "7"
+    assert "Connections are watched continuous from now on" in log
+    assert play.clients["client.telemetry.dump.conections"].events("altered"), "Kafka does not ask"
+    assert "do you mean client.telemetry.dump.connections?" in log

@@ -41,10 +41,10 @@ def kafka_python(bootstrap: str, name: str, settings: dict[str, str]) -> None:
     """`api_version`: as a client of that release of Kafka asks, such as 0.10.2."""
     from kafka import KafkaProducer
 
-    declared = settings.get("api_version")
+    declared = settings.pop("api_version", None)
     version = tuple(map(int, declared.split("."))) if declared else None
     producer = KafkaProducer(
-        bootstrap_servers=bootstrap.split(","), client_id=f"{name}-producer", api_version=version
+        bootstrap_servers=bootstrap.split(","), client_id=f"{name}-producer", api_version=version, **settings
     )
     while not over.is_set():
         try:

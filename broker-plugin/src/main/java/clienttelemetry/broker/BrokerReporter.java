@@ -5,12 +5,14 @@ import java.io.InputStream;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.time.Instant;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.Properties;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.metrics.KafkaMetric;
@@ -39,6 +41,8 @@ abstract class BrokerReporter implements MetricsReporter {
     private static final int NOT_COMPRESSED = 0;
     private static final int NOT_KNOWN = -1;
     private static final long DEFAULT_IDLE_MILLIS = 600_000;
+    /** In the names of the threads that serve requests, those of operators too ({@code data-plane-kafka-request-handler-0}). */
+    private static final String REQUEST_HANDLER = "request-handler";
 
     private final BrokerMetrics metrics = new BrokerMetrics();
     private volatile Map<String, ?> configuration = Map.of();
@@ -54,6 +58,8 @@ abstract class BrokerReporter implements MetricsReporter {
             settings = new Settings(configs);
         } catch (RuntimeException e) {
             LOG.error("Client telemetry is not dumped: {}", e.getMessage());
+        } catch (LinkageError e) {
+            LOG.error("Client telemetry is not dumped: this broker lacks a class that the plugin needs.", e);
         }
     }
 
@@ -62,9 +68,19 @@ abstract class BrokerReporter implements MetricsReporter {
         return Settings.DEFINITION.names();
     }
 
-    /** Refuses what only a restart can change; what is not about this plugin is none of its business. */
+    /**
+     * Refuses what only a restart can change; what is not about this plugin is none of its business. Kafka asks when an
+     * operator wants a change, and again when it applies what is stored, at each start too: an exception then would keep
+     * all other dynamic settings of the broker from being applied ({@code DynamicBrokerConfig.updateCurrentConfig}).
+     */
     @Override
     public void validateReconfiguration(Map<String, ?> configs) {
+        if (Thread.currentThread().getName().contains(REQUEST_HANDLER)) {
+            validate(configs);
+        }
+    }
+
+    private void validate(Map<String, ?> configs) {
         List<String> changed = Settings.changed(configuration, configs);
         if (changed.isEmpty()) {
             return;
@@ -84,14 +100,29 @@ abstract class BrokerReporter implements MetricsReporter {
         }
     }
 
+    /** Applies what can be applied, and throws nothing: see {@link #validateReconfiguration}. */
     @Override
     public void reconfigure(Map<String, ?> configs) {
         Dump current = dump;
-        if (current != null && !Settings.changed(configuration, configs).isEmpty()) {
-            configuration = configs;
-            settings = new Settings(configs);
-            current.watch(settings);
-            LOG.info("Connections are watched {} from now on.", settings.watch.text());
+        List<String> changed = Settings.changed(configuration, configs);
+        if (current == null || changed.isEmpty()) {
+            return;
+        }
+        List<String> ignored = changed.stream().filter(name -> !Settings.DYNAMIC.contains(name)).collect(Collectors.toList());
+        if (!ignored.isEmpty()) {
+            LOG.error("Dynamic settings that are not applied, because they do not exist or need a restart: {}", ignored);
+        }
+        try {
+            Map<String, Object> applied = new HashMap<>(configuration);
+            applied.keySet().removeAll(Settings.DYNAMIC);
+            Settings.DYNAMIC.stream().filter(configs::containsKey).forEach(name -> applied.put(name, configs.get(name)));
+            Settings next = new Settings(applied);
+            configuration = applied;
+            settings = next;
+            current.watch(next);
+            LOG.info("Connections are watched {} from now on.", next.watch.text());
+        } catch (RuntimeException e) {
+            LOG.error("Connections are watched as before: {}", e.getMessage());
         }
     }
 
@@ -110,20 +141,20 @@ abstract class BrokerReporter implements MetricsReporter {
         } else if (!ACTIVE.compareAndSet(null, this)) {
             LOG.error("Client telemetry is dumped already: name only one of the plugin's classes in metric.reporters.");
         } else {
-            start(clusterId, Integer.parseInt(brokerId));
+            start(clusterId, brokerId);
         }
     }
 
-    private void start(String clusterId, int brokerId) {
+    private void start(String clusterId, String brokerId) {
         try {
             Instant startedAt = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
-            Incarnation broker = Incarnation.starting(clusterId, brokerId, startedAt, kafkaVersion());
+            Incarnation broker = Incarnation.starting(clusterId, Integer.parseInt(brokerId), startedAt, kafkaVersion());
             Dump started = new Dump(broker, settings, ObjectStore.at(settings), metrics, configuration,
                     this::registry, BrokerClock.SYSTEM);
             started.start();
             status = DumpStatus.register(started);
             dump = started;
-        } catch (Exception | LinkageError e) {
+        } catch (Exception | LinkageError | OutOfMemoryError e) { // an OutOfMemoryError is what a refused thread is, too
             ACTIVE.set(null);
             LOG.error("Client telemetry is not dumped, and the broker goes on without it.", e);
         }
@@ -244,7 +275,11 @@ abstract class BrokerReporter implements MetricsReporter {
         Dump current = dump;
         dump = null; // Kafka goes on calling a reporter that was removed while it runs
         if (current != null) {
-            current.stop();
+            try {
+                current.stop();
+            } catch (RuntimeException | Error e) { // other reporters are closed after this one
+                LOG.error("The dump of client telemetry did not end in order; the next start of the broker uploads what the spool holds.", e);
+            }
             status.unregister();
             ACTIVE.compareAndSet(this, null);
         }

@@ -103,7 +103,7 @@ final class ConnectionRegistry {
         }
     });
     private volatile String apiVersionsLine;
-    private volatile boolean isUnknownFormReported;
+    private volatile boolean isFailureReported;
 
     /**
      * @param leftOut listeners and principals whose clients are not told of
@@ -132,19 +132,15 @@ final class ConnectionRegistry {
         idleNanos = millis * NANOS_PER_MILLI;
     }
 
-    /** A line of {@code kafka.request.logger}; never throws. */
+    /** A line of {@code kafka.request.logger}. */
     void request(String message, long millis) {
-        try {
-            RequestLogLine line = RequestLogLine.parse(message);
-            if (line == null) {
-                return;
-            }
-            requests.increment();
-            if (!line.isForwarded) {
-                request(line, millis * NANOS_PER_MILLI);
-            }
-        } catch (RuntimeException e) {
-            unknownForm(message, e);
+        RequestLogLine line = RequestLogLine.parse(message);
+        if (line == null) {
+            return;
+        }
+        requests.increment();
+        if (!line.isForwarded) {
+            request(line, millis * NANOS_PER_MILLI);
         }
     }
 
@@ -558,11 +554,12 @@ final class ConnectionRegistry {
         return line;
     }
 
-    private void unknownForm(String message, RuntimeException error) {
+    /** A line could not be understood or kept. */
+    void failed(String message, Throwable error) {
         drops.count(Drops.Reason.FAILED, 1);
-        if (!isUnknownFormReported) {
-            isUnknownFormReported = true;
-            LOG.warn("The request log has lines of a form that is not known; their requests are not counted. The first: {}",
+        if (!isFailureReported) {
+            isFailureReported = true;
+            LOG.warn("The broker's log has lines that the plugin does not understand; what they tell is not counted. The first: {}",
                     message.substring(0, Math.min(500, message.length())), error);
         }
     }

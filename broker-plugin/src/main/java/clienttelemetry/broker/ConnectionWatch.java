@@ -35,10 +35,21 @@ final class ConnectionWatch {
         this.registry = registry;
         this.brokerId = brokerId;
         configure(settings);
-        requests = tap.apply("kafka.request.logger", (message, error, millis) -> registry.request(message, millis));
-        acceptor = tap.apply("kafka.network.DataPlaneAcceptor", (message, error, millis) -> registry.accepted(message, millis));
-        selector = tap.apply("org.apache.kafka.common.network.Selector", registry::selected);
-        processor = tap.apply("kafka.network.Processor", registry::refused);
+        requests = tap.apply("kafka.request.logger", guarded((message, error, millis) -> registry.request(message, millis)));
+        acceptor = tap.apply("kafka.network.DataPlaneAcceptor", guarded((message, error, millis) -> registry.accepted(message, millis)));
+        selector = tap.apply("org.apache.kafka.common.network.Selector", guarded(registry::selected));
+        processor = tap.apply("kafka.network.Processor", guarded(registry::refused));
+    }
+
+    /** Loggers are called on the threads that serve the network: what is thrown here would end a connection, or more. */
+    private LogTap.Listener guarded(LogTap.Listener listener) {
+        return (message, error, millis) -> {
+            try {
+                listener.event(message, error, millis);
+            } catch (RuntimeException | Error e) {
+                registry.failed(message, e);
+            }
+        };
     }
 
     /** From the next {@link #adjust} on. */

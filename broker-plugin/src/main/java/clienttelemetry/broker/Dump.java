@@ -262,6 +262,10 @@ final class Dump {
         return reconciliation == null ? 0 : reconciliation.missedConnections();
     }
 
+    int ignoredSettings() {
+        return hours.ignoredSettings();
+    }
+
     double writerLagSeconds() {
         return (clock.millis() - lastTick) / 1000.0;
     }

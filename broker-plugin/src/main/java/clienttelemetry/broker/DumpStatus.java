@@ -35,6 +35,8 @@ final class DumpStatus implements DynamicMBean {
                 dump::missedRequests);
         show("MissedConnections", Long.class, "Open connections by the broker's gauges that the registry does not know",
                 dump::missedConnections);
+        show("IgnoredSettings", Integer.class, "Settings that kafka-configs.sh stored under this plugin's prefix and that do not exist",
+                dump::ignoredSettings);
         show("WriterLagSeconds", Double.class, "How long ago the dump last looked whether something is due; it does each second",
                 dump::writerLagSeconds);
         show("QueuedRecords", Integer.class, "Records on their way to the spool", dump.queue::records);

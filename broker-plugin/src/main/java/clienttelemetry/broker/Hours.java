@@ -8,6 +8,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -42,6 +44,8 @@ final class Hours {
     private long lastTicks;
     private boolean hasStepped;
     private Map<String, Long> savedDrops = Map.of();
+    /** Names that the log has told of. */
+    private volatile Set<String> ignoredSettings = Set.of();
 
     Hours(Incarnation broker, Path folder, BrokerClock clock, Manifests manifests, Uploads uploads, Drops drops, BrokerMetrics metrics,
             ArrayNode listeners, MetadataLog metadataLog, Identifiers identifiers, ConnectionRegistry registry, ConnectionWatch watch, Reconciliation reconciliation) {
@@ -150,16 +154,38 @@ final class Hours {
         }
     }
 
+    /**
+     * Kafka stores a dynamic setting of any name, and asks a plugin only about names that the plugin has: so a misspelt one
+     * is answered "completed", and this is where it is noticed.
+     */
+    private void tellIgnoredSettings() {
+        SortedMap<String, String> unknown = Settings.unknown(metadataLog.settings(broker.brokerId).keySet());
+        unknown.forEach((name, sentence) -> {
+            if (!ignoredSettings.contains(name)) {
+                LOG.error("{} It was set by kafka-configs.sh and does nothing: take it away with --delete-config {}.", sentence.endsWith("?") ? sentence : sentence + ".", name);
+            }
+        });
+        ignoredSettings = Set.copyOf(unknown.keySet());
+    }
+
+    /** How many settings of this plugin's prefix were set while the broker ran that are none. */
+    int ignoredSettings() {
+        return ignoredSettings.size();
+    }
+
     /** Listeners; and API versions and features as the broker told them to the last client that asked. */
     private void describeBroker(ObjectNode manifest) throws IOException {
         if (listeners != null) {
             manifest.set("listeners", listeners);
         }
         manifest.set("identifiers", identifiers.describe());
+        metadataLog.look();
         ArrayNode subscriptions = metadataLog.subscriptions();
         if (subscriptions != null) {
             manifest.set("subscriptions", subscriptions);
+            manifest.set("scram_users", metadataLog.scramUsers(identifiers));
         }
+        tellIgnoredSettings();
         String line = registry == null ? null : registry.takeApiVersionsLine();
         if (line == null) {
             return;

@@ -13,7 +13,9 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -22,10 +24,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The subscriptions to client metrics (KIP-714), from the metadata log that each broker of a KRaft cluster has on its own
- * disk: snapshots and segments of {@code __cluster_metadata-0}, in Kafka's record format, of which ConfigRecord (KIP-631;
- * API key 4, version 0) for resources of type CLIENT_METRICS (16) is looked at. So it needs no client, no credentials and
- * no permissions. Reads only what is new since the last time. For one thread.
+ * What only the metadata log says, which each broker of a KRaft cluster has on its own disk: snapshots and segments of
+ * {@code __cluster_metadata-0}, in Kafka's record format. So it needs no client, no credentials and no permissions. Kept
+ * are, of ConfigRecord (KIP-631; API key 4), subscriptions to client metrics (KIP-714) and this plugin's own settings;
+ * and of UserScramCredentialRecord and RemoveUserScramCredentialRecord (11 and 22, KIP-900) the names of users and their
+ * mechanisms. Salts and keys of credentials are passed over. Reads only what is new since the last time. For one thread.
  */
 final class MetadataLog {
     private static final Logger LOG = LoggerFactory.getLogger(MetadataLog.class);
@@ -41,11 +44,23 @@ final class MetadataLog {
     private static final int COMPRESSED_OR_CONTROL = 0x27;
     private static final int LARGEST_BATCH = 64 << 20;
     private static final int CONFIG_RECORD = 4;
+    private static final int SCRAM_RECORD = 11;
+    private static final int REMOVED_SCRAM_RECORD = 22;
+    /** Types of resources that have settings. */
+    private static final int BROKER = 4;
     private static final int CLIENT_METRICS = 16;
+    /** By the code of org.apache.kafka.clients.admin.ScramMechanism. */
+    private static final List<String> MECHANISMS = List.of("UNKNOWN", "SCRAM-SHA-256", "SCRAM-SHA-512");
+    /** As Kafka's own principal builder calls whoever logs in by SCRAM. */
+    private static final String PRINCIPAL_TYPE = "User:";
     private static final int DEFAULT_INTERVAL_MS = 300_000;
 
     private final Path folder;
     private final Map<String, Map<String, String>> configs = new TreeMap<>();
+    /** This plugin's settings by broker id; those for all brokers under "". */
+    private final Map<String, Map<String, String>> settings = new TreeMap<>();
+    private final Map<String, Set<String>> scramUsers = new TreeMap<>();
+    private boolean isKnown;
     private long nextOffset = -1;
     private Path segment;
     private long position;
@@ -66,17 +81,44 @@ final class MetadataLog {
         return new MetadataLog(Path.of("/tmp/kafka-logs/__cluster_metadata-0")); // Kafka's default of log.dir
     }
 
-    /** For the manifest; null where they are not known. */
-    ArrayNode subscriptions() {
+    /** Reads what is new. */
+    void look() {
         try {
-            if (!read()) {
-                return null;
-            }
+            isKnown = read();
         } catch (IOException | RuntimeException e) {
+            isKnown = false;
             if (!isErrorReported) {
                 isErrorReported = true;
-                LOG.warn("The subscriptions to client metrics cannot be read from {}; manifests do not have them.", folder, e);
+                LOG.warn("Subscriptions to client metrics and users with SCRAM credentials cannot be read from {}; manifests do not have them.",
+                        folder, e);
             }
+        }
+    }
+
+    /** What `kafka-configs.sh` set for this broker and for all, of this plugin's names. */
+    Map<String, String> settings(int brokerId) {
+        Map<String, String> all = new TreeMap<>(settings.getOrDefault("", Map.of()));
+        all.putAll(settings.getOrDefault(String.valueOf(brokerId), Map.of()));
+        return all;
+    }
+
+    /** For the manifest; null where they are not known. Users whose names are not to be written are counted only. */
+    ArrayNode scramUsers(Identifiers identifiers) {
+        if (!isKnown) {
+            return null;
+        }
+        ArrayNode all = Manifests.JSON.createArrayNode();
+        scramUsers.forEach((user, mechanisms) -> {
+            String principal = identifiers.treated(Identifiers.Kind.PRINCIPAL, BoundedText.principal(PRINCIPAL_TYPE + user));
+            ArrayNode names = all.addObject().put("principal", principal).putArray("mechanisms");
+            mechanisms.forEach(names::add);
+        });
+        return all;
+    }
+
+    /** For the manifest; null where they are not known. */
+    ArrayNode subscriptions() {
+        if (!isKnown) {
             return null;
         }
         ArrayNode all = Manifests.JSON.createArrayNode();
@@ -115,6 +157,8 @@ final class MetadataLog {
         boolean isBehind = nextOffset < segments.firstKey() && !snapshots.isEmpty();
         if (nextOffset < 0 || isBehind) { // what was between is in a snapshot only
             configs.clear();
+            settings.clear();
+            scramUsers.clear();
             segment = null;
             nextOffset = 0;
             if (!snapshots.isEmpty()) {
@@ -211,18 +255,42 @@ final class MetadataLog {
         long frame = unsigned(in);
         long apiKey = unsigned(in);
         long version = unsigned(in);
-        if (frame != 1 || apiKey != CONFIG_RECORD || version != 0 || in.get() != CLIENT_METRICS) {
+        if (frame != 1 || version != 0) {
             return;
         }
+        if (apiKey == CONFIG_RECORD) {
+            config(in);
+        } else if (apiKey == SCRAM_RECORD) {
+            scramUsers.computeIfAbsent(string(in), each -> new TreeSet<>()).add(mechanism(in.get()));
+        } else if (apiKey == REMOVED_SCRAM_RECORD) {
+            String user = string(in);
+            scramUsers.getOrDefault(user, new TreeSet<>()).remove(mechanism(in.get()));
+            scramUsers.values().removeIf(Set::isEmpty);
+        }
+    }
+
+    private void config(ByteBuffer in) {
+        byte type = in.get();
         String resource = string(in);
         String name = string(in);
-        String value = string(in);
-        if (value != null) {
-            configs.computeIfAbsent(resource, each -> new TreeMap<>()).put(name, value);
-        } else if (configs.containsKey(resource)) {
-            configs.get(resource).remove(name);
-            configs.values().removeIf(Map::isEmpty);
+        if (type == CLIENT_METRICS) {
+            put(configs, resource, name, string(in));
+        } else if (type == BROKER && name.startsWith(Settings.PREFIX)) {
+            put(settings, resource, name, string(in));
         }
+    }
+
+    private static void put(Map<String, Map<String, String>> all, String resource, String name, String value) {
+        if (value != null) {
+            all.computeIfAbsent(resource, each -> new TreeMap<>()).put(name, value);
+        } else if (all.containsKey(resource)) {
+            all.get(resource).remove(name);
+            all.values().removeIf(Map::isEmpty);
+        }
+    }
+
+    private static String mechanism(int code) {
+        return code > 0 && code < MECHANISMS.size() ? MECHANISMS.get(code) : MECHANISMS.get(0);
     }
 
     /** A compact nullable string. */

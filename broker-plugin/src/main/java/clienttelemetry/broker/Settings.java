@@ -11,6 +11,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -215,13 +217,22 @@ final class Settings {
 
     /** A misspelt setting would otherwise be one that has its default. */
     private static void refuseUnknown(Map<String, ?> configuration) {
-        for (String name : new TreeSet<>(configuration.keySet())) {
+        for (String sentence : unknown(configuration.keySet()).values()) {
+            throw new ConfigException(sentence);
+        }
+    }
+
+    /** Of names those that begin as this plugin's do and are none, each with a sentence that names the nearest one. */
+    static SortedMap<String, String> unknown(Set<String> names) {
+        TreeMap<String, String> sentences = new TreeMap<>();
+        for (String name : names) {
             if (name.startsWith(PREFIX) && !DEFINITION.names().contains(name)) {
                 String nearest = DEFINITION.names().stream().min(Comparator.comparingInt(each -> distance(name, each))).orElse("");
-                throw new ConfigException(name + " is not a setting of the dump of client telemetry"
+                sentences.put(name, name + " is not a setting of the dump of client telemetry"
                         + (distance(name, nearest) <= LARGEST_TYPO ? "; do you mean " + nearest + "?" : ""));
             }
         }
+        return sentences;
     }
 
     /** Letters to insert, delete or replace (Levenshtein). */

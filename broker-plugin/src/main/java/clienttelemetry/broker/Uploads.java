@@ -184,7 +184,7 @@ final class Uploads {
         } catch (NoSuchFileException e) {
             LOG.error("A file of the spool is gone before it was uploaded: {}", e.getFile());
             succeeded(task);
-        } catch (IOException | RuntimeException e) {
+        } catch (IOException | RuntimeException | Error e) { // this thread is all there is: it goes on
             failed(task, e);
         }
     }
@@ -197,7 +197,7 @@ final class Uploads {
         }
     }
 
-    private synchronized void failed(Task task, Exception error) {
+    private synchronized void failed(Task task, Throwable error) {
         failures.incrementAndGet();
         long gone = uploaded.get();
         if (task.attempts++ == 0) {

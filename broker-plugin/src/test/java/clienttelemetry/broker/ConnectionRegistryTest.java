@@ -3,6 +3,7 @@ package clienttelemetry.broker;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import client_telemetry.raw.v1.RawDumpV1.ApiUse;
@@ -199,10 +200,9 @@ class ConnectionRegistryTest {
     }
 
     @Test
-    void anUnknownFormIsCountedAndDoesNotThrow() {
-        registry.request("Completed request:{\"isForwarded\":false}", 1);
+    void anUnknownFormIsToldToWhoeverCounts() {
+        assertThrows(IllegalArgumentException.class, () -> registry.request("Completed request:{\"isForwarded\":false}", 1));
         registry.request("Something else", 1);
-        assertEquals(1, drops.of(Drops.Reason.FAILED));
         assertNull(registry.takeApiVersionsLine());
     }
 }

@@ -7,6 +7,8 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Path;
 import java.time.Instant;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.stream.Collectors;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.logging.log4j.Level;
@@ -67,6 +69,27 @@ class ConnectionWatchTest {
         assertEquals(Level.DEBUG, level("kafka.network.DataPlaneAcceptor"), "opening and closing always");
         assertFalse(watch.adjust(at("12:05:01"), false));
         assertEquals("12:00:00-12:05:00", windows("12", "12:30:00"));
+    }
+
+    /** On the broker's network threads, whose logging calls the tap. */
+    @Test
+    void nothingIsThrownAtWhoLogs() {
+        Map<String, LogTap.Listener> listeners = new HashMap<>();
+        Drops drops = new Drops();
+        ConnectionRegistry registry = ConnectionRegistryTest.registry(record -> {
+            throw new IllegalStateException("a queue that fails");
+        }, drops, 1 << 20, System::nanoTime);
+        watch = new ConnectionWatch(TestBroker.settings(folder, "connections", "continuous"), 0, registry, (logger, listener) -> {
+            listeners.put(logger, listener);
+            return new Log4j2Tap(logger, listener);
+        });
+        String id = "127.0.0.1:29200-10.0.0.7:46656-0-6";
+        listeners.get("org.apache.kafka.common.network.Selector").event("[SocketServer listenerType=BROKER, nodeId=1] Failed authentication with "
+                + "/10.0.0.7 (channelId=" + id + ") (SSL handshake failed)", null, 1);
+        listeners.get("kafka.network.DataPlaneAcceptor").event(null, null, 1);
+        listeners.get("kafka.request.logger").event(ConnectionRegistryTest.line(3, 12, "\"app\"", "{}", "{}", id, "x"), null, 1);
+        listeners.get("kafka.request.logger").event("Completed request:{", null, 1);
+        assertTrue(drops.of(Drops.Reason.FAILED) >= 3, "and it is counted: " + drops.of(Drops.Reason.FAILED));
     }
 
     /** A manifest is written some seconds after its hour, when the next window is open already. */
