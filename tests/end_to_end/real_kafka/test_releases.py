@@ -157,6 +157,7 @@ def _set_dynamically(play: Play) -> None:
     for name, value in (
         ("client.telemetry.dump.roll.ms", "5000"),
         ("client.telemetry.dump.connections.sampled.minutes", "7"),
+        ("num.network.threads", "3"),
         ("client.telemetry.dump.conections", "off"),
     ):
         play.java("broker-4", "alter-broker", broker.bootstrap, "1", name, value, name=name).finish()
@@ -285,3 +286,18 @@ def test_a_dynamic_setting_is_applied_refused_or_complained_about(play):
     assert "Connections are watched continuous from now on" in log
     assert play.clients["client.telemetry.dump.conections"].events("altered"), "Kafka does not ask"
     assert "do you mean client.telemetry.dump.connections?" in log
+
+
+def test_stored_settings_keep_no_others_from_being_applied(play):
+    """Kafka validates once more what is stored when a broker starts: the plugin's refusal of a misspelt setting would
+    keep `num.network.threads` from being applied, too. The last test: its broker is another incarnation."""
+    (broker,) = play.brokers
+    before = (broker.folder / "server.log").read_text()
+    broker.start()
+    wait_until(
+        "stored settings are applied",
+        lambda: "Connections are watched" in (broker.folder / "server.log").read_text()[len(before) :],
+    )
+    broker.stop()
+    log = (broker.folder / "server.log").read_text()[len(before) :]
+    assert "could not be applied" not in log and "Failed to update" not in log
