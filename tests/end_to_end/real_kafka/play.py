@@ -49,7 +49,7 @@ class Client:
     output: Path
     errors: Path
 
-    def printed(self, event: str) -> list[dict]:
+    def events(self, event: str) -> list[dict]:
         lines = [line for line in self.output.read_text().splitlines() if line.startswith("{")]
         return [printed for printed in map(json.loads, lines) if printed["event"] == event]
 
