@@ -19,8 +19,9 @@ from client_telemetry.compatibility.releases import UnusableRelease, exact, upgr
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport
-from client_telemetry.review import decision, metric_changes
+from client_telemetry.review import decision
 from client_telemetry.review.log_evidence import NoRequests, from_logs
+from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import WindowWithoutData, review
 from client_telemetry.review.owners import with_owners
 from client_telemetry.review.phases import NoSuchUpgrade
@@ -52,9 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         datetime.now(UTC),
         decisions,
         "made now, from the requests before the first broker changed",
-        metric_changes=tuple(
-            metric_changes.row(each) for each in metric_changes.of_review(evidence, found.upgrade)
-        ),
+        metrics=metric_review(found, evidence),
     )
     folder = publish(report, args.publish)
     if found.upgrade.is_mixed:

@@ -1,9 +1,10 @@
 """What must hold for changes of metrics."""
 
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite
-from client_telemetry.tables.metric_changes import METRIC_CHANGES, SCOPES
+from client_telemetry.tables.metric_changes import FORMS, METRIC_CHANGES, SCOPES
 
 _SCOPES = ", ".join(f"'{scope}'" for scope in SCOPES)
+_FORMS = ", ".join(f"'{form}'" for form in FORMS)
 
 SUITE = Suite(
     METRIC_CHANGES,
@@ -11,6 +12,7 @@ SUITE = Suite(
         RowRule(
             "scope_is_known", f"scope in ({_SCOPES})", "critical", "the scope is a word of the vocabulary"
         ),
+        RowRule("form_is_known", f"form in ({_FORMS})", "critical", "the form is a word of the vocabulary"),
         RowRule(
             "interval_is_ordered",
             "low <= high",

@@ -55,7 +55,8 @@ class Use:
 class Activity:
     """`uses`: by (API key, version). `errors`: error codes of failed requests, by (API key, code). `offsets_back`: how often
     a fetch of a partition asked for an offset before the one asked for last. `transaction_timeout`: the longest that the
-    client's InitProducerId requests named, seconds. `groups`: ids of consumer groups in its requests."""
+    client's InitProducerId requests named, seconds. `groups`: ids of consumer groups in its requests.
+    `opened`: connections whose first request lies in the record."""
 
     client: Client
     broker_id: int
@@ -67,6 +68,7 @@ class Activity:
     offsets_back: int = 0
     transaction_timeout: float | None = None
     groups: set[str] = field(default_factory=set)
+    opened: int = 0
 
     def use(self, api_key: int, version: int) -> Use:
         found = self.uses.get((api_key, version))

@@ -313,6 +313,7 @@ class _RequestLog:
         if of_a_broker:
             return
         activity = self._activity(client, span, at)
+        activity.opened += before is None
         use = activity.use(entry.api_key, entry.api_version)
         succeeded, codes = answer(entry.response)
         if succeeded:

@@ -1,49 +1,71 @@
-"""Before and after in what brokers count of every client: requests per API, refused requests. Pure.
+"""What an upgrade changed in metrics: in what brokers count of every client, and in what clients measure of themselves. Pure.
 
-Two windows of the same length, the first minute of the records and the minute after each change cut off. The unit of a client's
-own comparison is a block of time; that of a version or an owner is the client. Rates of Fetch, and of requests that look for
-leaders and coordinators, depend on where those are, so they are no metric here. Many comparisons are made at once: a change is
-called where the false discovery rate stays below FALSE_DISCOVERY_RATE (Benjamini and Hochberg, 1995) and the change is larger
-than what healthy clients differ by from one five minutes to the next.
+Of every client: requests a minute for each API that says something by its rate, connections opened, the share of requests that
+failed or were refused. Rates of Fetch, and of requests that look for leaders and coordinators, depend on where those are, so they
+are no metric. Of instances that push (KIP-714): client_metrics.METRICS. Which times are compared: windows.py; how: comparison.py.
 """
 
-import math
-import random
 from collections.abc import Callable, Iterable, Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis
-from client_telemetry.review.activity import Evidence
-from client_telemetry.review.phases import (
-    ELECTION_AFTER_SECONDS,
-    ELECTION_SECONDS,
-    SETTLING_SECONDS,
-    Upgrade,
-)
-from client_telemetry.review.tracks import Span, Track, tracks
+import numpy as np
 
-FALSE_DISCOVERY_RATE = 0.01
-LEAST_CHANGE = 0.15
-"""Relative; Produce, OffsetCommit and Heartbeat of healthy clients stay within 5 % a minute over a roll."""
-BLOCKS = 12
-LEAST_BLOCKS = 6
-LEAST_REQUESTS = 40
+from client_telemetry.compatibility import apis
+from client_telemetry.review import samples as samples_of
+from client_telemetry.review.activity import Evidence
+from client_telemetry.review.client_metrics import (
+    BY_NAME,
+    COUNT,
+    DOWN,
+    ERROR_SHARE,
+    ERRORS,
+    EVENTS,
+    SENT,
+    SHARE,
+    UP,
+    Metric,
+    Series,
+)
+from client_telemetry.review.comparison import (
+    LEAST_BLOCKS,
+    LEAST_MEMBERS,
+    RATIO,
+    Compared,
+    Pair,
+    Scale,
+    accepted,
+    compare,
+    is_large,
+)
+from client_telemetry.review.phases import Upgrade
+from client_telemetry.review.samples import Sample, Values
+from client_telemetry.review.tracks import Track
+from client_telemetry.review.windows import Windows, windows
+
+LEAST_REQUESTS = 60
 """In the busier window: of fewer, a third less is chance."""
-LEAST_MEMBERS = 3
-"""Clients of a version or an owner, of fewer the single ones say as much."""
-_RESAMPLES = 400
+LEAST_OF_A_SHARE = 400
+"""Requests or records in the busier window: 5 % of fewer are too few to be told from chance."""
+LEAST_EVENTS = 5
+LEAST_SPANS = 2.0
+"""Records of a client in a window; a snapshot tells of a minute."""
+SHORTEST_BLOCK_SECONDS = 10.0
 _NOT_A_RATE = frozenset((1, 3, 10, 18, 17, 36, 23, 2, 9, 71, 72))
 """Fetch, Metadata, FindCoordinator, ApiVersions, SaslHandshake, SaslAuthenticate, OffsetForLeaderEpoch, ListOffsets,
 OffsetFetch, telemetry."""
+REQUESTS = Scale(RATIO, 1.2, 0.01)
+"""Produce, OffsetCommit and Heartbeat of healthy clients stay within 5 % a minute over a roll."""
+FAILED = Metric(
+    "requests.failed", COUNT, "share of requests", SHARE, UP, "requests that failed or were refused"
+)
+CONNECTIONS = Metric("connections.opened", COUNT, "a minute", EVENTS, UP, "connections opened")
 
-
-class Windows(NamedTuple):
-    before: tuple[float, float]
-    after: tuple[float, float]
+CLIENT, INSTANCE, VERSION, OWNER = "client", "instance", "version", "owner"
 
 
 class Group(NamedTuple):
-    """Whose metric it is: `scope` client, version or owner; what does not apply is None or empty."""
+    """Whose metric it is: `scope` client, instance, version or owner; what does not apply is None or empty."""
 
     scope: str
     client_id: str | None
@@ -51,13 +73,14 @@ class Group(NamedTuple):
     software_name: str
     software_version: str
     owner: str | None
+    client_instance_id: bytes | None = None
 
 
 class MetricChange(NamedTuple):
-    """`estimate`: after / before, with its 95 % interval. Rates are a minute."""
+    """`estimate`: after / before, of a share after - before, with its 95 % interval."""
 
     group: Group
-    metric: str
+    metric: Metric
     windows: Windows
     before: float
     after: float
@@ -71,67 +94,232 @@ class MetricChange(NamedTuple):
     worse: bool
 
 
-def windows(upgrade: Upgrade, data_from: float) -> Windows | None:
-    """The longest quiet time after the upgrade, and as long a time before it; None where either is too short."""
-    since = max(upgrade.phases[0].since, data_from) + SETTLING_SECONDS
-    until = upgrade.phases[0].until
-    quiet: list[tuple[float, float]] = []
-    for phase in upgrade.phases[1:]:
-        if phase.name == "rolling":
-            continue
-        begin, end = max(phase.settled, phase.since + SETTLING_SECONDS), phase.until
-        election = (upgrade.last_start or begin) + ELECTION_AFTER_SECONDS
-        quiet += [(begin, min(end, election)), (max(begin, election + ELECTION_SECONDS), end)]
-    after = max(quiet, key=lambda span: span[1] - span[0], default=(0.0, 0.0))
-    length = min(until - since, after[1] - after[0])
-    if length < SETTLING_SECONDS:
-        return None
-    return Windows((until - length, until), (after[0], after[0] + length))
+class Compare(NamedTuple):
+    """One comparison to be made."""
+
+    group: Group
+    metric: Metric
+    pair: Pair
+    instances: int
 
 
-def compare(
+def of_review(
+    evidence: Evidence,
+    upgrade: Upgrade,
     found_tracks: Sequence[Track],
-    times: Windows,
-    slot_seconds: float,
-    owner: Callable[[Track], str | None] = lambda track: None,
+    pushed: Sequence[Series] = (),
+    owner: Callable[[str | None, str], str | None] = lambda client_id, principal: None,
 ) -> list[MetricChange]:
-    """All comparisons, changed or not. In order of group and metric."""
-    found: list[MetricChange] = []
-    by_version: dict[tuple[Group, str], list[tuple[float, float]]] = {}
-    for track in found_tracks:
-        name, version = max(
-            track.versions, key=lambda v: track.versions[v][1], default=(track.key.software_name, "")
-        )
-        for metric, spans in _metrics(track):
-            before, after = (_blocks(spans, window, slot_seconds) for window in times)
-            if len(before) < LEAST_BLOCKS or max(_total(spans, window) for window in times) < LEAST_REQUESTS:
-                continue
-            own = Group("client", track.key.client_id, track.key.principal, name, version, None)
-            found.append(_of_blocks(own, metric, times, before, after))
-            rates = (_mean(before), _mean(after))
-            if name != "unknown":
-                by_version.setdefault((Group("version", None, "", name, version, None), metric), []).append(
-                    rates
-                )
-            if (responsible := owner(track)) is not None:
-                by_version.setdefault((Group("owner", None, "", "", "", responsible), metric), []).append(
-                    rates
-                )
-    for (group, metric), members in by_version.items():
-        if len(members) >= LEAST_MEMBERS:
-            found.append(_of_members(group, metric, times, members))
-    found.sort(key=lambda change: (str(change.group), change.metric))
-    return controlled(found)
-
-
-def of_review(evidence: Evidence, upgrade: Upgrade) -> list[MetricChange]:
-    """All comparisons of an upgrade; none where the time before or after is too short."""
+    """All comparisons of an upgrade; none where the time before or after is too short. `pushed`: of instances. `owner`: of a
+    client id and principal."""
     if not evidence.activities:
         return []
     times = windows(upgrade, min(each.since for each in evidence.activities))
     if times is None:
         return []
-    return compare(tracks(evidence.activities, upgrade.began), times, evidence.slot_seconds)
+    return changes(found_tracks, pushed, times, evidence.slot_seconds, owner)
+
+
+def changes(
+    found_tracks: Sequence[Track],
+    pushed: Sequence[Series],
+    times: Windows,
+    slot_seconds: float,
+    owner: Callable[[str | None, str], str | None] = lambda client_id, principal: None,
+) -> list[MetricChange]:
+    single = [each for track in found_tracks for each in _of_track(track, times, slot_seconds)]
+    single += [each for one in pushed for each in _of_instance(one, times)]
+    every = single + _of_groups(single, owner)
+    every.sort(key=lambda each: (str(each.group), each.metric.name))
+    compared = compare([each.pair for each in every])
+    real = accepted([each.p_value for each in compared])
+    return [
+        _change(each, times, result, is_real)
+        for each, result, is_real in zip(every, compared, real, strict=True)
+    ]
+
+
+def _change(each: Compare, times: Windows, result: Compared, is_real: bool) -> MetricChange:
+    changed = is_real and is_large(each.metric.scale, result)
+    more = result.estimate > (1 if each.metric.scale.form == RATIO else 0)
+    direction = "same" if not changed else UP if more else DOWN
+    return MetricChange(
+        each.group,
+        each.metric,
+        times,
+        result.before,
+        result.after,
+        result.estimate,
+        result.low,
+        result.high,
+        each.instances,
+        result.p_value,
+        changed,
+        direction,
+        changed and direction == each.metric.worse,
+    )
+
+
+def requests_of(api_key: int) -> Metric:
+    name = apis.name(api_key)
+    return Metric(f"requests.{name}", COUNT, "a minute", REQUESTS, DOWN, f"{name} requests")
+
+
+def track_samples(track: Track) -> Iterable[tuple[Metric, list[Sample]]]:
+    """What brokers counted of a client, by metric; without the share of what failed."""
+    for key, spans in sorted(track.by_api.items()):
+        if key not in _NOT_A_RATE:
+            yield requests_of(key), [Sample(span.first, span.last, span.requests) for span in spans]
+    if track.opened:
+        yield CONNECTIONS, track.opened
+
+
+def _of_track(track: Track, times: Windows, slot_seconds: float) -> Iterable[Compare]:
+    name, version = track.software
+    group = Group(CLIENT, track.key.client_id, track.key.principal, name, version, None)
+    for metric, own in track_samples(track):
+        least = LEAST_EVENTS if metric is CONNECTIONS else LEAST_REQUESTS
+        if _most(own, times) < least:
+            continue
+        shortest = max(slot_seconds, SHORTEST_BLOCK_SECONDS)
+        pair = _of_counts(own, times, shortest, metric.scale, is_covered=True)
+        if pair is not None:
+            yield Compare(group, metric, pair, 1)
+    failed = [Sample(f.first, f.last, f.failed + f.refused) for f in track.failures if f.failed or f.refused]
+    every = [Sample(span.first, span.last, span.requests) for span in track.all_requests]
+    if failed and _most(failed, times) >= LEAST_EVENTS and _most(every, times) >= LEAST_OF_A_SHARE:
+        pair = _of_shares(failed, every, times, max(slot_seconds, SHORTEST_BLOCK_SECONDS), is_covered=True)
+        if pair is not None:
+            yield Compare(group, FAILED, pair, 1)
+
+
+def _of_instance(one: Series, times: Windows) -> Iterable[Compare]:
+    instance = one.instance
+    group = Group(
+        INSTANCE,
+        instance.client_id,
+        instance.principal,
+        instance.software_name,
+        instance.software_version,
+        None,
+        instance.client_instance_id,
+    )
+    shortest = max(1.5 * one.interval, SHORTEST_BLOCK_SECONDS)
+    for name, own in sorted(one.samples.items()):
+        metric = BY_NAME.get(name)
+        if metric is None:
+            continue
+        pair: Pair | None
+        if metric.kind == COUNT:
+            if _most(own, times) < LEAST_EVENTS:
+                continue
+            pair = _of_counts(own, times, shortest, metric.scale, is_covered=False)
+        else:
+            before, after = (
+                _known(samples_of.means(own, samples_of.block_edges(window, shortest))) for window in times
+            )
+            pair = Pair(metric.scale, before, after) if min(len(before), len(after)) >= LEAST_BLOCKS else None
+        if pair is not None:
+            yield Compare(group, metric, pair, 1)
+    sent, errors = one.samples.get(SENT, []), one.samples.get(ERRORS, [])
+    if _most(sent, times) >= LEAST_OF_A_SHARE and _most(errors, times) >= LEAST_EVENTS:
+        shares = _of_shares(errors, [*sent, *errors], times, shortest, is_covered=False)
+        if shares is not None:
+            yield Compare(group, ERROR_SHARE, shares, 1)
+
+
+def _of_groups(single: Sequence[Compare], owner: Callable[[str | None, str], str | None]) -> list[Compare]:
+    """Versions and owners: the unit is the client or instance."""
+    members: dict[tuple[Group, Metric], list[Pair]] = {}
+    for each in single:
+        group = each.group
+        if group.software_name not in ("", "unknown"):
+            version = Group(VERSION, None, "", group.software_name, group.software_version, None)
+            members.setdefault((version, each.metric), []).append(each.pair)
+        responsible = owner(group.client_id, group.principal)
+        if responsible is not None:
+            members.setdefault((Group(OWNER, None, "", "", "", responsible), each.metric), []).append(
+                each.pair
+            )
+    found = []
+    for (group, metric), pairs in members.items():
+        if len(pairs) >= LEAST_MEMBERS:
+            before, after = (
+                np.array([float(np.mean(getattr(pair, which))) for pair in pairs])
+                for which in ("before", "after")
+            )
+            found.append(
+                Compare(group, metric, Pair(metric.scale, before, after, is_paired=True), len(pairs))
+            )
+    return found
+
+
+def _usual_span(own: Sequence[Sample], times: Windows) -> float:
+    """Seconds that a sample is spread over, in the middle: blocks shorter than that are alike by that alone."""
+    durations = sorted(
+        sample.until - sample.since
+        for sample in own
+        if sample.until >= times.before[0] and sample.since < times.after[1]
+    )
+    return durations[len(durations) // 2] if durations else 0.0
+
+
+def _of_counts(
+    own: Sequence[Sample], times: Windows, shortest: float, scale: Scale, *, is_covered: bool
+) -> Pair | None:
+    """Rates; their variance is believed to be that of one request more or less, and of 2 % of the rate, at least. Rare events
+    come by chance: theirs is at least that of Poisson. None where the windows hold too few records."""
+    span = _usual_span(own, times)
+    sides, independent, minutes = [], [], []
+    for window in times:
+        edges = samples_of.block_edges(window, shortest)
+        sides.append(_known(samples_of.rates(own, edges, is_covered=is_covered)))
+        unit = max(float(edges[1] - edges[0]), span)
+        independent.append((window[1] - window[0]) / unit)
+        minutes.append(unit / 60)
+    if min(len(side) for side in sides) < LEAST_BLOCKS or min(independent) < LEAST_SPANS:
+        return None
+    middle = sum(float(side.mean()) for side in sides) / 2
+    floors = [
+        middle / unit if scale is EVENTS else max((0.02 * middle) ** 2, (0.3 / unit) ** 2) for unit in minutes
+    ]
+    return Pair(scale, sides[0], sides[1], (floors[0], floors[1]), (independent[0], independent[1]))
+
+
+def _of_shares(
+    part: Sequence[Sample], every: Sequence[Sample], times: Windows, shortest: float, *, is_covered: bool
+) -> Pair | None:
+    """Shares of blocks in which there was anything; their variance is believed to be that of a binomial at least."""
+    unit = max(shortest, _usual_span(every, times))
+    sides, numbers = [], []
+    totals = [0.0, 0.0]
+    for window in times:
+        edges = samples_of.block_edges(window, unit)
+        amounts, _ = samples_of.counts(part, edges, is_covered=is_covered)
+        of_all, _ = samples_of.counts(every, edges, is_covered=is_covered)
+        some = of_all >= 1
+        sides.append(np.minimum(amounts[some] / of_all[some], 1.0))
+        numbers.append(float(of_all[some].mean()) if some.any() else 0.0)
+        totals[0] += float(amounts.sum())
+        totals[1] += float(of_all.sum())
+    if min(len(side) for side in sides) < LEAST_SPANS:
+        return None
+    share = min(totals[0] / max(totals[1], 1.0), 1.0)
+    floors = [share * (1 - share) / max(number, 1.0) for number in numbers]
+    return Pair(SHARE, sides[0], sides[1], (floors[0], floors[1]))
+
+
+def _known(values: Values) -> Values:
+    found: Values = values[~np.isnan(values)]
+    return found
+
+
+def _most(own: Sequence[Sample], times: Windows) -> float:
+    """What was counted in the busier window."""
+    return max(
+        sum(sample.value for sample in own if sample.until >= window[0] and sample.since < window[1])
+        for window in times
+    )
 
 
 def row(change: MetricChange) -> dict[str, object]:
@@ -141,13 +329,16 @@ def row(change: MetricChange) -> dict[str, object]:
         "scope": group.scope,
         "client_id": group.client_id,
         "principal": group.principal,
+        "client_instance_id": group.client_instance_id.hex() if group.client_instance_id else None,
         "client_software_name": group.software_name,
         "client_software_version": group.software_version,
         "owner": group.owner,
-        "metric": change.metric,
-        "unit": "requests a minute",
-        "before": round(change.before, 3),
-        "after": round(change.after, 3),
+        "metric": change.metric.name,
+        "words": change.metric.words,
+        "unit": change.metric.unit,
+        "form": change.metric.scale.form,
+        "before": round(change.before, 4),
+        "after": round(change.after, 4),
         "estimate": round(change.estimate, 4),
         "low": round(change.low, 4),
         "high": round(change.high, 4),
@@ -159,149 +350,37 @@ def row(change: MetricChange) -> dict[str, object]:
     }
 
 
-def controlled(changes: Sequence[MetricChange]) -> list[MetricChange]:
-    """With `changed` set by Benjamini and Hochberg's step-up over all of them, and by the size of the change."""
-    ordered = sorted(range(len(changes)), key=lambda i: changes[i].p_value)
-    accepted = 0
-    for rank, index in enumerate(ordered, start=1):
-        if changes[index].p_value <= FALSE_DISCOVERY_RATE * rank / len(changes):
-            accepted = rank
-    real = set(ordered[:accepted])
-    return [_called(change, index in real) for index, change in enumerate(changes)]
-
-
-def _called(change: MetricChange, is_significant: bool) -> MetricChange:
-    is_large = not 1 / (1 + LEAST_CHANGE) <= change.estimate <= 1 + LEAST_CHANGE
-    changed = is_significant and is_large
-    direction = "same" if not changed else "up" if change.estimate > 1 else "down"
-    bad_direction = "up" if change.metric == "requests.refused" else "down"
-    return change._replace(changed=changed, direction=direction, worse=changed and direction == bad_direction)
-
-
-def _metrics(track: Track) -> Iterable[tuple[str, list[Span]]]:
-    for key, spans in sorted(track.by_api.items()):
-        if key not in _NOT_A_RATE:
-            yield f"requests.{apis.name(key)}", spans
-    refused = [Span(f.first, f.last, f.refused, f.incarnation) for f in track.failures if f.refused]
-    if refused:
-        yield "requests.refused", sorted(refused)
-
-
-def _blocks(spans: Sequence[Span], window: tuple[float, float], slot_seconds: float) -> list[float]:
-    """Requests a minute in equal blocks of the window; a span is spread evenly over the blocks that it touches."""
-    since, until = window
-    number = min(BLOCKS, int((until - since) // max(slot_seconds, 10.0)))
-    if number < 1:
-        return []
-    length = (until - since) / number
-    counts = [0.0] * number
-    for span in spans:
-        if span.last < since or span.first >= until:
-            continue
-        duration = span.last - span.first
-        if duration <= 0:
-            counts[min(number - 1, max(0, int((span.first - since) / length)))] += span.requests
-            continue
-        first, last = max(span.first, since), min(span.last, until)
-        for block in range(int((first - since) / length), min(number - 1, int((last - since) / length)) + 1):
-            begin = since + block * length
-            share = (min(last, begin + length) - max(first, begin)) / duration
-            counts[block] += span.requests * max(share, 0.0)
-    return [count / length * 60 for count in counts]
-
-
-def _total(spans: Sequence[Span], window: tuple[float, float]) -> int:
-    return sum(span.requests for span in spans if span.last >= window[0] and span.first < window[1])
-
-
-def _of_blocks(
-    group: Group, metric: str, times: Windows, before: list[float], after: list[float]
-) -> MetricChange:
-    p_value = _welch(before, after)
-    low, high = _interval(before, after, f"{group}{metric}")
-    return _change(group, metric, times, _mean(before), _mean(after), low, high, 1, p_value)
-
-
-def _of_members(
-    group: Group, metric: str, times: Windows, members: list[tuple[float, float]]
-) -> MetricChange:
-    """The unit is the client: of each its rate before and after."""
-    pairs = [math.log((after + 0.1) / (before + 0.1)) for before, after in members]
-    mean = _mean(pairs)
-    error = math.sqrt(_variance(pairs) / len(pairs)) or 0.01
-    p_value = _two_sided(mean / max(error, 0.02), len(pairs) - 1)
-    before, after = (_mean([pair[i] for pair in members]) for i in (0, 1))
-    chance = random.Random(f"{group}{metric}")
-    ratios = sorted(
-        math.exp(_mean([pairs[chance.randrange(len(pairs))] for _ in pairs])) for _ in range(_RESAMPLES)
-    )
-    low, high = ratios[int(0.025 * _RESAMPLES)], ratios[int(0.975 * _RESAMPLES) - 1]
-    return _change(group, metric, times, before, after, low, high, len(members), p_value)
-
-
-def _change(
-    group: Group,
-    metric: str,
-    times: Windows,
-    before: float,
-    after: float,
-    low: float,
-    high: float,
-    instances: int,
-    p_value: float,
-) -> MetricChange:
-    estimate = (after + 0.01) / (before + 0.01)
-    return MetricChange(
-        group,
-        metric,
-        times,
-        before,
-        after,
-        estimate,
-        min(low, estimate),
-        max(high, estimate),
-        instances,
-        p_value,
-        False,
-        "same",
-        False,
-    )
-
-
-def _welch(before: Sequence[float], after: Sequence[float]) -> float:
-    """Two-sided p value of equal means. Clients are regular, so that blocks differ by what is cut at their edges: a variance
-    below that of one request more or less in a block is not believed."""
-    floor = (0.02 * (_mean(before) + _mean(after)) / 2) ** 2 + 1e-9
-    variances = [max(_variance(values), floor) / len(values) for values in (before, after)]
-    freedom = sum(variances) ** 2 / sum(
-        v**2 / (len(values) - 1) for v, values in zip(variances, (before, after), strict=True)
-    )
-    return _two_sided((_mean(after) - _mean(before)) / math.sqrt(sum(variances)), freedom)
-
-
-def _two_sided(t: float, freedom: float) -> float:
-    """Of Student's distribution, by the normal one after Wallace's transformation (error below 0.001 for 5 and more degrees
-    of freedom)."""
-    freedom = max(freedom, 1.0)
-    z = math.sqrt(freedom * math.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
-    return min(1.0, math.erfc(z / math.sqrt(2)))
-
-
-def _interval(before: Sequence[float], after: Sequence[float], seed: str) -> tuple[float, float]:
-    """95 % of the ratios of resampled means."""
-    chance = random.Random(seed)
-
-    def resampled(values: Sequence[float]) -> float:
-        return _mean([values[chance.randrange(len(values))] for _ in values])
-
-    ratios = sorted((resampled(after) + 0.01) / (resampled(before) + 0.01) for _ in range(_RESAMPLES))
-    return ratios[int(0.025 * _RESAMPLES)], ratios[int(0.975 * _RESAMPLES) - 1]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
-def _variance(values: Sequence[float]) -> float:
-    mean = _mean(values)
-    return math.fsum((value - mean) ** 2 for value in values) / max(len(values) - 1, 1)
+def table_rows(found: Sequence[MetricChange], cluster_id: str, review_id: str) -> list[dict[str, object]]:
+    """Rows of metric_changes."""
+    return [
+        {
+            "cluster_id": cluster_id,
+            "review_id": review_id,
+            "scope": change.group.scope,
+            "client_id": change.group.client_id,
+            "principal": change.group.principal or None,
+            "client_instance_id": change.group.client_instance_id,
+            "client_software_name": change.group.software_name or None,
+            "client_software_version": change.group.software_version or None,
+            "owner": change.group.owner,
+            "metric": change.metric.name,
+            "unit": change.metric.unit,
+            "form": change.metric.scale.form,
+            **{
+                f"{side}_{end}": datetime.fromtimestamp(round(window[place], 6), UTC)
+                for side, window in (("before", change.windows.before), ("after", change.windows.after))
+                for place, end in enumerate(("from", "until"))
+            },
+            "before": change.before,
+            "after": change.after,
+            "estimate": change.estimate,
+            "low": change.low,
+            "high": change.high,
+            "instances": change.instances,
+            "p_value": change.p_value,
+            "changed": change.changed,
+            "direction": change.direction,
+            "worse": change.worse,
+        }
+        for change in found
+    ]

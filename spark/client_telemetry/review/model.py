@@ -80,6 +80,8 @@ class Review:
     has_failed_logins: bool = True
     has_refusals: bool = True
     notes: tuple[str, ...] = field(default=())
+    tracks: tuple[Track, ...] = field(default=(), repr=False, compare=False)
+    """What the clients did."""
 
 
 def review(
@@ -127,16 +129,12 @@ def review(
         ),
         has_failed_logins=evidence.has_failed_logins,
         has_refusals=evidence.has_refusals,
+        tracks=tuple(found),
     )
 
 
 def _reviewed(track: Track, foreseen: Prediction | None, happened: tuple[Outcome, ...]) -> ReviewedClient:
-    name, version = max(
-        track.versions, key=lambda v: track.versions[v][1], default=(track.key.software_name, "")
-    )
-    named = [v for v in track.versions if v[0] == track.key.software_name]
-    if named:
-        name, version = max(named, key=lambda v: track.versions[v][1])
+    name, version = track.software
     return ReviewedClient(
         track.key.client_id,
         track.key.principal,

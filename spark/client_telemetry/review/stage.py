@@ -25,8 +25,11 @@ from client_telemetry.publish.place import published_place
 from client_telemetry.raw.file_system import file_system
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport, moment
-from client_telemetry.review import decision, metric_changes
+from client_telemetry.review import decision
 from client_telemetry.review.activity import Evidence
+from client_telemetry.review.client_metrics import Series, series
+from client_telemetry.review.metric_changes import table_rows
+from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import Review, WindowWithoutData, review
 from client_telemetry.review.outcome_rows import outcome_rows
 from client_telemetry.review.owners import with_owners
@@ -38,10 +41,14 @@ from client_telemetry.review.table_evidence import (
     broker_runs,
     evidence,
     failed_logins,
+    instance_points,
+    metric_points,
+    opened,
     uses,
 )
 from client_telemetry.tables.brokers import BROKERS
-from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.client_metrics import CLIENT_METRICS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.metric_changes import METRIC_CHANGES
 from client_telemetry.tables.publications import PUBLICATIONS
@@ -50,7 +57,7 @@ from client_telemetry.tables.upgrade_outcomes import UPGRADE_OUTCOMES
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
-READ = (BROKERS, CONNECTION_EVENTS, CLIENTS)
+READ = (BROKERS, CONNECTION_EVENTS, CLIENT_PUSHES, CLIENT_METRICS)
 WRITTEN = (UPGRADE_OUTCOMES, METRIC_CHANGES)
 
 
@@ -65,6 +72,7 @@ def review_upgrade(stage: Stage) -> Outcome:
     source, target = _upgrade(args.from_release, args.to_release, brokers)
     found, gathered, report_id = _review(stage, days, snapshots, brokers, source, target)
     found = with_owners(found, _owner_rules(args.owners))
+    pushed = _pushed(stage, days, snapshots)
 
     began = moment(found.upgrade.began)
     review_id = args.review_id or f"{source}_to_{target}_{began:%Y%m%dT%H%M%SZ}"
@@ -72,7 +80,8 @@ def review_upgrade(stage: Stage) -> Outcome:
     branch = stage.branch(WRITTEN)
     where: dict[str, object] = {"cluster_id": cluster, "review_id": review_id}
     branch.replace_rows(UPGRADE_OUTCOMES, outcome_rows(found, review_id, report_id, now), **where)
-    branch.replace_rows(METRIC_CHANGES, [], **where)
+    metrics = metric_review(found, gathered, pushed)
+    branch.replace_rows(METRIC_CHANGES, table_rows(metrics.changes, cluster, review_id), **where)
     facts = {"clients": float(len(found.clients)), "phases": float(len(found.upgrade.phases) - 1)}
     suites = (upgrade_outcomes_suite.SUITE, metric_changes_suite.SUITE)
     stage.publish(branch, [Slice(suite, where, facts) for suite in suites], days)
@@ -85,9 +94,7 @@ def review_upgrade(stage: Stage) -> Outcome:
         now,
         decisions,
         f"report {report_id}" if report_id else "made now, from the requests before the first broker changed",
-        metric_changes=tuple(
-            metric_changes.row(each) for each in metric_changes.of_review(gathered, found.upgrade)
-        ),
+        metrics=metrics,
     )
     with published_place(args.publish, "upgrade_review") as place:
         page = place.shown(publish(report, place.root) / PAGE)
@@ -130,6 +137,7 @@ def _review(
         cluster,
         (row.asDict() for row in uses(events, slot).collect()),
         (row.asDict() for row in failed_logins(events, slot).collect()),
+        (row.asDict() for row in opened(events, slot).collect()),
         brokers,
         slot,
     )
@@ -138,6 +146,17 @@ def _review(
         return review(gathered, source, target, predictions=predictions), gathered, report_id
     except (NoSuchUpgrade, WindowWithoutData) as error:
         raise BadArguments(str(error)) from error
+
+
+def _pushed(stage: Stage, days: Sequence[dt.date], snapshots: Mapping[str, int]) -> list[Series]:
+    """What client instances measured of themselves."""
+    condition = stage.condition({"cluster_id": stage.cluster, "dt": list(days)})
+    pushes, metrics = (
+        stage.lake.read(table, snapshots[table.name]).where(condition)
+        for table in (CLIENT_PUSHES, CLIENT_METRICS)
+    )
+    rows = metric_points(pushes, metrics).toLocalIterator()
+    return series(instance_points(row.asDict() for row in rows))
 
 
 def _predictions(

@@ -21,6 +21,7 @@ from client_telemetry.review.activity import (
     UnnamedRefusal,
     Use,
 )
+from client_telemetry.review.client_metrics import NAMES, PREFIX, Instance, Point
 
 SHORTEST_SLOT_SECONDS = 10
 SLOTS = 360
@@ -92,6 +93,67 @@ def failed_logins(events: DataFrame, slot_seconds: int) -> DataFrame:
     )
 
 
+def opened(events: DataFrame, slot_seconds: int) -> DataFrame:
+    """Connections by client, broker incarnation and slot of their opening."""
+    connections = events.where("kind not in ('authentication_failed')")
+    one = F.when(F.col("connection_id") == "", F.col("sequence"))
+    each = connections.groupBy(*_RUN, "connection_id", "opened_at", one.alias("alone")).agg(
+        *(F.max_by(name, "sequence").alias(name) for name in _CLIENT),
+        F.max(F.coalesce("connections", F.lit(1))).alias("connections"),
+    )
+    slot = F.floor(F.unix_micros("opened_at") / F.lit(1e6) / slot_seconds).alias("slot")
+    return each.groupBy(*_CLIENT, *_RUN, slot).agg(F.sum("connections").alias("opened"))
+
+
+def metric_points(pushes: DataFrame, metrics: DataFrame) -> DataFrame:
+    """Points of the metrics that the review compares, with the instance that pushed them."""
+    key = ("cluster_id", "broker_id", "broker_incarnation", "sequence")
+    names = [PREFIX + name for name in sorted(NAMES)]
+    seconds = {
+        name: (F.unix_micros(name) / F.lit(1e6)).alias(name) for name in ("received_at", "start_time", "time")
+    }
+    points = metrics.where(F.col("metric").isin(names) & F.col("client_instance_id").isNotNull()).select(
+        *key,
+        "client_instance_id",
+        "metric",
+        "temporality",
+        F.to_json("attributes").alias("attributes"),
+        *seconds.values(),
+        F.coalesce("value", F.col("value_int").cast("double")).alias("value"),
+    )
+    who = pushes.select(*key, "client_id", "principal", "client_software_name", "client_software_version")
+    return points.where("value is not null").join(who, [*key], "inner")
+
+
+def instance_points(rows: Iterable[Mapping[str, Any]]) -> dict[Instance, list[Point]]:
+    """Of rows of `metric_points`. A client keeps its instance id for life, so that the names of its first push hold."""
+    found: dict[bytes, tuple[Instance, list[Point]]] = {}
+    for row in rows:
+        instance_id = bytes(row["client_instance_id"])
+        own = found.get(instance_id)
+        if own is None:
+            instance = Instance(
+                instance_id,
+                row["client_id"],
+                row["principal"] or "",
+                row["client_software_name"] or "unknown",
+                row["client_software_version"] or "",
+            )
+            own = found[instance_id] = instance, []
+        own[1].append(
+            Point(
+                row["metric"].removeprefix(PREFIX),
+                row["attributes"] or "",
+                row["temporality"],
+                row["received_at"],
+                row["start_time"],
+                row["time"],
+                row["value"],
+            )
+        )
+    return dict(found.values())
+
+
 def broker_runs(brokers: Iterable[Mapping[str, Any]], until: float) -> list[BrokerRun]:
     """Of rows of `brokers` of one or several days. `until`: when the records end."""
     found: dict[tuple[int, str], BrokerRun] = {}
@@ -133,10 +195,11 @@ def evidence(
     cluster_id: str,
     use_rows: Iterable[Mapping[str, Any]],
     login_rows: Iterable[Mapping[str, Any]],
+    opened_rows: Iterable[Mapping[str, Any]],
     brokers: Sequence[Mapping[str, Any]],
     slot_seconds: int,
 ) -> Evidence:
-    """What `uses`, `failed_logins` and rows of `brokers` hold."""
+    """What `uses`, `failed_logins`, `opened` and rows of `brokers` hold."""
     activities: dict[tuple[Client, str, int], Activity] = {}
     unnamed: list[UnnamedRefusal] = []
     last = 0.0
@@ -157,14 +220,7 @@ def evidence(
                 )
             )
             continue
-        client = Client(
-            row["client_id"],
-            row["principal"] or "",
-            row["client_address"] or "",
-            row["client_software_name"] or "unknown",
-            row["client_software_version"] or "",
-            row["security_protocol"] or "",
-        )
+        client = _client(row)
         key = client, incarnation, row["slot"]
         activity = activities.get(key)
         if activity is None:
@@ -174,6 +230,11 @@ def evidence(
             )
         activity.groups.update(row["groups"])
         activity.uses[row["api_key"], row["version"]] = _use(row)
+    for row in opened_rows:
+        # A connection that asked nothing in the slot of its opening is no sign of a client's doing.
+        activity = activities.get((_client(row), _incarnation(row), row["slot"]))
+        if activity is not None:
+            activity.opened += row["opened"]
     logins = [
         FailedLogin(
             row["client_address"] or "",
@@ -197,6 +258,17 @@ def evidence(
         logins,
         float(slot_seconds),
         has_failed_logins=bool(logins),
+    )
+
+
+def _client(row: Mapping[str, Any]) -> Client:
+    return Client(
+        row["client_id"],
+        row["principal"] or "",
+        row["client_address"] or "",
+        row["client_software_name"] or "unknown",
+        row["client_software_version"] or "",
+        row["security_protocol"] or "",
     )
 
 

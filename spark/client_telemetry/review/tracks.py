@@ -14,6 +14,7 @@ from client_telemetry.identity import broker_clients
 from client_telemetry.identity.client_families import family
 from client_telemetry.review import functions
 from client_telemetry.review.activity import UNKNOWN_SOFTWARE, Activity
+from client_telemetry.review.samples import Sample
 
 _API_VERSIONS = 18
 
@@ -66,6 +67,13 @@ class Track:
     client_ids: set[str | None] = field(default_factory=set)
     protocols: set[str] = field(default_factory=set)
     groups: set[str] = field(default_factory=set)
+    opened: list[Sample] = field(default_factory=list)
+
+    @property
+    def software(self) -> tuple[str, str]:
+        """Name and version, the latest of the name that the track goes by."""
+        named = [v for v in self.versions if v[0] == self.key.software_name] or list(self.versions)
+        return max(named, key=lambda v: self.versions[v][1], default=(self.key.software_name, ""))
 
     def settle(self) -> "Track":
         """Derive the rest from `activities`."""
@@ -94,6 +102,8 @@ class Track:
         self.groups |= activity.groups
         times: list[float] = []
         count = 0
+        if activity.opened:
+            self.opened.append(Sample(activity.since, activity.until, activity.opened))
         for (key, version), use in activity.uses.items():
             if use.answered and use.first is not None and use.last is not None:
                 times += (use.first, use.last)

@@ -1,6 +1,7 @@
 """What an upgrade changed in what clients measure of themselves, and in what brokers count of them."""
 
 from client_telemetry.tables.table import (
+    BINARY,
     BOOLEAN,
     CLIENT,
     CLUSTER_ID,
@@ -13,7 +14,8 @@ from client_telemetry.tables.table import (
     Table,
 )
 
-SCOPES = ("client", "version", "owner")
+SCOPES = ("client", "instance", "version", "owner")
+FORMS = ("ratio", "difference")
 
 METRIC_CHANGES = Table(
     name="metric_changes",
@@ -21,21 +23,33 @@ METRIC_CHANGES = Table(
     columns=(
         CLUSTER_ID,
         Column("review_id", STRING, "Of the review; a re-run replaces its rows", nullable=False),
-        Column("scope", STRING, "client, version (of the software) or owner", nullable=False),
+        Column(
+            "scope",
+            STRING,
+            "client, instance (of KIP-714), version (of the software) or owner",
+            nullable=False,
+        ),
         *CLIENT,
+        Column("client_instance_id", BINARY, "scope instance: 16 bytes; null otherwise"),
         *SOFTWARE,
         Column("owner", STRING, "scope owner: whose clients; null = without owner"),
         Column(
-            "metric", STRING, "KIP-714's name, or `requests.<API>`, counted by the brokers", nullable=False
+            "metric",
+            STRING,
+            "KIP-714's name below `org.apache.kafka.`; or what brokers counted: `requests.<API>`, `requests.failed`, "
+            "`connections.opened`",
+            nullable=False,
         ),
+        Column("unit", STRING, "Of `before` and `after`", nullable=False),
+        Column("form", STRING, "`estimate` is a ratio (after / before) or a difference", nullable=False),
         Column("before_from", TIMESTAMP, "Window before", nullable=False),
         Column("before_until", TIMESTAMP, "End of the window before", nullable=False),
         Column("after_from", TIMESTAMP, "Window after", nullable=False),
         Column("after_until", TIMESTAMP, "End of the window after", nullable=False),
         Column("before", DOUBLE, "Mean before", nullable=False),
         Column("after", DOUBLE, "Mean after", nullable=False),
-        Column("estimate", DOUBLE, "after / before", nullable=False),
-        Column("low", DOUBLE, "Lower end of the 95 % interval of the ratio", nullable=False),
+        Column("estimate", DOUBLE, "after / before, or after - before: see `form`", nullable=False),
+        Column("low", DOUBLE, "Lower end of the 95 % interval of the estimate", nullable=False),
         Column("high", DOUBLE, "Upper end", nullable=False),
         Column("instances", LONG, "Client instances, or connections' clients, behind it", nullable=False),
         Column("p_value", DOUBLE, "Of no change", nullable=False),
@@ -51,6 +65,7 @@ METRIC_CHANGES = Table(
         "scope",
         "client_id",
         "principal",
+        "client_instance_id",
         "client_software_name",
         "client_software_version",
         "owner",

@@ -11,10 +11,13 @@ GOOD = {
     "scope": "client",
     "client_id": "orders",
     "principal": "User:orders",
+    "client_instance_id": None,
     "client_software_name": "apache-kafka-java",
     "client_software_version": "3.9.1",
     "owner": None,
     "metric": "requests.Produce",
+    "unit": "a minute",
+    "form": "ratio",
     "before_from": _NOON,
     "before_until": _NOON + 5 * _MINUTE,
     "after_from": _NOON + 8 * _MINUTE,
@@ -33,6 +36,7 @@ GOOD = {
 
 BAD = {
     "scope_is_known": {"scope": "cluster"},
+    "form_is_known": {"form": "guess"},
     "interval_is_ordered": {"low": 0.7},
     "p_value_is_a_probability": {"p_value": 1.5},
     "direction_is_known": {"direction": "sideways"},

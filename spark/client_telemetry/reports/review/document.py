@@ -9,6 +9,7 @@ from client_telemetry.reports.review.report import SCHEMA_VERSION, ReviewReport,
 from client_telemetry.reports.upgrade.document import timestamp
 from client_telemetry.reports.upgrade.spreadsheet import table_csv
 from client_telemetry.review import prediction
+from client_telemetry.review.metric_changes import row
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
 
@@ -38,11 +39,13 @@ METRIC_COLUMNS = (
     "scope",
     "client_id",
     "principal",
+    "client_instance_id",
     "client_software_name",
     "client_software_version",
     "owner",
     "metric",
     "unit",
+    "form",
     "before",
     "after",
     "estimate",
@@ -119,7 +122,7 @@ def document(report: ReviewReport) -> dict[str, Any]:
         ],
         "unattributed_refusals": review.unexplained_refusals,
         "records": {"failed_logins": review.has_failed_logins, "refused_requests": review.has_refusals},
-        "metric_changes": list(report.metric_changes),
+        "metric_changes": [row(change) for change in report.metrics.changes],
     }
 
 
@@ -164,9 +167,8 @@ def outcomes_csv(report: ReviewReport) -> str:
 
 
 def metric_changes_csv(report: ReviewReport) -> str:
-    return table_csv(
-        METRIC_COLUMNS, ([row.get(name) for name in METRIC_COLUMNS] for row in report.metric_changes)
-    )
+    rows = (row(change) for change in report.metrics.changes)
+    return table_csv(METRIC_COLUMNS, ([each[name] for name in METRIC_COLUMNS] for each in rows))
 
 
 def _cell(value: Any) -> Any:

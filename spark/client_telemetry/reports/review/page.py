@@ -6,10 +6,15 @@ from functools import cache
 from jinja2 import Template
 
 from client_telemetry.compatibility import apis
+from client_telemetry.reports.client_strings import client_label
+from client_telemetry.reports.curves import number
 from client_telemetry.reports.markup import page_parts, template, text_file
+from client_telemetry.reports.review import metrics
 from client_telemetry.reports.review import report as reports
 from client_telemetry.reports.review.report import ReviewReport, moment
 from client_telemetry.review import outcome, prediction
+from client_telemetry.review.comparison import RATIO
+from client_telemetry.review.metric_changes import CLIENT, INSTANCE, Group
 from client_telemetry.review.model import ReviewedClient
 
 ROWS_SHOWN = 300
@@ -78,6 +83,9 @@ def review_page(report: ReviewReport) -> str:
             *reports.with_outcome(review, outcome.NOT_SEEN),
             *reports.with_outcome(review, outcome.NOT_TESTED),
         ],
+        changes=[change for change in report.metrics.changes if change.changed],
+        changed_curves=metrics.of_changed(report.metrics.changed, review.upgrade),
+        version_curves=metrics.by_version(report.metrics.versions, review.upgrade),
         counts=[(word, counts[word]) for word in outcome.OUTCOMES if word in counts],
         **page_parts(text_file("review.css", __package__)),
     )
@@ -87,6 +95,12 @@ def _software(client: ReviewedClient) -> str:
     if client.software_name in ("", "unknown"):
         return ""
     return f"{client.software_name} {client.software_version}".strip()
+
+
+def _whose(group: Group) -> str:
+    if group.scope in (CLIENT, INSTANCE):
+        return client_label(group.client_id)
+    return group.owner or f"{group.software_name} {group.software_version}".strip()
 
 
 def _fix(client: ReviewedClient) -> str:
@@ -113,6 +127,9 @@ def _template() -> Template:
         "outcome_words": lambda word: OUTCOME_WORDS[word],
         "kind_words": lambda word: KIND_WORDS.get(word, word) if word else "",
         "phase_words": lambda word: PHASE_WORDS.get(word, word),
+        "whose_of": _whose,
+        "value": number,
+        "change": lambda value, form: f"× {value:.2f}" if form == RATIO else f"{value:+.3f}",
         "comparison_words": lambda word: word.replace("_", " "),
     }
     values: dict[str, object] = {"ROWS_SHOWN": ROWS_SHOWN, "DECISION_WORDS": DECISION_WORDS}

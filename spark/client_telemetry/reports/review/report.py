@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from client_telemetry.review import outcome, prediction
 from client_telemetry.review.decision import Decision
+from client_telemetry.review.metric_review import NOTHING, MetricReview
 from client_telemetry.review.model import Review, ReviewedClient
 from client_telemetry.review.phases import ROLLED_BACK
 
@@ -24,8 +25,7 @@ class ReviewReport:
     decisions: tuple[Decision, ...]
     prediction_source: str
     report_link: str | None = None
-    metric_changes: tuple[dict[str, object], ...] = ()
-    curves: tuple[str, ...] = ()
+    metrics: MetricReview = NOTHING
 
     @property
     def sentence(self) -> str:

@@ -1,0 +1,282 @@
+"""Whether a metric differs between two windows, over many comparisons at once. Pure.
+
+The unit of one client's or instance's comparison is a block of time; that of a version or an owner is the client or instance. Blocks
+that follow each other are alike, so they count for fewer (their autocorrelation at lag 1, over both windows). Many comparisons are
+made: a change is called where the false discovery rate stays below FALSE_DISCOVERY_RATE (Benjamini and Hochberg, 1995), and where it
+is larger than healthy clients differ by from one stretch to the next (Scale.least). How often that is right: docs/review-accuracy.md.
+"""
+
+import math
+import zlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from client_telemetry.review.samples import Values
+
+FALSE_DISCOVERY_RATE = 0.05
+LEAST_BLOCKS = 5
+"""With a value, in each window."""
+LEAST_MEMBERS = 3
+"""Of a version or an owner; of fewer, the single ones say as much."""
+RESAMPLES = 400
+_Z = np.vectorize(math.erfc)
+
+USUAL_FREEDOM, CHANCE_FREEDOM, MORE_THAN_CHANCE = 8.0, 30.0, 2.0
+
+RATIO, DIFFERENCE = "ratio", "difference"
+BY_CHANCE = "by_chance"
+
+
+class Scale(NamedTuple):
+    """How values are compared. `form`: RATIO of means of logarithms where `is_log`, of means where not, or DIFFERENCE.
+    `least`: smallest change that is called, as a factor of RATIO, as such of DIFFERENCE. `resolution`: what cannot be told from
+    nothing, in the metric's unit. `reference`: BY_CHANCE for what is rare, so that its variance is measured in that of chance."""
+
+    form: str
+    least: float
+    resolution: float
+    is_log: bool = False
+    reference: str = ""
+
+
+class Pair(NamedTuple):
+    """Values of the blocks (or members) before and after, without missing ones. `floor`: a variance of the values that is
+    believed at least, by window (counts cannot vary by less than whole requests). `independent`: how many of the values are at
+    most worth something of their own, by window. `is_paired`: each value before belongs to the one after at its place."""
+
+    scale: Scale
+    before: Values
+    after: Values
+    floor: tuple[float, float] = (0.0, 0.0)
+    independent: tuple[float, float] = (math.inf, math.inf)
+    is_paired: bool = False
+
+
+class Compared(NamedTuple):
+    """`estimate`: ratio or difference, with its 95 % interval."""
+
+    before: float
+    after: float
+    estimate: float
+    low: float
+    high: float
+    p_value: float
+
+
+def compare(pairs: Sequence[Pair]) -> list[Compared]:
+    """In the order of the pairs. Pairs of one shape are computed together."""
+    found: list[Compared | None] = [None] * len(pairs)
+    by_shape: dict[tuple[int, int, bool], list[int]] = {}
+    for index, pair in enumerate(pairs):
+        by_shape.setdefault((len(pair.before), len(pair.after), pair.is_paired), []).append(index)
+    parts: list[tuple[list[int], _Part]] = []
+    for (_, _, is_paired), indices in sorted(by_shape.items()):
+        own = [pairs[index] for index in indices]
+        if is_paired:
+            for index, result in zip(indices, _paired(own), strict=True):
+                found[index] = result
+        else:
+            parts.append((indices, _part(own)))
+    usual = _usual_variances(pairs, parts)
+    for indices, part in parts:
+        for index, result in zip(indices, _moderated([pairs[i] for i in indices], part, usual), strict=True):
+            found[index] = result
+    return [each for each in found if each is not None]
+
+
+def accepted(p_values: Sequence[float]) -> list[bool]:
+    """Benjamini and Hochberg's step-up procedure.
+
+    >>> accepted([0.001, 0.5, 0.002]), accepted([0.5, 0.04])
+    ([True, False, True], [False, False])
+    """
+    ordered = sorted(range(len(p_values)), key=lambda i: p_values[i])
+    last = 0
+    for rank, index in enumerate(ordered, start=1):
+        if p_values[index] <= FALSE_DISCOVERY_RATE * rank / len(p_values):
+            last = rank
+    real = set(ordered[:last])
+    return [index in real for index in range(len(p_values))]
+
+
+def is_large(scale: Scale, compared: Compared) -> bool:
+    if scale.form == DIFFERENCE:
+        return abs(compared.estimate) >= scale.least
+    if max(abs(compared.before), abs(compared.after)) < scale.resolution:
+        return False
+    return not 1 / scale.least < compared.estimate < scale.least
+
+
+def _transformed(pairs: Sequence[Pair], which: str) -> Values:
+    values = np.vstack([getattr(pair, which) for pair in pairs])
+    small = np.array([[pair.scale.resolution if pair.scale.is_log else 0.0] for pair in pairs])
+    logs = np.array([[pair.scale.is_log] for pair in pairs])
+    return np.where(logs, np.log(np.maximum(values, 0.0) + np.where(logs, small, 1.0)), values)
+
+
+class _Part(NamedTuple):
+    """Of pairs of one shape, by window: means, variances in `reference`, and how many independent values there are."""
+
+    sides: list[Values]
+    means: list[Values]
+    variances: list[Values]
+    counts: list[Values]
+    reference: Values
+
+
+def _part(pairs: Sequence[Pair]) -> _Part:
+    sides = [_transformed(pairs, which) for which in ("before", "after")]
+    means = [side.mean(axis=1) for side in sides]
+    reference = np.array([_reference(pair) for pair in pairs])
+    floors = np.array([pair.floor for pair in pairs])
+    independent = np.array([pair.independent for pair in pairs])
+    correlation = _lag_one(sides)
+    effective = (1 - correlation) / (1 + correlation)
+    counts = [
+        np.maximum(np.minimum(side.shape[1] * effective, independent[:, i]), 2.0)
+        for i, side in enumerate(sides)
+    ]
+    variances = [
+        np.maximum(side.var(axis=1, ddof=1), floors[:, i]) / reference for i, side in enumerate(sides)
+    ]
+    return _Part(sides, means, variances, counts, reference)
+
+
+def _reference(pair: Pair) -> float:
+    """What variances of one scale are measured in, so that those of several clients can be held together: the square of the
+    mean of a rate, the variance by chance of what is rare, 1 of logarithms."""
+    if pair.scale.is_log:
+        return 1.0
+    if pair.scale.reference == BY_CHANCE:
+        return max(sum(pair.floor) / 2, 1e-12)
+    if pair.scale.form == DIFFERENCE:
+        return 1.0
+    return max((float(pair.before.mean()) + float(pair.after.mean())) / 2, 1e-6) ** 2
+
+
+def _usual_variances(pairs: Sequence[Pair], parts: Sequence[tuple[list[int], _Part]]) -> dict[Scale, float]:
+    """The median over the pairs of a scale; of what is rare, that of chance."""
+    by_scale: dict[Scale, list[float]] = {}
+    for indices, part in parts:
+        for place, index in enumerate(indices):
+            by_scale.setdefault(pairs[index].scale, []).append(
+                float(part.variances[0][place] + part.variances[1][place]) / 2
+            )
+    return {
+        scale: 1.0 if scale.reference == BY_CHANCE else float(np.median(values))
+        for scale, values in by_scale.items()
+    }
+
+
+def _moderated(pairs: Sequence[Pair], part: _Part, usual: dict[Scale, float]) -> list[Compared]:
+    """Two-sided, of two means. Blocks are few: the variance is taken together with what is usual of the scale, which counts as
+    USUAL_FREEDOM degrees of freedom (Smyth, 2004). What is rare has the variance of chance, which is known, unless it comes in
+    bursts: then its own."""
+    prior = np.array([usual[pair.scale] for pair in pairs])
+    is_rare = np.array([pair.scale.reference == BY_CHANCE for pair in pairs])
+    own = part.counts[0] + part.counts[1] - 2
+    variance = sum(v * (c - 1) for v, c in zip(part.variances, part.counts, strict=True)) / own
+    is_by_chance = is_rare & (variance <= MORE_THAN_CHANCE)
+    freedom = np.where(is_by_chance, CHANCE_FREEDOM, USUAL_FREEDOM)
+    variance = np.where(
+        is_rare & ~is_by_chance, variance, (variance * own + freedom * prior) / (own + freedom)
+    )
+    error = np.sqrt(variance * part.reference * sum(1 / count for count in part.counts)) + 1e-12
+    t = (part.means[1] - part.means[0]) / error
+    resampled = [_resampled(side, seed) for seed, side in enumerate(part.sides)]
+    return _results(pairs, part.means, _two_sided(t, own + freedom), resampled)
+
+
+def _paired(pairs: Sequence[Pair]) -> list[Compared]:
+    """Of members: each its own change; the interval is that of resampled members."""
+    sides = [_transformed(pairs, which) for which in ("before", "after")]
+    is_ratio = np.array([[p.scale.form == RATIO and not p.scale.is_log] for p in pairs])
+    small = np.array([[max(p.scale.resolution, 1e-9)] for p in pairs])
+    logs = [np.where(is_ratio, np.log(np.maximum(side, 0.0) + small), side) for side in sides]
+    changes = logs[1] - logs[0]
+    number = changes.shape[1]
+    middle = changes.mean(axis=1)
+    error = np.maximum(np.sqrt(changes.var(axis=1, ddof=1) / number), 0.02 / math.sqrt(number))
+    p_values = _two_sided(middle / error, np.full(len(pairs), number - 1.0))
+    weights = _weights(number, 2)
+    resampled = changes @ weights.T
+    low, high = np.quantile(resampled, (0.025, 0.975), axis=1)
+    found = []
+    for i, pair in enumerate(pairs):
+        exponent = math.exp if pair.scale.form == RATIO else float
+        found.append(
+            Compared(
+                float(pair.before.mean()),
+                float(pair.after.mean()),
+                exponent(float(middle[i])),
+                exponent(float(min(low[i], middle[i]))),
+                exponent(float(max(high[i], middle[i]))),
+                float(p_values[i]),
+            )
+        )
+    return found
+
+
+def _results(
+    pairs: Sequence[Pair], middles: Sequence[Values], p_values: Values, resampled: Sequence[Values]
+) -> list[Compared]:
+    found = []
+    for i, pair in enumerate(pairs):
+        scale = pair.scale
+        before, after = float(middles[0][i]), float(middles[1][i])
+        if scale.form == DIFFERENCE:
+            estimate, drawn = after - before, resampled[1][i] - resampled[0][i]
+        elif scale.is_log:
+            estimate, drawn = math.exp(after - before), np.exp(resampled[1][i] - resampled[0][i])
+        else:
+            small = max(scale.resolution, 1e-9)
+            estimate, drawn = (
+                (after + small) / (before + small),
+                (resampled[1][i] + small) / (resampled[0][i] + small),
+            )
+        low, high = np.quantile(drawn, (0.025, 0.975))
+        if scale.is_log:
+            before, after = (max(math.exp(value) - scale.resolution, 0.0) for value in (before, after))
+        found.append(
+            Compared(
+                before,
+                after,
+                estimate,
+                min(float(low), estimate),
+                max(float(high), estimate),
+                float(p_values[i]),
+            )
+        )
+    return found
+
+
+def _lag_one(sides: Sequence[Values]) -> Values:
+    """Autocorrelation of neighbouring blocks within each window, as far as it is more than that of as many values by chance."""
+    above, below = np.zeros(len(sides[0])), np.full(len(sides[0]), 1e-12)
+    for side in sides:
+        rest = side - side.mean(axis=1, keepdims=True)
+        above += (rest[:, 1:] * rest[:, :-1]).sum(axis=1)
+        below += (rest**2).sum(axis=1)
+    by_chance = 1 / math.sqrt(sum(side.shape[1] for side in sides))
+    return np.clip(above / below - by_chance, 0.0, 0.8)
+
+
+def _two_sided(t: Values, freedom: Values) -> Values:
+    """Of Student's distribution, by the normal one after Wallace's transformation (error below 0.001 for 5 and more degrees
+    of freedom)."""
+    freedom = np.maximum(freedom, 1.0)
+    z = np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
+    return np.minimum(1.0, _Z(z / math.sqrt(2)))
+
+
+def _weights(number: int, seed: int) -> Values:
+    """RESAMPLES draws with replacement, as weights of the values; the same ones each time."""
+    chance = np.random.default_rng(zlib.crc32(f"{number} {seed}".encode()))
+    return chance.multinomial(number, np.full(number, 1 / number), size=RESAMPLES) / number
+
+
+def _resampled(side: Values, seed: int) -> Values:
+    found: Values = side @ _weights(side.shape[1], seed).T
+    return found
