@@ -98,6 +98,11 @@ class Case:
         return found.name if found else self.evidence.product
 
     @cached_property
+    def seen(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """API key and its versions in use, by key."""
+        return tuple(sorted((key, tuple(use.version for use in uses)) for key, uses in self.uses.items()))
+
+    @cached_property
     def tried(self) -> frozenset[int]:
         """APIs that were asked for, answered or refused."""
         return frozenset(use[0] for use in self.evidence.api_uses)

@@ -136,7 +136,7 @@ def _json_entry(place: str, given: object) -> Entry | BadRow:
 def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
     if not row.get("client", "").strip():
         return BadRow(place, "client", "empty")
-    protocol = row.get("security_protocol", "").strip().upper()
+    protocol = row.get("security_protocol", "").strip().upper().replace("-", "_")
     if protocol and protocol not in SECURITY_PROTOCOLS:
         return BadRow(place, "security_protocol", f"{protocol!r} is none of {', '.join(SECURITY_PROTOCOLS)}")
     has_scram = row.get("principal_has_scram", "").strip().lower()

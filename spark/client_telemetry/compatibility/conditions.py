@@ -257,17 +257,50 @@ def parse(text: str) -> Condition:
 
 def possible_mechanisms(evidence: ClientEvidence) -> frozenset[str] | None:
     """SASL mechanisms that this client may log in with; empty where it does not use SASL, None where any could be."""
-    if evidence.sasl_mechanism:
-        return frozenset((evidence.sasl_mechanism.upper(),))
+    if own := mechanisms_in(evidence.sasl_mechanism):
+        return own
     if evidence.security_protocol and not evidence.security_protocol.upper().startswith("SASL"):
         return frozenset()
     offered = evidence.offered_sasl_mechanisms
-    possible = None if offered is None else frozenset(each.upper() for each in offered)
+    possible = None if offered is None else mechanisms_in(",".join(offered))
     if evidence.principal_has_scram is True:
         return SCRAM if possible is None or not possible & SCRAM else possible & SCRAM
     if evidence.principal_has_scram is False:
         return frozenset(MECHANISMS) - SCRAM if possible is None else possible - SCRAM
     return possible
+
+
+@cache
+def mechanisms_in(text: str | None) -> frozenset[str]:
+    """The SASL mechanisms that a text names, as logs, settings and people write them; empty where it names none. Kafka
+    takes mechanisms of others too: a name that is not known stands for itself.
+
+    >>> sorted(mechanisms_in("scram_sha_512")), sorted(mechanisms_in("SASL/SCRAM"))
+    (['SCRAM-SHA-512'], ['SCRAM-SHA-256', 'SCRAM-SHA-512'])
+    """
+    found: set[str] = set()
+    for word in re.split(r"[,;|\s]+", (text or "").upper()):
+        name = word.strip("'\"[](){}").removeprefix("SASL/").replace("_", "-")
+        if name in _SAYS_NOTHING:
+            continue
+        if match := re.fullmatch(r"SCRAM(?:-?(?:SHA-?)?(1|256|512)?)?(?:-PLUS)?", name):
+            found |= {f"SCRAM-SHA-{match[1]}"} if match[1] else SCRAM
+        else:
+            found.add(_OTHER_NAMES.get(name, name))
+    return frozenset(found)
+
+
+_SAYS_NOTHING = frozenset(("", "-", "?", "NONE", "NULL", "N/A", "NA", "UNKNOWN", "SASL", "ANY"))
+_OTHER_NAMES = {
+    "KERBEROS": "GSSAPI",
+    "KRB5": "GSSAPI",
+    "OAUTH": "OAUTHBEARER",
+    "OAUTH2": "OAUTHBEARER",
+    "OAUTH-BEARER": "OAUTHBEARER",
+    "PLAINTEXT": "PLAIN",
+    "AWS-MSK-IAM": "AWS_MSK_IAM",
+    "MSK-IAM": "AWS_MSK_IAM",
+}
 
 
 def _answer(is_so: bool) -> str:

@@ -138,10 +138,13 @@ def parse(text: str, release: str) -> dict[str, int]:
 
 
 def complete(levels: Mapping[str, int] | None, release: str) -> dict[str, int]:
-    """All levels of a release: those given, and its newest for the others. Raises UnusableFeatures."""
+    """All levels of a release: those given, and its newest for the others. Level 0 of a feature that only other releases
+    have is taken for what it is: not there. Raises UnusableFeatures."""
     of_release = supported().get(release, {})
     for name, level in (levels or {}).items():
         if name not in of_release:
+            if level == 0 and any(name in each for each in supported().values()):
+                continue  # 0 is the level of a feature that is not there
             near = get_close_matches(name, of_release, n=1)
             hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(of_release) or 'none'}"
             raise UnusableFeatures(f"Kafka {release} has no feature {name!r}{hint}")
@@ -149,7 +152,10 @@ def complete(levels: Mapping[str, int] | None, release: str) -> dict[str, int]:
             raise UnusableFeatures(
                 f"Kafka {release} supports {name} {of_release[name].min} to {of_release[name].max}, not {level}"
             )
-    return {**newest(release), **(levels or {})}
+    return {
+        **newest(release),
+        **{name: level for name, level in (levels or {}).items() if name in of_release},
+    }
 
 
 @lru_cache(maxsize=1024)

@@ -147,15 +147,20 @@ def _of(
     return Fingerprint(tuple(ranked[:MOST]), tuple(found), bool(named), tuple(reasons))
 
 
-def libraries_that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> frozenset[str]:
-    """Every library that, in some version, can have sent these requests without telling its name."""
+def that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> tuple[Profile, ...]:
+    """Every stretch of versions of a library that can have sent these requests without telling its name."""
     seen = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
-    return _libraries(seen, releases.parse(release) >= NAMES_KEPT_SINCE)
+    return _that_explain(seen, releases.parse(release) >= NAMES_KEPT_SINCE)
 
 
 @lru_cache(maxsize=65536)
-def _libraries(seen: tuple[tuple[int, tuple[int, ...]], ...], names_are_kept: bool) -> frozenset[str]:
-    return frozenset(each.library for each in profiles(names_are_kept) if _explains(each, seen))
+def _that_explain(seen: tuple[tuple[int, tuple[int, ...]], ...], names_are_kept: bool) -> tuple[Profile, ...]:
+    return tuple(each for each in profiles(names_are_kept) if _explains(each, seen))
+
+
+def libraries_that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> frozenset[str]:
+    """Every library that, in some version, can have sent these requests without telling its name."""
+    return frozenset(each.library for each in that_explain(uses, release))
 
 
 def by_client_id(client_id: str | None) -> tuple[str | None, Version | None]:

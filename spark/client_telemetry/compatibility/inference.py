@@ -47,13 +47,36 @@ def works_unseen(case: Case, key: int) -> str:
 
 
 def _no_known_library_refused(case: Case, key: int, target: BrokerApi) -> bool:
-    return all(
-        target.works_with(versions)
-        for versions in _ranges_that_explain(
-            tuple(sorted((each, tuple(use.version for use in uses)) for each, uses in case.uses.items())),
-            key,
-            case.source,
-        )
+    return all(target.works_with(versions) for versions in _ranges_that_explain(case.seen, key, case.source))
+
+
+def takes_what_is_served(case: Case, key: int) -> bool:
+    """Whether a client of an API that was seen chooses no version of it that the target advertises and refuses: every
+    version of its library gets along, or, of one without a name, every known library that sends what it sends, but those
+    that would have sent higher versions. (Told to hold back, as by franz-go's MaxVersions, they hold back here too.)"""
+    target = case.target_api(key)
+    if target is None:
+        return False
+    if case.identity is not None:
+        profiles = [each for each in fingerprints.every_profile() if each.library == case.identity.library]
+    elif case.evidence.declares_software:
+        return False
+    else:
+        profiles = [
+            each
+            for each in candidates(case)
+            if not (_negotiates(each.library) and _sent_lower(each, case.seen, case.source))
+        ]
+    ranges = [each.ranges[key] for each in profiles if key in each.ranges]
+    return bool(ranges) and all(target.works_with(each) for each in ranges)
+
+
+def candidates(case: Case) -> tuple[fingerprints.Profile, ...]:
+    """What a client that declares no name can be: stretches of versions of libraries that send what it sends."""
+    return tuple(
+        each
+        for each in fingerprints.that_explain(case.uses, case.source)
+        if not holds_back(each, case.seen, case.source)
     )
 
 
@@ -61,19 +84,23 @@ def _no_known_library_refused(case: Case, key: int, target: BrokerApi) -> bool:
 def _ranges_that_explain(
     seen: tuple[tuple[int, tuple[int, ...]], ...], key: int, release: str
 ) -> frozenset[Versions]:
-    """The ranges of an API of all known libraries, named or not, that can have sent these requests.
-
-    A library that negotiates takes the highest version that it and the broker have: one that asked for versions and
-    then sent lower ones is another.
-    """
-    asked = any(each == apis.API_VERSIONS for each, _ in seen)
+    """The ranges of an API of all known libraries, named or not, that can have sent these requests."""
     return frozenset(
         profile.ranges[key]
         for profile in fingerprints.every_profile()
         if key in profile.ranges
         and fingerprints.explains(profile, seen)
-        and not (asked and _negotiates(profile.library) and _sent_lower(profile, seen, release))
+        and not holds_back(profile, seen, release)
     )
+
+
+def holds_back(
+    profile: fingerprints.Profile, seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
+) -> bool:
+    """Whether these requests are not a library's although it has all their versions: one that negotiates takes the highest
+    version that it and the broker have, and who asked for versions and then sent lower ones is another."""
+    asked = any(each == apis.API_VERSIONS for each, _ in seen)
+    return asked and _negotiates(profile.library) and _sent_lower(profile, seen, release)
 
 
 @cache

@@ -3,13 +3,14 @@
 Whether an issue was seen does not matter: a known-bad library is never cancelled by a quiet window.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from client_telemetry.compatibility import apis, fixes, known_issues
+from client_telemetry.compatibility import apis, conditions, fingerprints, fixes, inference, known_issues
 from client_telemetry.compatibility.case import Case
-from client_telemetry.compatibility.evidence import format_versions
-from client_telemetry.compatibility.known_issues import ANY_LIBRARY, KnownIssue
+from client_telemetry.compatibility.evidence import ClientEvidence, format_versions
+from client_telemetry.compatibility.known_issues import ANY_LIBRARY, UNKNOWN_LIBRARY, KnownIssue
 from client_telemetry.compatibility.request_findings import earliest, latest
 from client_telemetry.compatibility.verdict import (
     AT_ONCE,
@@ -17,6 +18,7 @@ from client_telemetry.compatibility.verdict import (
     CONDITION_UNKNOWN,
     INFERRED,
     LATENT,
+    NO,
     OBSERVED,
     UNSUPPORTED,
     Finding,
@@ -59,7 +61,69 @@ def of(case: Case) -> list[Finding]:
         if issue.concerns(library.library, library.oldest, library.newest, case.roles, case.target):
             kept = _kept(case, _finding(case, issue, library), issue)
             found += [kept] if kept else []
-    return found
+    told = {each.rule_id for each in found}
+    return found + [each for each in _perhaps(case) if each.rule_id not in told]
+
+
+def _perhaps(case: Case) -> Iterator[Finding]:
+    """What would break a client at once, whose library, or its version, is not known: the issues of each library that it
+    can be. They decide nothing, and keep it from being called safe."""
+    for issue in known_issues.brought_by(case.source, case.target):
+        if issue.verdict != BREAKS or issue.when != AT_ONCE or not _can_be_of(case, issue):
+            continue
+        if issue.roles and not issue.roles & set(case.roles):
+            continue
+        found = _finding(
+            case, issue, Suspect("it", issue.library, issue.version_from, issue.version_to, INFERRED)
+        )
+        if found.condition_met == NO or (found.condition_met == CONDITION_UNKNOWN and not found.could_be_met):
+            continue
+        which = ""
+        if issue.library != UNKNOWN_LIBRARY:
+            which = f"it is {issue.library} {known_issues.versions_of(issue)}"
+        yield replace(
+            found,
+            condition=" and ".join(filter(None, (which, issue.condition))),
+            condition_met=CONDITION_UNKNOWN,
+            could_be_met=True,
+            settled_by="; ".join(filter(None, ("its library and version", found.settled_by))),
+        )
+
+
+def _can_be_of(case: Case, issue: KnownIssue) -> bool:
+    """Whether a client whose library, or its version, is not known can be one that an issue is about.
+
+    Where the library is known, each version of it can be. Where it is not, only what concerns logging in counts, which no
+    request shows, and only for clients that log in: one that declares a name which the knowledge base does not have can be
+    any library that it does not have either, and so can one whose requests no known library sends; any other is one of
+    those that send them, or the one whose default client id it has.
+    """
+    identity, evidence = case.identity, case.evidence
+    if identity is not None and not case.contradiction:
+        return issue.library == identity.library and (
+            identity.version is None
+            or (not identity.version_decides and issue.version_from <= identity.version <= issue.version_to)
+        )
+    if not (issue.condition_test.is_about_login and _logs_in(evidence)):
+        return False
+    if case.contradiction or evidence.declares_software:
+        return issue.library == UNKNOWN_LIBRARY
+    if issue.library == fingerprints.by_client_id(evidence.client_id)[0]:
+        return True
+    profiles = inference.candidates(case)
+    if case.looks_like and case.looks_like.named:
+        profiles = tuple(each for each in profiles if each.library == case.looks_like.library) or profiles
+    if not profiles:
+        return issue.library == UNKNOWN_LIBRARY
+    return any(
+        each.library == issue.library and each.since <= issue.version_to and issue.version_from <= each.until
+        for each in profiles
+    )
+
+
+def _logs_in(evidence: ClientEvidence) -> bool:
+    protocol = (evidence.security_protocol or "").upper()
+    return protocol.startswith("SASL") or bool(not protocol and conditions.possible_mechanisms(evidence))
 
 
 def _kept(case: Case, found: Finding, issue: KnownIssue) -> Finding | None:

@@ -32,6 +32,8 @@ from client_telemetry.compatibility.verdict import (
 FILE = "known_issues.csv"
 ANY_LIBRARY = "*"
 """Stands for whatever library was seen to use the issue's API."""
+UNKNOWN_LIBRARY = "?"
+"""Stands for a library that the knowledge base does not have: what brokers refuse at a login since some release."""
 COLUMNS = (
     "rule_id",
     "library",
@@ -120,7 +122,7 @@ def known() -> tuple[KnownIssue, ...]:
         of_roles = frozenset(row["roles"].split())
         if of_roles - set(roles.ROLES):
             raise DamagedKnowledge(FILE, line, f"roles {row['roles']!r} has one that is not known")
-        if row["library"] != ANY_LIBRARY and not client_ranges.named(row["library"]):
+        if row["library"] not in (ANY_LIBRARY, UNKNOWN_LIBRARY) and not client_ranges.named(row["library"]):
             raise DamagedKnowledge(
                 FILE,
                 line,
@@ -164,6 +166,8 @@ def known() -> tuple[KnownIssue, ...]:
                 source=row["source"],
             )
         )
+        if row["library"] == UNKNOWN_LIBRARY and not found[-1].condition_test.is_about_login:
+            raise DamagedKnowledge(FILE, line, "an issue of unknown libraries is about logging in")
     return tuple(found)
 
 

@@ -68,6 +68,8 @@ def text() -> str:
 def _concerned(issue: KnownIssue) -> str:
     if issue.library == known_issues.ANY_LIBRARY:
         return f"any that uses {apis.name(issue.api_key or 0)}"
+    if issue.library == known_issues.UNKNOWN_LIBRARY:
+        return "any that is not known"
     return f"{issue.library} {known_issues.versions_of(issue)}"
 
 

@@ -74,6 +74,10 @@ def _observed(case: Case, key: int) -> Finding | None:
         return None  # between brokers, or newer than the knowledge base: no statement
     outside = [use for use in uses if target is None or not _within(use.version, target.served)]
     if not outside:
+        if _may_choose_what_is_refused(case, key):
+            seen = format_versions([use.version for use in uses])
+            why = f"was seen with version {seen}; {case.target} offers higher ones, and refuses them"
+            return _not_known(case, key, why)
         return _finding(case, key, SAFE, OBSERVED, uses) if key in case.dropped else None
     if target is None:
         return _finding(case, key, BREAKS, OBSERVED, outside)
@@ -91,6 +95,18 @@ def _observed(case: Case, key: int) -> Finding | None:
     seen = format_versions([use.version for use in uses])
     why = f"as {case.source} offers no better" if below else "and whether it has a lower one is not known"
     return _not_known(case, key, f"was seen with version {seen} only, {why}")
+
+
+def _may_choose_what_is_refused(case: Case, key: int) -> bool:
+    """Whether a client of no known library may choose a version that the target advertises and refuses, as one that waits
+    for a feature level. That it did not on the source proves nothing: franz-go 1.19.0 goes by the finalized features."""
+    target = case.target_api(key)
+    return (
+        (case.identity is None or case.identity.version is None)
+        and target is not None
+        and target.advertised.max > target.served.max
+        and not inference.takes_what_is_served(case, key)
+    )
 
 
 def _unseen(case: Case, key: int) -> Finding | None:

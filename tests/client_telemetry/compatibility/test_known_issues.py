@@ -71,3 +71,8 @@ def test_subscription_condition(subscriptions, client_roles, met):
         )
         == met
     )
+
+
+def test_an_issue_of_unknown_libraries_is_about_logging_in():
+    unknown = [each for each in ISSUES.values() if each.library == known_issues.UNKNOWN_LIBRARY]
+    assert unknown and all(each.condition_test.is_about_login for each in unknown)
