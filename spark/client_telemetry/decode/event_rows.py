@@ -47,6 +47,7 @@ def event_row(key: ObjectKey, offset: int, event: ConnectionEvent, is_other_day:
         _connections(event),
         sorted(event.cut_fields),
         event.client.sasl_mechanism if event.client.HasField("sasl_mechanism") else None,
+        sorted({each for each in event.client_instance_ids if len(each) == 16}),
         sorted(flags),
         str(key),
         offset,

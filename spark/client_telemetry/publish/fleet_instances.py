@@ -50,6 +50,20 @@ def of_clients(connections: DataFrame) -> DataFrame:
     )
 
 
+def given_instances(connections: DataFrame) -> DataFrame:
+    """One row per client instance id that brokers gave in answers to GetTelemetrySubscriptions: CLIENT_KEY,
+    `client_addresses`, `broker_ids`, `first_evidence_at`, `last_evidence_at`. Rows of `client_connections` of the day;
+    only request logs have the answers."""
+    given = connections.select("*", F.explode("given_instance_ids").alias("given"))
+    return given.groupBy(F.col("given").alias("client_instance_id")).agg(
+        *(F.min_by(name, "first_seen_at").alias(name) for name in CLIENT_KEY),
+        F.array_sort(F.collect_set("client_address")).alias("client_addresses"),
+        F.array_sort(F.collect_set("broker_id")).alias("broker_ids"),
+        F.min("first_seen_at").alias("first_evidence_at"),
+        F.max("last_seen_at").alias("last_evidence_at"),
+    )
+
+
 def resource_labels(pushes: DataFrame) -> DataFrame:
     """One row per client instance that has any: the values of LABELS in its pushes. Rows of `client_pushes`."""
     labels = pushes.where(F.col("client_instance_id").isNotNull()).select(

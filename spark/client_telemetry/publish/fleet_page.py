@@ -13,6 +13,7 @@ from client_telemetry.pipeline.stage import Outcome, Stage, days, parser, run
 from client_telemetry.publish.fleet_instances import (
     LABELS,
     delivered_metrics,
+    given_instances,
     of_clients,
     refused_pushes,
     resource_labels,
@@ -63,6 +64,12 @@ def _publish_day(
     clients = rows(CLIENTS)
     instances = _instances(stage, day, rows(CLIENT_SESSIONS), snapshots)
     connections = _of_the_day(stage, CLIENT_CONNECTIONS, day, snapshots)
+    pushed = {bytes(row["client_instance_id"]) for row in instances}
+    never_pushed = [
+        row.asDict()
+        for row in given_instances(connections).collect()
+        if bytes(row["client_instance_id"]) not in pushed
+    ]
     seen = {client_key(row): row for row in of_clients(connections).collect()}
     fleet = build_fleet_day(
         day,
@@ -77,6 +84,7 @@ def _publish_day(
             row.asDict()
             for row in refused_pushes(_of_the_day(stage, CLIENT_PUSHES, day, snapshots)).collect()
         ],
+        never_pushed=never_pushed,
         cluster_id=stage.cluster,
         cluster_name=args.cluster_name,
         snapshots={table.name: snapshots[table.name] for table in READ},
@@ -85,7 +93,7 @@ def _publish_day(
         created_at=dt.datetime.now(dt.UTC),
     )
     addresses = {key: row["addresses"] for key, row in seen.items()}
-    index = SearchIndex(fleet.cluster_name, day.isoformat(), clients, instances, addresses)
+    index = SearchIndex(fleet.cluster_name, day.isoformat(), clients, instances, addresses, never_pushed)
     with published_place(args.publish, f"fleet/{folder_name(fleet.cluster_name)}") as place:
         folder = publish_fleet_day(fleet, index, place.root)
         return place.shown(folder / PAGE), fleet.sentence

@@ -199,6 +199,7 @@ def _of_the_day(midnight: Column) -> dict[str, Column]:
         "last_sequence": F.max(_today("sequence")),
         "group_ids": F.collect_set(_today("group_ids")),
         "transactional_ids": F.collect_set(_today("transactional_ids")),
+        "given_instance_ids": F.collect_set(_today("given_instance_ids")),
     }
 
 
@@ -291,6 +292,7 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
         "source_objects": F.array_sort("source_objects"),
         "group_ids": _smallest("group_ids"),
         "transactional_ids": _smallest("transactional_ids"),
+        "given_instance_ids": _smallest("given_instance_ids"),
         "flags": flags(
             CLIENT_CONNECTIONS,
             {

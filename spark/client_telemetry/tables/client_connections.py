@@ -12,6 +12,7 @@ from client_telemetry.tables.table import (
     STRING,
     STRINGS,
     TIMESTAMP,
+    ArrayType,
     Column,
     Table,
 )
@@ -120,6 +121,12 @@ CLIENT_CONNECTIONS = Table(
         Column("uses_sequence", LONG, "Sequence of that event", nullable=False),
         Column("group_ids", STRINGS, "Seen in requests, sorted, at most 16", nullable=False),
         Column("transactional_ids", STRINGS, "Seen in requests, sorted, at most 16", nullable=False),
+        Column(
+            "given_instance_ids",
+            ArrayType(BINARY),
+            "Client instance ids (KIP-714), 16 bytes each, that the broker gave or confirmed in answers to "
+            "GetTelemetrySubscriptions, sorted, at most 16; null or empty where the source has no answers",
+        ),
         Column(
             "client_instance_id",
             BINARY,

@@ -2,6 +2,7 @@
 
 from client_telemetry.tables.table import (
     API_USES,
+    BINARY,
     BROKER_ID,
     BROKER_INCARNATION,
     CLIENT_CONNECTION,
@@ -13,6 +14,7 @@ from client_telemetry.tables.table import (
     STRING,
     STRINGS,
     TIMESTAMP,
+    ArrayType,
     Column,
     Table,
 )
@@ -61,6 +63,12 @@ CONNECTION_EVENTS = Table(
             nullable=False,
         ),
         Column("sasl_mechanism", STRING, "SASL mechanism; null = the source cannot tell, or not SASL"),
+        Column(
+            "given_instance_ids",
+            ArrayType(BINARY),
+            "Client instance ids (KIP-714), 16 bytes each, that the broker gave or confirmed in answers to "
+            "GetTelemetrySubscriptions, sorted, at most 16; null or empty where the source has no answers",
+        ),
         Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
         *SOURCE,
     ),

@@ -1,8 +1,11 @@
 """What each client instance delivered, from points of any kind."""
 
+import datetime as dt
+
 from client_telemetry.publish.fleet_instances import (
     SHARE_CONSUMER,
     delivered_metrics,
+    given_instances,
     of_clients,
     refused_pushes,
     resource_labels,
@@ -83,3 +86,25 @@ def test_refused_pushes_by_client_and_error(spark):
         for row in refused_pushes(spark.createDataFrame(rows, schema)).collect()
     }
     assert found == {117: (2, 1), 89: (1, 1)}
+
+
+def test_instances_that_brokers_gave_an_id(spark):
+    schema = (
+        "principal string, client_id string, client_software_name string, client_software_version string, "
+        "client_address string, broker_id int, first_seen_at timestamp, last_seen_at timestamp, "
+        "given_instance_ids array<binary>"
+    )
+    at = [dt.datetime(2026, 11, 21, hour, tzinfo=dt.UTC) for hour in range(4)]
+    rows = [
+        ("p", "a", "n", "v", "10.0.0.2", 2, at[1], at[3], [A]),
+        ("p", "a", "n", "v", "10.0.0.1", 1, at[0], at[2], [A, B]),
+        ("p", "b", "n", "v", "10.0.0.1", 1, at[0], at[2], []),
+        ("p", "c", "n", "v", "10.0.0.1", 1, at[0], at[2], None),
+    ]
+    found = {
+        bytes(row["client_instance_id"]): row
+        for row in given_instances(spark.createDataFrame(rows, schema)).collect()
+    }
+    assert set(found) == {A, B}
+    assert (found[A]["client_id"], found[A]["client_addresses"]) == ("a", ["10.0.0.1", "10.0.0.2"])
+    assert (found[A]["broker_ids"], found[B]["broker_ids"]) == ([1, 2], [1])

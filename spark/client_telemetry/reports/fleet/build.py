@@ -10,9 +10,18 @@ from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.coverage import coverage
 from client_telemetry.reports.fleet import client_metrics, refused, request_versions, software
-from client_telemetry.reports.fleet.model import SCHEMA_VERSION, FleetClient, FleetDay, QualityCheck
+from client_telemetry.reports.fleet.model import (
+    SCHEMA_VERSION,
+    FleetClient,
+    FleetDay,
+    NeverPushed,
+    QualityCheck,
+)
 from client_telemetry.reports.fleet.sentence import sentence
 from client_telemetry.reports.upgrade.build import quality_warnings
+from client_telemetry.subscriptions.instances import kafka_uuid
+
+_SOFTWARE = ("client_software_name", "client_software_version")
 
 COUNTS = {
     "clients": "clients: principal, client id, software name and version",
@@ -48,6 +57,7 @@ def build_fleet_day(
     earlier: Mapping[date, Sequence[Mapping[str, Any]] | None],
     *,
     refused_pushes: Iterable[Mapping[str, Any]] = (),
+    never_pushed: Iterable[Mapping[str, Any]] = (),
     cluster_id: str,
     cluster_name: str | None = None,
     snapshots: Mapping[str, int] | None = None,
@@ -57,7 +67,7 @@ def build_fleet_day(
 ) -> FleetDay:
     """The fleet of one day. Rows are as read from `clients`, `broker_hours`, `brokers` and `quality_results` (the last
     result of each expectation) of the day, times with their zone. `instances`: see client_metrics.py;
-    `asked_without_push`: see software.fleet_clients. `refused_pushes`: see refused.py. `earlier`: rows of `clients` of days_compared(day); None = that day was not processed."""
+    `asked_without_push`: see software.fleet_clients. `refused_pushes`: see refused.py. `never_pushed`: rows of publish/fleet_instances.given_instances. `earlier`: rows of `clients` of days_compared(day); None = that day was not processed."""
     release = _oldest_release(broker_rows)
     clients = software.fleet_clients(client_rows, asked_without_push, release)
     seen = coverage(day, day, None, hour_rows, broker_rows)
@@ -92,6 +102,7 @@ def build_fleet_day(
         instances_of_unknown_kind=of_unknown_kind,
         subscriptions_known=subscriptions.known and all(each.subscribed is not None for each in metrics),
         refused_pushes=refused.refused_pushes(refused_pushes),
+        never_pushed=_never_pushed(never_pushed),
         request_counts=request_versions.request_counts(
             hour_rows, filter(software.is_client, client_rows), nobodys, release
         ),
@@ -102,6 +113,20 @@ def build_fleet_day(
         knowledge_version=knowledge_version,
         code_version=code_version,
     )
+
+
+def _never_pushed(rows: Iterable[Mapping[str, Any]]) -> tuple[NeverPushed, ...]:
+    found = [
+        NeverPushed(
+            kafka_uuid(bytes(row["client_instance_id"])),
+            *(row[name] for name in ("client_id", "principal", *_SOFTWARE)),
+            tuple(row["client_addresses"]),
+            row["first_evidence_at"],
+            row["last_evidence_at"],
+        )
+        for row in rows
+    ]
+    return tuple(sorted(found, key=lambda each: (each.client_id or "", each.client_instance_id)))
 
 
 def _oldest_release(brokers: Iterable[Mapping[str, Any]]) -> str | None:

@@ -14,6 +14,7 @@ from client_telemetry.reports.fleet.model import (
     FleetDay,
     FleetVersion,
     MetricOfLibrary,
+    NeverPushed,
     QualityCheck,
     RefusedPushes,
     RelatedClient,
@@ -55,6 +56,7 @@ def files(fleet: FleetDay, index: SearchIndex) -> dict[str, str]:
         "deprecated.csv": _csv(fleet, DeprecatedVersion, fleet.deprecated),
         "metrics.csv": _csv(fleet, MetricOfLibrary, fleet.metrics),
         "requests.csv": _csv(fleet, UnexplainedRequests, fleet.request_counts.versions),
+        "never_pushed.csv": _csv(fleet, NeverPushed, fleet.never_pushed),
         "refused.csv": _csv(fleet, RefusedPushes, fleet.refused_pushes),
         "quality.csv": _csv(fleet, QualityCheck, fleet.quality),
     }

@@ -213,6 +213,21 @@ class RefusedPushes:
 
 
 @dataclass(frozen=True)
+class NeverPushed:
+    """A client instance that a broker gave an id (GetTelemetrySubscriptions) and that did not push on the day."""
+
+    client_instance_id: str
+    """As Kafka prints it."""
+    client_id: str | None
+    principal: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    client_addresses: tuple[str, ...]
+    first_at: datetime
+    last_at: datetime
+
+
+@dataclass(frozen=True)
 class UnexplainedRequests:
     """Requests of one version that brokers counted and that no connection of a known client explains."""
 
@@ -284,6 +299,8 @@ class FleetDay:
     subscriptions_known: bool
     refused_pushes: tuple[RefusedPushes, ...]
     """Most pushes first."""
+    never_pushed: tuple[NeverPushed, ...]
+    """By client id; of dumps from request logs."""
     request_counts: RequestCounts
     coverage: Coverage
     quality: tuple[QualityCheck, ...]

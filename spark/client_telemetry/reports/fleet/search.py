@@ -12,18 +12,22 @@ from client_telemetry.reports.upgrade.document import timestamp
 from client_telemetry.reports.upgrade.wording import NOT_DECLARED
 
 SCHEMA_VERSION = 1
+NEVER_PUSHED = "never_pushed"
+"""In place of a session's end: it asked for its subscription and did not push."""
 
 
 @dataclass(frozen=True)
 class SearchIndex:
     """`clients`: rows of `clients`; `instances`: rows of `client_sessions`; `addresses`: key of a client (client_key)
-    to all of its addresses, where they are known."""
+    to all of its addresses, where they are known. `never_pushed`: instances that got an id and did not push, rows of
+    publish/fleet_instances.given_instances."""
 
     cluster_name: str
     day: str
     clients: Sequence[Mapping[str, Any]]
     instances: Sequence[Mapping[str, Any]]
     addresses: Mapping[tuple[Any, ...], Iterable[str]]
+    never_pushed: Sequence[Mapping[str, Any]] = ()
 
     def document(self) -> str:
         """Client-supplied strings come twice: as they are, to be compared, and `shown`, to be displayed."""
@@ -32,7 +36,7 @@ class SearchIndex:
             "cluster": self.cluster_name,
             "day": self.day,
             "clients": [self._client(row) for row in self.clients],
-            "instances": [self._instance(row) for row in self.instances],
+            "instances": [self._instance(row) for row in (*self.instances, *map(_silent, self.never_pushed))],
         }
         return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
 
@@ -51,7 +55,7 @@ class SearchIndex:
     def _instance(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return {
             **_identity(row),
-            "client_instance_id": row["client_instance_id"].hex(),
+            "client_instance_id": bytes(row["client_instance_id"]).hex(),
             **_groups(row),
             "racks": list(row.get("racks") or ()),
             "addresses": list(row["client_addresses"]),
@@ -61,6 +65,10 @@ class SearchIndex:
             "last_seen_at": timestamp(row["last_evidence_at"]),
             "end_reason": row["end_reason"],
         }
+
+
+def _silent(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "pushes": 0, "end_reason": NEVER_PUSHED}
 
 
 def _groups(row: Mapping[str, Any]) -> dict[str, list[str]]:

@@ -6,6 +6,7 @@ old clients ask for nothing), so of them those count as opened that are first se
 been seen or are over. A connection is seen to close only where a server log says that a request was refused.
 """
 
+import base64
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,6 +16,7 @@ from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ConnectionEve
 from client_telemetry.sources.request_log.broker_survey import addresses
 from client_telemetry.sources.request_log.request_entry import (
     API_VERSIONS,
+    GET_TELEMETRY_SUBSCRIPTIONS,
     PUSH_TELEMETRY,
     RequestEntry,
     received_nanos,
@@ -40,8 +42,8 @@ _BROKERS_CLIENT_ID = re.compile(
 
 class _Connection:
     __slots__ = (
-        "address", "announced", "api_versions_error", "between_brokers", "client_id", "essences", "greeted", "groups", "last",
-        "listener", "opened", "port", "principal", "protocol", "sent", "software", "transactional_ids", "unsaid",
+        "address", "announced", "api_versions_error", "between_brokers", "client_id", "essences", "greeted", "groups",
+        "instance_ids", "last", "listener", "opened", "port", "principal", "protocol", "sent", "software", "transactional_ids", "unsaid",
         "uses",
     )  # fmt: skip
 
@@ -55,6 +57,7 @@ class _Connection:
         self.api_versions_error: int | None = None
         self.groups: tuple[str, ...] = ()
         self.transactional_ids: tuple[str, ...] = ()
+        self.instance_ids: tuple[str, ...] = ()
         self.uses: dict[tuple[int, int], list[int]] = {}
         self.between_brokers = self.announced = False
         self.unsaid = True
@@ -62,7 +65,7 @@ class _Connection:
 
 
 _NOT_KEPT = ("uses", "essences")
-_READ_WHOLE = (API_VERSIONS, PUSH_TELEMETRY)
+_READ_WHOLE = (API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
 
 
 class ConnectionWatch:
@@ -215,6 +218,8 @@ class ConnectionWatch:
             self.between_brokers += 1
         connection.groups = _with(connection.groups, request.get("groupId"))
         connection.transactional_ids = _with(connection.transactional_ids, request.get("transactionalId"))
+        if key == GET_TELEMETRY_SUBSCRIPTIONS and not entry.response.get("errorCode"):
+            connection.instance_ids = _with(connection.instance_ids, entry.response.get("clientInstanceId"))
         use = connection.uses.get((key, entry.api_version))
         if use is None:
             use = connection.uses[key, entry.api_version] = [0, 0, at, at]
@@ -284,6 +289,15 @@ def _with(ids: tuple[str, ...], new: object) -> tuple[str, ...]:
     return ids
 
 
+def _instance_id(text: str) -> bytes | None:
+    """16 bytes of a Kafka Uuid."""
+    try:
+        decoded = base64.urlsafe_b64decode(f"{text}==")
+    except ValueError:
+        return None
+    return decoded if len(decoded) == 16 and any(decoded) else None
+
+
 def _replica_id(request: dict[str, Any]) -> int:
     """Of Fetch, ListOffsets, OffsetForLeaderEpoch: -1 and below are consumers, else the broker that asks."""
     state = request.get("replicaState")
@@ -321,6 +335,7 @@ def _event(kind: int, at: int, connection_id: str, connection: _Connection) -> C
         last_request_at_nanos=connection.opened if kind == ConnectionEvent.OPENED else connection.last,
         group_ids=connection.groups,
         transactional_ids=connection.transactional_ids,
+        client_instance_ids=filter(None, map(_instance_id, connection.instance_ids)),
     )
     if kind != ConnectionEvent.OPENED:
         for (key, version), (requests, rejected, first, last) in sorted(connection.uses.items()):

@@ -13,7 +13,7 @@ import orjson
 
 from client_telemetry.compatibility import apis
 
-API_VERSIONS, PUSH_TELEMETRY, METADATA, PRODUCE, FETCH = 18, 72, 3, 0, 1
+API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY, METADATA, PRODUCE, FETCH = 18, 71, 72, 3, 0, 1
 
 
 class BadEntry(ValueError):

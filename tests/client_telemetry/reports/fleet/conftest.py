@@ -109,6 +109,7 @@ def build():
         earlier=None,
         asked=None,
         refused=(),
+        never_pushed=(),
     ):
         return build_fleet_day(
             DAY,
@@ -120,6 +121,7 @@ def build():
             quality,
             earlier or {},
             refused_pushes=refused,
+            never_pushed=never_pushed,
             cluster_id=CLUSTER_ID,
             cluster_name="fleet",
             created_at=AT,

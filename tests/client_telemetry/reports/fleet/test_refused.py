@@ -35,6 +35,27 @@ def test_they_are_on_the_page_and_in_a_table(build, day_rows):
     assert made["refused.csv"].count("\r\n") == 3 and "'=x" in made["refused.csv"]
 
 
+def test_instances_that_asked_and_did_not_push_are_named_and_found(build, day_rows):
+    row = {
+        "principal": "User:orders",
+        "client_id": "<orders>",
+        "client_software_name": "apache-kafka-java",
+        "client_software_version": "4.3.1",
+        "client_instance_id": bytes(range(16)),
+        "client_addresses": ["10.0.0.1"],
+        "broker_ids": [1],
+        "first_evidence_at": day_rows.AT,
+        "last_evidence_at": day_rows.AT,
+    }
+    fleet = build(never_pushed=[row], asked={("User:orders", "<orders>", "apache-kafka-java", "4.3.1"): 1})
+    made = files(fleet, SearchIndex("fleet", str(day_rows.DAY), [], [], {}, [row]))
+    for name in ("index.html", "never_pushed.csv", "fleet.json"):
+        assert "AAECAwQFBgcICQoLDA0ODw" in made[name]
+    assert "<orders>" not in made["index.html"]
+    assert '"client_instance_id":"000102030405060708090a0b0c0d0e0f"' in made["search.json"]
+    assert '"end_reason":"never_pushed"' in made["search.json"]
+
+
 def test_the_search_index_has_groups_transactional_ids_and_racks(day_rows):
     instance = day_rows.instance(racks=["eu-1"], group_ids=["g"], transactional_ids=["tx"])
     client = day_rows.client(group_ids=["g"], transactional_ids=["tx"])

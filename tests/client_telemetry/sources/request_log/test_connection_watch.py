@@ -88,3 +88,20 @@ def test_other_brokers_are_left_out(line):
 
 def test_a_consumer_is_no_follower():
     assert len(_watch(json_line(10, FETCH, {"replicaId": -1}))) == 1
+
+
+def test_instance_ids_that_the_broker_gave():
+    asks = (71, "GET_TELEMETRY_SUBSCRIPTIONS", 0)
+    events = _watch(
+        json_line(10, asks, {"clientInstanceId": "AAAAAAAAAAAAAAAAAAAAAA"}, _given("vbIwPY8MTDqgVD2pmFLUQw")),
+        json_line(20, asks, {"clientInstanceId": "vbIwPY8MTDqgVD2pmFLUQw"}, _given("vbIwPY8MTDqgVD2pmFLUQw")),
+        json_line(30, asks, {}, {"errorCode": 89, "clientInstanceId": "AAECAwQFBgcICQoLDA0ODw"}),
+        json_line(40, asks, {}, _given("AAAAAAAAAAAAAAAAAAAAAA")),
+        json_line(50, asks, {}, _given("no id")),
+        json_line(60, asks, {}, "cut"),
+    )
+    assert [each.hex() for each in events[-1].client_instance_ids] == ["bdb2303d8f0c4c3aa0543da99852d443"]
+
+
+def _given(instance_id: str) -> dict:
+    return {"throttleTimeMs": 0, "errorCode": 0, "clientInstanceId": instance_id}
