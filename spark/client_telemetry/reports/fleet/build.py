@@ -21,8 +21,6 @@ from client_telemetry.reports.fleet.sentence import sentence
 from client_telemetry.reports.upgrade.build import quality_warnings
 from client_telemetry.subscriptions.instances import kafka_uuid
 
-_SOFTWARE = ("client_software_name", "client_software_version")
-
 COUNTS = {
     "clients": "clients: principal, client id, software name and version",
     "instances": "client instances that pushed metrics (KIP-714)",
@@ -119,7 +117,10 @@ def _never_pushed(rows: Iterable[Mapping[str, Any]]) -> tuple[NeverPushed, ...]:
     found = [
         NeverPushed(
             kafka_uuid(bytes(row["client_instance_id"])),
-            *(row[name] for name in ("client_id", "principal", *_SOFTWARE)),
+            row["client_id"],
+            row["principal"],
+            row["client_software_name"],
+            row["client_software_version"],
             tuple(row["client_addresses"]),
             row["first_evidence_at"],
             row["last_evidence_at"],
