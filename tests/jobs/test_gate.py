@@ -19,7 +19,7 @@ from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
-from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, NOON, Pipeline, event, push
+from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, NOON, Pipeline, connection, event, push
 
 SLICE = {"cluster_id", "dt", "report_id"}
 BAD_ROWS = Path(__file__).parents[1] / "data" / "bad_rows"
@@ -183,3 +183,20 @@ def test_a_suite_that_checks_less_than_it_declares_fails_the_gate(published, mon
 def test_a_question_gets_its_verdict_on_what_was_observed(published):
     (verdict,) = published.rows(UPGRADE_VERDICTS)
     assert (verdict["verdict"], verdict["confidence"], verdict["roles"]) == ("safe", "observed", ["producer"])
+
+
+def test_a_client_of_which_only_pushes_are_seen_gets_a_row(pipeline, dump):
+    """Mode `off`, or outside a sampled window: there are pushes and not one connection."""
+    with dump(pipeline) as out:
+        out.append_push(push())
+        out.append_connection_event(
+            event(1, client=connection(client_id="other", connection_id="10.0.0.9:9092-10.0.0.2:40002-0-1"))
+        )
+    pipeline.run_day()
+    pipeline.done("impact", report_id="report", to="4.0.0")
+    pushed = {row["client_id"]: row for row in pipeline.rows(UPGRADE_VERDICTS)}["orders"]
+    assert (pushed["verdict"], pushed["connections"], pushed["broker_ids"]) == (
+        "insufficient_evidence",
+        0,
+        [],
+    )

@@ -94,7 +94,7 @@ def _uses_elsewhere(connections: DataFrame, asked: Question) -> DataFrame:
 
 def by_pushes_only(profiled: DataFrame, asked: Question) -> DataFrame:
     """Clients that pushed metrics (KIP-714) before the cut and of which no connection was seen, as rows of `evidence`
-    without requests. `profiled`: rows of `clients` of the days."""
+    without requests and brokers. `profiled`: rows of `clients` of the days."""
     clients = (
         keyed_by_client(profiled.where(~_unidentified()))
         .groupBy(*_CLIENT)
@@ -102,6 +102,7 @@ def by_pushes_only(profiled: DataFrame, asked: Question) -> DataFrame:
             F.sum(F.col("connections") + F.col("refusals")).alias("connections"),
             F.min("first_seen_at").alias("first_seen_at"),
             F.max("last_seen_at").alias("last_seen_at"),
+            F.array().cast("array<int>").alias("broker_ids"),
         )
     )
     pushed = clients.where("connections = 0")

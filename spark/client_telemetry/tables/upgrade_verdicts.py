@@ -96,7 +96,12 @@ UPGRADE_VERDICTS = Table(
         *APPLICATION,
         Column("connections", LONG, "Connections that are evidence", nullable=False),
         Column("requests", LONG, "Requests that are evidence", nullable=False),
-        Column("broker_ids", INTS, "Brokers that saw the client, sorted", nullable=False),
+        Column(
+            "broker_ids",
+            INTS,
+            "Brokers that saw connections of the client, sorted; empty if only its pushes were seen",
+            nullable=False,
+        ),
         Column("first_seen_at", TIMESTAMP, "First evidence used", nullable=False),
         Column("last_seen_at", TIMESTAMP, "Last evidence used", nullable=False),
     ),
