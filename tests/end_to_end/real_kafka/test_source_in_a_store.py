@@ -14,7 +14,7 @@ from client_telemetry.sources.conversion import Conversion, Source, convert_new
 from client_telemetry.sources.log_files import NoLogs, find_logs
 
 from .kafka_broker import CHECKOUT
-from .object_store import ACCESS_KEY, BUCKET, SECRET_KEY, ObjectStore
+from .object_store import BUCKET, SECRET_KEY, ObjectStore
 
 LOG = CHECKOUT / "include" / "sample" / "request_logs" / "kafka-4.0.1-json.request.log.zst"
 COLLECTED = CHECKOUT / "tests" / "data" / "sources" / "collector"
@@ -36,10 +36,7 @@ def empty(store) -> None:
 
 
 def url(store: ObjectStore, path: str) -> str:
-    return (
-        f"s3://{ACCESS_KEY}:{SECRET_KEY}@{BUCKET}/{path}"
-        f"?scheme=http&endpoint_override=127.0.0.1:{store.port}&region=us-east-1"
-    )
+    return f"s3://{BUCKET}/{path}?scheme=http&endpoint_override=127.0.0.1:{store.port}&region=us-east-1"
 
 
 def put(store: ObjectStore, path: str, data: bytes) -> None:
