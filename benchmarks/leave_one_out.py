@@ -12,8 +12,11 @@ from functools import partial
 
 from client_telemetry.compatibility import (
     advice,
+    case,
     client_ranges,
     fingerprints,
+    fixes,
+    identification,
     inference,
     knowledge,
     known_issues,
@@ -52,7 +55,7 @@ def _without_library(library: str, file: str, columns: tuple[str, ...]) -> list[
 
 
 def _forget() -> None:
-    for module in (*_READERS, software, inference, advice):
+    for module in (*_READERS, software, inference, advice, case, identification, fixes):
         for each in vars(module).values():
             if hasattr(each, "cache_clear") and each.__module__ == module.__name__:
                 each.cache_clear()

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from client_telemetry.compatibility import (
     apis,
@@ -25,6 +26,20 @@ from client_telemetry.compatibility.software import Identity
 from client_telemetry.compatibility.verdict import DECLARED, INFERRED
 
 
+class Known(NamedTuple):
+    """What the evidence tells of a client, whatever the target: the fields of Case of the same names."""
+
+    uses: Mapping[int, list[ApiUse]]
+    identity: Identity | None
+    identity_confidence: str
+    fingerprint: Fingerprint | None
+    looks_like: Identification | None
+    seen_roles: tuple[str, ...]
+    roles: tuple[str, ...]
+    contradiction: str
+    failing: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Case:
     evidence: ClientEvidence
@@ -32,6 +47,10 @@ class Case:
     """The release that the brokers run, exact."""
     target: str
     """The release that they are to run, exact."""
+    levels: Mapping[str, int]
+    """Feature levels that are finalized on the target's brokers."""
+    vendor: str | None
+    """Whose build the target's brokers run; None where that is not known."""
     uses: Mapping[int, list[ApiUse]]
     """API key -> versions in use."""
     identity: Identity | None
@@ -46,10 +65,6 @@ class Case:
     """The seen ones; where none was seen, those that a client of a known library is assumed to have."""
     contradiction: str
     """Why the declared software does not explain what was seen; empty when it does."""
-    levels: Mapping[str, int]
-    """Feature levels that are finalized on the target's brokers."""
-    vendor: str | None
-    """Whose build the target's brokers run; None where that is not known."""
     failing: tuple[str, ...]
     """Why it fails on the source already; empty where nothing shows that it does."""
 
@@ -62,40 +77,34 @@ class Case:
         levels: Mapping[str, int] | None = None,
         vendor: str | None = APACHE_KAFKA,
     ) -> "Case":
-        uses, identity, confidence = versions_in_use(evidence), software.identify(evidence), DECLARED
-        fingerprint = looks_like = None
-        if identity is None:
-            identity, confidence = _named_elsewhere(evidence, uses, source), INFERRED
-        if identity is None:
-            fingerprint = fingerprints.of(evidence.client_id, uses, source)
-            looks_like = identification.of(evidence.client_id, uses, source, evidence.product)
-        failing = failures.now(evidence, uses, source)
-        seen = roles.seen_in(
-            {*uses, *failures.refused(evidence, uses), *(_elsewhere(evidence) if failing else ())}
-        )
-        known = identity is not None or (fingerprint is not None and fingerprint.by_client_id)
-        return cls(
-            evidence,
-            source,
-            target,
-            uses,
-            identity,
-            confidence,
-            fingerprint,
-            looks_like,
-            seen,
-            seen or (roles.ASSUMED if known else ()),
-            _contradiction(identity, uses),
-            features.newest(target) if levels is None else levels,
-            vendor,
-            failing,
-        )
+        """`source`: what the brokers run on which the evidence was seen."""
+        levels = features.newest(target) if levels is None else levels
+        return cls(evidence, source, target, levels, vendor, *_known(evidence, source))
+
+    @classmethod
+    def of_the_way_back(cls, evidence: ClientEvidence, from_release: str, to_release: str) -> "Case":
+        """Brokers return from `to_release` to `from_release`, on which the evidence was seen."""
+        levels = features.newest(from_release)
+        return cls(evidence, to_release, from_release, levels, APACHE_KAFKA, *_known(evidence, from_release))
+
+    def at(self, levels: Mapping[str, int]) -> "Case":
+        """The same at other feature levels of the target."""
+        return replace(self, levels=levels)
 
     @property
     def product(self) -> str | None:
         """The product whose own client id it has."""
         found = products.by_client_id(self.evidence.client_id)
         return found.name if found else self.evidence.product
+
+    @property
+    def libraries(self) -> frozenset[str]:
+        """The libraries whose known issues may be its own."""
+        if self.identity:
+            return frozenset((self.identity.library,))
+        return (
+            frozenset(each.library for each in self.fingerprint.profiles) if self.fingerprint else frozenset()
+        )
 
     @cached_property
     def seen(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
@@ -165,6 +174,34 @@ class Case:
             and client_ranges.covers(identity.library, identity.version)
             and client_ranges.declared(identity, key) is None
         )
+
+
+@lru_cache(maxsize=64)
+def _known(evidence: ClientEvidence, source: str) -> Known:
+    """Of one client, judged on target after target; the cache holds the last ones."""
+    uses, identity, confidence = versions_in_use(evidence), software.identify(evidence), DECLARED
+    fingerprint = looks_like = None
+    if identity is None:
+        identity, confidence = _named_elsewhere(evidence, uses, source), INFERRED
+    if identity is None:
+        fingerprint = fingerprints.of(evidence.client_id, uses, source)
+        looks_like = identification.of(evidence.client_id, uses, source, evidence.product)
+    failing = failures.now(evidence, uses, source)
+    seen = roles.seen_in(
+        {*uses, *failures.refused(evidence, uses), *(_elsewhere(evidence) if failing else ())}
+    )
+    known = identity is not None or (fingerprint is not None and fingerprint.by_client_id)
+    return Known(
+        uses,
+        identity,
+        confidence,
+        fingerprint,
+        looks_like,
+        seen,
+        seen or (roles.ASSUMED if known else ()),
+        _contradiction(identity, uses),
+        failing,
+    )
 
 
 def _elsewhere(evidence: ClientEvidence) -> frozenset[int]:

@@ -1,10 +1,10 @@
 """The verdict engine: one client's evidence and an upgrade in, a verdict with its findings and steps out."""
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from functools import cache
 
-from client_telemetry.compatibility import explanations, known_issues, releases, steps
+from client_telemetry.compatibility import explanations, known_issues, releases, served, steps
 from client_telemetry.compatibility import features as feature_levels
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.conclusion import conclude
@@ -29,28 +29,61 @@ def judge(
     UnusableFeatures.
     """
     source, target = _upgrade(from_release, to_release)
-    levels = feature_levels.complete(features, target)
-    closed = feature_levels.closed(target, levels)
-    case = Case.of(evidence, source, target, levels, vendor)
+    case = Case.of(evidence, source, target, feature_levels.complete(features, target), vendor)
     verdict = conclude(case)
     if releases.is_rollback(source, target):
         return verdict
-
-    def at_levels(other: Mapping[str, int]) -> ClientVerdict:
-        gates = {gate.api_key for gate in set(closed) ^ set(feature_levels.closed(target, other))}
-        if not gates & case.tried and not known_issues.wait_for_features(case.identity, target):
-            return verdict
-        return conclude(Case.of(evidence, source, target, other, vendor))
-
-    before = at_levels(feature_levels.not_finalized(source, target))
+    before = _at_levels(case, verdict, feature_levels.not_finalized(source, target))
+    finalized = _at_levels(case, verdict, feature_levels.newest(target))
     until = explanations.until_finalized(source, target, before, verdict)
     return replace(
         verdict,
-        steps=steps.of(evidence, source, target, before, at_levels(feature_levels.newest(target))),
+        steps=steps.of(evidence, source, target, before, finalized),
         condition="; ".join(filter(None, (until, verdict.condition))),
         explanation=f"{verdict.explanation} {explanations.capitalised(until)}."
         if until
         else verdict.explanation,
+    )
+
+
+def ends_of_an_upgrade(
+    evidence: ClientEvidence, from_release: str, to_release: str
+) -> tuple[ClientVerdict, ClientVerdict]:
+    """The verdicts, without steps, on the target before and after its features are finalized; twice the same for a
+    rollback."""
+    source, target = _upgrade(from_release, to_release)
+    case = Case.of(evidence, source, target)
+    finalized = conclude(case)
+    if releases.is_rollback(source, target):
+        return finalized, finalized
+    return _at_levels(case, finalized, feature_levels.not_finalized(source, target)), finalized
+
+
+def _at_levels(case: Case, verdict: ClientVerdict, levels: Mapping[str, int]) -> ClientVerdict:
+    """The verdict at other feature levels: the same where neither what the client asked for nor an issue of its library
+    depends on what differs."""
+    if levels == case.levels:
+        return verdict
+    closed = set(feature_levels.closed(case.target, case.levels))
+    gates = {gate.api_key for gate in closed ^ set(feature_levels.closed(case.target, levels))}
+    if not gates & case.tried and not known_issues.wait_for_features(case.libraries, case.tried, case.target):
+        return verdict
+    return conclude(case.at(levels))
+
+
+@cache
+def what_decides(from_release: str, to_release: str) -> Hashable:
+    """All of a target that verdicts follow from, its name aside: a client fares alike on two targets with the same."""
+    source, target = _upgrade(from_release, to_release)
+    issues = (*known_issues.brought_by(source, target), *known_issues.kept_by(source, target))
+    return (
+        tuple(sorted(served.by(target).items())),
+        tuple(sorted(feature_levels.newest(target).items())),
+        feature_levels.closed(target, feature_levels.newest(target)),
+        tuple(sorted(feature_levels.not_finalized(source, target).items())),
+        feature_levels.closed(target, feature_levels.not_finalized(source, target)),
+        tuple(issue.rule_id for issue in issues),
+        releases.is_rollback(source, target),
     )
 
 

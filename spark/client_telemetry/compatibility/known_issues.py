@@ -20,7 +20,6 @@ from client_telemetry.compatibility import (
 )
 from client_telemetry.compatibility.conditions import Circumstances, Condition
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
-from client_telemetry.compatibility.software import Identity
 from client_telemetry.compatibility.verdict import (
     AT_ONCE,
     BREAKS,
@@ -213,16 +212,17 @@ def kept_by(source: str, target: str) -> tuple[KnownIssue, ...]:
 
 
 @cache
-def _waiting(target: str) -> frozenset[str]:
-    return frozenset(
-        issue.library for issue in known() if target in issue.brokers and issue.condition_test.features
+def _waiting(target: str) -> tuple[KnownIssue, ...]:
+    return tuple(issue for issue in known() if target in issue.brokers and issue.condition_test.features)
+
+
+def wait_for_features(libraries: Collection[str], tried: Collection[int], target: str) -> bool:
+    """Whether some issue of these libraries on the target depends on feature levels, or one of any library with an API
+    that was asked for (`tried`)."""
+    return any(
+        issue.api_key in tried if issue.library == ANY_LIBRARY else issue.library in libraries
+        for issue in _waiting(target)
     )
-
-
-def wait_for_features(identity: Identity | None, target: str) -> bool:
-    """Whether some issue of the library on the target depends on feature levels; so too where it is not known which."""
-    libraries = _waiting(target)
-    return ANY_LIBRARY in libraries or (identity is not None and identity.library in libraries)
 
 
 @cache

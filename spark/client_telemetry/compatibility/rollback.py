@@ -78,7 +78,7 @@ def _issues_it_has_again(
     issues = known_issues.brought_by(to_release, from_release)
     if all(each.library == known_issues.ANY_LIBRARY and each.api_key not in uses for each in issues):
         return []
-    found = issue_findings.of(Case.of(evidence, to_release, from_release))
+    found = issue_findings.of(Case.of_the_way_back(evidence, from_release, to_release))
     return [each for each in found if each.decides and not each.already]
 
 

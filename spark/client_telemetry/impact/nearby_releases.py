@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from client_telemetry.compatibility import ClientEvidence, ClientVerdict, features, judge, targets
+from client_telemetry.compatibility.judgement import ends_of_an_upgrade, what_decides
 from client_telemetry.compatibility.verdict import (
     AT_ONCE,
     BREAKS,
@@ -47,7 +48,7 @@ def on_the_way(evidence: ClientEvidence, from_release: str, to_release: str) -> 
     )
 
 
-def _is_worse(before: Outlook, after: ClientVerdict) -> bool:
+def _is_worse(before: Outlook | ClientVerdict, after: ClientVerdict) -> bool:
     return (PRECEDENCE.index(before.verdict), before.when != AT_ONCE) < (
         PRECEDENCE.index(after.verdict),
         after.when != AT_ONCE,
@@ -58,9 +59,15 @@ def on_nearby_targets(
     evidence: ClientEvidence, from_release: str, to_release: str, asked: ClientVerdict
 ) -> dict[str, Judged]:
     """Release to how the client fares there: the one that was asked about and those compared with it."""
-    compared = targets.nearby(from_release, to_release)
-    others = {release: _in_short(on_the_way(evidence, from_release, release)) for release in compared}
-    return {to_release: _in_short(asked), **others}
+    found = {to_release: _in_short(asked)}
+    alike = {what_decides(from_release, to_release): found[to_release]}
+    for release in targets.nearby(from_release, to_release):
+        key = what_decides(from_release, release)
+        if key not in alike:
+            before, finalized = ends_of_an_upgrade(evidence, from_release, release)
+            alike[key] = _in_short(before if _is_worse(before, finalized) else finalized)
+        found[release] = alike[key]
+    return found
 
 
 def differing(judged: dict[str, Judged], to_release: str) -> list[dict[str, Any]]:

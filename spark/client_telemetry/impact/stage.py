@@ -12,7 +12,7 @@ from client_telemetry.compatibility.served import dropped
 from client_telemetry.expectations import upgrade_findings as upgrade_findings_suite
 from client_telemetry.expectations import upgrade_reports as upgrade_reports_suite
 from client_telemetry.expectations import upgrade_verdicts as upgrade_verdicts_suite
-from client_telemetry.identity.scram_users import NotADescription, scram_principals
+from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.impact.client_evidence import (
     by_pushes_only,
     connection_counts,
@@ -37,13 +37,12 @@ from client_telemetry.pipeline.stage import (
     Outcome,
     Slice,
     Stage,
-    absolute_url,
     day,
     parser,
     run,
     use_own_knowledge,
 )
-from client_telemetry.raw.file_system import file_system
+from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
@@ -77,8 +76,12 @@ def impact(stage: Stage) -> Outcome:
     profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
     pushing = by_pushes_only(profiled, asked)
     known = evidence(connections, asked).unionByName(pushing, allowMissingColumns=True)
-    scram_users = _scram_users(args.scram_users) if args.scram_users else reported_scram_users(brokers)
-    clients = judged(known, asked, offered_mechanisms(brokers), scram_users).persist()
+    scram_users = (
+        read_text_file(args.scram_users, "SCRAM users", scram_principals)
+        if args.scram_users
+        else reported_scram_users(brokers)
+    )
+    clients = judged(known, asked, offered_mechanisms(brokers), scram_users)
 
     branch = stage.branch(WRITTEN)
     where = {"cluster_id": cluster, "report_id": args.report_id}
@@ -94,12 +97,12 @@ def impact(stage: Stage) -> Outcome:
         "to_release": asked.to_release,
         "first_dt": min(days),
         "last_dt": max(days),
-        "evidence_from": first_evidence(clients),
+        "evidence_from": first_evidence(clients.clients),
         "evidence_until": asked.until,
         "evidence_until_reason": asked.until_reason,
         "clients": sum(verdicts.values()),
-        "clients_by_pushes_only": clients.where("connections = 0").count(),
-        "already_failing": clients.where("judged.already_failing").count(),
+        "clients_by_pushes_only": clients.clients.where("connections = 0").count(),
+        "already_failing": clients.rows().where("judged.already_failing").count(),
         "connections": counted,
         "connections_elsewhere": elsewhere,
         "connections_unidentified": unidentified,
@@ -109,7 +112,7 @@ def impact(stage: Stage) -> Outcome:
         "code_version": version("client-telemetry"),
         "created_at": dt.datetime.now(dt.UTC),
     }
-    clients.unpersist()
+    clients.forget()
     branch.replace_rows(UPGRADE_REPORTS, [report], **where)
     facts = {"clients": report["clients"], "dropped_apis": len(dropped(asked.from_release, asked.to_release))}
     for table in READ:
@@ -121,18 +124,6 @@ def impact(stage: Stage) -> Outcome:
         + ", ".join(f"{verdicts[v]} {v}" for v in VERDICTS if verdicts[v])
     )
     return Outcome(message, {"clients": report["clients"], **verdicts}, {"report_id": args.report_id})
-
-
-def _scram_users(location: str) -> frozenset[str]:
-    """Principals with SCRAM credentials, from a file."""
-    files, path = file_system(absolute_url(location))
-    try:
-        with files.open_input_file(path) as source:
-            return scram_principals(source.read().decode())
-    except FileNotFoundError:
-        raise BadArguments(f"there is no file of SCRAM users at {location}") from None
-    except (NotADescription, UnicodeDecodeError) as error:
-        raise BadArguments(f"{location}: {error}") from error
 
 
 def _days(stage: Stage) -> list[dt.date]:

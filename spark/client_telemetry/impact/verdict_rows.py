@@ -8,7 +8,7 @@ thousand clients have some thousand distinct evidences.
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
@@ -40,6 +40,8 @@ from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 
 MAX_RECORDS = 16
+MOST_IN_MEMORY = 10_000
+"""Verdicts of about 10 kB each."""
 _OF_THE_PROFILE = ("owner", "owner_contact", *(column.name for column in APPLICATION))
 _OF_THE_CLIENT = (
     *_OF_THE_PROFILE,
@@ -79,14 +81,36 @@ _JUDGED = StructType(
 )
 
 
+class JudgedClients(NamedTuple):
+    clients: DataFrame
+    """Rows of `evidence`, with `alike`: a text that clients of one verdict share."""
+    verdicts: DataFrame
+    """One row for each distinct `alike`, with `judged`: the columns of upgrade_verdicts that follow from the evidence,
+    `targets` (release and how the client is counted there) and `findings`."""
+    few: bool
+    """Whether the verdicts fit into every worker's memory."""
+
+    def rows(self) -> DataFrame:
+        """One row for each client, with `judged`."""
+        return self.with_verdicts(self.clients)
+
+    def with_verdicts(self, clients: DataFrame) -> DataFrame:
+        """`clients` (columns of self.clients, perhaps others too) with `judged`."""
+        verdicts = F.broadcast(self.verdicts) if self.few else self.verdicts
+        return clients.join(verdicts, "alike").drop("alike")
+
+    def forget(self) -> None:
+        self.clients.unpersist()
+        self.verdicts.unpersist()
+
+
 def judged(
     clients: DataFrame,
     asked: Question,
     mechanisms: Mapping[str, tuple[str, ...]],
     scram_users: frozenset[str] | None = None,
-) -> DataFrame:
-    """`clients` (rows of `evidence`) with `judged`: the columns of upgrade_verdicts that follow from the evidence,
-    `targets` (release and how the client is counted there) and `findings`.
+) -> JudgedClients:
+    """The verdicts on `clients` (rows of `evidence`), kept by Spark until they are forgotten.
 
     `mechanisms`: listener to the SASL mechanisms that it offers. `scram_users`: principals with SCRAM credentials; None =
     not known.
@@ -96,17 +120,21 @@ def judged(
     def verdicts(texts: pa.Array) -> pa.Array:
         if knowledge.use(own):
             _judged.cache_clear()
-        distinct = texts.dictionary_encode()
-        rows = [_judged(text, from_release, to_release) for text in distinct.dictionary.to_pylist()]
-        return pa.array(rows, to_arrow_type(_JUDGED, timestamp_utc=True)).take(distinct.indices)
+        rows = [_judged(text, from_release, to_release) for text in texts.to_pylist()]
+        return pa.array(rows, to_arrow_type(_JUDGED, timestamp_utc=True))
 
     decides = F.to_json(_what_decides(mechanisms, scram_users), {"ignoreNullFields": "false"})
     with_others = clients.join(F.broadcast(_declared(clients)), ["principal", "client_id"], "left")
-    return with_others.withColumn("judged", F.arrow_udf(verdicts, _JUDGED)(decides)).drop("declared")
+    alike = with_others.withColumn("alike", decides).drop("declared").persist()
+    # A part for each worker and none more: each starts with an empty memory of what it knows of libraries and releases.
+    workers = alike.sparkSession.sparkContext.defaultParallelism
+    distinct = alike.select("alike").distinct().repartition(workers, "alike")
+    found = distinct.withColumn("judged", F.arrow_udf(verdicts, _JUDGED)("alike")).persist()
+    return JudgedClients(alike, found, found.count() <= MOST_IN_MEMORY)
 
 
 def upgrade_verdicts(
-    judged_clients: DataFrame, asked: Question, report_id: str, profiled: DataFrame
+    judged_clients: JudgedClients, asked: Question, report_id: str, profiled: DataFrame
 ) -> DataFrame:
     """Rows of upgrade_verdicts. `profiled`: rows of `clients` of the days, whose latest has the owner and the
     application."""
@@ -118,12 +146,14 @@ def upgrade_verdicts(
     requests = F.aggregate(
         F.coalesce("uses", F.array()), F.lit(0).cast("long"), lambda total, use: total + use.requests
     )
-    rows = keyed_by_client(judged_clients).join(profiles, ["client_hash", "client"], "left")
+    owned = keyed_by_client(judged_clients.clients).join(profiles, ["client_hash", "client"], "left")
     return _of(
         UPGRADE_VERDICTS,
-        rows.select(
+        judged_clients.with_verdicts(owned)
+        .select(
             *_question(asked, report_id), "*", "judged.*", *(f"profile.{name}" for name in _OF_THE_PROFILE)
-        ).withColumns(
+        )
+        .withColumns(
             {
                 "requests": requests,
                 # A client that no profile has, as by a run that was stopped in between, is an application of its own.
@@ -147,9 +177,9 @@ def _uses_of(count: Callable[[Column], Column]) -> Column:
     )
 
 
-def upgrade_findings(judged_clients: DataFrame, asked: Question, report_id: str) -> DataFrame:
+def upgrade_findings(judged_clients: JudgedClients, asked: Question, report_id: str) -> DataFrame:
     """Rows of upgrade_findings. How often, when and where is the client's own, of the versions that a finding names."""
-    each = judged_clients.select(
+    each = judged_clients.rows().select(
         *CLIENT_KEY, "uses", F.posexplode("judged.findings").alias("finding", "values")
     )
     found = each.select(
@@ -194,14 +224,20 @@ def upgrade_findings(judged_clients: DataFrame, asked: Question, report_id: str)
     )
 
 
-def compared_targets(judged_clients: DataFrame, asked: Question) -> list[dict[str, Any]]:
+def compared_targets(judged_clients: JudgedClients, asked: Question) -> list[dict[str, Any]]:
     """upgrade_reports.targets: clients per release and how they are counted there, oldest release first."""
     compared = (asked.to_release, *targets.nearby(asked.from_release, asked.to_release))
     counts = {release: dict.fromkeys((*COUNTED_AS, "works_again"), 0) for release in compared}
-    each = judged_clients.select(F.inline("judged.targets")).groupBy("to_release", "counted_as")
-    for row in each.agg(
-        F.count("*").alias("clients"), F.count_if("works_again").alias("works_again")
-    ).collect():
+    alike = judged_clients.clients.groupBy("alike").agg(F.count("*").alias("clients"))
+    each = judged_clients.with_verdicts(alike).select("clients", F.inline("judged.targets"))
+    for row in (
+        each.groupBy("to_release", "counted_as")
+        .agg(
+            F.sum("clients").alias("clients"),
+            F.sum(F.when(F.col("works_again"), F.col("clients")).otherwise(0)).alias("works_again"),
+        )
+        .collect()
+    ):
         counts[row.to_release][row.counted_as] = row.clients
         counts[row.to_release]["works_again"] += row.works_again
     return [{"to_release": release} | counts[release] for release in sorted(counts, key=parse)]

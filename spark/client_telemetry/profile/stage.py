@@ -1,20 +1,18 @@
 """profile: connections and sessions to clients: who is out there, and who owns it."""
 
 from client_telemetry.expectations import clients as clients_suite
-from client_telemetry.identity.owners import BadOwnerRule, OwnerRule, load_owner_rules
+from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.pipeline.stage import (
-    BadArguments,
     Outcome,
     Slice,
     Stage,
-    absolute_url,
     days,
     parser,
     run,
     use_own_knowledge,
 )
+from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.profile.clients import clients
-from client_telemetry.raw.file_system import file_system
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
@@ -25,7 +23,8 @@ SUITES = (clients_suite.SUITE,)
 def profile(stage: Stage) -> Outcome:
     use_own_knowledge(stage)
     days, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
-    rules = _owner_rules(stage.arguments.owners)
+    owners = stage.arguments.owners
+    rules = read_text_file(owners, "owner rules", load_owner_rules) if owners else ()
     where = {"cluster_id": cluster, "dt": days}
     of_the_days = stage.condition(where)
     published = lake.published()
@@ -44,19 +43,6 @@ def profile(stage: Stage) -> Outcome:
         f"{counts['clients_without_owner']} of them without an owner"
     )
     return Outcome(message, counts)
-
-
-def _owner_rules(location: str | None) -> tuple[OwnerRule, ...]:
-    if not location:
-        return ()
-    files, path = file_system(absolute_url(location))
-    try:
-        with files.open_input_file(path) as source:
-            return load_owner_rules(source.read().decode())
-    except FileNotFoundError:
-        raise BadArguments(f"there is no file of owner rules at {location}") from None
-    except (BadOwnerRule, UnicodeDecodeError) as error:
-        raise BadArguments(f"{location}: {error}") from error
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -10,19 +10,18 @@ from typing import Any
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.expectations import metric_changes as metric_changes_suite
 from client_telemetry.expectations import upgrade_outcomes as upgrade_outcomes_suite
-from client_telemetry.identity.owners import BadOwnerRule, OwnerRule, load_owner_rules
+from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.pipeline.stage import (
     BadArguments,
     Outcome,
     Slice,
     Stage,
-    absolute_url,
     day,
     parser,
     run,
 )
+from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import published_place
-from client_telemetry.raw.file_system import file_system
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport, moment
 from client_telemetry.review import decision
@@ -71,7 +70,9 @@ def review_upgrade(stage: Stage) -> Outcome:
     ]
     source, target = _upgrade(args.from_release, args.to_release, brokers)
     found, gathered, report_id = _review(stage, days, snapshots, brokers, source, target)
-    found = with_owners(found, _owner_rules(args.owners))
+    found = with_owners(
+        found, read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
+    )
     pushed = _pushed(stage, days, snapshots)
 
     began = moment(found.upgrade.began)
@@ -215,17 +216,6 @@ def _upgrade(
             "no broker changed its release in these days: say which upgrade with --from and --to"
         )
     return happened[-1]
-
-
-def _owner_rules(location: str | None) -> tuple[OwnerRule, ...]:
-    if not location:
-        return ()
-    files, path = file_system(absolute_url(location))
-    try:
-        with files.open_input_file(path) as source:
-            return tuple(load_owner_rules(source.read().decode()))
-    except (OSError, UnicodeDecodeError, BadOwnerRule) as error:
-        raise BadArguments(f"{location}: {error}") from error
 
 
 def _days(stage: Stage) -> list[dt.date]:

@@ -76,9 +76,7 @@ def asked(to: str = "4.0.0", source: str = "3.9.1") -> Question:
 
 def answer(spark: SparkSession, question: Question) -> tuple[list[dict], list[dict], list[dict]]:
     clients = spark.createDataFrame(CLIENTS_SEEN, EVIDENCE)
-    rows = judged(
-        clients, question, {"KERBEROS": ("GSSAPI",), "CLIENTS": ("PLAIN", "SCRAM-SHA-256")}
-    ).persist()
+    rows = judged(clients, question, {"KERBEROS": ("GSSAPI",), "CLIENTS": ("PLAIN", "SCRAM-SHA-256")})
     owned = {"principal": "User:orders", "client_id": "orders", "owner": "team", "owner_contact": "#team"}
     owned |= {"client_software_name": "unknown", "client_software_version": "unknown"}
     former = owned | {"owner": "former team", "dt": DAY - dt.timedelta(days=1)}
@@ -89,7 +87,7 @@ def answer(spark: SparkSession, question: Question) -> tuple[list[dict], list[di
     verdicts = upgrade_verdicts(rows, question, "r", profiled).toArrow().to_pylist()
     findings = upgrade_findings(rows, question, "r").toArrow().to_pylist()
     targets = compared_targets(rows, question)
-    rows.unpersist()
+    rows.forget()
     return verdicts, findings, targets
 
 
@@ -173,7 +171,12 @@ def test_the_mechanism_of_the_listener_decides(answered):
 def test_a_question_about_the_way_back_has_no_other_one(spark):
     clients = spark.createDataFrame(CLIENTS_SEEN[:3], EVIDENCE)
     (row,) = (
-        judged(clients, asked("3.9.1", source="4.0.1"), {}).select("judged").limit(1).toArrow().to_pylist()
+        judged(clients, asked("3.9.1", source="4.0.1"), {})
+        .rows()
+        .select("judged")
+        .limit(1)
+        .toArrow()
+        .to_pylist()
     )
     assert row["judged"]["rollback_verdict"] is None and row["judged"]["rollback_explanation"] is None
     assert row["judged"]["mixed_verdict"] and row["judged"]["mixed_explanation"]
@@ -225,12 +228,12 @@ def test_a_login_that_may_break_is_never_plainly_safe(spark):
     mechanisms = {"KERBEROS": ("OAUTHBEARER", "PLAIN"), "CLIENTS": ("PLAIN", "SCRAM-SHA-256")}
     users = frozenset({"User:scram-seen", "User:may-be"})
     rows = judged(spark.createDataFrame(seen, EVIDENCE), asked("4.0.1"), mechanisms, users)
-    verdicts = {row.client_id: row.judged for row in rows.select("client_id", "judged").collect()}
+    verdicts = {row.client_id: row.judged for row in rows.rows().select("client_id", "judged").collect()}
     assert verdicts["scram-seen"].verdict == verdicts["may-be"].verdict == "breaks"
     for known in ("plain-seen", "has-no-credentials", "listener-without", "no-sasl"):
         assert verdicts[known].verdict == "safe", known
     unsettled = judged(spark.createDataFrame(seen[2:3], EVIDENCE), asked("4.0.1"), mechanisms)
-    row = unsettled.select("judged").first().judged
+    row = unsettled.rows().select("judged").first().judged
     assert row.verdict != "safe" and "SCRAM" in row.condition
 
 
@@ -240,8 +243,8 @@ def test_what_is_refused_today_is_failing_already(spark):
         client("down", refused, use(METADATA, 1, 900)),
         client("up", use(PRODUCE, 9, 5), use(METADATA, 9)),
     ]
-    rows = judged(spark.createDataFrame(seen, EVIDENCE), asked("4.3.1", "4.0.0"), {}).persist()
-    verdicts = {row.client_id: row.judged for row in rows.select("client_id", "judged").collect()}
+    rows = judged(spark.createDataFrame(seen, EVIDENCE), asked("4.3.1", "4.0.0"), {})
+    verdicts = {row.client_id: row.judged for row in rows.rows().select("client_id", "judged").collect()}
     assert verdicts["down"].already_failing and not verdicts["down"].works_again
     assert not verdicts["up"].already_failing
     assert all(row["works_again"] == 0 for row in compared_targets(rows, asked("4.3.1", "4.0.0")))
@@ -262,7 +265,7 @@ def test_what_a_client_sent_before_tells_whether_it_works_again(spark):
         for name, version in (("retention", 2), ("default", 1))
     ]
     rows = judged(spark.createDataFrame(seen, EVIDENCE), asked("4.3.1", "4.0.0"), {})
-    verdicts = {row.client_id: row.judged for row in rows.select("client_id", "judged").collect()}
+    verdicts = {row.client_id: row.judged for row in rows.rows().select("client_id", "judged").collect()}
     assert verdicts["retention"].works_again and verdicts["retention"].verdict == "safe"
     assert verdicts["default"].verdict == "breaks" and not verdicts["default"].works_again
     assert all(each.already_failing for each in verdicts.values())

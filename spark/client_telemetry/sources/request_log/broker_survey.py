@@ -498,7 +498,7 @@ def _note(event: ServerEvent, done: SurveyedFile) -> None:
     done.counted[event.kind] += 1
     if event.node_id is not None:
         done.node_ids[event.node_id] += 1
-    if event.kind not in ("refused", "login_failed"):
+    if event.kind in ("starting", "started", "stopping", "release"):
         done.events.append(event)
     done.first = event.nanos if done.first is None else min(done.first, event.nanos)
     done.last = event.nanos if done.last is None else max(done.last, event.nanos)

@@ -1,8 +1,10 @@
 """What else a broker's own log tells (server.log, or kafkaServer.out): starts, stops and the release, requests that it
-refused, logins that failed. None of them is in the request log.
+refused, logins that failed, finalized features. None of the first is in the request log. The only reader of such lines;
+what a reader makes of the events is its own.
 
-Words of the brokers, 2.x to 4.4. Starts and stops: KafkaServer (ZooKeeper), BrokerServer, ControllerServer and
-KafkaRaftServer (KRaft); the release: AppInfoParser. Refusals:
+Words of the brokers, 2.x to 4.4. Starts and stops: Log4jController (the first line of every process), KafkaServer
+(ZooKeeper), BrokerServer, ControllerServer and KafkaRaftServer (KRaft), LoggingSignalHandler; the release: AppInfoParser;
+features: FeaturesPublisher. Refusals:
 kafka.network.Processor, two ERROR lines each, of which "Exception while processing request from" is always there
 (Processor.processException); the exception stands in the lines that follow. Logins: Selector.pollSelectionKeys.
 """
@@ -13,12 +15,24 @@ from typing import Literal, NamedTuple
 
 from client_telemetry.compatibility import apis
 
-Kind = Literal["starting", "started", "stopping", "release", "refused", "login_failed"]
+Kind = Literal[
+    "process",
+    "starting",
+    "started",
+    "signal",
+    "stopping",
+    "release",
+    "features",
+    "refused",
+    "login_failed",
+    "named",
+]
 
 
 class ServerEvent(NamedTuple):
-    """`node_id`: where the line names it. `text`: of `starting` which line it is (a process has each once), of `release`
-    its number, of `login_failed` the broker's words, of `refused` empty. `connection_id`: of refusals and failed logins;
+    """`node_id`: where the line names it; of a `named` line there is nothing else. `text`: of `starting` which line it is (a process has each once), of `release`
+    its number, of `features` the finalized levels as in `feature_levels`, of `login_failed` the broker's words, otherwise
+    empty. `connection_id`: of refusals and failed logins;
     empty in releases that do not name it. `address`: of failed logins, numeric. `api`: key and version of a refused
     request, where the exception names them."""
 
@@ -33,7 +47,8 @@ class ServerEvent(NamedTuple):
 
 _NOTABLE = re.compile(
     rb"\((?:kafka\.server\.(?:KafkaServer|BrokerServer|ControllerServer|KafkaRaftServer)"
-    rb"|org\.apache\.kafka\.common\.utils\.AppInfoParser"
+    rb"|kafka\.utils\.Log4jControllerRegistration\$"
+    rb"|org\.apache\.kafka\.common\.utils\.(?:AppInfoParser|LoggingSignalHandler)|[\w.]+\.FeaturesPublisher"
     rb"|kafka\.network\.Processor|org\.apache\.kafka\.common\.network\.Selector)\)\s*$"
 )
 _OF_KAFKA = re.compile(
@@ -41,6 +56,8 @@ _OF_KAFKA = re.compile(
 )
 _NODE_ID = re.compile(r"\b(?:id|nodeId|brokerId)=(\d{1,9})\b")
 _EVENTS = (
+    ("process", "", "Registered kafka:type=kafka.Log4jController MBean"),
+    ("signal", "", "Terminating process due to signal"),
     ("starting", "zookeeper", "starting (kafka.server.KafkaServer)"),
     ("starting", "controller", "Starting controller (kafka.server.ControllerServer)"),
     ("starting", "broker", "Transition from SHUTDOWN to STARTING (kafka.server.BrokerServer)"),
@@ -49,6 +66,7 @@ _EVENTS = (
     ("stopping", "", "shutting down (kafka.server.KafkaServer)"),
     ("stopping", "", "to SHUTTING_DOWN (kafka.server.BrokerServer)"),
 )
+_OF_A_BROKER = re.compile(r"\(kafka\.server\.(?:BrokerServer|KafkaServer|KafkaRaftServer)\)\s*$")
 _RELEASE = re.compile(r"Kafka version ?: (\S+) \(org\.apache\.kafka\.common\.utils\.AppInfoParser\)")
 _REFUSED = re.compile(r"Exception while processing request from (\S+) \(kafka\.network\.Processor\)")
 _LOGIN = re.compile(
@@ -66,6 +84,7 @@ _BEFORE_LOGIN = "org.apache.kafka.common.errors.InvalidRequestException: "
 since 4.0 it is logged as unexpected and not as a failed login."""
 _ADDRESSES = re.compile(r", connectionId: [^,]+")
 _MECHANISM = re.compile(r"SASL mechanism ([A-Z0-9-]+)")
+_FEATURES = re.compile(r"finalizedFeatures=\{([^}]*)\}")
 _MECHANISM_BY_WORDS = {
     "Authentication failed: Invalid username or password": "PLAIN",  # PlainSaslServer
     '{"status":"invalid_token"}': "OAUTHBEARER",  # OAuthBearerUnsecuredValidatorCallbackHandler
@@ -82,6 +101,16 @@ def mechanism_of(reason: str) -> str | None:
     return named[1] if named else _MECHANISM_BY_WORDS.get(reason)
 
 
+def feature_levels(text: str) -> dict[str, int]:
+    """Of the text of a `features` event.
+
+    >>> feature_levels("group.version=1, metadata.version=25")
+    {'group.version': 1, 'metadata.version': 25}
+    """
+    pairs = (part.strip().partition("=") for part in text.split(",") if "=" in part)
+    return {name: int(level) for name, _, level in pairs if level.isdecimal()}
+
+
 def is_of_kafka(line: bytes) -> bool:
     """Whether it is a line as Kafka's shipped layout writes it, of any of its loggers."""
     return _OF_KAFKA.match(line) is not None
@@ -89,7 +118,7 @@ def is_of_kafka(line: bytes) -> bool:
 
 class ServerLines:
     """Makes events of lines that are not the request logger's. An exception follows its line: an event that waits for it
-    comes with a later line, or with `end`. `api_key`: number of an API by Kafka's name for it in capitals, None = none."""
+    comes with a later line, or with `end`."""
 
     def __init__(self) -> None:
         self._waiting: ServerEvent | None = None
@@ -110,6 +139,8 @@ class ServerLines:
             return
         if event.kind == "refused" or (event.kind == "login_failed" and not event.text):
             self._waiting, self._left = event, 12
+            if event.kind == "refused" and _REFUSED_API.search(text):  # a layout that puts it on one line
+                yield from self._exception(text, is_new=False)
         else:
             yield event
 
@@ -157,10 +188,13 @@ def _event(text: str, nanos: int) -> ServerEvent | None:
     release = _RELEASE.search(text)
     if release:
         return ServerEvent(nanos, "release", text=release[1])
+    features = _FEATURES.search(text)
+    if features:
+        return ServerEvent(nanos, "features", node_id, features[1])
     for kind, which, words in _EVENTS:
         if words in text:
             return ServerEvent(nanos, kind, node_id, which)  # type: ignore[arg-type]
-    return None
+    return ServerEvent(nanos, "named", node_id) if node_id is not None and _OF_A_BROKER.search(text) else None
 
 
 def _login(nanos: int, node_id: int | None, found: re.Match[str], why: str) -> ServerEvent:

@@ -1,0 +1,23 @@
+"""A text that a user names by a path or URL, read and understood: owner rules, SCRAM users."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from client_telemetry.pipeline.stage import BadArguments, absolute_url
+from client_telemetry.raw.file_system import file_system
+
+_T = TypeVar("_T")
+
+
+def read_text_file(location: str, contents: str, parse: Callable[[str], _T]) -> _T:
+    """What `parse` makes of the text at `location`; it raises a ValueError for a mistake in it.
+
+    Raises BadArguments, which names the location; `contents` says there what should be in it ("owner rules")."""
+    files, path = file_system(absolute_url(location))
+    try:
+        with files.open_input_file(path) as source:
+            return parse(source.read().decode())
+    except FileNotFoundError:
+        raise BadArguments(f"there is no file of {contents} at {location}") from None
+    except (OSError, ValueError) as error:
+        raise BadArguments(f"{location}: {error}") from error
