@@ -12,9 +12,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from client_telemetry.compatibility import apis, fingerprints, products, software
+from client_telemetry.compatibility import fingerprints, products, software
 from client_telemetry.identity import kip511
 from client_telemetry.identity.client_families import family
+from client_telemetry.identity.programs import NOT_COMPARED, sends_two_versions
 
 KINDS = {
     "application": "clients under client ids of their own",
@@ -32,16 +33,12 @@ SEVERAL_VERSIONS = (
 MAYBE_TWO = "whether all connections of this client id are of one program cannot be told"
 BY_PLACE = "default client ids put here by principal, address, time and library"
 DEFAULT_ID = "a default client id: several programs can hide behind it"
-SEVERAL_PROGRAMS = (
-    "one client id sends two versions of one API, which no process does: several programs share it"
-)
+SEVERAL_PROGRAMS = "several programs send under this client id: their request versions tell them apart"
 
 GENERATED = frozenset(("host", "spark", "uuid", "kafka_uuid", "ulid", "pod", "time", "address", "hash"))
 """Masks of client_families.py that hide what a start or a host brings about. A counter or a version in an id can as
 well tell two programs apart."""
 TOGETHER = dt.timedelta(minutes=1)
-_NOT_COMPARED = frozenset((apis.API_VERSIONS, 17, 36))
-"""ApiVersions, SaslHandshake, SaslAuthenticate: asked before a library knows what the broker has."""
 
 
 @dataclass(frozen=True)
@@ -267,6 +264,8 @@ class _Parts:
             client = self._clients[place]
             if self._products[place] or (library is None and client.client_id != ""):
                 continue
+            if self._sends_two_versions(place):  # several programs': each is judged for itself
+                continue
             near = {other for address in client.addresses for other in at.get(address, ())}
             fitting = set()
             for other in near if len(near) <= MOST_DEFAULT_IDS else ():
@@ -305,7 +304,8 @@ class _Parts:
         groups: dict[Hashable, list[int]] = defaultdict(list)
         for place, library in enumerate(self._defaults):
             client = self._clients[place]
-            if library is not None and self._products[place] is None:
+            is_one = not self._sends_two_versions(place)
+            if library is not None and self._products[place] is None and is_one:
                 for address in sorted(client.addresses)[:1]:
                     groups[library, client.software if client.is_named else None, address].append(place)
         for places in groups.values():
@@ -369,10 +369,7 @@ class _Parts:
         if not client.on_one_release:
             return False
         chooses = "kafka-clients" in (self._defaults[place], product.library if product else None)
-        return any(
-            len(versions) > 1 and (key in _ONE_VERSION or (chooses and key not in _SEVERAL_VERSIONS))
-            for key, versions in client.versions.items()
-        )
+        return sends_two_versions(client.versions, chooses)
 
     def _software_text(self, place: int) -> str:
         client = self._clients[place]
@@ -425,12 +422,6 @@ class _Parts:
 
 
 NO_CLIENT_ID = "(no client id)"
-_ONE_VERSION = frozenset((8, 11, 12, 13, 14))
-"""OffsetCommit, JoinGroup, Heartbeat, LeaveGroup, SyncGroup: no library sends two versions of them to one broker release
-(benchmarks/matrix)."""
-_SEVERAL_VERSIONS = frozenset((apis.API_VERSIONS, 1, 2, 9, 10, 16))
-"""Fetch (topic ids or not), ListOffsets, OffsetFetch, FindCoordinator, ListGroups: kafka-clients takes a lower version
-where a request needs no more."""
 _JAVA = "apache-kafka-java"
 _CONSUMER_OF_GROUP = re.compile(r"consumer-.+-[0-9]+")
 MOST_DEFAULT_IDS = 200
@@ -474,5 +465,5 @@ def _could_be_one(one: Client, other: Client) -> bool:
     used a version in common."""
     if one.is_named and other.is_named and one.software != other.software:
         return False
-    shared = one.versions.keys() & other.versions.keys() - _NOT_COMPARED
+    shared = one.versions.keys() & other.versions.keys() - NOT_COMPARED
     return all(not one.versions[key].isdisjoint(other.versions[key]) for key in shared)

@@ -50,15 +50,14 @@ def is_anybodys(client_id: str | None) -> bool:
 
 def may_be_several(client_id: str | None, versions: Versions) -> bool:
     """Whether what a client id sent to brokers of one release is a reason to look at its connections."""
-    return sends_two_versions(client_id, versions) or (
+    return sends_two_versions(versions, _is_java(client_id)) or (
         is_anybodys(client_id)
         and any(len(of_api) > 1 for key, of_api in versions.items() if key not in NOT_COMPARED)
     )
 
 
-def sends_two_versions(client_id: str | None, versions: Versions) -> bool:
-    """Whether one client id sends what no process does."""
-    is_java = _is_java(client_id)
+def sends_two_versions(versions: Versions, is_java: bool) -> bool:
+    """Whether one client id sends what no process does. `is_java`: it is one of kafka-clients."""
     return any(len(of_api) > 1 and _takes_one(key, is_java) for key, of_api in versions.items())
 
 
@@ -87,9 +86,9 @@ def programs(client_id: str | None, connections: Sequence[Seen]) -> list[tuple[s
     if not 1 < len(found) <= MOST_PROGRAMS:
         return one
     for run in waiting:
-        run.programs = [p for p, versions in enumerate(found) if _fit(versions, run.versions, is_java)] or [
-            *range(len(found))
-        ]
+        fitting = [p for p, versions in enumerate(found) if _fit(versions, run.versions, is_java)]
+        closest = [p for p in fitting if _fit(found[p], run.versions, False)]
+        run.programs = closest or fitting or [*range(len(found))]
     names = _names(found)
     result = list(one)
     for run in runs:

@@ -15,8 +15,9 @@ from client_telemetry.compatibility.evidence import UNKNOWN
 from client_telemetry.impact.question import Question
 from client_telemetry.tables.clients import CLIENT_KEY
 
-_CONNECTION = ("broker_incarnation", "connection_id", "client_address", "opened_at")
+CONNECTION = ("broker_incarnation", "connection_id", "client_address", "opened_at")
 _CLIENT = ("client_hash", "client")
+_PROGRAM = (*_CLIENT, "program")
 _SEQUENCE_BITS = 43
 """A broker that writes a million events a second needs 100 days to number more."""
 _BITS_OF_A_WORD = 63
@@ -24,7 +25,7 @@ _BITS_OF_A_WORD = 63
 
 def connection_counts(connections: DataFrame, asked: Question) -> tuple[int, int, int]:
     """Connections that are evidence of a client, those that would be but for whose they are, and all others."""
-    each = connections.groupBy(*_CONNECTION).agg(
+    each = connections.groupBy(*CONNECTION).agg(
         F.max(_counts(asked) & ~_unidentified()).alias("counted"),
         F.max(_counts(asked) & _unidentified()).alias("unidentified"),
         _stands_for(),
@@ -38,22 +39,28 @@ def connection_counts(connections: DataFrame, asked: Question) -> tuple[int, int
     return counted, unidentified, all_ - counted - unidentified
 
 
-def evidence(connections: DataFrame, asked: Question) -> DataFrame:
-    """One row per client: CLIENT_KEY, `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners`
+def counting(connections: DataFrame, asked: Question) -> DataFrame:
+    """Those of the connections that are evidence of a client."""
+    return connections.where(_counts(asked) & ~_unidentified())
+
+
+def evidence(connections: DataFrame, asked: Question, apart: DataFrame | None = None) -> DataFrame:
+    """One row per client, or program where one client id is several: CLIENT_KEY, `program` (empty where it is one),
+    `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners`
     (listener and security protocol), `sasl_mechanisms` (as seen, sorted), and `uses`, one per API and version, sorted: requests, rejected, first and last
     request, brokers, and the latest raw record that shows answered requests. `uses_elsewhere`: what brokers of releases
     before the from-release answered, as release, api_key and version, sorted; it tells what a client sends that fails now.
 
-    `connections`: rows of client_connections of the cluster and days.
+    `connections`: rows of client_connections of the cluster and days. `apart`: as `programs_of_connections` gives it.
     """
-    counted = keyed_by_client(connections.where(_counts(asked) & ~_unidentified()))
-    each = counted.groupBy(*_CLIENT, *_CONNECTION, "broker_id", "listener_name", "security_protocol").agg(
+    counted = with_programs(keyed_by_client(counting(connections, asked)), apart)
+    each = counted.groupBy(*_PROGRAM, *CONNECTION, "broker_id", "listener_name", "security_protocol").agg(
         F.min("first_seen_at").alias("first_seen_at"),
         F.max("last_seen_at").alias("last_seen_at"),
         F.collect_set("sasl_mechanism").alias("sasl_mechanisms"),
         _stands_for(),
     )
-    clients = each.groupBy(*_CLIENT).agg(
+    clients = each.groupBy(*_PROGRAM).agg(
         F.sum("stands_for").alias("connections"),
         F.min("first_seen_at").alias("first_seen_at"),
         F.max("last_seen_at").alias("last_seen_at"),
@@ -65,8 +72,8 @@ def evidence(connections: DataFrame, asked: Question) -> DataFrame:
         *("api_key", "version", "requests", "rejected", "first_request_at", "last_request_at"),
         *("broker_ids", "source_object", "source_sequence"),
     )
-    uses = _uses(counted, asked).groupBy(*_CLIENT).agg(F.sort_array(F.collect_list(use)).alias("uses"))
-    joined = clients.join(uses, [*_CLIENT], "left").join(
+    uses = _uses(counted, asked).groupBy(*_PROGRAM).agg(F.sort_array(F.collect_list(use)).alias("uses"))
+    joined = clients.join(uses, [*_PROGRAM], "left").join(
         _uses_elsewhere(connections, asked), [*_CLIENT], "left"
     )
     return joined.select(
@@ -75,6 +82,24 @@ def evidence(connections: DataFrame, asked: Question) -> DataFrame:
         "uses",
         "uses_elsewhere",
     )
+
+
+def with_programs(connections: DataFrame, apart: DataFrame | None) -> DataFrame:
+    """`connections`, keyed by client, with `program`, empty where a client id is one program. A connection that can be of
+    several stands there once for each: what it shows may be anyone's."""
+    if apart is None:
+        return connections.withColumn("program", F.lit(""))
+    return (
+        connections.withColumn("connection_hash", connection_hash())
+        .join(apart, "connection_hash", "left")
+        .withColumn("program", F.coalesce("program", F.lit("")))
+        .drop("connection_hash")
+    )
+
+
+def connection_hash() -> Column:
+    """Of rows that are keyed by client."""
+    return F.xxhash64("client_hash", *CONNECTION)
 
 
 def _uses_elsewhere(connections: DataFrame, asked: Question) -> DataFrame:
@@ -108,7 +133,11 @@ def by_pushes_only(profiled: DataFrame, asked: Question) -> DataFrame:
     pushed = clients.where("connections = 0")
     if asked.until is not None:
         pushed = pushed.where(F.col("first_seen_at") < F.lit(asked.until))
-    return pushed.select(*(F.col("client")[name].alias(name) for name in CLIENT_KEY), *pushed.columns[2:])
+    return pushed.select(
+        *(F.col("client")[name].alias(name) for name in CLIENT_KEY),
+        F.lit("").alias("program"),
+        *pushed.columns[2:],
+    )
 
 
 def _stands_for() -> Column:
@@ -157,13 +186,13 @@ def _uses(counted: DataFrame, asked: Question) -> DataFrame:
         F.broadcast(_numbers(counted.sparkSession, objects, "uses_object", "object")), "uses_object", "left"
     )
     record = F.shiftleft("object", _SEQUENCE_BITS) + F.col("uses_sequence")
-    uses = numbered.select(*_CLIENT, "broker", record.alias("record"), F.explode("api_uses").alias("use"))
+    uses = numbered.select(*_PROGRAM, "broker", record.alias("record"), F.explode("api_uses").alias("use"))
     if asked.until is not None:
         # A connection that outlived the cut keeps its counts of the day; versions first used later do not count.
         uses = uses.where(F.coalesce(F.col("use.first_request_at") < F.lit(asked.until), F.lit(True)))
     words = range(0, len(brokers), _BITS_OF_A_WORD)
     bit = F.expr(f"shiftleft(1L, cast(broker % {_BITS_OF_A_WORD} as int))")
-    summed = uses.groupBy(*_CLIENT, "use.api_key", "use.version").agg(
+    summed = uses.groupBy(*_PROGRAM, "use.api_key", "use.version").agg(
         F.sum("use.requests").alias("requests"),
         F.sum("use.rejected").alias("rejected"),
         F.min("use.first_request_at").alias("first_request_at"),

@@ -19,6 +19,7 @@ from client_telemetry.impact.client_evidence import (
     evidence,
     first_evidence,
 )
+from client_telemetry.impact.programs import programs_of_connections
 from client_telemetry.impact.question import (
     NoSuchQuestion,
     offered_mechanisms,
@@ -75,7 +76,8 @@ def impact(stage: Stage) -> Outcome:
     connections = lake.read(CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name]).where(slice_)
     profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
     pushing = by_pushes_only(profiled, asked)
-    known = evidence(connections, asked).unionByName(pushing, allowMissingColumns=True)
+    apart = programs_of_connections(connections, profiled, asked)
+    known = evidence(connections, asked, apart).unionByName(pushing, allowMissingColumns=True)
     scram_users = (
         read_text_file(args.scram_users, "SCRAM users", scram_principals)
         if args.scram_users

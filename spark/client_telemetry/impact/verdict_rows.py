@@ -30,7 +30,7 @@ from client_telemetry.compatibility import (
 from client_telemetry.compatibility.evidence import UNKNOWN
 from client_telemetry.compatibility.releases import is_rollback, parse
 from client_telemetry.compatibility.verdict import BREAKS
-from client_telemetry.identity.applications import NO_CLIENT_ID
+from client_telemetry.identity.applications import NO_CLIENT_ID, SEVERAL_PROGRAMS
 from client_telemetry.impact.client_evidence import keyed_by_client
 from client_telemetry.impact.nearby_releases import COUNTED_AS, differing, on_nearby_targets, on_the_way
 from client_telemetry.impact.question import Question
@@ -51,7 +51,7 @@ _OF_THE_CLIENT = (
     "first_seen_at",
     "last_seen_at",
 )
-_OF_THE_QUESTION = ("cluster_id", "report_id", *CLIENT_KEY)
+_OF_THE_QUESTION = ("cluster_id", "report_id", *CLIENT_KEY, "program")
 _OF_THE_USES = (
     "requests",
     "first_seen_at",
@@ -146,6 +146,7 @@ def upgrade_verdicts(
     requests = F.aggregate(
         F.coalesce("uses", F.array()), F.lit(0).cast("long"), lambda total, use: total + use.requests
     )
+    client_id = F.coalesce("client_id", F.lit(NO_CLIENT_ID))
     owned = keyed_by_client(judged_clients.clients).join(profiles, ["client_hash", "client"], "left")
     return _of(
         UPGRADE_VERDICTS,
@@ -157,12 +158,26 @@ def upgrade_verdicts(
             {
                 "requests": requests,
                 # A client that no profile has, as by a run that was stopped in between, is an application of its own.
-                "application": F.coalesce("profile.application", "client_id", F.lit(NO_CLIENT_ID)),
+                "application": F.when(
+                    F.col("program") == "", F.coalesce("profile.application", client_id)
+                ).otherwise(F.concat(client_id, F.lit(" ("), "program", F.lit(")"))),
                 "application_kind": F.coalesce("profile.application_kind", F.lit("application")),
-                "application_notes": F.coalesce("profile.application_notes", F.array().cast("array<string>")),
+                "application_notes": F.array_sort(
+                    F.array_union(
+                        F.coalesce("profile.application_notes", F.array().cast("array<string>")),
+                        F.when(F.col("program") == "", F.array().cast("array<string>")).otherwise(
+                            F.array(F.lit(SEVERAL_PROGRAMS))
+                        ),
+                    )
+                ),
+                "program": _null_if_one(),
             }
         ),
     )
+
+
+def _null_if_one() -> Column:
+    return F.nullif("program", F.lit("")).alias("program")
 
 
 def _uses_of(count: Callable[[Column], Column]) -> Column:
@@ -180,11 +195,12 @@ def _uses_of(count: Callable[[Column], Column]) -> Column:
 def upgrade_findings(judged_clients: JudgedClients, asked: Question, report_id: str) -> DataFrame:
     """Rows of upgrade_findings. How often, when and where is the client's own, of the versions that a finding names."""
     each = judged_clients.rows().select(
-        *CLIENT_KEY, "uses", F.posexplode("judged.findings").alias("finding", "values")
+        *CLIENT_KEY, "program", "uses", F.posexplode("judged.findings").alias("finding", "values")
     )
     found = each.select(
         *_question(asked, report_id),
         *CLIENT_KEY,
+        _null_if_one(),
         "finding",
         *(F.col(f"values.{f.name}") for f in _FINDING.fields),
         _uses_of(lambda use: use.requests).alias("answered"),

@@ -54,7 +54,7 @@ from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_outcomes import UPGRADE_OUTCOMES
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
-from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 
 READ = (BROKERS, CONNECTION_EVENTS, CLIENT_PUSHES, CLIENT_METRICS)
 WRITTEN = (UPGRADE_OUTCOMES, METRIC_CHANGES)
@@ -181,11 +181,13 @@ def _predictions(
     where = {"cluster_id": cluster, "report_id": report["report_id"]}
     findings: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for row in lake.rows(UPGRADE_FINDINGS, **where):
-        findings.setdefault(_client(row), []).append(row)
+        findings.setdefault((*_client(row), row.get("program")), []).append(row)
     found: dict[tuple[str | None, str, str], Prediction] = {}
-    for row in lake.rows(UPGRADE_VERDICTS, **where):
+    # Of several programs behind one client id the one that fares worst: the review does not tell them apart.
+    rows = sorted(lake.rows(UPGRADE_VERDICTS, **where), key=lambda row: -list(VERDICTS).index(row["verdict"]))
+    for row in rows:
         found[row["client_id"], row["principal"] or "", row["client_software_name"] or "unknown"] = (
-            from_report(row, findings.get(_client(row), []))
+            from_report(row, findings.get((*_client(row), row.get("program")), []))
         )
     return str(report["report_id"]), found
 

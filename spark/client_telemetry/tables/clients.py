@@ -22,6 +22,14 @@ from client_telemetry.tables.table import (
 CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software_version")
 """What tells clients of one cluster apart. Null and `unknown` are values of their own."""
 
+PROGRAM = Column(
+    "program",
+    STRING,
+    "Which of several programs behind one client id: the request versions that tell it apart (docs/clients.md); null = "
+    "the client id is one program, or its connections cannot be told apart",
+)
+"""Of tables that judge programs apart. Part of their key, where null is a value of its own."""
+
 MAX_RELATED = 16
 """How many other clients `related` names."""
 

@@ -1,6 +1,6 @@
 """The reasons behind the verdicts."""
 
-from client_telemetry.tables.clients import CLIENT_KEY
+from client_telemetry.tables.clients import CLIENT_KEY, PROGRAM
 from client_telemetry.tables.table import (
     CLIENT,
     CLUSTER_ID,
@@ -24,6 +24,7 @@ UPGRADE_FINDINGS = Table(
         Column("report_id", STRING, "Of the question", nullable=False),
         *CLIENT,
         *SOFTWARE,
+        PROGRAM,
         Column(
             "finding",
             INT,
@@ -66,6 +67,6 @@ UPGRADE_FINDINGS = Table(
         Column("fix", STRING, "What to change"),
         Column("source", STRING, "Where the rule comes from", nullable=False),
     ),
-    key=("cluster_id", "report_id", *CLIENT_KEY, "finding"),
+    key=("cluster_id", "report_id", *CLIENT_KEY, PROGRAM.name, "finding"),
     partition=("cluster_id", "report_id"),
 )

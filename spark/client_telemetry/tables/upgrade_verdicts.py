@@ -1,6 +1,6 @@
 """The conclusion for each client of an upgrade question."""
 
-from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY
+from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY, PROGRAM
 from client_telemetry.tables.table import (
     BOOLEAN,
     CLIENT,
@@ -34,6 +34,7 @@ UPGRADE_VERDICTS = Table(
         Column("report_id", STRING, "Of the question", nullable=False),
         *CLIENT,
         *SOFTWARE,
+        PROGRAM,
         Column("verdict", STRING, "; ".join(f"`{k}`: {v}" for k, v in VERDICTS.items()), nullable=False),
         Column("confidence", STRING, "observed, declared, inferred or none", nullable=False),
         Column("when", STRING, "at_once, or latent (later, at a trigger); null where nothing happens"),
@@ -105,6 +106,6 @@ UPGRADE_VERDICTS = Table(
         Column("first_seen_at", TIMESTAMP, "First evidence used", nullable=False),
         Column("last_seen_at", TIMESTAMP, "Last evidence used", nullable=False),
     ),
-    key=("cluster_id", "report_id", *CLIENT_KEY),
+    key=("cluster_id", "report_id", *CLIENT_KEY, PROGRAM.name),
     partition=("cluster_id", "report_id"),
 )

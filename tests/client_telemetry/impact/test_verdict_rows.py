@@ -28,7 +28,7 @@ MINUTE = dt.timedelta(minutes=1)
 PRODUCE, FETCH, METADATA = 0, 1, 3
 EVIDENCE = (
     "principal string, client_id string, client_software_name string, client_software_version string, "
-    "connections long, first_seen_at timestamp, last_seen_at timestamp, broker_ids array<int>, "
+    "program string, connections long, first_seen_at timestamp, last_seen_at timestamp, broker_ids array<int>, "
     "listeners array<struct<listener_name: string, security_protocol: string>>, sasl_mechanisms array<string>, "
     "uses array<struct<api_key: int, version: int, requests: long, rejected: long, first_request_at: timestamp, "
     "last_request_at: timestamp, broker_ids: array<int>, source_object: string, source_sequence: long>>, "
@@ -44,7 +44,13 @@ def use(api_key: int, version: int, requests: int = 1, minute: int = 0, broker: 
 
 def client(client_id: str, *uses: tuple, name: str = "unknown", version: str = "unknown", **columns) -> tuple:
     """A row of `evidence`."""
-    key = (columns.get("principal", f"User:{client_id}"), client_id, name, version)
+    key = (
+        columns.get("principal", f"User:{client_id}"),
+        client_id,
+        name,
+        version,
+        columns.get("program", ""),
+    )
     seen = (1, NOON, NOON + 60 * MINUTE, [1])
     listeners = [(columns.get("listener", "CLIENTS"), columns.get("protocol", "SASL_SSL"))]
     return (

@@ -73,12 +73,12 @@ def client_verdicts(
     FindingWithoutVerdict, TwoVerdicts."""
     findings: dict[tuple[Any, ...], list[Finding]] = defaultdict(list)
     for row in finding_rows:
-        findings[client_key(row)].append(Finding(**_values(row, _FINDING_COLUMNS)))
+        findings[_key(row)].append(Finding(**_values(row, _FINDING_COLUMNS)))
     rows = {}
     for row in verdict_rows:
-        if client_key(row) in rows:
-            raise TwoVerdicts(f"client {client_key(row)} has two verdicts")
-        rows[client_key(row)] = row
+        if _key(row) in rows:
+            raise TwoVerdicts(f"client {_key(row)} has two verdicts")
+        rows[_key(row)] = row
     if strangers := findings.keys() - rows.keys():
         raise FindingWithoutVerdict(
             f"no verdict for client {sorted(strangers, key=repr)[0]}, which has findings"
@@ -91,6 +91,11 @@ def client_verdicts(
         for key, row in rows.items()
     ]
     return tuple(sorted(clients, key=_order))
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    # Rows that were written before programs were told apart do not have the column.
+    return (*client_key(row), row.get("program"))
 
 
 def _values(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
@@ -187,4 +192,5 @@ def _order(client: ClientVerdict) -> tuple[Any, ...]:
         version_order(client.client_software_version),
         client.client_id or "",
         client.principal or "",
+        client.program or "",
     )

@@ -182,6 +182,8 @@ class ClientVerdict:
     principal: str | None
     client_software_name: str | None
     client_software_version: str | None
+    program: str | None
+    """Which of several programs behind the client id; None = it is one."""
     verdict: str
     confidence: str
     when: str | None

@@ -12,7 +12,7 @@ from client_telemetry.reports.upgrade.document import timestamp
 from client_telemetry.reports.upgrade.model import ClientVerdict, Finding, OtherTarget, Question, outcome
 
 QUESTION_COLUMNS = ("cluster_id", "report_id")
-IDENTITY_COLUMNS = ("client_id", "principal", "client_software_name", "client_software_version")
+IDENTITY_COLUMNS = ("client_id", "principal", "client_software_name", "client_software_version", "program")
 CLIENT_COLUMNS = tuple(field.name for field in fields(ClientVerdict) if field.name != "findings")
 FINDING_COLUMNS = tuple(field.name for field in fields(Finding))
 

@@ -42,7 +42,7 @@ def build(rows, verdict_rows, finding_rows=(), question=None, **more):
 
 def test_the_model_has_the_columns_of_the_tables():
     of_question = {"cluster_id", "report_id"}
-    of_client = {"client_id", "principal", "client_software_name", "client_software_version"}
+    of_client = {"client_id", "principal", "client_software_name", "client_software_version", "program"}
     verdict_columns = [c.name for c in UPGRADE_VERDICTS.columns if c.name not in of_question]
     finding_columns = [c.name for c in UPGRADE_FINDINGS.columns if c.name not in of_question | of_client]
     assert names(ClientVerdict) == verdict_columns + DERIVED

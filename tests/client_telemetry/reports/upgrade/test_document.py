@@ -27,6 +27,7 @@ def test_clients_have_the_columns_of_the_tables(document):
         "principal",
         "client_software_name",
         "client_software_version",
+        "program",
     }
     finding_columns = [c.name for c in UPGRADE_FINDINGS.columns if c.name not in of_client]
     assert document["schema_version"] == SCHEMA_VERSION
