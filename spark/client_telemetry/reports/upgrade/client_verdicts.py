@@ -87,7 +87,7 @@ def client_verdicts(
     end = evidence_until or max((row["last_seen_at"] for row in rows.values()), default=None)
     profiles = profiles or {}
     clients = [
-        _client(row, findings.get(key, []), begin, end, profiles.get(key, ClientProfile()))
+        _client(row, findings.get(key, []), begin, end, profiles.get(client_key(row), ClientProfile()))
         for key, row in rows.items()
     ]
     return tuple(sorted(clients, key=_order))
@@ -124,7 +124,7 @@ def _client(
     return ClientVerdict(
         **values,
         **{name: getattr(profile, name) for name in _OF_THE_PROFILE},
-        anchor=anchor("client", *client_key(row)),
+        anchor=anchor("client", *client_key(row), *([row["program"]] if row.get("program") else [])),
         change=of_fix(row["fix"]).text if row["verdict"] == "breaks" else None,
         is_unidentified=unidentified,
         owner_question=owner_question(row, profile) if unidentified else None,
