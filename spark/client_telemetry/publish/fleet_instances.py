@@ -15,6 +15,10 @@ LABELS = {"racks": "client_rack", "group_ids": "group_id", "transactional_ids": 
 PREFIX = "org.apache.kafka."
 SHARE_CONSUMER = "org.apache.kafka.consumer.share."
 """Groups consumer-share-metrics and those like it (CONSUMER_SHARE_METRIC_GROUP_PREFIX in ConsumerUtils)."""
+KAFKAS_FAMILIES = ("producer", "consumer", "admin", "app", "kafka", "stream")
+"""Words after `org.apache.kafka.` of the groups that Kafka's own clients register, Streams among them (KIP-1076). An
+application's metrics (registerMetricForSubscription) have the name of their own group there."""
+STREAMS = "org.apache.kafka.stream."
 GET_TELEMETRY_SUBSCRIPTIONS = 71
 """The request that gives a client instance its id and tells it what to push (KIP-714)."""
 NOTHING_PUSHED = ("no_instance", "no_instance_at_the_time")
@@ -35,6 +39,32 @@ def delivered_metrics(points: DataFrame, histograms: DataFrame, standard: Collec
                 F.split_part("metric", F.lit("."), F.lit(4))
             )
         ).alias("metric_families"),
+    )
+
+
+def application_metrics(points: DataFrame, histograms: DataFrame) -> DataFrame:
+    """One row per client instance that pushed metrics of its application (KIP-1076): `application_metrics`, their names.
+    Rows of `client_metrics` and `client_metric_histograms` of the day."""
+    each = points.select("client_instance_id", "metric").unionByName(
+        histograms.select("client_instance_id", "metric")
+    )
+    kafkas = F.col("metric").startswith(PREFIX) & F.split_part("metric", F.lit("."), F.lit(4)).isin(
+        *KAFKAS_FAMILIES
+    )
+    own = each.where(F.col("client_instance_id").isNotNull() & ~kafkas)
+    names = F.array_sort(F.collect_set("metric"))
+    return own.groupBy("client_instance_id").agg(names.alias("application_metrics"))
+
+
+def streams_labels(points: DataFrame) -> DataFrame:
+    """One row per client instance that pushed metrics of Kafka Streams: `application_ids` and `process_ids`, labels of these
+    metrics (KIP-1091). Rows of `client_metrics` of the day."""
+    streams = points.where(F.col("client_instance_id").isNotNull() & F.col("metric").startswith(STREAMS))
+    return streams.groupBy("client_instance_id").agg(
+        *(
+            F.array_sort(F.collect_set(F.col("attributes")[label])).alias(f"{label}s")
+            for label in ("application_id", "process_id")
+        )
     )
 
 

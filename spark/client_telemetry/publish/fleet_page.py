@@ -12,11 +12,13 @@ from client_telemetry.pipeline import stages
 from client_telemetry.pipeline.stage import Outcome, Stage, days, parser, run
 from client_telemetry.publish.fleet_instances import (
     LABELS,
+    application_metrics,
     delivered_metrics,
     given_instances,
     of_clients,
     refused_pushes,
     resource_labels,
+    streams_labels,
 )
 from client_telemetry.publish.place import published_place
 from client_telemetry.reports.client_key import client_key
@@ -120,6 +122,10 @@ def _instances(
         bytes(row["client_instance_id"]): row.asDict()
         for row in resource_labels(_of_the_day(stage, CLIENT_PUSHES, day, snapshots)).collect()
     }
+    more: dict[bytes, dict[str, Any]] = {}
+    for frame in (application_metrics(points, histograms), streams_labels(points)):
+        for row in frame.collect():
+            more.setdefault(bytes(row["client_instance_id"]), {}).update(row.asDict())
     nothing = {"metrics": [], "metric_families": []}
     without = {name: [] for name in LABELS}
     return [
@@ -127,6 +133,7 @@ def _instances(
             **row,
             **found.get(row["client_instance_id"], nothing),
             **labels.get(row["client_instance_id"], without),
+            **more.get(row["client_instance_id"], {}),
         }
         for row in sessions
     ]

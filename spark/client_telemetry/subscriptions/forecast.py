@@ -17,6 +17,7 @@ from client_telemetry.subscriptions.observed import (
     JAVA,
     LIBRDKAFKA,
     PRODUCER,
+    SHARE_CONSUMER,
     ObservedInstance,
     java_metrics,
     librdkafka_metrics,
@@ -196,6 +197,8 @@ def _average(members: Sequence[Rates], wanted: Sequence[str]) -> Rates:
 
 
 def _known_rates(library: str | None, kind: str, wanted: Sequence[str]) -> Rates:
+    if kind == SHARE_CONSUMER:  # no push of one was measured; it has fewer metrics
+        kind = CONSUMER
     sizes = _KNOWN_PUSHES.get((library or "", kind))
     if sizes is None:
         return {}

@@ -10,6 +10,7 @@ from client_telemetry.subscriptions.instances import ClientInstance
 
 GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY = 71, 72
 PRODUCER, CONSUMER, ADMIN = "producer", "consumer", "admin"
+SHARE_CONSUMER = "share consumer"
 ABORTS, DISCONNECTS = "librdkafka_telemetry_abort", "librdkafka_telemetry_disconnect"
 JAVA, LIBRDKAFKA = "kafka-clients", "librdkafka"
 _SHARE_CONSUMER = "org.apache.kafka.consumer.share."
@@ -73,19 +74,25 @@ class ObservedInstance:
 
     @property
     def client_types(self) -> tuple[str, ...]:
-        """Producer, consumer, admin: by the metrics that it delivered, otherwise by its client's requests."""
+        """Producer, consumer, share consumer, admin: by the metrics that it delivered, otherwise by its client's requests."""
         by_metrics = tuple(
-            each
+            SHARE_CONSUMER if each == CONSUMER and self.is_share_consumer else each
             for each in (PRODUCER, CONSUMER, ADMIN)
             if any(m.startswith(f"org.apache.kafka.{each}.") for m in self.metrics)
         )
         if by_metrics:
             return by_metrics
         types = {
-            ADMIN if role == roles.ADMIN else CONSUMER if "consumer" in role else PRODUCER
+            ADMIN
+            if role == roles.ADMIN
+            else SHARE_CONSUMER
+            if role == roles.SHARE_CONSUMER
+            else CONSUMER
+            if "consumer" in role
+            else PRODUCER
             for role in self.roles
         }
-        return tuple(each for each in (PRODUCER, CONSUMER, ADMIN) if each in types)
+        return tuple(each for each in (PRODUCER, CONSUMER, SHARE_CONSUMER, ADMIN) if each in types)
 
 
 def can_push(observed: ObservedInstance) -> bool | None:

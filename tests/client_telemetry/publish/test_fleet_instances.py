@@ -4,11 +4,13 @@ import datetime as dt
 
 from client_telemetry.publish.fleet_instances import (
     SHARE_CONSUMER,
+    application_metrics,
     delivered_metrics,
     given_instances,
     of_clients,
     refused_pushes,
     resource_labels,
+    streams_labels,
 )
 
 A, B = b"a" * 16, b"b" * 16
@@ -108,3 +110,23 @@ def test_instances_that_brokers_gave_an_id(spark):
     assert set(found) == {A, B}
     assert (found[A]["client_id"], found[A]["client_addresses"]) == ("a", ["10.0.0.1", "10.0.0.2"])
     assert (found[A]["broker_ids"], found[B]["broker_ids"]) == ([1, 2], [1])
+
+
+def test_metrics_of_the_application_are_not_kafkas(spark):
+    metrics = (QUEUE, "org.apache.kafka.stream.thread.x", "org.apache.kafka.shop.carts", "com.example.y")
+    points = spark.createDataFrame(
+        [(A, name) for name in metrics], "client_instance_id binary, metric string"
+    )
+    (found,) = application_metrics(points, points.where("false")).collect()
+    assert found["application_metrics"] == ["com.example.y", "org.apache.kafka.shop.carts"]
+
+
+def test_labels_of_streams(spark):
+    rows = [
+        (A, "org.apache.kafka.stream.client.state", {"application_id": "fraud", "process_id": "p1"}),
+        (A, "org.apache.kafka.stream.thread.x", {"process_id": "p1", "thread_id": "t"}),
+        (B, QUEUE, {"process_id": "not of Streams"}),
+    ]
+    schema = "client_instance_id binary, metric string, attributes map<string, string>"
+    (found,) = streams_labels(spark.createDataFrame(rows, schema)).collect()
+    assert (found["application_ids"], found["process_ids"]) == (["fraud"], ["p1"])

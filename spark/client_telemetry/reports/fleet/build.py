@@ -9,7 +9,7 @@ from client_telemetry.compatibility import releases
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.coverage import coverage
-from client_telemetry.reports.fleet import client_metrics, refused, request_versions, software
+from client_telemetry.reports.fleet import applications, client_metrics, refused, request_versions, software
 from client_telemetry.reports.fleet.model import (
     SCHEMA_VERSION,
     FleetClient,
@@ -101,6 +101,8 @@ def build_fleet_day(
         subscriptions_known=subscriptions.known and all(each.subscribed is not None for each in metrics),
         refused_pushes=refused.refused_pushes(refused_pushes),
         never_pushed=_never_pushed(never_pushed),
+        application_metrics=applications.application_metrics(instances),
+        streams_applications=applications.streams_applications(instances),
         request_counts=request_versions.request_counts(
             hour_rows, filter(software.is_client, client_rows), nobodys, release
         ),

@@ -9,6 +9,7 @@ from typing import Any
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.fleet.model import (
+    ApplicationMetrics,
     DeprecatedVersion,
     FleetClient,
     FleetDay,
@@ -18,6 +19,7 @@ from client_telemetry.reports.fleet.model import (
     QualityCheck,
     RefusedPushes,
     RelatedClient,
+    StreamsApplication,
     UnexplainedRequests,
 )
 from client_telemetry.reports.fleet.page import RELATIONS, fleet_page
@@ -56,6 +58,8 @@ def files(fleet: FleetDay, index: SearchIndex) -> dict[str, str]:
         "deprecated.csv": _csv(fleet, DeprecatedVersion, fleet.deprecated),
         "metrics.csv": _csv(fleet, MetricOfLibrary, fleet.metrics),
         "requests.csv": _csv(fleet, UnexplainedRequests, fleet.request_counts.versions),
+        "application_metrics.csv": _csv(fleet, ApplicationMetrics, fleet.application_metrics),
+        "streams.csv": _csv(fleet, StreamsApplication, fleet.streams_applications),
         "never_pushed.csv": _csv(fleet, NeverPushed, fleet.never_pushed),
         "refused.csv": _csv(fleet, RefusedPushes, fleet.refused_pushes),
         "quality.csv": _csv(fleet, QualityCheck, fleet.quality),

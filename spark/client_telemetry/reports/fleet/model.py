@@ -213,6 +213,29 @@ class RefusedPushes:
 
 
 @dataclass(frozen=True)
+class ApplicationMetrics:
+    """Metrics that are not of Kafka's client but of the application around it (KIP-1076), of one client."""
+
+    client_id: str | None
+    principal: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    instances: int
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StreamsApplication:
+    """Client instances of one application of Kafka Streams, by the labels of its metrics (KIP-1091)."""
+
+    application_id: str | None
+    """None: no instance told it."""
+    processes: int
+    instances: int
+    client_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class NeverPushed:
     """A client instance that a broker gave an id (GetTelemetrySubscriptions) and that did not push on the day."""
 
@@ -301,6 +324,8 @@ class FleetDay:
     """Most pushes first."""
     never_pushed: tuple[NeverPushed, ...]
     """By client id; of dumps from request logs."""
+    application_metrics: tuple[ApplicationMetrics, ...]
+    streams_applications: tuple[StreamsApplication, ...]
     request_counts: RequestCounts
     coverage: Coverage
     quality: tuple[QualityCheck, ...]

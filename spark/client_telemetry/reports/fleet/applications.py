@@ -1,0 +1,58 @@
+"""What pushes tell of applications: metrics of their own (KIP-1076), and which clients are one application of Kafka Streams
+(KIP-1091)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from client_telemetry.reports.fleet.model import ApplicationMetrics, StreamsApplication
+
+Instance = Mapping[str, Any]
+
+
+def application_metrics(instances: Iterable[Instance]) -> tuple[ApplicationMetrics, ...]:
+    """One entry per client. `instances`: rows of `client_sessions` with `application_metrics`, names, where they have any."""
+    clients: dict[tuple[Any, ...], list[Instance]] = defaultdict(list)
+    for each in instances:
+        if each.get("application_metrics"):
+            software = (each["client_software_name"], each["client_software_version"])
+            clients[each["client_id"], each["principal"], *software].append(each)
+    found = [
+        ApplicationMetrics(
+            client_id,
+            principal,
+            name,
+            version,
+            len(members),
+            tuple(sorted({metric for each in members for metric in each["application_metrics"]})),
+        )
+        for (client_id, principal, name, version), members in clients.items()
+    ]
+    return tuple(sorted(found, key=lambda each: (each.client_id or "", each.principal or "")))
+
+
+def streams_applications(instances: Iterable[Instance]) -> tuple[StreamsApplication, ...]:
+    """`instances`: rows of `client_sessions` with `application_ids` and `process_ids` of those that pushed metrics of
+    Streams. The admin client of a process tells its application, the consumer of each of its threads the process only."""
+    members = [each for each in instances if each.get("process_ids") or each.get("application_ids")]
+    application_of = {
+        process: application
+        for each in members
+        for application in each["application_ids"]
+        for process in each["process_ids"]
+    }
+    applications: dict[str | None, list[Instance]] = defaultdict(list)
+    for each in members:
+        named = set(each["application_ids"]) or {application_of.get(p) for p in each["process_ids"]}
+        for application in named:
+            applications[application].append(each)
+    found = [
+        StreamsApplication(
+            application,
+            len({process for each in of_it for process in each["process_ids"]}),
+            len(of_it),
+            tuple(sorted({each["client_id"] or "" for each in of_it})),
+        )
+        for application, of_it in applications.items()
+    ]
+    return tuple(sorted(found, key=lambda each: each.application_id or ""))
