@@ -3,6 +3,7 @@
 PYTHON ?= python3
 PORT ?= 8080
 JARS := org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0,org.xerial:sqlite-jdbc:3.54.1.0
+STORAGE_JARS := org.apache.iceberg:iceberg-aws-bundle:1.12.0,org.postgresql:postgresql:42.7.7
 # The local catalog is one SQLite file; a server takes several writers.
 LAKE_WRITERS ?= $(if $(PYICEBERG_CATALOG__LAKE__URI),8,1)
 # Kafka's own classes and message definitions: the tests compare with them.
@@ -14,7 +15,7 @@ STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
 
 .DEFAULT_GOAL := help
-.PHONY: help install run report review review-accuracy owners history requarantine test e2e ui check format proto lock accuracy bench tables knowledge clean fuzz ask docs
+.PHONY: help install run report review review-accuracy owners history requarantine test e2e ui check format proto lock accuracy bench tables knowledge clean fuzz ask docs storage
 
 help:  ## what there is to do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -54,7 +55,7 @@ else
 endif
 
 # Brokers need no browser.
-e2e: install $(if $(shell command -v mvn),$(STAMPS)/rest_catalog) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
+e2e: install storage $(STAMPS)/s3_server $(if $(shell command -v mvn),$(STAMPS)/rest_catalog) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
 	@$(AIRFLOW) pytest -n 2 --dist loadfile -m end_to_end $(or $(ARGS),tests/end_to_end)
 
 requarantine: install  ## read the days with unreadable records again, when the cause is gone
@@ -109,6 +110,8 @@ lock: $(STAMPS)/uv  ## resolve the dependencies of pyproject.toml into requireme
 clean:  ## remove tables, reports and Airflow's state; what was installed stays
 	@rm -rf var/lake var/published var/results var/airflow $(STAMPS)/airflow
 
+storage: install $(STAMPS)/storage_jars  ## the jars that Spark needs for tables in S3 or a catalog in PostgreSQL (docs/storage.md)
+
 install: $(STAMPS)/machine $(STAMPS)/venv $(STAMPS)/jars $(STAMPS)/spark $(STAMPS)/compiled $(STAMPS)/airflow
 
 $(STAMPS)/machine: include/machine.sh
@@ -132,6 +135,17 @@ $(STAMPS)/rest_catalog: tests/end_to_end/lake/rest_catalog/pom.xml
 	@mkdir -p $(@D) && mvn -q -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/var/e2e/rest_catalog
 	@touch $@
 
+$(STAMPS)/s3_server: | $(STAMPS)/uv
+	@echo "installing an S3 server ..."
+	@mkdir -p var/e2e
+ifneq ($(shell command -v go),)
+	@GOBIN=$(CURDIR)/var/e2e/bin go install github.com/versity/versitygw/cmd/versitygw@v1.8.0
+else
+	@var/uv/bin/uv venv -q --python $(PYTHON) var/e2e/moto
+	@var/uv/bin/uv pip install -q --python var/e2e/moto/bin/python 'moto[server]==5.2.1'
+endif
+	@touch $@
+
 # Chromium comes with the system (on Debian: apt-get install chromium) or, where that may be reached, from Playwright.
 $(STAMPS)/browser: tests/end_to_end/requirements.txt $(STAMPS)/venv | $(STAMPS)/uv
 	@var/uv/bin/uv pip install --quiet --python $(BIN)/python -r $<
@@ -148,6 +162,11 @@ $(STAMPS)/jars: spark/resolve_jars.py | $(STAMPS)/venv
 	@echo "fetching the jars of the table format ..."
 	@mkdir -p var
 	@$(call fetch,$(JARS),var/ivy,var/jars)
+	@touch $@
+
+$(STAMPS)/storage_jars: $(STAMPS)/jars
+	@echo "fetching the jars of S3 and PostgreSQL ..."
+	@$(call fetch,$(STORAGE_JARS),var/ivy_storage,var/jars)
 	@touch $@
 
 # What only running clients need.

@@ -2,6 +2,8 @@
 
 import datetime as dt
 
+from client_telemetry.collect.stage import TABLES
+from client_telemetry.raw.location import RawLocation
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
@@ -127,6 +129,36 @@ def test_late_objects_of_earlier_days_are_found_and_unchanged_days_are_not_decod
     code, result = pipeline.run("collect", day=DAY)
     assert result["decode_days"] == ["2026-11-19", "2026-11-21"]
     assert result["derive_days"] == ["2026-11-19", "2026-11-21"]
+
+
+def test_what_the_ledger_knows_is_not_read_again(pipeline, dump, monkeypatch):
+    """A night lists the days before and reads the manifests of its own day; those of earlier ones only if one changed."""
+    yesterday = NOON - dt.timedelta(days=1)
+    with dump(pipeline) as out:
+        out.append_push(push(yesterday))
+    pipeline.run_day(yesterday.date())
+    before = {table: pipeline.rows(table, dt=yesterday.date()) for table in TABLES}
+    with dump(pipeline, incarnation=bytes(16 * [7])) as out:
+        out.append_push(push())
+    read = []
+    opened = RawLocation.read
+    monkeypatch.setattr(RawLocation, "read", lambda raw, key: read.append(key) or opened(raw, key))
+    pipeline.done("collect", day=DAY)
+    assert len(read) == 1 and f"dt={DAY}" in read[0]
+    assert {table: pipeline.rows(table, dt=yesterday.date()) for table in TABLES} == before
+    with dump(pipeline, incarnation=bytes(16 * [8])) as out:
+        out.append_push(push(yesterday))
+    read.clear()
+    assert pipeline.done("collect", day=DAY)["decode_days"] == [str(yesterday.date()), str(DAY)]
+    assert len(read) == 3
+
+
+def test_keys_in_the_locations_of_a_source_are_refused_and_not_shown(pipeline, capsys):
+    source = '{"format": "request_log", "files": ["1=s3://mine:hidden@bucket/logs"]}'
+    code, result = pipeline.run("collect", day=DAY, source=source)
+    assert code == 2 and "s3://bucket/logs has a user or password" in result["message"]
+    said = capsys.readouterr()
+    assert "hidden" not in said.out + said.err + result["message"]
 
 
 def test_objects_that_came_too_late_are_recorded_with_how_to_read_them_and_read_then(pipeline, dump):

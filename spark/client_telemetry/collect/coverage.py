@@ -64,6 +64,16 @@ def ledger(
     return rows
 
 
+def is_known(arrived: Sequence[Arrived], before: Mapping[str, dict[str, Any]]) -> bool:
+    """Whether the ledger has all objects of a day as they are now, read to their end, and no other."""
+    return len(arrived) == len(before) and all(
+        (row := before.get(str(each.key))) is not None
+        and row["status"] not in ("new", "too_late")
+        and (row["bytes"], row["modified_at"]) == (each.bytes, each.modified_at)
+        for each in arrived
+    )
+
+
 def unread(arrived: Iterable[Arrived], now: dt.datetime) -> list[dict[str, Any]]:
     """Rows of raw_objects of objects that were listed and not looked into, not even into manifests."""
     return [_arrived_row(each, now) for each in arrived]

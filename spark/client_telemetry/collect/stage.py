@@ -12,7 +12,7 @@ import datetime as dt
 from collections import Counter
 from typing import Any
 
-from client_telemetry.collect.coverage import broker_hours, brokers, ledger, unread
+from client_telemetry.collect.coverage import broker_hours, brokers, is_known, ledger, unread
 from client_telemetry.collect.manifests import read_manifests
 from client_telemetry.expectations import broker_hours as broker_hours_suite
 from client_telemetry.expectations import brokers as brokers_suite
@@ -73,10 +73,12 @@ def collect(stage: Stage) -> Outcome:
     now = dt.datetime.now(dt.UTC)
     again = _quarantined_days(stage, raw) if arguments.again else {}
     days = sorted({*window, *again})
-    objects, hours, incarnations, decode_days = [], [], [], []
-    for each in days:
-        arrived = list(raw.objects(cluster, each))
+    objects, hours, incarnations, decode_days, written = [], [], [], [], []
+    for each, arrived in raw.objects_of(cluster, days).items():
         before = {row["object_key"]: row for row in stage.lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=each)}
+        if each != arguments.day and each not in again and is_known(arrived, before):
+            continue  # and the tables have what its manifests said
+        written.append(each)
         reads = read_manifests(raw, [a.key for a in arrived if a.key.dataset == "manifests"])
         rows = ledger(arrived, reads, before, now)
         is_changed = any(row["status"] == "new" for row in rows) or before.keys() != {
@@ -88,8 +90,8 @@ def collect(stage: Stage) -> Outcome:
         hours += broker_hours(rows, reads, each)
         incarnations += brokers(reads, each)
     late_rows = _too_late(stage, raw, window[0], set(days), now)
-    where = {"cluster_id": cluster, "dt": days}
-    with_late = {"cluster_id": cluster, "dt": [*days, *late_rows]}
+    where = {"cluster_id": cluster, "dt": written}
+    with_late = {"cluster_id": cluster, "dt": [*written, *late_rows]}
     objects_too = [row for rows in late_rows.values() for row in rows]
     branch.replace_rows(RAW_OBJECTS, [*objects, *objects_too], **with_late)
     for table, rows in ((BROKERS, incarnations), (BROKER_HOURS, hours)):
@@ -136,18 +138,16 @@ def _too_late(
 ) -> dict[dt.date, list[dict[str, Any]]]:
     """Ledgers of days before `first` that got objects after they were collected, with these as `too_late`. A day that
     was never collected has none: nothing of it was promised."""
-    arguments, found = stage.arguments, {}
-    for days_before in range(1, arguments.too_late_days + 1):
-        each = first - dt.timedelta(days=days_before)
-        if each in others:
-            continue
-        arrived = list(raw.objects(stage.cluster, each))
+    before = range(1, stage.arguments.too_late_days + 1)
+    earlier = [day_ for n in before if (day_ := first - dt.timedelta(days=n)) not in others]
+    found = {}
+    for each, arrived in raw.objects_of(stage.cluster, earlier).items():
         known = stage.lake.rows(RAW_OBJECTS, cluster_id=stage.cluster, dt=each) if arrived else []
         keys = {row["object_key"] for row in known}
         new = [a for a in arrived if str(a.key) not in keys]
         if known and new:
             error = (
-                f"it arrived more than {arguments.late_days} days after its day: run client_telemetry_daily with the "
+                f"it arrived more than {stage.arguments.late_days} days after its day: run client_telemetry_daily with the "
                 f"day {each}, which reads all of that day"
             )
             late = [row | {"status": "too_late", "error": error} for row in unread(new, now)]

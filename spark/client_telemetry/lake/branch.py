@@ -251,7 +251,7 @@ def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, i
 
 def append_files(iceberg: IcebergTable, transaction: Transaction, urls: Sequence[str]) -> None:
     """Register files in main beside those that are there."""
-    with transaction.update_snapshot().fast_append() as append:
+    with transaction.update_snapshot().merge_append() as append:
         for url in urls:
             append.append_data_file(_registered(iceberg, url))
 

@@ -18,6 +18,12 @@ CATALOG = "lake"
 NAMESPACE = "client_telemetry"
 CATALOG_SETTING = f"spark.sql.catalog.{CATALOG}"
 
+_OF_AWS = {
+    "s3.endpoint": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
+    "s3.region": ("AWS_REGION", "AWS_DEFAULT_REGION"),
+}
+"""Property to the variables of Amazon's tools that say the same: the store of all other files is said with these."""
+
 _VARIABLES = f"PYICEBERG_CATALOG__{CATALOG.upper()}__"
 
 
@@ -36,6 +42,10 @@ def configuration(location: str) -> dict[str, str] | None:
     properties = {name: str(value) for name, value in configured.items()}
     if "://" in location and not location.startswith("file://"):
         properties.setdefault("warehouse", location)
+    for name, variables in _OF_AWS.items():
+        value = next((value for variable in variables if (value := os.environ.get(variable))), None)
+        if value:
+            properties.setdefault(name, value)
     if _has_password(properties.get("uri", "")):
         raise NoSuchLake(
             f"{_VARIABLES}URI has a password in it: leave it out and set PGPASSWORD, or a .pgpass file"

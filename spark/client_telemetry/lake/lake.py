@@ -44,7 +44,9 @@ _PROPERTIES = {
     "write.spark.accept-any-schema": "false",
     # Each commit writes a new metadata file; those that readers may still be opening stay.
     "write.metadata.delete-after-commit.enabled": "true",
-    "write.metadata.previous-versions-max": "20",
+    "write.metadata.previous-versions-max": "10",
+    # Tables that are appended to get a manifest with each stage of each cluster.
+    "commit.manifest-merge.enabled": "true",
     # Other clusters commit to the same table.
     "commit.retry.num-retries": "20",
     "commit.retry.max-wait-ms": "2000",

@@ -14,7 +14,7 @@ from pyiceberg.table import Transaction
 
 from client_telemetry.lake import files, refs
 from client_telemetry.lake.branch import drop_branch, replace_matching
-from client_telemetry.lake.catalog import CATALOG, NAMESPACE
+from client_telemetry.lake.catalog import CATALOG, NAMESPACE, is_local
 from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.table import Table
 
@@ -101,11 +101,14 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
     name = f"{CATALOG}.{NAMESPACE}.{table.name}"
     # A file that a stage is just writing is nobody's yet: its age is by the real clock.
     written_before = min(now, dt.datetime.now(dt.UTC)) - dt.timedelta(days=SNAPSHOT_DAYS)
+    # Where others write meanwhile, what one of them replaces is no reason to compact nothing. SQLite takes no commits of
+    # several threads.
+    in_parts = "false" if is_local(lake.location) else "true"
     _call(
         lake,
         "rewrite_data_files",
         f"table => '{name}', options => map('min-input-files', '{_MINIMUM_FILES}', 'delete-file-threshold', '1', "
-        "'remove-dangling-deletes', 'true', 'partial-progress.enabled', 'true')",
+        f"'remove-dangling-deletes', 'true', 'partial-progress.enabled', '{in_parts}')",
     )
     _call(lake, "rewrite_manifests", f"table => '{name}', use_caching => false")
     _call(lake, "expire_snapshots", f"table => '{name}', older_than => {_timestamp(old)}, retain_last => 1")

@@ -206,7 +206,8 @@ def run(
     stage = arguments.prog
     args = argparse.Namespace(result=None, cluster=None)
     try:
-        args = _checked(arguments.parse_args(argv))
+        args = arguments.parse_args(argv)
+        _check_locations(args)
         idle = nothing_to_do(args)
         if idle:
             return _finish(stage, args, OK, Outcome(idle), [])
@@ -239,12 +240,15 @@ def run(
         return FAILED
 
 
-def _checked(args: argparse.Namespace) -> argparse.Namespace:
-    """The arguments, if no location holds a user or password; otherwise raises UnusableLocation."""
-    for value in vars(args).values():
-        if isinstance(value, str):
+_NAMES_OF_CLIENTS = ("client_id", "principal")
+"""Arguments with whatever text clients chose."""
+
+
+def _check_locations(args: argparse.Namespace) -> None:
+    """Raises UnusableLocation if a location holds a user or password."""
+    for name, value in vars(args).items():
+        if isinstance(value, str) and name not in _NAMES_OF_CLIENTS:
             without_userinfo(value)
-    return args
 
 
 _STATUS = {OK: "ok", FAILED: "failed", BAD_ARGUMENTS: "bad_arguments", GATE_FAILED: "failed_gate"}

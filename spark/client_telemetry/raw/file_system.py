@@ -1,29 +1,31 @@
 """The file system behind a folder or URL: one for each URL of a process, so that connections are used again. Not: tables,
 whose files the catalog's FileIO opens (lake/)."""
 
+import re
 from functools import lru_cache
-from urllib.parse import urlsplit
 
 from pyarrow import fs
 
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 """Hadoop's names of S3."""
 
+_USERINFO = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s\"']*@(?P<rest>[^\s\"',]*)")
+
 
 class UnusableLocation(Exception):
     """A location that cannot be used as it is written."""
 
 
-def without_userinfo(location: str) -> str:
-    """The location itself. Raises UnusableLocation if it holds a user or password: it ends up in command lines and logs."""
-    parts = urlsplit(location)
-    if "://" in location and "@" in parts.netloc:
-        place = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+def without_userinfo(text: str) -> str:
+    """The text itself, a location or JSON with locations in it. Raises UnusableLocation if one has a user or password: it
+    ends up in command lines and logs."""
+    found = _USERINFO.search(text)
+    if found:
         raise UnusableLocation(
-            f"{place} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
+            f"{found['scheme']}{found['rest']} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
             "AWS_SECRET_ACCESS_KEY (and AWS_ENDPOINT_URL where it is not Amazon's), or use an instance role"
         )
-    return location
+    return text
 
 
 @lru_cache(maxsize=64)

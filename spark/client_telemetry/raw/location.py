@@ -1,7 +1,7 @@
 """The raw location: listing and opening objects of a cluster, in a folder or an object store."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -12,6 +12,7 @@ from client_telemetry.raw.errors import BadObjectKey
 from client_telemetry.raw.file_system import file_system
 from client_telemetry.raw.object_key import ObjectKey, parse_object_key
 
+_DAYS_AT_ONCE = 8
 DATASETS = ("client_pushes", "connections", "manifests")
 
 
@@ -65,6 +66,12 @@ class RawLocation:
                 except BadObjectKey:
                     continue
                 yield Arrived(key, info.size, info.mtime.astimezone(dt.UTC))
+
+    def objects_of(self, cluster_id: str, days: Sequence[dt.date]) -> dict[dt.date, list[Arrived]]:
+        """The objects of several days, which are listed at the same time."""
+        with ThreadPoolExecutor(_DAYS_AT_ONCE) as pool:
+            found = pool.map(lambda day: list(self.objects(cluster_id, day)), days)
+            return dict(zip(days, found, strict=True))
 
     def read(self, key: str) -> pa.NativeFile:
         """The object as a binary stream; close it. pyarrow would decompress by file ending: that is switched off."""

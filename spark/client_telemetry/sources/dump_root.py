@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pyarrow import fs
 
+from client_telemetry.raw.file_system import file_system
 from client_telemetry.sources.stored_file import paths_below
 
 _STAGING = ".converting"
@@ -24,7 +25,7 @@ class DumpRoot:
 
     def __init__(self, location: str | Path, last_folder: str) -> None:
         text = str(location)
-        self._files, path = fs.FileSystem.from_uri(text if "://" in text else Path(text).absolute().as_uri())
+        self._files, path = file_system(text if "://" in text else Path(text).absolute().as_uri())
         self._path = path.rstrip("/")
         self._is_local = isinstance(self._files, fs.LocalFileSystem)
         self._last_folder = last_folder

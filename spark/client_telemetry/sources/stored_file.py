@@ -13,6 +13,8 @@ from urllib.parse import unquote, urlsplit
 
 from pyarrow import fs
 
+from client_telemetry.raw.file_system import UnusableLocation, without_userinfo
+
 _READ_BYTES = 4 * 2**20
 """Of an object at once: each is a request."""
 
@@ -96,7 +98,7 @@ def _paths(location: str) -> list[Path]:
 
 
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^/?]+)/?(?P<path>[^?]*)(?P<options>\?.*)?")
-"""`s3://BUCKET/PATH`, or with all that has to be known: `s3://KEY:SECRET@BUCKET/PATH?endpoint_override=...&region=...`."""
+"""`s3://BUCKET/PATH`, maybe with how to reach the store: `s3://BUCKET/PATH?endpoint_override=...&region=...`."""
 
 
 def _objects(url: str) -> list[StoredFile]:
@@ -105,7 +107,10 @@ def _objects(url: str) -> list[StoredFile]:
         raise NoSuchLocation(f"{without_secrets(url)}: write it as s3://bucket/path")
     scheme, authority, path, options = found.group("scheme", "authority", "path", "options")
     try:
+        without_userinfo(url)
         files, bucket = fs.FileSystem.from_uri(f"{scheme}://{authority}/{options or ''}")
+    except UnusableLocation as error:
+        raise NoSuchLocation(str(error)) from None
     except (ValueError, NotImplementedError) as error:
         raise NoSuchLocation(f"{without_secrets(url)}: {error}") from None
     bucket, path = bucket.strip("/"), path.strip("/")
@@ -121,8 +126,7 @@ def _objects(url: str) -> list[StoredFile]:
         else:
             pattern = re.compile(_as_regex(path), re.DOTALL)
             keys = [key for key in keys if pattern.fullmatch(key)]
-    shown = f"{scheme}://{authority.rpartition('@')[2]}"
-    return sorted(StoredFile(f"{shown}/{key}", files, f"{bucket}/{key}") for key in keys)
+    return sorted(StoredFile(f"{scheme}://{authority}/{key}", files, f"{bucket}/{key}") for key in keys)
 
 
 def paths_below(files: fs.FileSystem, folder: str) -> list[str]:

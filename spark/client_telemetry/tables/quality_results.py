@@ -33,4 +33,5 @@ QUALITY_RESULTS = Table(
         Column("evaluated_at", TIMESTAMP, f"{PROCESSING_TIME}when the gate ran", nullable=False),
     ),
     key=("cluster_id", "run_id", "stage", "dt", "table_name", "expectation", "evaluated_at"),
+    partition=("cluster_id",),
 )

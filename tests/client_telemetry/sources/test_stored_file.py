@@ -48,7 +48,7 @@ def test_objects_are_found_as_files_are(bucket, monkeypatch, named, found):
     store = fs.SubTreeFileSystem(str(bucket.parent), fs.LocalFileSystem())
     reached = SimpleNamespace(from_uri=lambda url: (store, "bucket"))
     monkeypatch.setattr(stored_file, "fs", SimpleNamespace(**{**vars(fs), "FileSystem": reached}))
-    in_store = find_files(f"s3://key:secret@bucket/{named}?region=here")
+    in_store = find_files(f"s3://bucket/{named}?region=here")
     assert in_folder == found
     assert [str(file) for file in in_store] == [f"s3://bucket/{name}" for name in found]
     assert [file.open().read() for file in in_store] == [b"x"] * len(found)
@@ -64,5 +64,8 @@ def test_what_is_no_location_is_refused(url):
         find_files(url)
 
 
-def test_keys_to_a_store_are_not_shown():
+def test_keys_to_a_store_are_refused_and_not_shown():
+    with pytest.raises(NoSuchLocation, match="s3://bucket/logs has a user or password") as refused:
+        find_files("s3://mine:hidden@bucket/logs")
+    assert "hidden" not in str(refused.value)
     assert without_secrets("s3://key:secret@bucket/a?endpoint_override=b") == "s3://bucket/a"

@@ -1,4 +1,4 @@
-"""`make e2e` gets the jars of the REST catalog; PostgreSQL is the system's."""
+"""`make e2e` gets the jars of the REST catalog and the S3 server; PostgreSQL is the system's."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +14,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.end_to_end)
 
 
+@pytest.fixture
+def warehouse(tmp_path) -> str:
+    return f"file://{tmp_path}/warehouse"
+
+
 @pytest.fixture(params=["postgres", "rest"])
-def catalog(request, tmp_path, monkeypatch) -> Iterator[str]:
+def catalog(request, tmp_path, monkeypatch, warehouse) -> Iterator[str]:
     """A real catalog in the environment; its name."""
     if request.param == "postgres":
         if postgres_programs() is None:
@@ -24,9 +29,9 @@ def catalog(request, tmp_path, monkeypatch) -> Iterator[str]:
     else:
         if not REST_JARS.exists():
             pytest.skip("no jars of the REST catalog: make e2e gets them where there is Maven")
-        server = rest_catalog(tmp_path / "rest", f"file://{tmp_path}/warehouse")
+        server = rest_catalog(tmp_path / "rest", warehouse)
     with server as environment:
-        environment["PYICEBERG_CATALOG__LAKE__WAREHOUSE"] = f"file://{tmp_path}/warehouse"
+        environment["PYICEBERG_CATALOG__LAKE__WAREHOUSE"] = warehouse
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
         yield request.param

@@ -1,4 +1,4 @@
-"""Real servers on 127.0.0.1, each with a data folder and a port of its own: PostgreSQL, Iceberg's REST catalog."""
+"""Real servers on 127.0.0.1, each with a data folder and a port of its own: PostgreSQL, Iceberg's REST catalog, S3."""
 
 import os
 import shutil
@@ -6,12 +6,18 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+import urllib.request
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[3]
 REST_JARS = CHECKOUT / "var" / "e2e" / "rest_catalog"
+JARS = CHECKOUT / "var" / "jars"
+S3_SERVERS = (
+    CHECKOUT / "var" / "e2e" / "bin" / "versitygw",
+    CHECKOUT / "var" / "e2e" / "moto" / "bin" / "moto_server",
+)
 START_SECONDS = 90
 
 
@@ -101,6 +107,15 @@ def postgres(folder: Path) -> Iterator[dict[str, str]]:
         process.wait()
 
 
+def _s3_of_server() -> dict[str, str]:
+    """The REST server writes the tables' metadata: to the store that the environment names."""
+    return {
+        "CATALOG_IO__IMPL": "org.apache.iceberg.aws.s3.S3FileIO",
+        "CATALOG_S3_ENDPOINT": os.environ["AWS_ENDPOINT_URL"],
+        "CATALOG_S3_PATH__STYLE__ACCESS": "true",
+    }
+
+
 @contextmanager
 def rest_catalog(folder: Path, warehouse: str, **environment: str) -> Iterator[dict[str, str]]:
     """The environment in which the lake's catalog is Iceberg's own REST server."""
@@ -113,9 +128,12 @@ def rest_catalog(folder: Path, warehouse: str, **environment: str) -> Iterator[d
         "CATALOG_JDBC_SCHEMA__VERSION": "V1",
         "CATALOG_REST_PORT": str(port),
         "REST_PORT": str(port),
+        **(_s3_of_server() if warehouse.startswith("s3://") else {}),
         **environment,
     }
-    command = ["java", "-Xmx384m", "-cp", f"{REST_JARS}/*", "org.apache.iceberg.rest.RESTCatalogServer"]
+    aws = ":".join(str(jar) for jar in JARS.glob("*iceberg-aws-bundle*.jar"))
+    path = f"{REST_JARS}/*:{aws}"
+    command = ["java", "-Xmx384m", "-cp", path, "org.apache.iceberg.rest.RESTCatalogServer"]
     with log.open("wb") as out:
         process = subprocess.Popen(command, env={**os.environ, **settings}, stdout=out, stderr=out)
     try:
@@ -124,6 +142,49 @@ def rest_catalog(folder: Path, warehouse: str, **environment: str) -> Iterator[d
             "PYICEBERG_CATALOG__LAKE__TYPE": "rest",
             "PYICEBERG_CATALOG__LAKE__URI": f"http://127.0.0.1:{port}",
         }
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def s3_server() -> Path | None:
+    """The program of an S3 server that `make e2e` has installed."""
+    return next((program for program in S3_SERVERS if program.exists()), None)
+
+
+@contextmanager
+def s3(folder: Path, buckets: Sequence[str]) -> Iterator[dict[str, str]]:
+    """The environment in which `s3://` is a server of its own with these buckets."""
+    program, port, data = s3_server(), free_port(), folder / "s3"
+    for bucket in buckets:
+        (data / bucket).mkdir(parents=True)
+    environment = {
+        "AWS_ACCESS_KEY_ID": "telemetry",
+        "AWS_SECRET_ACCESS_KEY": "of-the-environment",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL": f"http://127.0.0.1:{port}",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    is_versitygw = program.name == "versitygw"
+    command = [str(program), "-H", "127.0.0.1", "-p", str(port)]
+    if is_versitygw:
+        command = [str(program), "--port", f"127.0.0.1:{port}", "posix", str(data)]
+    keys = {
+        "ROOT_ACCESS_KEY": environment["AWS_ACCESS_KEY_ID"],
+        "ROOT_SECRET_KEY": environment["AWS_SECRET_ACCESS_KEY"],
+    }
+    log = folder / "s3.log"
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, env={**os.environ, **keys}, stdout=out, stderr=out)
+    try:
+        wait_for(port, process, log)
+        if not is_versitygw:
+            for bucket in buckets:
+                urllib.request.urlopen(
+                    urllib.request.Request(f"http://127.0.0.1:{port}/{bucket}", method="PUT")
+                ).close()
+        yield environment
     finally:
         process.terminate()
         process.wait()

@@ -1,0 +1,320 @@
+"""How the tables grow: equal days of several clusters one after another, with the upkeep of lake_maintenance each week.
+
+    make bench ARGS=lake_growth
+    include/airflow.sh python -m benchmarks.lake_growth --clusters 30 --writers 4 --stages collect --lake s3://lake/warehouse
+
+A day of a cluster is what the stages do to the lake: what they read of tables, the files of the tables that they write (the
+rows of the sample's day in the lake of `make run`, at most ROWS of each table), the branches, the publication. What Spark
+computes between is left out: it is the same each day. Maintenance is the real one, in a Spark of its own.
+"""
+
+import argparse
+import datetime as dt
+import multiprocessing as mp
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pyarrow as pa
+from client_telemetry.lake.branch import Branch
+from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, maintain, retention
+from client_telemetry.lake.writer import DataFile
+from client_telemetry.pipeline.stage import absolute_url
+from client_telemetry.raw.file_system import file_system
+from client_telemetry.tables.broker_hours import BROKER_HOURS
+from client_telemetry.tables.brokers import BROKERS
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.client_metrics import CLIENT_METRICS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS, HISTORY_DAYS
+from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.raw_objects import RAW_OBJECTS
+from client_telemetry.tables.table import Table
+from pyarrow import fs
+
+from benchmarks.bench import Section
+
+SAMPLE, SAMPLE_CLUSTER = Path("var/lake"), "fL33tG0ldTruth000000-w"
+ROWS = 10_000
+CHECKS = 40
+"""Rows of quality_results that a stage writes."""
+FIRST = dt.date(2026, 9, 1)
+WEEK = 7
+
+Columns = Mapping[str, pa.Array]
+
+
+@dataclass(frozen=True)
+class StageWrites:
+    """What a stage writes, and what it reads of the lake before."""
+
+    tables: tuple[Table, ...]
+    read: Callable[[Lake, str, dt.date], object]
+
+
+def _collect_reads(lake: Lake, cluster: str, day: dt.date) -> None:
+    for n in range(4):
+        lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=day - dt.timedelta(days=n))
+    lake.rows(PUBLICATIONS, cluster_id=cluster, stage="sessionize")
+
+
+def _sessionize_reads(lake: Lake, cluster: str, day: dt.date) -> None:
+    heads = lake.published()
+    days = [day - dt.timedelta(days=n) for n in range(HISTORY_DAYS + 1)]
+    for table in (CLIENT_PUSHES, CONNECTION_EVENTS):
+        if table.name in heads:
+            lake.files(table, heads[table.name], cluster_id=cluster, dt=days)
+
+
+STAGES = {
+    "collect": StageWrites((RAW_OBJECTS, BROKERS, BROKER_HOURS), _collect_reads),
+    "decode": StageWrites(
+        (CLIENT_PUSHES, CLIENT_METRICS, CONNECTION_EVENTS, RAW_OBJECTS, BROKER_HOURS),
+        lambda lake, cluster, day: lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=day),
+    ),
+    "sessionize": StageWrites((CLIENT_CONNECTIONS, CLIENT_SESSIONS), _sessionize_reads),
+    "profile": StageWrites((CLIENTS,), lambda lake, cluster, day: lake.published()),
+}
+
+
+@contextmanager
+def _local_catalog() -> Iterator[None]:
+    """Without the configuration of a catalog: the sample's is the local one."""
+    configured = {
+        name: os.environ.pop(name) for name in list(os.environ) if name.startswith("PYICEBERG_CATALOG__")
+    }
+    try:
+        yield
+    finally:
+        os.environ.update(configured)
+
+
+def rows_of_sample(stages: Sequence[str], rows: int) -> dict[Table, Columns]:
+    """Columns of each table that the stages write."""
+    lake = Lake(None, str(SAMPLE))
+    found = {}
+    for table in {table for stage in stages for table in STAGES[stage].tables}:
+        files = lake.files(table, cluster_id=SAMPLE_CLUSTER)
+        groups = [group for file in files for group in file.row_groups(table.arrow_schema, False)]
+        if not groups:
+            raise SystemExit(f"{SAMPLE} has no rows of {table.name}: run `make run` first")
+        columns = pa.concat_tables(groups).slice(0, rows).combine_chunks()
+        names = [name for name in columns.column_names if name not in table.partition]
+        found[table] = {name: columns[name].combine_chunks() for name in names}
+    return found
+
+
+def run_day(
+    lake: Lake, sample: Mapping[Table, Columns], stages: Sequence[str], cluster: str, day: dt.date
+) -> None:
+    for name in stages:
+        stage = STAGES[name]
+        stage.read(lake, cluster, day)
+        lake.create([*stage.tables, QUALITY_RESULTS, PUBLICATIONS])
+        lake.recover()
+        branch = lake.branch(f"scheduled__{day}", cluster, name)
+        for table in stage.tables:
+            _write(lake, branch, table, sample[table], cluster, day)
+        lake.append(QUALITY_RESULTS, _checks(cluster, name, day))
+        branch.publish(cluster, f"scheduled__{day}", name, [day])
+    lake.rows(PUBLICATIONS, cluster_id=cluster)
+    lake.rows(QUALITY_RESULTS, cluster_id=cluster, dt=day)
+
+
+def _write(lake: Lake, branch: Branch, table: Table, columns: Columns, cluster: str, day: dt.date) -> None:
+    file = DataFile(table, lake.place(table), {"cluster_id": cluster, "dt": day})
+    file.add_columns(columns)
+    url = file.close()
+    branch.replace_files(table, [url] if url else [], cluster_id=cluster, dt=[day])
+
+
+def _checks(cluster: str, stage: str, day: dt.date) -> list[dict[str, object]]:
+    same = {
+        "cluster_id": cluster,
+        "run_id": f"scheduled__{day}",
+        "stage": stage,
+        "dt": day,
+        "table_name": "client_pushes",
+        "severity": "critical",
+        "success": True,
+        "observed_value": "0",
+        "rows": 1000,
+        "description": "what the expectation says, in words as long as the real ones are",
+        "evaluated_at": dt.datetime.now(dt.UTC),
+    }
+    return [same | {"expectation": f"expectation_{n}"} for n in range(CHECKS)]
+
+
+@dataclass(frozen=True)
+class Size:
+    """Bytes and files below the tables' folders."""
+
+    data: int
+    metadata: int
+    files: int
+
+
+def size_of(location: str) -> Size:
+    files, root = file_system(absolute_url(location))
+    below = files.get_file_info(fs.FileSelector(root, recursive=True, allow_not_found=True))
+    sizes = {"data": 0, "metadata": 0}
+    count = 0
+    for info in below:
+        kind = next((kind for kind in sizes if f"/{kind}/" in info.path), None)
+        if info.type == fs.FileType.File and kind:
+            sizes[kind] += info.size
+            count += 1
+    return Size(sizes["data"], sizes["metadata"], count)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What was measured: CPU seconds of each cluster's days in their order, failed runs, sizes by day after upkeep."""
+
+    cpu: dict[int, list[float]]
+    failed: list[str]
+    sizes: dict[int, tuple[Size, Size]]
+    """Day to the sizes before and after its maintenance."""
+
+
+def grow(
+    location: str, clusters: int, days: int, writers: int, stages: Sequence[str], rows: int, minutes: float
+) -> Growth:
+    tables = {table for stage in stages for table in STAGES[stage].tables}
+    Lake(None, location).create([*tables, QUALITY_RESULTS, PUBLICATIONS])
+    found = Growth({}, [], {})
+    began: list[dt.datetime] = []
+    until = time.monotonic() + 60 * minutes
+    names = [f"cluster-{number:02}" for number in range(clusters)]
+    start = (location, stages, rows)
+    with ProcessPoolExecutor(writers, mp.get_context("spawn"), Writer.start, start) as pool:
+        for number in range(days):
+            if time.monotonic() > until:
+                break
+            day = FIRST + dt.timedelta(days=number)
+            began.append(dt.datetime.now(dt.UTC))
+            done = list(pool.map(_day, names, [day] * clusters, [stages] * clusters))
+            found.cpu[number] = [cpu for cpu, _ in done]
+            found.failed.extend(error for _, error in done if error)
+            if (number + 1) % WEEK == 0 or number + 1 == days:
+                before = size_of(location)
+                _upkeep(location, began[max(0, number + 1 - SNAPSHOT_DAYS)])
+                found.sizes[number + 1] = (before, size_of(location))
+            print(_line(found, number), flush=True)
+    return found
+
+
+def _line(found: Growth, number: int) -> str:
+    text = f"  day {number + 1}: {statistics.median(found.cpu[number]):.2f} s CPU a cluster, {len(found.failed)} failed"
+    if number + 1 in found.sizes:
+        before, after = found.sizes[number + 1]
+        text += f"; data {after.data / 1e6:.0f} MB, metadata {before.metadata / 1e6:.1f} MB, after upkeep {after.metadata / 1e6:.1f} MB"
+    return text
+
+
+class Writer:
+    """What one process writes with: it stays for all days."""
+
+    lake: Lake
+    sample: Mapping[Table, Columns]
+
+    @classmethod
+    def start(cls, location: str, stages: Sequence[str], rows: int) -> None:
+        with _local_catalog():
+            cls.sample = rows_of_sample(stages, rows)
+        cls.lake = Lake(None, location)
+
+
+def _day(cluster: str, day: dt.date, stages: Sequence[str]) -> tuple[float, str | None]:
+    """CPU seconds of a cluster's day, and why it failed if it did."""
+    began, error = time.process_time(), None
+    try:
+        run_day(Writer.lake, Writer.sample, stages, cluster, day)
+    except Exception as failure:
+        error = f"{cluster}, {day}: {type(failure).__name__}: {failure}"
+    return time.process_time() - began, error
+
+
+def _upkeep(location: str, first_kept: dt.datetime) -> None:
+    """Maintenance in a process of its own; snapshots from `first_kept` on stay, as those of the last days would."""
+    process = mp.get_context("spawn").Process(target=_maintain, args=(location, first_kept))
+    process.start()
+    process.join()
+    if process.exitcode:
+        raise SystemExit("maintenance failed")
+
+
+def _maintain(location: str, first_kept: dt.datetime) -> None:
+    from client_telemetry.pipeline.stage import spark_session
+
+    lake = Lake(spark_session("lake_growth", location), location)
+    maintain(lake, first_kept + dt.timedelta(days=SNAPSHOT_DAYS), retention({}))
+
+
+def sections(found: Growth, clusters: int, writers: int, stages: Sequence[str]) -> Iterator[Section]:
+    days = sorted(found.cpu)
+    week = [
+        statistics.median(c for n in days[at : at + WEEK] for c in found.cpu[n])
+        for at in range(0, len(days), WEEK)
+    ]
+    rows = []
+    for place, (number, (before, after)) in enumerate(sorted(found.sizes.items())):
+        rows.append(
+            {
+                "days": number,
+                "CPU of a cluster's day, s": round(week[place], 2),
+                "of the first week's": f"{week[place] / week[0]:.2f}",
+                "data, MB": round(after.data / 1e6, 1),
+                "metadata before upkeep, MB": round(before.metadata / 1e6, 1),
+                "after, MB": round(after.metadata / 1e6, 1),
+                "metadata of data": f"{after.metadata / after.data:.1%}",
+                "files": after.files,
+            }
+        )
+    text = (
+        f"{clusters} clusters, {len(days)} equal days of the stages {', '.join(stages)}, {writers} at a time, upkeep each week: "
+        f"{len(found.failed)} of {clusters * len(days)} runs failed. CPU is the median of the week."
+    )
+    yield Section("Growth of the tables", text, rows)
+
+
+def run() -> Iterator[Section]:
+    with TemporaryDirectory() as folder:
+        found = grow(folder, 5, 60, 1, list(STAGES), ROWS, minutes=24 * 60)
+        yield from sections(found, 5, 1, list(STAGES))
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--lake", required=True, help="an empty folder, or a URL with a configured catalog")
+    parser.add_argument("--clusters", type=int, default=5)
+    parser.add_argument("--days", type=int, default=60)
+    parser.add_argument("--writers", type=int, default=1)
+    parser.add_argument("--stages", default=",".join(STAGES))
+    parser.add_argument("--rows", type=int, default=ROWS)
+    parser.add_argument("--minutes", type=float, default=24 * 60, help="begin no day after that time")
+    args = parser.parse_args(argv)
+    stages = args.stages.split(",")
+    found = grow(args.lake, args.clusters, args.days, args.writers, stages, args.rows, args.minutes)
+    from benchmarks.bench import shown
+
+    for section in sections(found, args.clusters, args.writers, stages):
+        print(shown(section.title, section.text, section.rows))
+    for error in found.failed[:10]:
+        print(error, file=sys.stderr)
+    return 1 if found.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

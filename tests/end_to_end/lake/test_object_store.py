@@ -1,0 +1,129 @@
+"""Everything in an object store: dumps, request logs, owners, tables, results, reports; and pages of Airflow from there."""
+
+import csv
+import io
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+from client_telemetry.lake.lake import Lake
+from client_telemetry.raw.file_system import file_system
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from fastapi.testclient import TestClient
+from pyarrow import fs
+
+import tests.airflow_settings  # noqa: F401
+
+from .servers import CHECKOUT, s3, s3_server
+
+BUCKETS = ("raw", "logs", "conf", "lake", "published", "results")
+SAMPLE = CHECKOUT / "include" / "sample"
+LOG = SAMPLE / "request_logs" / "kafka-2.7.2-text.request.log.zst"
+DAY = "2026-11-21"
+FLEET, LEGACY = "fL33tG0ldTruth000000-w", "1o5EsAeXSL6vbIOiK644hw"
+CLUSTERS = {
+    "lake": "s3://lake/warehouse",
+    "publish": "s3://published/reports",
+    "results": "s3://results/stages",
+    "clusters": [
+        {
+            "name": "fleet",
+            "cluster_id": FLEET,
+            "raw": "s3://raw/fleet",
+            "owners": "s3://conf/owners.yaml",
+        },
+        {
+            "name": "legacy",
+            "cluster_id": LEGACY,
+            "raw": "s3://raw/legacy",
+            "source": {"format": "request_log", "files": "s3://logs/legacy", "release": "2.7.2"},
+        },
+    ],
+}
+
+
+def upload(path: Path, url: str) -> None:
+    files, root = file_system(url)
+    for each in [path] if path.is_file() else [p for p in sorted(path.rglob("*")) if p.is_file()]:
+        to = root if path.is_file() else f"{root}/{each.relative_to(path).as_posix()}"
+        with files.open_output_stream(to, compression=None) as out:
+            out.write(each.read_bytes())
+
+
+def listed(url: str) -> set[str]:
+    files, root = file_system(url)
+    found = files.get_file_info(fs.FileSelector(root, recursive=True, allow_not_found=True))
+    return {info.path.removeprefix(f"{root}/") for info in found if info.type == fs.FileType.File}
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch) -> Iterator[dict[str, str]]:
+    if s3_server() is None:
+        pytest.skip("no S3 server: make e2e installs one")
+    with s3(tmp_path, BUCKETS) as environment:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        yield environment
+        file_system.cache_clear()
+
+
+@pytest.fixture
+def warehouse(store) -> str:
+    return CLUSTERS["lake"]
+
+
+@pytest.fixture
+def web(monkeypatch) -> TestClient:
+    from airflow.api_fastapi.core_api.security import get_user
+    from telemetry_pages import app as module
+
+    class Manager:
+        def is_authorized_dag(self, *, method, user, details) -> bool:
+            return True
+
+    monkeypatch.setattr(module, "get_auth_manager", Manager)
+    monkeypatch.setitem(module.app.dependency_overrides, get_user, lambda: "user")
+    return TestClient(module.app)
+
+
+def test_both_dags_with_everything_in_an_object_store(store, catalog, web, tmp_path, monkeypatch):
+    upload(SAMPLE / "fleet" / "raw", "s3://raw/fleet")
+    upload(SAMPLE / "owners.yaml", "s3://conf/owners.yaml")
+    upload(LOG, f"s3://logs/legacy/{LOG.name}")
+    clusters = tmp_path / "clusters.yaml"
+    clusters.write_text(yaml.safe_dump(CLUSTERS))
+    monkeypatch.setenv("CLIENT_TELEMETRY_CLUSTERS", str(clusters))
+    home = tmp_path / "airflow"
+    run = "airflow db migrate >/dev/null 2>&1 && include/spark_connect.sh python -m include.sample_run"
+    done = subprocess.run(
+        [CHECKOUT / "include" / "airflow.sh", "bash", "-c", run],
+        cwd=CHECKOUT,
+        env={**os.environ, "AIRFLOW_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    log = (home / "sample_run.log").read_text()
+    assert done.returncode == 0, done.stdout + done.stderr + log[-5000:]
+    assert store["AWS_SECRET_ACCESS_KEY"] not in done.stdout + done.stderr + log
+
+    lake = Lake(None, CLUSTERS["lake"])
+    assert lake.table(CLIENT_CONNECTIONS).location().startswith("s3://lake/warehouse")
+    rows = {name: len(lake.rows(CLIENT_CONNECTIONS, cluster_id=name)) for name in (FLEET, LEGACY)}
+    assert rows[FLEET] == 75416 and rows[LEGACY] > 0
+    stages = {name.split("/")[0] for name in listed(CLUSTERS["results"])}
+    assert stages == {"client_telemetry_daily", "broker_upgrade_impact"}
+    assert "fleet/legacy/latest.json" in listed(CLUSTERS["publish"])
+
+    assert "legacy" in web.get("/").text
+    assert web.get(f"/fleet/fleet/{DAY}").status_code == 200
+    page = web.get(f"/files/fleet/fleet/{DAY}/index.html")
+    assert page.status_code == 200 and "<html" in page.text
+    clients = csv.DictReader(io.StringIO(web.get(f"/files/fleet/fleet/{DAY}/clients.csv").text))
+    assert "billing" in {client["owner"] for client in clients}
+    assert web.get("/search", params={"q": "orders", "days": 1}).status_code == 200
+    report = done.stdout.splitlines()[-1].removeprefix("Report: s3://published/reports/upgrade_impact/")
+    assert "from 3.9.1 to 4.0.0" in web.get(f"/files/upgrade_impact/{report}").text
