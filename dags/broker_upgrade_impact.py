@@ -32,26 +32,25 @@ from include.spark_stage import DEFAULT_ARGS, SparkStage
         "to": Param(type="string", enum=list(RELEASES), description="Exact release to upgrade to"),
         "from": Param(
             None,
-            type=["null", "string"],
             enum=[None, *RELEASES],
             values_display={"null": "what the brokers run"},
+            type=["null", "string"],
             description="Release before the upgrade",
         ),
         "day": Param(None, **OPTIONAL_DAY, description="Last UTC day of the evidence"),
         "window_days": Param(7, type="integer", minimum=1, maximum=366, description="Days of evidence"),
+        "planned_for": Param(None, **OPTIONAL_DAY, description="Day of the upgrade, for messages to owners"),
+        "asked_by": Param(None, type=["null", "string"], description="Whom owners answer to"),
     },
 )
 def broker_upgrade_impact():
-    question = {
-        "from": "{{ params['from'] or '' }}",
-        "to": "{{ params.to }}",
-        "day": "{{ params.day or '' }}",
-        "window": "{{ params.window_days }}",
-    }
+    names = {"from": "from", "to": "to", "day": "day", "window": "window_days"}
+    question = {argument: f"{{{{ params['{name}'] or '' }}}}" for argument, name in names.items()}
+    pack = {name.replace("_", "-"): f"{{{{ params.{name} or '' }}}}" for name in ("planned_for", "asked_by")}
     report, cluster = {"report-id": "{{ run_id }}"}, "{{ params.cluster }}"
     own = ["scram_users", "knowledge"]
     impact = SparkStage(task_id="impact", cluster=cluster, locations=own, arguments=report | question)
-    publish = SparkStage(task_id="publish", cluster=cluster, locations=["publish"], arguments=report)
+    publish = SparkStage(task_id="publish", cluster=cluster, locations=["publish"], arguments=report | pack)
     impact >> publish
     publish.returns_dag_result = True
 

@@ -18,8 +18,10 @@ from telemetry_pages.search import SHOWN, forms, instance_id, search
 DAILY, IMPACT = "client_telemetry_daily", "broker_upgrade_impact"
 SUBSCRIPTIONS = "telemetry_subscription_check"
 
+SANDBOX = "allow-scripts allow-downloads allow-modals allow-popups allow-popups-to-escape-sandbox"
+"""What a published page may do: run its script, hand out files, open the print dialog, open release notes and mail."""
 PUBLISHED_PAGE = (
-    "sandbox allow-scripts; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+    f"sandbox {SANDBOX}; default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
 )
 PUBLISHED_PAGE += "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 """Policy of a published page, beside its own, which admits one style and one script by their digests. In the sandbox
@@ -228,7 +230,7 @@ def _shown(
     request: Request, title: str, kind: str, cluster: str, entry: str, downloads: list[str]
 ) -> Response:
     """A published page in a frame, with the way back and the downloads above it."""
-    parts = {"kind": kind, "cluster": cluster, "entry": entry, "downloads": downloads}
+    parts = {"kind": kind, "cluster": cluster, "entry": entry, "downloads": downloads, "sandbox": SANDBOX}
     return _html(request, "shown.html", title=title, **parts)
 
 

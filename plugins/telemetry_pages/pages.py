@@ -19,13 +19,18 @@ KINDS = {"complete": "whole", "no_manifest": "none"}
 
 
 def page(template: str, **values: Any) -> str:
-    return _environment().get_template(template).render(css=_css(), script=_script(), **values)
+    return (
+        _environment()
+        .get_template(template)
+        .render(css=_css(), script=_script("ask.js"), frame_script=_script("frame.js"), **values)
+    )
 
 
 def policy() -> str:
-    """Nothing but this style, the one script, Airflow's own interface, and frames with published pages."""
+    """Nothing but this style, the two scripts, Airflow's own interface, and frames with published pages."""
+    scripts = " ".join(f"'{_digest(_script(name))}'" for name in ("ask.js", "frame.js"))
     return (
-        f"default-src 'none'; style-src '{_digest(_css())}'; script-src '{_digest(_script())}'; connect-src 'self'; "
+        f"default-src 'none'; style-src '{_digest(_css())}'; script-src {scripts}; connect-src 'self'; "
         "frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
     )
 
@@ -37,8 +42,8 @@ def _css() -> Markup:
 
 
 @cache
-def _script() -> Markup:
-    return Markup((TEMPLATES / "ask.js").read_text(encoding="utf-8"))
+def _script(name: str) -> Markup:
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
 def _digest(text: str) -> str:

@@ -174,7 +174,7 @@ def test_the_overview_leads_to_the_fleet_page(page, pages, airflow):
 def test_the_overview_leads_to_an_upgrade_report(page, pages):
     pages.get_by_role("row", name="3.9.1 to 4.0.0").get_by_role("link").click()
     shown = pages.frame_locator("iframe")
-    shown.get_by_role("heading", name="Must act").wait_for()
+    shown.get_by_role("heading", name="Action required").wait_for()
     page.screenshot(path=PICTURES / "report.png")
 
 
@@ -227,5 +227,5 @@ def test_a_run_shows_its_report_in_a_tab(page, airflow, complaints):
     page.goto(f"{airflow.url}/dags/broker_upgrade_impact/runs/{quote(airflow.run_id, safe='')}")
     page.get_by_role("link", name="Upgrade report").click()
     shown = page.frame_locator("iframe[title='Upgrade report']")
-    shown.get_by_role("heading", name="Must act").wait_for()
+    shown.get_by_role("heading", name="Action required").wait_for()
     page.screenshot(path=PICTURES / "run.png")

@@ -103,7 +103,7 @@ def test_every_link_leads_somewhere(web):
 def test_a_published_page_is_shown_in_a_sandbox_and_other_files_are_downloads(web):
     client = web()
     shown = client.get(f"/files/fleet/east/{DAY}/index.html")
-    assert shown.headers["content-security-policy"].startswith("sandbox allow-scripts; default-src 'none'")
+    assert shown.headers["content-security-policy"].startswith("sandbox allow-scripts allow-downloads ")
     assert "allow-same-origin" not in shown.headers["content-security-policy"]
     table = client.get(f"/files/fleet/east/{DAY}/clients.csv")
     assert table.headers["content-disposition"] == 'attachment; filename="clients.csv"'

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from client_telemetry.compatibility.evidence import UNKNOWN
-from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
+from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, day, parser, run
 from client_telemetry.publish.place import published_place
 from client_telemetry.reports.upgrade import client_profiles
 from client_telemetry.reports.upgrade.build import build_report
@@ -49,6 +49,8 @@ def publish(stage: Stage) -> Outcome:
         profile_rows=of_the_days(CLIENTS, client_profiles.COLUMNS),
         use_rows=of_the_days(CLIENTS, client_profiles.USE_COLUMNS, client_software_name=[None, "", UNKNOWN]),
         cluster_name=args.cluster_name,
+        asked_by=args.asked_by,
+        planned_for=args.planned_for,
     )
     with published_place(args.publish, "upgrade_impact") as place:
         page = place.shown(write_report(report, place.root) / "index.html")
@@ -80,4 +82,6 @@ def main(argv: list[str] | None = None) -> int:
         "--publish", required=True, help="folder or file:// URL that gets upgrade_impact/..."
     )
     arguments.add_argument("--cluster-name", help="what people call the cluster")
+    arguments.add_argument("--asked-by", help="whom owners answer to: a team, mail address or channel")
+    arguments.add_argument("--planned-for", type=day, help="day on which the brokers are to change")
     return run(arguments, publish, argv, needs_spark=False)

@@ -17,8 +17,6 @@ from client_telemetry.reports.upgrade import wording
 
 RUNS_SHOWN = 200
 """Longest list of single facts."""
-WARNINGS_OPEN = 2
-"""Checks that did not hold which are shown unfolded."""
 
 
 @cache
@@ -82,7 +80,6 @@ def template(name: str, package: str, filters: dict[str, object], values: dict[s
         "COMPLETENESS": COMPLETENESS,
         "NOT_DECLARED": wording.NOT_DECLARED,
         "RUNS_SHOWN": RUNS_SHOWN,
-        "WARNINGS_OPEN": WARNINGS_OPEN,
         "coverage_strip": charts.coverage_strip,
         "patterns": charts.patterns,
         **values,

@@ -40,17 +40,21 @@
     return ids.filter((id) => own.every((word) => id.includes(word))).length;
   };
 
+  // A filter is kept behind the number sign, which a page opened from a folder or shown in a frame may change too. The
+  // page around a frame is told, so that its own address can carry it.
+  const tellFrame = () => {
+    if (parent !== window) parent.postMessage({ clientTelemetryHash: location.hash }, "*");
+  };
   const keepInAddress = () => {
-    const address = new URL(location.href);
-    for (const [name, input] of Object.entries(inputs)) {
-      if (input.value) address.searchParams.set(name, input.value);
-      else address.searchParams.delete(name);
-    }
+    const chosen = new URLSearchParams();
+    for (const [name, input] of Object.entries(inputs)) if (input.value) chosen.set(name, input.value);
+    const hash = [...chosen].length > 0 ? `#?${chosen}` : "#";
     try {
-      history.replaceState(null, "", address);
+      history.replaceState(null, "", hash);
     } catch {
-      // Some browsers refuse this for a page opened from a folder; the filter still works.
+      location.hash = hash;
     }
+    tellFrame();
   };
 
   const apply = () => {
@@ -107,10 +111,15 @@
     button.addEventListener("click", () => sort(button));
     heading.append(button);
   }
-  const asked = new URLSearchParams(location.search);
-  for (const [name, input] of Object.entries(inputs)) {
-    input.value = asked.get(name) || "";
-    if (input.value === "" && input.selectedIndex === -1) input.selectedIndex = 0;
+  const takeFromAddress = () => {
+    const asked = new URLSearchParams(location.hash.startsWith("#?") ? location.hash.slice(2) : location.search);
+    for (const [name, input] of Object.entries(inputs)) {
+      input.value = asked.get(name) || "";
+      if (input.value === "" && input.selectedIndex === -1) input.selectedIndex = 0;
+    }
+  };
+  takeFromAddress();
+  for (const input of Object.values(inputs)) {
     input.addEventListener("input", () => {
       apply();
       keepInAddress();
@@ -123,14 +132,29 @@
     inputs.q.focus();
   });
   const unfold = () => {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    const folded = target && target.querySelector("details.list");
-    if (folded) folded.open = true;
+    if (location.hash.length < 2 || location.hash.startsWith("#?")) return;
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!target) return;
+    const inside = target.querySelector("details.list");
+    if (inside) inside.open = true;
+    for (let around = target.closest("details"); around; around = around.parentElement.closest("details")) {
+      around.open = true;
+    }
+    target.scrollIntoView();
   };
-  addEventListener("hashchange", unfold);
+  addEventListener("hashchange", () => {
+    if (location.hash.startsWith("#?")) {
+      takeFromAddress();
+      apply();
+    }
+    unfold();
+    tellFrame();
+  });
+  const printing = document.getElementById("print");
+  if (printing) printing.addEventListener("click", () => print());
   let opened = [];
   addEventListener("beforeprint", () => {
-    opened = find("details.list[data-print]:not([open])");
+    opened = find("details:not([open])");
     for (const folded of opened) folded.open = true;
   });
   addEventListener("afterprint", () => {

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, TypeVar
 
 from client_telemetry.compatibility.releases import is_rollback
@@ -30,6 +30,7 @@ from client_telemetry.reports.upgrade.model import (
     SoftwareVersion,
     UpgradeReport,
 )
+from client_telemetry.reports.upgrade.sections import needs_work, sections
 from client_telemetry.reports.versions import version_order
 
 _T = TypeVar("_T")
@@ -63,11 +64,14 @@ def build_report(
     profile_rows: Iterable[Mapping[str, Any]] = (),
     use_rows: Iterable[Mapping[str, Any]] = (),
     cluster_name: str | None = None,
+    asked_by: str | None = None,
+    planned_for: date | None = None,
 ) -> UpgradeReport:
     """The report of one question. Arguments are rows as read from the tables, times with their zone:
     `question` of `upgrade_reports`; the others of `upgrade_verdicts`, `upgrade_findings`, `broker_hours`,
     `brokers` and `quality_results` (all rows; those that are no failed warning are passed over).
-    `profile_rows`, `use_rows`: of `clients`, see client_profiles.py. `cluster_name` is what people call the cluster; its id, if nothing else.
+    `profile_rows`, `use_rows`: of `clients`, see client_profiles.py. `asked_by`: whom owners answer
+    to; `planned_for`: when the brokers are to change. `cluster_name` is what people call the cluster; its id, if nothing else.
 
     Raises ClientCountDiffers, and what `client_verdicts` raises."""
     asked = _question(question, cluster_name)
@@ -114,6 +118,9 @@ def build_report(
         already_failing=already_failing,
         works_again=works_again,
         coverage=seen,
+        asked_by=asked_by,
+        planned_for=planned_for,
+        sections=sections(programs),
         changes=to_make,
         owners=_owners(programs, to_make),
         software=_software(clients),
@@ -202,8 +209,10 @@ def _owners(programs: Sequence[Application], to_make: Sequence[Change]) -> tuple
         fix, freed = first_of(concerned.get(owner, ()), owner)
         contact = next((each.owner_contact for each in theirs if each.owner_contact), None)
         folder = NO_OWNER_FOLDER if owner is None else folder_name(owner)
+        has_pack = any(map(needs_work, theirs))
         clients = sum(len(each.clients) for each in theirs)
-        stakes.append(OwnerStake(owner, contact, folder, len(theirs), clients, counts(theirs), fix, freed))
+        numbers = (len(theirs), clients, counts(theirs))
+        stakes.append(OwnerStake(owner, contact, folder, has_pack, *numbers, fix, freed))
 
     def most_at_stake(stake: OwnerStake) -> tuple[Any, ...]:
         return (*(-count for count in stake.counts.values()), stake.owner is None, stake.owner or "")

@@ -34,6 +34,7 @@ _DERIVED = (
     *(
         "anchor",
         "outcome",
+        "priority",
         "trigger",
         "safe_so_far",
         "seen_rarely",
@@ -125,6 +126,9 @@ def _client(
         **values,
         **{name: getattr(profile, name) for name in _OF_THE_PROFILE},
         anchor=anchor("client", *client_key(row), *([row["program"]] if row.get("program") else [])),
+        priority=1
+        if row.get("already_failing")
+        else 1 + _OUTCOME_ORDER[_outcome(row["verdict"], row["when"])],
         change=of_fix(row["fix"]).text if row["verdict"] == "breaks" else None,
         is_unidentified=unidentified,
         owner_question=owner_question(row, profile) if unidentified else None,

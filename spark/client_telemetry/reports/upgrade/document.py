@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from client_telemetry.reports.upgrade.model import Application, Change, ClientVerdict, UpgradeReport
+from client_telemetry.reports.upgrade.model import Application, Change, ClientVerdict, Section, UpgradeReport
 
 
 def report_json(report: UpgradeReport) -> str:
@@ -14,14 +14,15 @@ def report_json(report: UpgradeReport) -> str:
     document = {
         field.name: plain(getattr(report, field.name))
         for field in fields(report)
-        if field.name not in ("applications", "changes")
+        if field.name not in ("applications", "changes", "sections")
     }
     del document["answer"]
     document["clients"] = [_client(report, client) for client in report.clients]
     places = {id(client): place for place, client in enumerate(report.clients)}
     document["applications"] = [_application(each, places) for each in report.applications]
     numbers = {id(each): place for place, each in enumerate(report.applications)}
-    document["changes"] = [_change(each, numbers) for each in report.changes]
+    document["changes"] = [_with_places(each, numbers) for each in report.changes]
+    document["sections"] = [_with_places(each, numbers) for each in report.sections]
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
@@ -42,10 +43,10 @@ def _application(application: Application, places: Mapping[int, int]) -> dict[st
     return {**values, "clients": [places[id(client)] for client in application.clients]}
 
 
-def _change(change: Change, places: Mapping[int, int]) -> dict[str, Any]:
-    """With the places of its applications in `applications`."""
-    values = {f.name: plain(getattr(change, f.name)) for f in fields(change) if f.name != "applications"}
-    return {**values, "applications": [places[id(each)] for each in change.applications]}
+def _with_places(of: Change | Section, places: Mapping[int, int]) -> dict[str, Any]:
+    """A change or section with the places of its applications in `applications`."""
+    values = {f.name: plain(getattr(of, f.name)) for f in fields(of) if f.name != "applications"}
+    return {**values, "applications": [places[id(each)] for each in of.applications]}
 
 
 def plain(value: Any) -> Any:

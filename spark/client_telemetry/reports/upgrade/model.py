@@ -220,6 +220,8 @@ class ClientVerdict:
     """Its address on the page, the same in every report: names.anchor."""
     outcome: str
     """A key of OUTCOMES."""
+    priority: int
+    """1 = most urgent: the place of its outcome in OUTCOMES; 1 too where it is failing already."""
     trigger: str | None
     """What sets off a verdict that is latent, from its first latent finding of that verdict."""
     safe_so_far: bool
@@ -331,6 +333,16 @@ class Change:
 
 
 @dataclass(frozen=True)
+class Section:
+    """A list of the report. `key`: its address on the page."""
+
+    key: str
+    heading: str
+    applications: tuple[Application, ...]
+    """report.json has their places in `applications`."""
+
+
+@dataclass(frozen=True)
 class Phrase:
     """A piece of the sentence that is the answer. `outcome` names the list that the piece counts."""
 
@@ -414,6 +426,8 @@ class OwnerStake:
     contact: str | None
     folder: str
     """Name of the owner's pack below `owners/`."""
+    has_pack: bool
+    """Whether there is one: there is something to do or to answer."""
     applications: int
     clients: int
     counts: dict[str, int]
@@ -570,6 +584,12 @@ class UpgradeReport:
     works_again: int
     """Of these, those that the release that was asked about serves."""
     coverage: Coverage
+    asked_by: str | None
+    """Whom owners answer to."""
+    planned_for: date | None
+    """When the brokers are to change."""
+    sections: tuple[Section, ...]
+    """The lists of applications, in the order of the page; none is empty."""
     changes: tuple[Change, ...]
     """Surest first, then those that cure most."""
     owners: tuple[OwnerStake, ...]

@@ -63,6 +63,9 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
     by_outcome = {
         outcome: [each for each in report.applications if each.outcome == outcome] for outcome in OUTCOMES
     }
+    by_outcome["open_questions"] = [
+        a for s in report.sections if s.key == "open_questions" for a in s.applications
+    ]
     breaking = by_outcome["breaks_at_once"] + by_outcome["breaks_latent"]
     broken = [(stake, group) for stake in report.owners if (group := _of_owner(breaking, stake.owner))]
     groups = {outcome: _groups(clients) for outcome, clients in by_outcome.items() if len(clients) > LISTED}

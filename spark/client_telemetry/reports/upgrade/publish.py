@@ -1,6 +1,7 @@
 """Puts a report where people find it: <root>/upgrade_impact/<cluster>/<report>/, and `latest.json` beside it."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +22,31 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     instant in between there is no folder.) Then `latest.json` of the cluster names it."""
     cluster = root / "upgrade_impact" / folder_name(report.question.cluster_name)
     folder = cluster / folder_name(report.question.report_id)
-    replace_folder(folder, files(report))
+    replace_folder(folder, files(report, _links(report, root)))
     pointer = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
     replace_file(cluster / "latest.json", json.dumps(pointer, indent=1) + "\n")
     return folder
 
 
-def files(report: UpgradeReport) -> dict[str, str]:
-    """Path within the report's folder to content."""
+def _links(report: UpgradeReport, root: Path) -> list[tuple[str, str]]:
+    """What else is published of the cluster: name and address, relative to the report's folder."""
+    cluster, question = folder_name(report.question.cluster_name), report.question
+    found = []
+    day = f"fleet/{cluster}/{question.last_dt}/{PAGE}"
+    if (root / day).is_file():
+        found.append((f"Fleet page of {question.last_dt}", f"../../../{day}"))
+    latest = root / "upgrade_review" / cluster / "latest.json"
+    if latest.is_file():
+        review = json.loads(latest.read_text())
+        if (review["from_release"], review["to_release"]) == (question.from_release, question.to_release):
+            found.append(("Review of this upgrade", f"../../../upgrade_review/{cluster}/{review['path']}"))
+    return found
+
+
+def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
+    """Path within the report's folder to content. `links`: to other published pages."""
     result = {
-        PAGE: report_page(report),
+        PAGE: report_page(report, links),
         "report.json": report_json(report),
         "clients.csv": clients_csv(report.question, report.clients),
         "findings.csv": findings_csv(report.question, report.clients),
@@ -38,6 +54,8 @@ def files(report: UpgradeReport) -> dict[str, str]:
         "summary.json": json.dumps(_summary(report), indent=1) + "\n",
     }
     for stake in report.owners:
+        if not stake.has_pack:
+            continue
         theirs = [client for client in report.clients if client.owner == stake.owner]
         result[f"owners/{stake.folder}/report.md"] = owner_ticket(report, stake)
         result[f"owners/{stake.folder}/clients.csv"] = clients_csv(report.question, theirs)

@@ -7,9 +7,20 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from client_telemetry.reports.client_strings import shown
+from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.upgrade.document import timestamp
-from client_telemetry.reports.upgrade.model import ClientVerdict, Finding, OtherTarget, Question, outcome
+from client_telemetry.reports.upgrade.model import (
+    CandidateLibrary,
+    ClientVerdict,
+    DaySeen,
+    Finding,
+    OtherTarget,
+    Question,
+    RelatedClient,
+    Step,
+    outcome,
+)
+from client_telemetry.reports.upgrade.wording import minute
 
 QUESTION_COLUMNS = ("cluster_id", "report_id")
 IDENTITY_COLUMNS = ("client_id", "principal", "client_software_name", "client_software_version", "program")
@@ -64,13 +75,24 @@ def cell(value: Any) -> Any:
 def _item(value: Any) -> str:
     if isinstance(value, OtherTarget):
         return f"{value.to_release}: {outcome(value.verdict, value.when)} ({value.reason})"
+    if isinstance(value, CandidateLibrary):
+        return f"{value.versions} ({value.exact} APIs match)"
+    if isinstance(value, RelatedClient):
+        name = " ".join(filter(None, (value.client_software_name, value.client_software_version)))
+        return f"{value.relation}: {client_label(value.client_id)} {name}: {value.because}"
+    if isinstance(value, DaySeen):
+        return f"{minute(value.first_seen_at)} to {minute(value.last_seen_at)}"
+    if isinstance(value, Step):
+        return f"{value.step}: {value.verdict} ({value.explanation})"
     return str(value)
 
 
 def table_csv(header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> str:
-    """RFC 4180, UTF-8 without byte order mark, every text quoted."""
+    """RFC 4180, UTF-8, every text quoted. With a byte order mark where it is not plain ASCII: without one Excel reads another
+    encoding."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
     writer.writerow(header)
     writer.writerows([cell(value) for value in row] for row in rows)
-    return text.getvalue()
+    found = text.getvalue()
+    return found if found.isascii() else f"\ufeff{found}"

@@ -1,18 +1,37 @@
 """report.md: the report as a ticket, for the whole cluster and for one owner. Tables and code spans are those of
 GitHub Flavored Markdown. Client-supplied text stands in code spans only, where it is neither link nor HTML."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Sequence
 
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.upgrade import wording
-from client_telemetry.reports.upgrade.model import OUTCOMES, Application, OwnerStake, UpgradeReport
-from client_telemetry.reports.upgrade.ticket_sections import comparison, the_change_itself
-from client_telemetry.reports.upgrade.wording import without_brackets
+from client_telemetry.reports.upgrade.changes import by_candidate
+from client_telemetry.reports.upgrade.model import (
+    CERTAINTIES,
+    OUTCOMES,
+    Application,
+    Change,
+    ClientVerdict,
+    Edit,
+    OwnerStake,
+    Section,
+    UpgradeReport,
+)
+from client_telemetry.reports.upgrade.sections import sections
+from client_telemetry.reports.upgrade.ticket_sections import LISTED, comparison, the_change_itself
 
-BREAKS = ("breaks_at_once", "breaks_latent")
 COLUMNS = ("Owner", "Application", "Software", "What happens", "Why", "Change", "Seen")
 UNJUDGED = ("Owner", "Application", "Software", "What is not known, and what would settle it", "Seen")
+OF_A_CHANGE = ("Application", "Software", "What happens", "Why", "Groups and addresses", "Seen")
+LARGEST = 32_000
+"""Characters of a ticket: GitHub, GitLab and Jira take no more than 65,536, 1,000,000 and 32,767."""
+_ROWS = (5000, 300, 100, 40, 15, 6, 2, 1)
+"""Rows of each table that are tried, until the whole is small enough."""
+IDS_NAMED = 3
+CANDIDATES_NAMED = 3
+_OWN = ("Application", "Seen", "Groups and addresses")
+"""Columns in which applications that are alike may differ."""
 _STAKE_WORDS = {
     "breaks_at_once": ("stops working at once", "stop working at once"),
     "breaks_latent": (
@@ -27,7 +46,28 @@ _STAKE_WORDS = {
 
 
 def report_ticket(report: UpgradeReport) -> str:
-    """The whole report; safe clients are only counted, but for those with a question left open."""
+    """The whole report, below LARGEST characters: of a long table the first rows, the others are in clients.csv. Safe
+    applications are only counted, but for those with a question left open."""
+    return _small_enough(lambda most: _report_ticket(report, most))
+
+
+def owner_ticket(report: UpgradeReport, stake: OwnerStake) -> str:
+    """A message to one owner, below LARGEST characters: what stops, when, which clients, what to change, how to check it."""
+    applications = [each for each in report.applications if each.owner == stake.owner]
+    return _small_enough(lambda most: _owner_ticket(report, stake, applications, most))
+
+
+def _small_enough(text_with: Callable[[int], str]) -> str:
+    text = ""
+    for most in _ROWS:
+        text = text_with(most)
+        if len(text) < LARGEST:
+            return text
+    end = "\n\nCut here: everything is in clients.csv.\n"
+    return text[: LARGEST - len(end) - 1] + end
+
+
+def _report_ticket(report: UpgradeReport, most: int) -> str:
     question = report.question
     lines = [
         f"# {'Going back' if report.is_rollback else 'Upgrade'} of {code(question.cluster_name)} "
@@ -40,31 +80,46 @@ def report_ticket(report: UpgradeReport) -> str:
         "",
         "Times are in UTC.",
         "",
-        *_quality(report),
+        *_changes(report.changes, most),
         *comparison(report),
-        *_owner_table(report),
-        *_section("Must act", [each for each in report.applications if each.outcome in BREAKS], COLUMNS),
-        *_failing_sections(report.applications, COLUMNS),
-        *_lesser_sections(report.applications, COLUMNS, UNJUDGED),
-        "## Safe",
-        "",
-        f"{wording.counted(report.counts['safe'], 'application')}, whose clients are listed in clients.csv.",
-        "",
+        *_owner_table(report, most),
     ]
-    lines += the_change_itself(report)
+    for section in report.sections:
+        lines += _report_section(section, most)
+    lines += [*_quality(report), *the_change_itself(report, min(most, LISTED))]
     lines += ["## Not assessed", "", *bullets(report.not_assessed), ""]
     lines += ["## Method", "", *bullets(_method(report)), ""]
     return "\n".join(lines)
 
 
-def owner_ticket(report: UpgradeReport, stake: OwnerStake) -> str:
-    """A message to one owner: what stops, when, which clients, what to change, how to check it."""
+def _report_section(section: Section, most: int) -> list[str]:
+    many = wording.counted(len(section.applications), "application")
+    if section.key == "safe":
+        return [f"## {section.heading}", "", f"{many}, whose clients are listed in clients.csv.", ""]
+    if section.key == "unidentified":
+        clients = [(c, each) for each in section.applications for c in each.clients if c.is_unidentified]
+        return [f"## {section.heading}: {len(clients):,}", "", *_cards(clients, most), ""]
+    if section.key == "rare":
+        lines = [f"- {_name(each)}: {prose(each.seen_rarely or '')}" for each in section.applications[:most]]
+        return [f"## {section.heading}: {many}", "", *lines, *_more(len(section.applications), most), ""]
+    heads = UNJUDGED if section.key in ("insufficient_evidence", "open_questions") else COLUMNS
+    return [f"## {section.heading}", "", *_table(section.applications, heads, most), ""]
+
+
+def _owner_ticket(
+    report: UpgradeReport, stake: OwnerStake, applications: Sequence[Application], most: int
+) -> str:
     question, name = report.question, _owner(stake.owner)
-    applications = [each for each in report.applications if each.owner == stake.owner]
-    broken = [each for each in applications if each.outcome in BREAKS]
+    broken = [each for each in applications if each.verdict == "breaks"]
     change, are_to = ("way back", "go back") if report.is_rollback else ("upgrade", "be upgraded")
+    when = f"on {report.planned_for}" if report.planned_for else "on a day that is not set yet"
     lines = [
         f"# What the {change} of {code(question.cluster_name)} to {question.to_release} means for {name}",
+        "",
+        f"- **Subject:** {prose(_subject(report, stake, len(broken)))}",
+        f"- **To:** {name}{f' ({prose(stake.contact)})' if stake.contact else ''}",
+        f"- **From:** {prose(report.asked_by) if report.asked_by else 'the team that runs the brokers'}",
+        f"- **Date:** {question.created_at:%Y-%m-%d}; the brokers change {when}",
         "",
         f"The Kafka brokers of this cluster are to {are_to} from {question.from_release} to "
         f"{question.to_release}. {_stake_sentence(stake)}",
@@ -73,16 +128,13 @@ def owner_ticket(report: UpgradeReport, stake: OwnerStake) -> str:
     if broken:
         lines += [
             "A client library talks to brokers in certain versions of each request. The other release does "
-            "not serve every version that the present one does, and a client that needs one that is gone stops working, "
+            "not accept every version that the present one does, and a client that needs one that is gone stops working, "
             "although nobody touched it.",
             "",
         ]
-    for number, (fix, group) in enumerate(_by_fix(broken), start=1):
-        change = prose(wording.sentence_case(fix or "no change is known"))
-        lines += [f"## Change {number}: {wording.counted(len(group), 'application')}", "", f"{change}.", ""]
-        lines += [*_table(group, COLUMNS[1:]), ""]
-    lines += _failing_sections(applications, COLUMNS[1:])
-    lines += _lesser_sections(applications, COLUMNS[1:], UNJUDGED[1:])
+    for number, (fix, group) in enumerate(_by_change(report, stake, broken), start=1):
+        lines += _change_section(number, fix, group, most)
+    lines += _lists_of_the_owner(applications, most)
     if broken:
         lines += ["## How to check that it worked", "", *_checks(broken), ""]
     lines += [
@@ -96,6 +148,123 @@ def owner_ticket(report: UpgradeReport, stake: OwnerStake) -> str:
     return "\n".join(lines)
 
 
+def _subject(report: UpgradeReport, stake: OwnerStake, broken: int) -> str:
+    question = report.question
+    when = f" on {report.planned_for}" if report.planned_for else ""
+    what = f"Kafka cluster {question.cluster_name}: {question.from_release} to {question.to_release}{when}"
+    if broken:
+        return f"{what}: {wording.counted(broken, 'application')} of {stake.owner or 'nobody'} must change"
+    return f"{what}: please check {wording.counted(stake.applications, 'application')}"
+
+
+def _by_change(
+    report: UpgradeReport, stake: OwnerStake, broken: Sequence[Application]
+) -> list[tuple[Change, list[Application]]]:
+    """The report's changes that concern the owner, with the owner's applications, those that fix most of them first."""
+    mine = {id(each) for each in broken}
+    groups = [
+        (change, [each for each in change.applications if id(each) in mine])
+        for change in report.changes
+        if stake.owner in change.owners
+    ]
+    sureness = list(CERTAINTIES)
+    return sorted(
+        (pair for pair in groups if pair[1]),
+        key=lambda pair: (sureness.index(pair[0].certainty), -len(pair[1])),
+    )
+
+
+def _change_section(number: int, change: Change, applications: Sequence[Application], most: int) -> list[str]:
+    many = wording.counted(len(applications), "application")
+    text = "Tell us which client library it is" if change.certainty == "open" else change.text
+    lines = [f"## Change {number}: {many}", "", f"{prose(wording.sentence_case(text))}.", ""]
+    lines += [_edit(each) for each in change.edits]
+    lines += [""] if change.edits else []
+    if change.certainty == "open":
+        clients = [(c, each) for each in applications for c in each.clients if c.is_unidentified]
+        lines += [*_cards(clients, most), ""]
+    return [*lines, *_table(applications, OF_A_CHANGE, most), ""]
+
+
+def _edit(edit: Edit) -> str:
+    notes = f" ([release notes]({edit.release_notes}))" if edit.release_notes else ""
+    return f"- {prose(edit.file)}: {code(edit.line, 200)}{notes}"
+
+
+def _changes(changes: Sequence[Change], most: int) -> list[str]:
+    if not changes:
+        return []
+    head = ["Change", "Owners", "Fixes", "Still break"]
+    lines = ["## Changes", "", row(head), row(["---", "---", "---:", "---:"])]
+    for change in changes[:most]:
+        edits = "".join(f"<br>{_edit(edit)[2:]}" for edit in change.edits)
+        owners = ", ".join(_owner(owner) for owner in change.owners[:IDS_NAMED])
+        if len(change.owners) > IDS_NAMED:
+            owners += f" and {len(change.owners) - IDS_NAMED:,} more"
+        text = f"{prose(wording.sentence_case(change.text))}{edits}"
+        lines += [row([text, owners, f"{len(change.applications):,}", f"{change.applications_left:,}"])]
+    return [*lines, *_more(len(changes), most, "report.json"), ""]
+
+
+def _cards(clients: Sequence[tuple[ClientVerdict, Application]], most: int) -> list[str]:
+    """What is known of clients whose library is not identified, and what to ask."""
+    lines = []
+    for client, application in clients[:most]:
+        lines += [f"- {_client_name(client)}: {prose(client.owner_question or '')}"]
+        likely = ", ".join(each.versions for each in client.candidates[:CANDIDATES_NAMED])
+        lines += [f"  - It can be {prose(likely)}."] if likely else []
+        advice = by_candidate(client.fix)
+        lines += [f"  - If it is {prose(library)}: {prose(text)}." for library, text in advice.items()]
+        named = [each for each in client.related if each.relation == "two_applications"][:1]
+        lines += [
+            f"  - Another program than the one that declares itself as {code(each.client_software_name or '')} "
+            f"{code(each.client_software_version or '')}, with the same principal and client id."
+            for each in named
+        ]
+        where = _where(application.clients)
+        lines += [f"  - {where}, {wording.seen(client)}." if where else f"  - {wording.seen(client)}."]
+    return [*lines, *_more(len(clients), most)]
+
+
+def _client_name(client: ClientVerdict) -> str:
+    label = code(client.client_id) if client.client_id else client_label(client.client_id)
+    return f"{label}, {code(client.principal)}" if client.principal else label
+
+
+def _where(clients: Sequence[ClientVerdict]) -> str:
+    """Groups, transactional ids and addresses, the first few of each."""
+    parts = []
+    for one, many, values in (
+        ("group", "groups", sorted({each for client in clients for each in client.group_ids})),
+        (
+            "transactional id",
+            "transactional ids",
+            sorted({each for client in clients for each in client.transactional_ids}),
+        ),
+        ("from", "from", sorted({each for client in clients for each in client.address_sample})),
+    ):
+        if values:
+            more = f" and {len(values) - IDS_NAMED:,} more" if len(values) > IDS_NAMED else ""
+            named = ", ".join(map(code, values[:IDS_NAMED]))
+            parts.append(f"{one if len(values) == 1 else many} {named}{more}")
+    return "; ".join(parts)
+
+
+def _lists_of_the_owner(applications: Sequence[Application], most: int) -> list[str]:
+    """What else the owner has to know or to answer."""
+    lines: list[str] = []
+    for section in sections(applications):
+        if section.key in ("must-act", "unidentified", "safe", "rare"):
+            continue
+        heads = UNJUDGED if section.key in ("insufficient_evidence", "open_questions") else COLUMNS
+        lines += [f"## {section.heading}", "", *_table(section.applications, heads[1:], most), ""]
+    return lines
+
+
+def _more(count: int, most: int, file: str = "clients.csv") -> list[str]:
+    return ["", f"{count - most:,} more in {file}."] if count > most else []
+
+
 def _owner(owner: str | None) -> str:
     return "clients without owner" if owner is None else prose(owner)
 
@@ -103,61 +272,42 @@ def _owner(owner: str | None) -> str:
 def _quality(report: UpgradeReport) -> list[str]:
     if not report.quality_warnings:
         return []
-    lines = ["Checks of the data that did not hold:", ""]
+    lines = ["## Data quality", ""]
     for w in report.quality_warnings:
-        lines += [
-            f"- {prose(w.table_name)}, {w.dt}: {prose(w.description)} (found: {prose(wording.found(w))})"
-        ]
+        lines += [f"- {prose(w.table_name)}, {w.dt}: {prose(w.description)} ({prose(wording.found(w))})"]
     return [*lines, ""]
 
 
-def _owner_table(report: UpgradeReport) -> list[str]:
+def _owner_table(report: UpgradeReport, most: int) -> list[str]:
     if not report.owners:
         return []
     head = ["Owner", "Applications", *(words.capitalize() for words in OUTCOMES.values()), "First change"]
     lines = ["## Owners", "", row(head), row(["---", *["---:"] * (1 + len(OUTCOMES)), "---"])]
-    for stake in report.owners:
+    for stake in report.owners[:most]:
         helped = wording.counted(stake.first_fix_applications, "application")
         first = f"{prose(stake.first_fix)} ({helped})" if stake.first_fix else ""
         numbers = [wording.number(n) for n in (stake.applications, *stake.counts.values())]
         lines += [row([_owner(stake.owner), *numbers, first])]
-    return [*lines, ""]
+    return [*lines, *_more(len(report.owners), most, "report.json"), ""]
 
 
-def _failing_sections(applications: Iterable[Application], columns: tuple[str, ...]) -> list[str]:
-    """Applications that fail today already, and those of them that the other release serves."""
-    failing = [each for each in applications if each.already_failing]
-    again = [each for each in failing if each.works_again]
-    return _section("Already failing", failing, columns) + _section("Works again", again, columns)
-
-
-def _lesser_sections(
-    applications: Iterable[Application], columns: tuple[str, ...], unjudged: tuple[str, ...]
-) -> list[str]:
-    """Applications that do not break, as far as they need attention."""
-    applications = list(applications)
-    lines = []
-    for outcome in ("insufficient_evidence", "degrades", "unsupported"):
-        heads = unjudged if outcome == "insufficient_evidence" else columns
-        lines += _section(
-            OUTCOMES[outcome].capitalize(), [each for each in applications if each.outcome == outcome], heads
-        )
-    asking = [each for each in applications if each.outcome == "safe" and each.missing]
-    return lines + _section("Safe, with a question left open", asking, unjudged)
-
-
-def _section(heading: str, applications: list[Application], columns: tuple[str, ...]) -> list[str]:
-    if not applications:
-        return []
-    return [f"## {heading}", "", *_table(applications, columns), ""]
-
-
-def _table(applications: list[Application], columns: tuple[str, ...]) -> list[str]:
-    rows = [row(columns), row(["---"] * len(columns))]
+def _table(applications: Sequence[Application], columns: tuple[str, ...], most: int) -> list[str]:
+    """One row for applications that differ in name only, `most` rows."""
+    groups: dict[tuple[str, ...], list[Application]] = {}
     for each in applications:
         cells = _cells(each)
+        alike = tuple(cells[column] for column in columns if column not in _OWN)
+        groups.setdefault(alike if most < _ROWS[0] else (str(id(each)),), []).append(each)
+    rows = [row(columns), row(["---"] * len(columns))]
+    for group in list(groups.values())[:most]:
+        cells = _cells(group[0])
+        if len(group) > 1:
+            names = ", ".join(code(each.name) for each in group[:IDS_NAMED])
+            more = f" and {len(group) - IDS_NAMED:,} more" if len(group) > IDS_NAMED else ""
+            requests = wording.counted(sum(each.requests for each in group), "request")
+            cells |= {"Application": names + more, "Seen": requests, "Groups and addresses": ""}
         rows += [row(cells[column] for column in columns)]
-    return rows
+    return [*rows, *_more(len(groups), most)]
 
 
 def _cells(each: Application) -> dict[str, str]:
@@ -167,9 +317,10 @@ def _cells(each: Application) -> dict[str, str]:
         "Software": _software(each),
         "What happens": f"{prose(wording.happens(each))} ({each.confidence})",
         "Why": prose(each.explanation),
-        "Change": prose(wording.sentence_case(each.fix or "")),
+        "Change": prose(wording.sentence_case("; ".join(each.changes) or each.fix or "")),
         UNJUDGED[3]: prose("; ".join(each.missing) or each.explanation),
         "Seen": wording.seen(each),
+        "Groups and addresses": _where(each.clients),
     }
 
 
@@ -191,7 +342,7 @@ def _software(application: Application) -> str:
 
 def _stake_sentence(stake: OwnerStake) -> str:
     """
-    >>> _stake_sentence(OwnerStake("a", None, "a", 3, 5, {"breaks_at_once": 1, "safe": 2}, None, 0))
+    >>> _stake_sentence(OwnerStake("a", None, "a", True, 3, 5, {"breaks_at_once": 1, "safe": 2}, None, 0))
     'Of your 3 applications, 1 stops working at once, 2 are safe.'
     """
     parts = [
@@ -202,14 +353,6 @@ def _stake_sentence(stake: OwnerStake) -> str:
     many = stake.applications
     whose = f"Of your {wording.number(many)} applications" if many != 1 else "Of your 1 application"
     return f"{whose}, {', '.join(parts)}."
-
-
-def _by_fix(applications: list[Application]) -> list[tuple[str | None, list[Application]]]:
-    """The change that helps most applications first; changes that differ in brackets only are one."""
-    groups: dict[str | None, list[Application]] = {}
-    for each in applications:
-        groups.setdefault(without_brackets(each.fix) if each.fix else None, []).append(each)
-    return sorted(groups.items(), key=lambda item: (-len(item[1]), item[0] or ""))
 
 
 def _checks(broken: list[Application]) -> list[str]:

@@ -38,8 +38,8 @@ def _difference(each: TargetDifference) -> str:
     )
 
 
-def the_change_itself(report: UpgradeReport) -> list[str]:
-    """What concerns the cluster, the time while brokers differ, and the way back."""
+def the_change_itself(report: UpgradeReport, listed: int) -> list[str]:
+    """What concerns the cluster, the time while brokers differ, and the way back. `listed`: applications with a line."""
     question = report.question
     lines = [f"## {'Going back' if report.is_rollback else 'The upgrade'} itself", ""]
     lines += bullets(
@@ -58,7 +58,7 @@ def the_change_itself(report: UpgradeReport) -> list[str]:
         )
     lines += ["", "## During the rolling upgrade", "", prose(" ".join(report.mixed_window.sentences)), ""]
     differing = [each for each in report.applications if differs_in_the_mixed_window(each)]
-    lines += _applications([(c, c.mixed_verdict, c.mixed_explanation) for c in differing])
+    lines += _applications([(c, c.mixed_verdict, c.mixed_explanation) for c in differing], listed)
     if report.way_back:
         lines += [
             f"## Rollback to {question.from_release}",
@@ -67,17 +67,17 @@ def the_change_itself(report: UpgradeReport) -> list[str]:
             "",
         ]
         back = [each for each in report.applications if differs_on_the_way_back(each)]
-        lines += _applications([(c, c.rollback_verdict, c.rollback_explanation) for c in back])
+        lines += _applications([(c, c.rollback_verdict, c.rollback_explanation) for c in back], listed)
         lines += bullets(f"{WEIGHTS[n.weight].capitalize()}: {n.what}" for n in report.way_back_notes)
         lines += [""] if report.way_back_notes else []
     return lines
 
 
-def _applications(rows: list[tuple[Application, str | None, str | None]]) -> list[str]:
+def _applications(rows: list[tuple[Application, str | None, str | None]], listed: int) -> list[str]:
     lines = []
-    for application, verdict, explanation in rows[:LISTED]:
+    for application, verdict, explanation in rows[:listed]:
         name = code(application.name) if application.name else client_label(application.name)
         lines += [f"- {name}: {(verdict or '').replace('_', ' ')}. {prose(explanation or '')}"]
-    if len(rows) > LISTED:
-        lines += [f"- {len(rows) - LISTED:,} more in clients.csv."]
+    if len(rows) > listed:
+        lines += [f"- {len(rows) - listed:,} more in clients.csv."]
     return [*lines, ""] if lines else []

@@ -19,6 +19,7 @@ DERIVED = [
     *(
         "anchor",
         "outcome",
+        "priority",
         "trigger",
         "safe_so_far",
         "seen_rarely",

@@ -9,7 +9,7 @@ from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 
 def read(text: str) -> list[dict]:
-    return list(csv.DictReader(io.StringIO(text, newline="")))
+    return list(csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline="")))
 
 
 @pytest.mark.parametrize(
@@ -27,6 +27,16 @@ def test_harmless_text_stays(text):
 
 def test_a_list_that_begins_like_a_formula():
     assert cell(("=1", "b")) == "'=1; b"
+
+
+def test_excel_reads_the_encoding_and_plain_text_stays_plain(rows):
+    """Excel takes a file without a byte order mark for the encoding of the machine."""
+    texts = [
+        clients_csv(report.question, report.clients)
+        for client_id in ("é", "e")
+        for report in [build_report(rows.question(1), [rows.verdict(client_id)], [], [], [])]
+    ]
+    assert texts[0].startswith("\ufeff") and texts[1].isascii()
 
 
 def test_numbers_stay_numbers_and_null_is_empty():

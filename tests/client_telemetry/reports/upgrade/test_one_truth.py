@@ -1,0 +1,170 @@
+"""The same clients, lists and numbers in HTML, JSON, CSV and Markdown, and every sentence against the rows. (Print is the
+HTML page: tests/end_to_end/test_published_pages.py opens it as paper.)"""
+
+import csv
+import html
+import io
+import json
+import re
+
+import pytest
+from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.model import OUTCOMES
+from client_telemetry.reports.upgrade.publish import files
+from client_telemetry.reports.upgrade.sections import needs_work
+
+NOT_DECLARED = {"client_software_name": "unknown", "client_software_version": "unknown"}
+
+
+@pytest.fixture(scope="module")
+def every_kind(rows):
+    """A report with all lists, several clients in one application, and an owner without work."""
+    given = [
+        rows.verdict("a", "breaks", owner="one", fix="upgrade sarama to 1.41.0 or later"),
+        rows.verdict("b", "breaks", owner="one", principal="User:b", when="latent", fix="upgrade brod to 4.4.2 or later"),
+        rows.verdict("c", "breaks", owner="one", application="a", fix="upgrade brod to 4.4.2 or later"),
+        rows.verdict("d", "breaks", owner=None, owner_contact=None, fix="library not identified: upgrade it", **NOT_DECLARED),
+        rows.verdict("e", "insufficient_evidence", owner="two", missing=["which version it is"]),
+        rows.verdict("f", "degrades", owner="two", fix="upgrade brod to 4.4.2 or later"),
+        rows.verdict("g", "unsupported", owner="two"),
+        rows.verdict("h", owner="two", missing=["whether it uses Kerberos"]),
+        rows.verdict("i", owner="two", already_failing=True, works_again=True),
+        rows.verdict("j", owner="three"),
+        rows.verdict("k", owner="three", principal="User:k", last_seen_at=rows.START, first_seen_at=rows.START),
+    ]  # fmt: skip
+    warnings = [rows.quality_result()]
+    found = [rows.finding(row) for row in given if row["verdict"] == "breaks"]
+    return build_report(rows.question(len(given)), given, found, [], [], warnings, cluster_name="fleet")
+
+
+@pytest.fixture(scope="module")
+def published(every_kind) -> dict[str, str]:
+    return files(every_kind)
+
+
+def text(markup: str) -> str:
+    return html.unescape(re.sub(r"<[^>]+>", " ", markup))
+
+
+def html_section(page: str, key: str) -> str:
+    return page.split(f'<section id="{key}"')[1].split("</section>")[0]
+
+
+def test_every_list_is_in_every_format(every_kind, published):
+    document = json.loads(published["report.json"])
+    keys = [section.key for section in every_kind.sections]
+    assert keys == [
+        "must-act", "unidentified", "already_failing", "works_again", "insufficient_evidence", "degrades", "unsupported",
+        "open_questions", "safe", "rare",
+    ]  # fmt: skip
+    assert [section["key"] for section in document["sections"]] == keys
+    drawn = re.findall(r'<section id="([\w-]+)"', published["index.html"])
+    assert [key for key in drawn if key in keys] == keys
+    headings = re.findall(r"^## ([^:\n]*)", published["report.md"], re.M)
+    assert [heading for heading in headings if heading in {s.heading for s in every_kind.sections}] == [
+        section.heading for section in every_kind.sections
+    ]
+
+
+def test_every_list_has_the_same_applications(every_kind, published):
+    document = json.loads(published["report.json"])
+    bodies = dict(re.findall(r"^## ([^:\n]*)[^\n]*\n(.*?)(?=^## |\Z)", published["report.md"], re.M | re.S))
+    for section, listed in zip(every_kind.sections, document["sections"], strict=True):
+        names = [application.name for application in section.applications]
+        assert [document["applications"][place]["name"] for place in listed["applications"]] == names
+        drawn = text(html_section(published["index.html"], section.key))
+        for name in names:
+            assert re.search(rf"(?<![\w-]){name}(?![\w-])", drawn), (section.key, name)
+            if section.key != "safe":
+                assert f"`{name}`" in bodies[section.heading], (section.key, name)
+        if section.key == "unidentified":
+            continue
+        count = re.search(r'class="count">([\d,]+)', html_section(published["index.html"], section.key))
+        assert int(count[1]) == len(names)
+
+
+def test_the_spreadsheet_has_every_client_with_the_numbers_of_the_document(every_kind, published):
+    document = json.loads(published["report.json"])
+    sheet = list(csv.DictReader(io.StringIO(published["clients.csv"].removeprefix("\ufeff"), newline="")))
+    assert [row["client_id"] for row in sheet] == [client["client_id"] for client in document["clients"]]
+    for row, client in zip(sheet, document["clients"], strict=True):
+        for column in ("verdict", "outcome", "change", "owner", "application", "anchor"):
+            assert row[column] == (client[column] or "")
+        assert int(row["priority"]) == client["priority"] and (row["when"] or None) == client["when"]
+        assert int(row["requests"]) == client["requests"]
+    assert sheet == sorted(sheet, key=lambda row: list(OUTCOMES).index(row["outcome"]))
+
+
+def test_the_changes_are_the_same_everywhere(every_kind, published):
+    document = json.loads(published["report.json"])
+    drawn = re.findall(r'<tr id="change-\d+">(.*?)</tr>', published["index.html"], re.S)
+    of_html = [
+        (
+            re.search(r"<td>([^<\n]*)", row)[1],
+            re.search(r'class="n">(\d+)', row)[1],
+            re.search(r"<b>(\d+)", row)[1],
+        )
+        for row in drawn
+    ]
+    table = published["report.md"].split("## Changes")[1].split("## ")[0]
+    of_markdown = re.findall(r"^\| (.*?)(?:<br>.*?)? \| .*? \| (\d+) \| (\d+) \|$", table, re.M)
+    expected = [
+        (change["text"], len(change["applications"]), change["applications_left"])
+        for change in document["changes"]
+    ]
+    assert [(words.lower(), int(n), int(left)) for words, n, left in of_markdown] == expected
+    assert [
+        (text(words).split("candidates and")[0].strip().lower(), int(n), int(left))
+        for words, n, left in of_html
+    ] == expected
+    broken = [application for application in every_kind.applications if application.verdict == "breaks"]
+    assert expected[-1][2] == 0 and len(broken) == len(
+        {place for c in document["changes"] for place in c["applications"]}
+    )
+
+
+def test_packs_are_for_owners_with_work_and_have_their_clients(every_kind, published):
+    packs = {name.split("/")[1] for name in published if name.startswith("owners/")}
+    working = {a.owner for a in every_kind.applications if needs_work(a)}
+    assert (
+        packs
+        == {stake.folder for stake in every_kind.owners if stake.owner in working}
+        == {"one", "two", "_no-owner"}
+    )
+    for folder in packs:
+        owner = None if folder == "_no-owner" else folder
+        sheet = list(
+            csv.DictReader(
+                io.StringIO(published[f"owners/{folder}/clients.csv"].removeprefix("\ufeff"), newline="")
+            )
+        )
+        assert {row["client_id"] for row in sheet} == {
+            c.client_id for c in every_kind.clients if c.owner == owner
+        }
+        for application in every_kind.applications:
+            mentioned = f"`{application.name}`" in published[f"owners/{folder}/report.md"]
+            assert mentioned == (application.owner == owner and needs_work(application))
+
+
+def test_the_sentences_are_counted_from_the_rows(every_kind, published):
+    """What is said in words, against the rows that it is about."""
+    outcomes = [application.outcome for application in every_kind.applications]
+    broken = outcomes.count("breaks_at_once"), outcomes.count("breaks_latent")
+    assert (
+        f"breaks {broken[0]} of {len(outcomes)} applications at once and {broken[1]} more"
+        in every_kind.sentence
+    )
+    for stake in every_kind.owners:
+        mine = [a for a in every_kind.applications if a.owner == stake.owner]
+        assert stake.applications == len(mine)
+        cured = [a for a in mine if stake.first_fix in a.changes]
+        assert stake.first_fix_applications == len(cured)
+    page = text(published["index.html"])
+    assert every_kind.sentence in re.sub(r"\s+", " ", page).replace(" .", ".").replace(" ,", ",")
+    assert "1 data-quality warning " in page
+    failing = sum(client.already_failing for client in every_kind.clients)
+    assert every_kind.already_failing == failing == 1
+
+
+def test_nothing_but_the_lists_of_safe_clients_is_left_to_a_file(published):
+    assert "more in clients.csv" not in published["index.html"]
