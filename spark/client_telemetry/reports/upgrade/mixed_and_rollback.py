@@ -89,7 +89,7 @@ def _counts(verdicts: Iterable[str | None]) -> dict[str, int]:
 
 def _in_words(counts: dict[str, int]) -> str:
     """
-    >>> _told({"breaks": 1, "safe": 2000})
+    >>> _in_words({"breaks": 1, "safe": 2000})
     '1 application breaks, 2,000 work'
     """
     parts = [(count, _WORDS[verdict][count != 1]) for verdict, count in counts.items() if count]
