@@ -8,7 +8,7 @@ change of release in the table `brokers` is reviewed. `day` is the last day that
 processed): during a roll process the current day first (`client_telemetry_daily` with that day).
 
 It is compared with the newest report of the same pair of releases that was made from evidence before the first broker changed
-(`broker_upgrade_impact`); a client that is not in it is judged by its own requests before the roll.
+(`broker_upgrade_impact`); without one that question is asked first. The daily run starts a review by itself.
 
 **The result** of the run (XCom `return_value` of *review*, also over REST) names the page, counts the outcomes, and, while
 brokers still differ, says whether to go on: `decision` is go, stop or cannot_tell, `exit_code` 0, 3 or 4.
@@ -19,7 +19,7 @@ did), a day that was never processed, a window without data, a failed quality ga
 
 from airflow.sdk import Param, dag
 from include.releases import RELEASES
-from include.run_day import OPTIONAL_DAY
+from include.run_day import OPTIONAL_DAY, REVIEWED
 from include.spark_stage import DEFAULT_ARGS, SparkStage
 
 _RELEASE = {
@@ -46,7 +46,7 @@ def broker_upgrade_review():
     review = SparkStage(
         task_id="review",
         cluster="{{ params.cluster }}",
-        locations=["publish", "owners"],
+        locations=REVIEWED,
         arguments={
             "from": "{{ params['from'] or '' }}",
             "to": "{{ params.to or '' }}",

@@ -2,8 +2,8 @@
 
 What the brokers dumped on a day becomes tables: who was connected, with which software and request versions
 (`client_connections`, `client_sessions`, `clients`), and what clients reported (`client_pushes`, `client_metrics`).
-**For each cluster**: *collect* (what arrived, what is missing) → *decode* (bytes to rows) → *sessionize* (sessions)
-→ *profile* (who is out there, who owns it) → *publish* (the fleet page). Rows pass a gate before readers see them.
+**For each cluster**: *collect* (what arrived, what is missing) → *decode* (bytes to rows) → *sessionize* (sessions) → *profile*
+(who is out there, who owns it) → *publish* (the fleet page) → *review* (what broker upgrades of the day did to clients).
 **By hand**: trigger it with a `day` (UTC; empty: the last complete one) and `clusters` (empty: all). Any day can be run
 again, in any order; `again` reads those with unreadable records too. Objects up to three days late come with the next run.
 **When it fails** (other clusters go on), the log of *summary* says where, why and what to do; then clear the task."""
@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from airflow.sdk import CronDataIntervalTimetable, Param, dag, result, task, task_group
 from include.clusters import NAMES, read_clusters
 from include.daily_summary import conclude, stages_of
-from include.run_day import COLLECT, OPTIONAL_DAY, day_of
+from include.run_day import COLLECT, OPTIONAL_DAY, PAGE, REVIEWED, RULES, day_of
 from include.spark_stage import DEFAULT_ARGS, SparkStage
 
 
@@ -44,10 +44,10 @@ def client_telemetry_daily():
         arrived, affected = ({"days": collect.output[days]} for days in ("decode_days", "derive_days"))
         decode = SparkStage(task_id="decode", locations=["raw"], arguments=arrived, **shared)
         sessionize = SparkStage(task_id="sessionize", arguments=affected, **shared)
-        rules = {"locations": ["owners", "knowledge"], "arguments": affected}
-        profile = SparkStage(task_id="profile", **rules, **shared)
-        page = {"job": "publish_fleet", "locations": ["publish"], "arguments": affected}
-        decode >> sessionize >> profile >> SparkStage(task_id="publish", **page, **shared)
+        profile = SparkStage(task_id="profile", locations=RULES, arguments=affected, **shared)
+        publish = SparkStage(task_id="publish", **PAGE, arguments=affected, **shared)
+        review = {"locations": REVIEWED, "arguments": {"changed-on": affected["days"]}}
+        decode >> sessionize >> profile >> publish >> SparkStage(task_id="review", **review, **shared)
 
     @result
     @task(trigger_rule="all_done")

@@ -48,7 +48,7 @@ def daily_summary(
     """Gather what the stages of this run reported.
 
     Returns ``{"day": …, "clusters": {name: {"status": "ok", "counts": {stage: {…}}, "warnings": […],
-    "page": path of the fleet page, if one was published}}}``; a cluster
+    "page": path of the fleet page, if one was published, "reviews": paths}}}``; a cluster
     that failed has the status ``failed``, the counts of the stages before, and ``failed_stage``, ``message`` and
     ``where``.
     """
@@ -69,6 +69,7 @@ def summary_lines(summary: dict[str, Any]) -> list[str]:
         lines += [f"    warning: {warning}" for warning in cluster["warnings"]]
         if cluster.get("page"):
             lines.append(f"    fleet page: {cluster['page']}")
+        lines += [f"    review of an upgrade: {review}" for review in cluster.get("reviews", ())]
         if cluster["status"] == "failed":
             failures.append(f"FAILED {cluster['message']} See {cluster['where']}.")
     return lines + failures
@@ -79,6 +80,7 @@ def _cluster(ti: RuntimeTaskInstanceProtocol, index: int, name: str, stages: Seq
     counts: dict[str, Any] = {}
     warnings: list[str] = []
     page = None
+    reviews: list[str] = []
     for stage in stages:
         task_id = f"cluster.{stage}"
         report = ti.xcom_pull(task_ids=task_id, map_indexes=index)
@@ -94,5 +96,6 @@ def _cluster(ti: RuntimeTaskInstanceProtocol, index: int, name: str, stages: Seq
             }
         counts[stage] = report["counts"]
         warnings += report["warnings"]
-        page = report.get("page")
-    return {"status": "ok", "counts": counts, "warnings": warnings, "page": page}
+        page = report.get("page") or page
+        reviews += [review["review"] for review in report.get("reviews", ())]
+    return {"status": "ok", "counts": counts, "warnings": warnings, "page": page, "reviews": reviews}

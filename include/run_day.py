@@ -18,6 +18,14 @@ COLLECT = {
 """What the stage collect of the daily run is told."""
 
 
+RULES = ["owners", "knowledge"]
+"""Locations that the stage profile is told."""
+PAGE = {"job": "publish_fleet", "locations": ["publish"]}
+"""The job of the fleet page."""
+REVIEWED = ["publish", "owners", "knowledge", "scram_users"]
+"""Locations that a review is told."""
+
+
 class _Run(Protocol):
     data_interval_start: datetime | None
     run_after: datetime

@@ -31,6 +31,7 @@ def test_the_stages_of_a_cluster_run_one_after_the_other(dag):
     assert "cluster.decode" in upstream("cluster.sessionize")
     assert "cluster.sessionize" in upstream("cluster.profile")
     assert "cluster.profile" in upstream("cluster.publish")
+    assert "cluster.publish" in upstream("cluster.review")
     assert set(dag.task_dict) == {
         "clusters",
         "cluster.collect",
@@ -38,6 +39,7 @@ def test_the_stages_of_a_cluster_run_one_after_the_other(dag):
         "cluster.sessionize",
         "cluster.profile",
         "cluster.publish",
+        "cluster.review",
         "summary",
     }
 

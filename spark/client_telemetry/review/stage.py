@@ -3,14 +3,17 @@
 Reads one consistent set of snapshots. Replaces the review's rows of upgrade_outcomes and metric_changes, and publishes its page.
 """
 
+import argparse
 import datetime as dt
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.expectations import metric_changes as metric_changes_suite
 from client_telemetry.expectations import upgrade_outcomes as upgrade_outcomes_suite
 from client_telemetry.identity.owners import load_owner_rules
+from client_telemetry.lake.catalog import NoSuchLake
+from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline.stage import (
     BadArguments,
     Outcome,
@@ -19,9 +22,13 @@ from client_telemetry.pipeline.stage import (
     day,
     parser,
     run,
+    use_own_knowledge,
 )
+from client_telemetry.pipeline.stage import days as days_of
+from client_telemetry.pipeline.stages import main_of
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import published_place
+from client_telemetry.raw.file_system import UnusableLocation
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport, moment
 from client_telemetry.review import decision
@@ -56,27 +63,70 @@ from client_telemetry.tables.upgrade_outcomes import UPGRADE_OUTCOMES
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 
+EVIDENCE_ENDS_WITHIN_SECONDS = 120
+"""A question finds the first change by what brokers told of themselves; clocks and minutes differ by so much."""
+
 READ = (BROKERS, CONNECTION_EVENTS, CLIENT_PUSHES, CLIENT_METRICS)
 WRITTEN = (UPGRADE_OUTCOMES, METRIC_CHANGES)
 
 
-def review_upgrade(stage: Stage) -> Outcome:
+class Planned(NamedTuple):
+    """An upgrade to review. `report_id`: the report that it is held against; None = none was made before."""
+
+    from_release: str
+    to_release: str
+    began: float
+    report_id: str | None
+
+    @property
+    def name(self) -> str:
+        return f"{self.from_release}_to_{self.to_release}_{moment(self.began):%Y%m%dT%H%M%SZ}"
+
+
+def review_upgrades(stage: Stage) -> Outcome:
+    """All that were asked about, in order of time."""
+    use_own_knowledge(stage)
+    outcomes = [_review_upgrade(stage, each) for each in planned(stage.arguments, stage.lake)]
+    last = outcomes[-1]
+    details = last.details | {"reviews": [each.details for each in outcomes]}
+    return Outcome("\n".join(each.message for each in outcomes), last.counts, details)
+
+
+def planned(args: argparse.Namespace, lake: Lake) -> list[Planned]:
+    """The pair of releases that was asked about, the last one that the brokers went through, or those that began on the days
+    of `--changed-on`: then it may be none. Raises BadArguments."""
+    brokers = _brokers(lake, args.cluster, _days(args, lake))
+    runs = broker_runs(brokers, 0.0)
+    pairs = upgrades(runs)
+    if not args.changed_on:
+        pairs = [_upgrade(args.from_release, args.to_release, pairs)]
+    found = []
+    for source, target in pairs:
+        try:
+            began = upgrade_of(runs, [], source, target).began
+        except NoSuchUpgrade as error:
+            if args.changed_on:
+                continue
+            raise BadArguments(str(error)) from error
+        if not args.changed_on or dt.datetime.fromtimestamp(began, dt.UTC).date() in args.changed_on:
+            found.append(Planned(source, target, began, _report(lake, args.cluster, source, target, began)))
+    return found
+
+
+def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     args, lake, cluster = stage.arguments, stage.lake, stage.cluster
-    days = _days(stage)
+    report_id = plan.report_id
+    days = _days(args, lake)
     published = lake.published()
     snapshots = {table.name: published[table.name] for table in READ}
-    brokers = [
-        row for d in days for row in lake.rows(BROKERS, snapshots[BROKERS.name], cluster_id=cluster, dt=d)
-    ]
-    source, target = _upgrade(args.from_release, args.to_release, brokers)
-    found, gathered, report_id = _review(stage, days, snapshots, brokers, source, target)
+    brokers = _brokers(lake, cluster, days)
+    found, gathered = _review(stage, days, snapshots, brokers, plan)
     found = with_owners(
         found, read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     )
     pushed = _pushed(stage, days, snapshots)
 
-    began = moment(found.upgrade.began)
-    review_id = args.review_id or f"{source}_to_{target}_{began:%Y%m%dT%H%M%SZ}"
+    review_id = args.review_id or plan.name
     now = dt.datetime.now(dt.UTC)
     branch = stage.branch(WRITTEN)
     where: dict[str, object] = {"cluster_id": cluster, "review_id": review_id}
@@ -120,16 +170,11 @@ def _review(
     days: Sequence[dt.date],
     snapshots: Mapping[str, int],
     brokers: Sequence[Mapping[str, Any]],
-    source: str,
-    target: str,
-) -> tuple[Review, Evidence, str | None]:
-    """The review, what it rests on, and the id of the report that it is compared with."""
+    plan: Planned,
+) -> tuple[Review, Evidence]:
+    """The review, and what it rests on."""
     lake, cluster = stage.lake, stage.cluster
     runs = broker_runs(brokers, 0.0)
-    try:
-        upgrade_of(runs, [], source, target)
-    except NoSuchUpgrade as error:
-        raise BadArguments(str(error)) from error
     span = max(run.until for run in runs) - min(run.started for run in runs)
     slot = max(SHORTEST_SLOT_SECONDS, round(span / SLOTS / 10) * 10)
     condition = stage.condition({"cluster_id": cluster, "dt": list(days)})
@@ -142,11 +187,16 @@ def _review(
         brokers,
         slot,
     )
-    report_id, predictions = _predictions(stage, source, target, upgrade_of(runs, [], source, target).began)
+    predictions = _predictions(lake, cluster, plan.report_id)
     try:
-        return review(gathered, source, target, predictions=predictions), gathered, report_id
+        return review(gathered, plan.from_release, plan.to_release, predictions=predictions), gathered
     except (NoSuchUpgrade, WindowWithoutData) as error:
         raise BadArguments(str(error)) from error
+
+
+def _brokers(lake: Lake, cluster: str, days: Sequence[dt.date]) -> list[dict[str, Any]]:
+    snapshot = lake.published()[BROKERS.name]
+    return [row for d in days for row in lake.rows(BROKERS, snapshot, cluster_id=cluster, dt=d)]
 
 
 def _pushed(stage: Stage, days: Sequence[dt.date], snapshots: Mapping[str, int]) -> list[Series]:
@@ -160,36 +210,47 @@ def _pushed(stage: Stage, days: Sequence[dt.date], snapshots: Mapping[str, int])
     return series(instance_points(row.asDict() for row in rows))
 
 
-def _predictions(
-    stage: Stage, source: str, target: str, began: float
-) -> tuple[str | None, dict[tuple[str | None, str, str], Prediction]]:
-    """Of the newest report of the pair that was made from evidence before the first broker changed: by client id, principal
-    and software name."""
-    lake, cluster = stage.lake, stage.cluster
-    if not lake.exists(UPGRADE_REPORTS):
-        return None, {}
+def _report(lake: Lake, cluster: str, source: str, target: str, began: float) -> str | None:
+    """The newest report of the pair that was made before the first broker changed, or from evidence until then."""
+
+    def is_a_prediction(row: Mapping[str, Any]) -> bool:
+        until = row["evidence_until"]
+        first_change = dt.datetime.fromtimestamp(began, dt.UTC)
+        return (
+            (until is not None and until.timestamp() <= began + EVIDENCE_ENDS_WITHIN_SECONDS)
+            or row["created_at"] <= first_change
+            or row["last_dt"] < first_change.date()
+        )
+
     reports = [
         row
         for row in lake.rows(UPGRADE_REPORTS, cluster_id=cluster)
-        if (row["from_release"], row["to_release"]) == (source, target)
-        and row["evidence_until"] is not None
-        and row["evidence_until"].timestamp() <= began + 120
+        if (row["from_release"], row["to_release"]) == (source, target) and is_a_prediction(row)
     ]
-    if not reports:
-        return None, {}
-    report = max(reports, key=lambda row: row["created_at"])
-    where = {"cluster_id": cluster, "report_id": report["report_id"]}
+    newest = max(reports, key=lambda row: row["created_at"], default=None)
+    return None if newest is None else str(newest["report_id"])
+
+
+def _predictions(
+    lake: Lake, cluster: str, report_id: str | None
+) -> dict[tuple[str | None, str, str], Prediction]:
+    """Of a report: by client id, principal and software name."""
+    if report_id is None:
+        return {}
+    where: dict[str, Any] = {"cluster_id": cluster, "report_id": report_id}
     findings: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in lake.rows(UPGRADE_FINDINGS, **where):
+    for row in lake.rows(UPGRADE_FINDINGS, None, **where):
         findings.setdefault((*_client(row), row.get("program")), []).append(row)
     found: dict[tuple[str | None, str, str], Prediction] = {}
     # Of several programs behind one client id the one that fares worst: the review does not tell them apart.
-    rows = sorted(lake.rows(UPGRADE_VERDICTS, **where), key=lambda row: -list(VERDICTS).index(row["verdict"]))
+    rows = sorted(
+        lake.rows(UPGRADE_VERDICTS, None, **where), key=lambda row: -list(VERDICTS).index(row["verdict"])
+    )
     for row in rows:
         found[row["client_id"], row["principal"] or "", row["client_software_name"] or "unknown"] = (
             from_report(row, findings.get((*_client(row), row.get("program")), []))
         )
-    return str(report["report_id"]), found
+    return found
 
 
 def _client(row: Mapping[str, Any]) -> tuple[Any, ...]:
@@ -199,40 +260,79 @@ def _client(row: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _upgrade(
-    from_release: str | None, to_release: str | None, brokers: Sequence[Mapping[str, Any]]
+    from_release: str | None, to_release: str | None, happened: Sequence[tuple[str, str]]
 ) -> tuple[str, str]:
     """The pair of releases that was asked about, or the last one that the brokers went through."""
     try:
         if from_release and to_release:
             return upgrade(exact(from_release), exact(to_release))
-        happened = upgrades(broker_runs(brokers, 0.0))
-        happened = [
-            pair
-            for pair in happened
-            if from_release in (None, "", pair[0]) and to_release in (None, "", pair[1])
-        ]
     except UnusableRelease as error:
         raise BadArguments(str(error)) from error
-    if not happened:
+    fitting = [
+        pair for pair in happened if from_release in (None, "", pair[0]) and to_release in (None, "", pair[1])
+    ]
+    if not fitting:
         raise BadArguments(
             "no broker changed its release in these days: say which upgrade with --from and --to"
         )
-    return happened[-1]
+    return fitting[-1]
 
 
-def _days(stage: Stage) -> list[dt.date]:
+def _days(args: argparse.Namespace, lake: Lake) -> list[dt.date]:
     """The days that are looked at: the processed ones among the `window` days that end with `day`."""
-    args = stage.arguments
-    rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster, stage="profile")
+    rows = lake.rows(PUBLICATIONS, cluster_id=args.cluster, stage="profile")
     processed = sorted({d for row in rows for d in row["days"]})
-    last = args.day or (processed[-1] if processed else None)
+    last = args.day or max(args.changed_on or [], default=None) or (processed[-1] if processed else None)
     days = [d for d in processed if last is not None and last - dt.timedelta(days=args.window) < d <= last]
     if not days:
-        until = f" in the {args.window} days up to {args.day}" if args.day else ""
+        until = f" in the {args.window} days up to {last}" if last else ""
         raise BadArguments(
-            f"no day of cluster {stage.cluster!r} has been processed{until}: run client_telemetry_daily for it first"
+            f"no day of cluster {args.cluster!r} has been processed{until}: run client_telemetry_daily for it first"
         )
     return days
+
+
+def ask_first(args: argparse.Namespace) -> None:
+    """Where no report predicted an upgrade, ask the question of it now: its evidence ends where the first broker changed. What
+    cannot be asked is reviewed without: each client is then judged by its own requests before."""
+    try:
+        plans = planned(args, Lake(None, args.lake))
+    except (BadArguments, NoSuchLake, UnusableLocation, KeyError):
+        return  # the review itself says why
+    for plan in plans:
+        if plan.report_id is not None:
+            continue
+        report = [
+            "--cluster",
+            args.cluster,
+            "--lake",
+            args.lake,
+            "--run-id",
+            args.run_id,
+            "--report-id",
+            plan.name,
+        ]
+        question = ["--from", plan.from_release, "--to", plan.to_release]
+        question += ["--day", f"{moment(plan.began):%Y-%m-%d}"]
+        for name in ("knowledge", "scram_users"):
+            if getattr(args, name):
+                question += [f"--{name.replace('_', '-')}", getattr(args, name)]
+        place = [
+            "--publish",
+            args.publish,
+            *(["--cluster-name", args.cluster_name] if args.cluster_name else []),
+        ]
+        if main_of("impact")([*report, *question]) == 0:
+            main_of("publish")([*report, *place])
+
+
+def idle(args: argparse.Namespace) -> str | None:
+    """The sentence to end with before Spark starts."""
+    if args.changed_on is None:
+        return None
+    if args.changed_on and planned(args, Lake(None, args.lake)):
+        return None
+    return "review: no broker changed its release"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -242,13 +342,26 @@ def main(argv: list[str] | None = None) -> int:
     )
     arguments.add_argument("--to", dest="to_release", help="release after; default: as --from")
     arguments.add_argument(
+        "--changed-on",
+        type=days_of,
+        help="review every upgrade that began on these days, and be done without one",
+    )
+    arguments.add_argument(
         "--day", type=day, help="last day that is looked at, UTC; default: the last processed one"
     )
     arguments.add_argument("--window", type=int, default=2, help="days that are looked at")
     arguments.add_argument("--review-id", help="names the review; default: releases and when the roll began")
     arguments.add_argument("--owners", help="file of owner rules")
+    arguments.add_argument("--knowledge", help="folder of own knowledge")
+    arguments.add_argument(
+        "--scram-users", help="users with SCRAM credentials, for a question that is asked first"
+    )
     arguments.add_argument(
         "--publish", required=True, help="folder or file:// URL that gets upgrade_review/..."
     )
     arguments.add_argument("--cluster-name", help="what people call the cluster")
-    return run(arguments, review_upgrade, argv)
+    try:
+        ask_first(arguments.parse_args(argv))
+    except BadArguments:
+        pass  # said below
+    return run(arguments, review_upgrades, argv, idle)
