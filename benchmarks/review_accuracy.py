@@ -24,6 +24,7 @@ from client_telemetry.review import table_evidence
 from client_telemetry.review.activity import Evidence
 from client_telemetry.review.log_evidence import from_logs
 from client_telemetry.review.model import Review, review
+from client_telemetry.review.rule_records import COUNTS, RuleRecord, totals
 from client_telemetry.review.tracks import tracks
 from client_telemetry.sources.log_files import find_logs
 
@@ -266,6 +267,21 @@ def _scored(score: Score) -> str:
     return f"| {score.recording} | {score.what} | {score.pairs} | {score.called} | {share:.1f} % | {score.elsewhere} |"
 
 
+def rules(records: Sequence[RuleRecord]) -> list[str]:
+    names = [name.replace("_", " ") for name in COUNTS]
+    return [
+        f"| rule | {' | '.join(names)} | precision | recall |\n|---|{'---:|' * (len(names) + 2)}",
+        *(
+            f"| `{r.rule_id}` | {' | '.join(str(getattr(r, name)) for name in COUNTS)} | {_percent(r.precision)} | {_percent(r.recall)} |"
+            for r in records
+        ),
+    ]
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.0f} %"
+
+
 def document(recordings: Sequence[tuple[str, Review, list[Compared]]]) -> str:
     parts = [
         "# How often the review is right\n",
@@ -289,14 +305,16 @@ def document(recordings: Sequence[tuple[str, Review, list[Compared]]]) -> str:
         outcomes = Counter((each.outcome, each.truth) for each in compared)
         parts.append("| review | its own log | applications and phases |\n|---|---|---:|")
         parts += [f"| {said} | {truth} | {n} |" for (said, truth), n in sorted(outcomes.items())]
-        parts.append(
-            "\n| rule | clients | happened | did not | not triggered | cannot tell |\n|---|---:|---:|---:|---:|---:|"
-        )
-        parts += [
-            f"| `{r.rule_id}` | {r.predicted} | {r.happened} | {r.did_not_happen} | {r.not_triggered} | {r.cannot_tell} |"
-            for r in found.rules
-        ]
         parts.append("")
+        parts += rules(found.rules)
+        parts.append("")
+    parts += [
+        "## Rules over all recordings\n",
+        "Precision: of what a rule foresaw and what can be told, how much happened. Recall: of the clients that failed in what the "
+        "rule is about, how many it was found for. `client-telemetry review` and the table `rule_records` count the same way.\n",
+        *rules(totals(record for _, found, _ in recordings for record in found.rules)),
+        "",
+    ]
     return "\n".join(parts)
 
 

@@ -15,7 +15,10 @@ plugin:  ## build and test the plugin that makes brokers write dumps, with its l
 bench-plugin: plugin $(STAMPS)/end_to_end  ## measure what the plugin costs a broker, and write it into docs/broker-plugin.md
 	@$(BIN)/python -m benchmarks.broker_plugin
 
-e2e: plugin $(STAMPS)/end_to_end
+# What a live roll needs: the release after, and libraries of several years, each out of a wheel.
+LIVE_ROLL := var/end_to_end/jars/kafka-4.0.1/.fetched $(foreach each,1.7.0 2.3.0 2.8.0,var/end_to_end/librdkafka-$(each)/.fetched) var/end_to_end/kafka-python-2.0.2/.fetched
+
+e2e: plugin $(STAMPS)/end_to_end $(LIVE_ROLL)
 
 # Java, librdkafka, kafka-python and franz-go over PLAINTEXT, SCRAM over TLS and mutual TLS on each of them.
 BROKER_RELEASES ?= 3.7.1 3.8.1 3.9.1 4.0.1 4.1.1 4.2.1 4.3.1 4.4.0
@@ -37,6 +40,17 @@ $(STAMPS)/end_to_end: $(wildcard tests/end_to_end/real_kafka/jars/*.xml) tests/e
 	        -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/var/end_to_end/jars/$$pom || exit 1; done
 	@$(PYTHON) -m venv var/end_to_end/venv
 	@var/uv/bin/uv pip sync --quiet --python var/end_to_end/venv/bin/python tests/end_to_end/real_kafka/clients/requirements.txt
+	@touch $@
+
+# The library of a wheel serves every Python: which one the wheel was made for does not matter.
+var/end_to_end/librdkafka-%/.fetched: | $(STAMPS)/end_to_end
+	@mkdir -p $(@D)
+	@$(PYTHON) -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --python-version $(if $(filter 1.%,$*),3.9,3.11) \
+	    $(foreach each,manylinux_2_28 manylinux_2_17 manylinux2014 manylinux2010,--platform $(each)_x86_64) --dest $(@D) confluent-kafka==$*
+	@cd $(@D) && $(abspath $(BIN))/python -m zipfile -e *.whl . && touch .fetched
+
+var/end_to_end/kafka-python-%/.fetched: | $(STAMPS)/end_to_end
+	@var/uv/bin/uv pip install --quiet --python var/end_to_end/venv/bin/python --target $(@D) kafka-python==$*
 	@touch $@
 
 var/end_to_end/franz-go: $(wildcard tests/end_to_end/real_kafka/clients/franz_go/*) | $(STAMPS)/end_to_end

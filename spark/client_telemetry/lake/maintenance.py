@@ -40,6 +40,7 @@ RETENTION_DAYS: Mapping[str, int | None] = {
     "upgrade_findings": None,
     "upgrade_outcomes": None,
     "metric_changes": None,
+    "rule_records": None,
 }
 """Table to days; None = for ever. Counted from the day of the run, by `dt`."""
 

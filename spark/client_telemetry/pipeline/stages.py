@@ -51,7 +51,9 @@ UPGRADE_QUESTION: Final = (
 """One run: one upgrade question."""
 
 UPGRADE_REVIEW: Final = (
-    StageEntry("review", "client_telemetry.review.stage", ("upgrade_outcomes", "metric_changes")),
+    StageEntry(
+        "review", "client_telemetry.review.stage", ("upgrade_outcomes", "metric_changes", "rule_records")
+    ),
 )
 """One run: one upgrade that happened, or is under way."""
 

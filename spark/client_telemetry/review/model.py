@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from client_telemetry.compatibility.verdict import BREAKS, DEGRADES, LATENT
 from client_telemetry.review import outcome, prediction
 from client_telemetry.review.activity import Evidence, FailedLogin
 from client_telemetry.review.judge_client import Surroundings, outcomes
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import Upgrade, upgrade_of
 from client_telemetry.review.prediction import Prediction, compared, evidence_of, predict
+from client_telemetry.review.rule_records import RuleRecord, rule_records
 from client_telemetry.review.signs import attributed
 from client_telemetry.review.tracks import Track, tracks
 
@@ -49,24 +49,6 @@ class ReviewedClient:
     def failed(self) -> Outcome | None:
         """The first phase in which it failed."""
         return next((each for each in self.outcomes if each.outcome == outcome.FAILING), None)
-
-
-@dataclass(frozen=True)
-class RuleRecord:
-    """How often a rule was right: `predicted` clients it was found for and decided on, of which it `happened`, did not, or
-    waits for its trigger."""
-
-    rule_id: str
-    predicted: int
-    happened: int
-    did_not_happen: int
-    not_triggered: int
-    cannot_tell: int
-
-    @property
-    def precision(self) -> float | None:
-        settled = self.happened + self.did_not_happen
-        return self.happened / settled if settled else None
 
 
 @dataclass(frozen=True)
@@ -147,37 +129,6 @@ def _reviewed(track: Track, foreseen: Prediction | None, happened: tuple[Outcome
         compared(foreseen, happened),
         tuple(sorted(track.groups)),
     )
-
-
-def rule_records(clients: Sequence[ReviewedClient]) -> tuple[RuleRecord, ...]:
-    counts: dict[str, dict[str, int]] = {}
-    for client in clients:
-        if client.prediction is None:
-            continue
-        seen = set()
-        for rule in client.prediction.rules:
-            if rule.verdict not in (BREAKS, DEGRADES) or rule.rule_id in seen or not rule.decides:
-                continue
-            seen.add(rule.rule_id)
-            own = counts.setdefault(
-                rule.rule_id, dict.fromkeys(("predicted", "happened", "did_not", "waits", "unknown"), 0)
-            )
-            own["predicted"] += 1
-            own[_of_rule(client, rule.when == LATENT)] += 1
-    return tuple(
-        RuleRecord(rule_id, own["predicted"], own["happened"], own["did_not"], own["waits"], own["unknown"])
-        for rule_id, own in sorted(counts.items())
-    )
-
-
-def _of_rule(client: ReviewedClient, is_latent: bool) -> str:
-    if client.comparison == prediction.HAPPENED:
-        return "happened"
-    if client.comparison == prediction.DID_NOT_HAPPEN:
-        return "waits" if is_latent else "did_not"
-    if client.comparison == prediction.NOT_TRIGGERED:
-        return "waits"
-    return "unknown"
 
 
 def _logins_by_address(logins: Sequence[FailedLogin]) -> list[FailedLogin]:

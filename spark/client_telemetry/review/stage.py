@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.expectations import metric_changes as metric_changes_suite
+from client_telemetry.expectations import rule_records as rule_records_suite
 from client_telemetry.expectations import upgrade_outcomes as upgrade_outcomes_suite
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.lake.catalog import NoSuchLake
@@ -31,7 +32,7 @@ from client_telemetry.publish.place import published_place
 from client_telemetry.raw.file_system import UnusableLocation
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport, moment
-from client_telemetry.review import decision
+from client_telemetry.review import decision, rule_records
 from client_telemetry.review.activity import Evidence
 from client_telemetry.review.client_metrics import Series, series
 from client_telemetry.review.metric_changes import table_rows
@@ -58,6 +59,7 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.metric_changes import METRIC_CHANGES
 from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.rule_records import RULE_RECORDS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_outcomes import UPGRADE_OUTCOMES
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
@@ -67,7 +69,7 @@ EVIDENCE_ENDS_WITHIN_SECONDS = 120
 """A question finds the first change by what brokers told of themselves; clocks and minutes differ by so much."""
 
 READ = (BROKERS, CONNECTION_EVENTS, CLIENT_PUSHES, CLIENT_METRICS)
-WRITTEN = (UPGRADE_OUTCOMES, METRIC_CHANGES)
+WRITTEN = (UPGRADE_OUTCOMES, METRIC_CHANGES, RULE_RECORDS)
 
 
 class Planned(NamedTuple):
@@ -133,8 +135,12 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     branch.replace_rows(UPGRADE_OUTCOMES, outcome_rows(found, review_id, report_id, now), **where)
     metrics = metric_review(found, gathered, pushed)
     branch.replace_rows(METRIC_CHANGES, table_rows(metrics.changes, cluster, review_id), **where)
+    releases = (plan.from_release, plan.to_release)
+    branch.replace_rows(
+        RULE_RECORDS, rule_records.table_rows(found.rules, cluster, review_id, releases, now), **where
+    )
     facts = {"clients": float(len(found.clients)), "phases": float(len(found.upgrade.phases) - 1)}
-    suites = (upgrade_outcomes_suite.SUITE, metric_changes_suite.SUITE)
+    suites = (upgrade_outcomes_suite.SUITE, metric_changes_suite.SUITE, rule_records_suite.SUITE)
     stage.publish(branch, [Slice(suite, where, facts) for suite in suites], days)
 
     decisions = decision.decisions(found, gathered)
@@ -146,6 +152,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
         decisions,
         f"report {report_id}" if report_id else "made now, from the requests before the first broker changed",
         metrics=metrics,
+        all_rules=rule_records.totals(rule_records.from_row(row) for row in lake.rows(RULE_RECORDS)),
     )
     with published_place(args.publish, "upgrade_review") as place:
         page = place.shown(publish(report, place.root) / PAGE)

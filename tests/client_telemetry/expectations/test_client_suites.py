@@ -10,6 +10,7 @@ from client_telemetry.expectations import (
     client_sessions,
     clients,
     metric_changes,
+    rule_records,
     upgrade_outcomes,
 )
 from client_telemetry.expectations.suite import Suite
@@ -18,7 +19,15 @@ from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.types import StructField, StructType
 
 SUITES = [
-    suite.SUITE for suite in (client_connections, client_sessions, clients, upgrade_outcomes, metric_changes)
+    suite.SUITE
+    for suite in (
+        client_connections,
+        client_sessions,
+        clients,
+        upgrade_outcomes,
+        metric_changes,
+        rule_records,
+    )
 ]
 
 

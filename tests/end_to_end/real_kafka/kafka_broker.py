@@ -172,12 +172,17 @@ class KafkaBroker:
         return self.folder / "spool"
 
     def start(self) -> None:
+        self.launch()
+        self.wait_until_started()
+
+    def launch(self) -> None:
+        """Starts the process; brokers of one quorum are started together."""
         java = self._java()
         if not (self.folder / "data").exists():
             formatted = [*java, "kafka.tools.StorageTool", "format", "-t", self.cluster]
             options = ["-c", self.folder / "server.properties", *self.format_options]
             subprocess.run([*formatted, *options], check=True, capture_output=True)
-        starts = self._starts()
+        self._starts_before = self._starts()
         jmx = f"-Dcom.sun.management.jmxremote.port={self.jmx_port}"
         with (self.folder / "output").open("a") as output:
             self.process = subprocess.Popen(
@@ -187,8 +192,10 @@ class KafkaBroker:
                 env={**os.environ, **self.environment},
                 start_new_session=True,
             )
+
+    def wait_until_started(self) -> None:
         deadline = time.monotonic() + START_SECONDS
-        while self._starts() == starts:
+        while self._starts() == self._starts_before:
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"broker {self.node} did not start: {self._last_words()}")
             time.sleep(0.2)

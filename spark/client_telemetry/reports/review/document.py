@@ -12,6 +12,7 @@ from client_telemetry.review import prediction
 from client_telemetry.review.metric_changes import row
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
+from client_telemetry.review.rule_records import COUNTS, RuleRecord
 
 OUTCOME_COLUMNS = (
     "client_id",
@@ -95,18 +96,8 @@ def document(report: ReviewReport) -> dict[str, Any]:
             for decision in report.decisions
         ],
         "clients": [row for client in review.clients for row in outcome_rows(client)],
-        "rules": [
-            {
-                "rule_id": rule.rule_id,
-                "predicted": rule.predicted,
-                "happened": rule.happened,
-                "did_not_happen": rule.did_not_happen,
-                "not_triggered": rule.not_triggered,
-                "cannot_tell": rule.cannot_tell,
-                "precision": rule.precision,
-            }
-            for rule in review.rules
-        ],
+        "rules": [_rule(rule) for rule in review.rules],
+        "rules_of_all_reviews": [_rule(rule) for rule in report.all_rules],
         "not_identified": [
             {
                 "address": each.address,
@@ -123,6 +114,15 @@ def document(report: ReviewReport) -> dict[str, Any]:
         "unattributed_refusals": review.unexplained_refusals,
         "records": {"failed_logins": review.has_failed_logins, "refused_requests": review.has_refusals},
         "metric_changes": [row(change) for change in report.metrics.changes],
+    }
+
+
+def _rule(rule: RuleRecord) -> dict[str, Any]:
+    return {
+        "rule_id": rule.rule_id,
+        **{name: getattr(rule, name) for name in COUNTS},
+        "precision": rule.precision,
+        "recall": rule.recall,
     }
 
 

@@ -127,6 +127,7 @@ def _template() -> Template:
         "outcome_words": lambda word: OUTCOME_WORDS[word],
         "kind_words": lambda word: KIND_WORDS.get(word, word) if word else "",
         "phase_words": lambda word: PHASE_WORDS.get(word, word),
+        "share": lambda value: "" if value is None else f"{100 * value:.0f} %",
         "whose_of": _whose,
         "value": number,
         "change": lambda value, form: f"× {value:.2f}" if form == RATIO else f"{value:+.3f}",

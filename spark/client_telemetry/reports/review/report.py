@@ -9,6 +9,7 @@ from client_telemetry.review.decision import Decision
 from client_telemetry.review.metric_review import NOTHING, MetricReview
 from client_telemetry.review.model import Review, ReviewedClient
 from client_telemetry.review.phases import ROLLED_BACK
+from client_telemetry.review.rule_records import RuleRecord
 
 SCHEMA_VERSION = 1
 
@@ -16,7 +17,7 @@ SCHEMA_VERSION = 1
 @dataclass(frozen=True)
 class ReviewReport:
     """`prediction_source`: which prediction it is compared with, in words. `report_link`: where the upgrade report is, relative
-    to the page; None = there is none."""
+    to the page; None = there is none. `all_rules`: over all reviews of the lake; empty = there is no lake."""
 
     review: Review
     review_id: str
@@ -26,6 +27,7 @@ class ReviewReport:
     prediction_source: str
     report_link: str | None = None
     metrics: MetricReview = NOTHING
+    all_rules: tuple[RuleRecord, ...] = ()
 
     @property
     def sentence(self) -> str:

@@ -1,0 +1,127 @@
+"""How often each rule was right: over the clients of one review, and over all reviews of a lake. Pure.
+
+precision  of what a rule foresaw and what can be told, how much happened. A latent finding whose trigger did not come is neither
+recall     of the clients that failed in what the rule is about, how many it was found for
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from client_telemetry.compatibility.verdict import BREAKS, DEGRADES, LATENT
+from client_telemetry.review import outcome, prediction
+from client_telemetry.review.outcome import Outcome
+from client_telemetry.review.prediction import FoundRule, Prediction, login_rules
+
+COUNTS = ("predicted", "happened", "did_not_happen", "not_triggered", "cannot_tell", "missed")
+
+
+class Judged(Protocol):
+    """What is needed of a reviewed client."""
+
+    @property
+    def prediction(self) -> Prediction | None: ...
+    @property
+    def outcomes(self) -> tuple[Outcome, ...]: ...
+    @property
+    def comparison(self) -> str: ...
+
+
+@dataclass(frozen=True)
+class RuleRecord:
+    """`predicted` clients that it was found for and decided on, of which it `happened`, did not, waits for its trigger, or cannot
+    be told; `missed`: clients that failed unexpectedly in what it is about."""
+
+    rule_id: str
+    predicted: int
+    happened: int
+    did_not_happen: int
+    not_triggered: int
+    cannot_tell: int
+    missed: int = 0
+
+    @property
+    def precision(self) -> float | None:
+        told = self.happened + self.did_not_happen
+        return self.happened / told if told else None
+
+    @property
+    def recall(self) -> float | None:
+        failed = self.happened + self.missed
+        return self.happened / failed if failed else None
+
+
+def rule_records(clients: Sequence[Judged]) -> tuple[RuleRecord, ...]:
+    counts: dict[str, dict[str, int]] = {}
+    subjects: dict[str, set[int]] = {}
+    for client in clients:
+        if client.prediction is None:
+            continue
+        seen = set()
+        for rule in client.prediction.rules:
+            if rule.verdict not in (BREAKS, DEGRADES):
+                continue
+            if rule.api_key is not None:
+                subjects.setdefault(rule.rule_id, set()).add(rule.api_key)
+            if rule.rule_id in seen or not rule.decides:
+                continue
+            seen.add(rule.rule_id)
+            own = counts.setdefault(rule.rule_id, dict.fromkeys(COUNTS, 0))
+            own["predicted"] += 1
+            own[_of_rule(client, rule)] += 1
+    for client in clients:
+        if client.comparison != prediction.UNEXPECTED:
+            continue
+        for rule_id, own in counts.items():
+            own["missed"] += _is_about(rule_id, subjects.get(rule_id, set()), client.outcomes)
+    return tuple(RuleRecord(rule_id, **own) for rule_id, own in sorted(counts.items()))
+
+
+def totals(records: Iterable[RuleRecord]) -> tuple[RuleRecord, ...]:
+    """Over several reviews."""
+    found: dict[str, dict[str, int]] = {}
+    for record in records:
+        own = found.setdefault(record.rule_id, dict.fromkeys(COUNTS, 0))
+        for name in COUNTS:
+            own[name] += getattr(record, name)
+    return tuple(RuleRecord(rule_id, **own) for rule_id, own in sorted(found.items()))
+
+
+def from_row(row: Mapping[str, Any]) -> RuleRecord:
+    return RuleRecord(row["rule_id"], *(row[name] for name in COUNTS))
+
+
+def table_rows(
+    records: Iterable[RuleRecord], cluster_id: str, review_id: str, releases: tuple[str, str], now: datetime
+) -> list[dict[str, Any]]:
+    """Rows of rule_records."""
+    return [
+        {
+            "cluster_id": cluster_id,
+            "review_id": review_id,
+            "from_release": releases[0],
+            "to_release": releases[1],
+            "rule_id": record.rule_id,
+            **{name: getattr(record, name) for name in COUNTS},
+            "reviewed_at": now,
+        }
+        for record in records
+    ]
+
+
+def _of_rule(client: Judged, rule: FoundRule) -> str:
+    if client.comparison == prediction.HAPPENED:
+        return "happened"
+    if client.comparison == prediction.DID_NOT_HAPPEN:
+        return "not_triggered" if rule.when == LATENT else "did_not_happen"
+    if client.comparison == prediction.NOT_TRIGGERED:
+        return "not_triggered"
+    return "cannot_tell"
+
+
+def _is_about(rule_id: str, api_keys: set[int], outcomes: Sequence[Outcome]) -> bool:
+    failed = [each for each in outcomes if each.outcome == outcome.FAILING]
+    if rule_id in login_rules():
+        return any(each.kind == outcome.AUTHENTICATION_FAILED for each in failed)
+    return any(api_keys & set(each.api_keys) for each in failed)
