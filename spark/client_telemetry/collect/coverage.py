@@ -296,7 +296,8 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[dict[str, A
     readable = [read for read in manifests if read.manifest is not None]
     for read in sorted(readable, key=lambda r: (r.key.hour, str(r.key))):
         manifest = read.manifest
-        last = max((f.max_time for f in manifest.files if f.max_time), default=None)
+        moments = [*(f.max_time for f in manifest.files), manifest.alive_at]
+        last = max((at for at in moments if at), default=None)
         reported = {
             "software_name": manifest.broker_software_name,
             "software_version": manifest.broker_software_version,

@@ -129,6 +129,7 @@ class Manifest:
     files: tuple[ManifestFile, ...]
     dropped: dict[str, int]
     recovered: bool = False
+    alive_at: datetime | None = None
     api_versions: tuple[tuple[int, int, int], ...] | None = None
     finalized_features: dict[str, int] | None = None
     listeners: tuple[Listener, ...] | None = None
@@ -168,6 +169,7 @@ def parse_manifest(data: bytes, key: ObjectKey | None = None) -> Manifest:
         files=top.required("files", many(_file)),
         dropped=top.required("dropped", mapping(count)),
         recovered=top.optional("recovered", boolean) or False,
+        alive_at=top.optional("alive_at", time),
         api_versions=top.optional("api_versions", many(_triple(small_integer))),
         finalized_features=top.optional("finalized_features", mapping(small_integer)),
         listeners=top.optional("listeners", many(_listener)),

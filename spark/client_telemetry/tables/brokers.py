@@ -42,7 +42,9 @@ BROKERS = Table(
         ),
         Column("started_at", TIMESTAMP, "Start of the broker process, as it declares it"),
         Column(
-            "last_evidence_at", TIMESTAMP, "Latest record time that a manifest of the day states; null = none"
+            "last_evidence_at",
+            TIMESTAMP,
+            "Latest moment at which it ran for sure: of a record, or at which it noted its manifest; null = none",
         ),
         Column(
             "api_versions",

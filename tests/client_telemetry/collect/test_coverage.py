@@ -82,3 +82,9 @@ def test_an_hour_in_which_the_registry_missed_clients_is_not_complete(case, figu
     hour = broker_hours([row | {"object_key": str(manifest.key)}], [manifest], DAY)[5]
     assert hour["completeness"] == expected, case
     assert (hour["connections_missed"], hour["requests_missed"]) == missed, case
+
+
+def test_a_broker_without_records_ran_until_it_last_noted_its_manifest():
+    """Else a client that closed long before its broker was killed would count as one that the broker's end cut off."""
+    (row,) = brokers([read("0f" * 16, None, alive_at=f"{DAY}T05:30:00Z")], DAY)
+    assert row["last_evidence_at"] == dt.datetime(2026, 11, 21, 5, 30, tzinfo=dt.UTC)

@@ -88,6 +88,7 @@ def test_everything_that_the_contract_has():
         identifiers={"principal": "hmac", "rack": "omit"},
         reconciliation={"connections_by_gauge": 12, "requests_by_counter": None, "later": {}},
         subscriptions=[{"name": "all", "interval_ms": 5000, "metrics": ["*"], "match": {"client_id": "a.*"}}],
+        alive_at="2026-11-20T13:59:51.5Z",
         scram_users=[
             {"principal": "User:alice", "mechanisms": ["SCRAM-SHA-512"]},
             {"principal": None, "mechanisms": []},
@@ -106,6 +107,7 @@ def test_everything_that_the_contract_has():
     assert manifest.identifiers == {"principal": "hmac", "rack": "omit"}
     assert manifest.reconciliation == Reconciliation(12, None, None, None)
     assert manifest.subscriptions == (Subscription("all", 5000, ("*",), {"client_id": "a.*"}),)
+    assert manifest.alive_at == datetime(2026, 11, 20, 13, 59, 51, 500_000, tzinfo=UTC)
     assert manifest.scram_users == (ScramUser("User:alice", ("SCRAM-SHA-512",)), ScramUser(None, ()))
 
 

@@ -114,7 +114,7 @@ def _act(play: WholePath, store: ObjectStore) -> None:
 
     store.kill()
     down_at = time.monotonic()
-    time.sleep(15)
+    time.sleep(20)  # a killed broker is known to have run until ten seconds before, at least
     older.kill()
     play.killed_at = older.killed_at
     shutil.copytree(older.spool, play.left)
@@ -155,17 +155,30 @@ def _start_secure_clients(play: WholePath) -> None:
 
 
 def _look_at_gauges(play: WholePath) -> None:
-    """When no connection comes or goes any more; when brokers stop, clients close some."""
+    """At a moment before and after which they are the same: on a slow machine reading takes seconds, in which clients
+    connect. When brokers stop, clients close some."""
     wait_until("the last client works", lambda: play.clients["steady"].instance_ids)
     time.sleep(LOOK_SECONDS)
-    play.gauges_at = dt.datetime.now(dt.UTC)
+    play.gauges = _gauges(play)
+
+    def are_the_same() -> bool:
+        play.gauges_at = dt.datetime.now(dt.UTC)
+        before, play.gauges = play.gauges, _gauges(play)
+        return play.gauges == before
+
+    wait_until("no connection comes or goes", are_the_same)
+
+
+def _gauges(play: WholePath) -> dict[int, Counter]:
+    gauges = {}
     for broker in play.brokers:
-        found = Counter()
+        connections = Counter()
         for gauge in broker.jmx(GAUGES, "connections"):
             if gauge["listener"] in broker.listeners:
                 software = gauge["clientSoftwareName"], gauge["clientSoftwareVersion"]
-                found[gauge["listener"], *software] += int(gauge["value"])
-        play.gauges[broker.node] = +found
+                connections[gauge["listener"], *software] += int(gauge["value"])
+        gauges[broker.node] = +connections
+    return gauges
 
 
 @pytest.fixture(scope="module")

@@ -171,20 +171,10 @@ public final class JavaClient {
         settings.put("client.id", name + "-consumer");
         KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings);
         consumer.subscribe(List.of("e2e-" + name));
-        boolean isTransactional = settings.containsKey("transactional.id");
-        if (isTransactional) {
-            producer.initTransactions();
-        }
         boolean isTold = false;
         while (!isOver) {
             try {
-                if (isTransactional) {
-                    producer.beginTransaction();
-                }
                 producer.send(new ProducerRecord<>("e2e-" + name, "value")).get();
-                if (isTransactional) {
-                    producer.commitTransaction();
-                }
                 consumer.poll(Duration.ofMillis(200));
                 Thread.sleep(PAUSE_MILLIS);
                 if (!isTold) {

@@ -22,15 +22,23 @@ def tell(event: str, **more: str) -> None:
 def confluent(bootstrap: str, name: str, settings: dict[str, str]) -> None:
     from confluent_kafka import Consumer, Producer
 
+    transactional_id = settings.pop("transactional.id", None)
     settings = {"bootstrap.servers": bootstrap, **settings}
-    producer = Producer({**settings, "client.id": f"{name}-producer"})
+    of_producer = {"transactional.id": transactional_id} if transactional_id else {}
+    producer = Producer({**settings, **of_producer, "client.id": f"{name}-producer"})
+    if transactional_id:
+        producer.init_transactions()
     of_consumer = {"group.id": f"{name}-group", "auto.offset.reset": "earliest"}
     consumer = Consumer({**settings, **of_consumer, "client.id": f"{name}-consumer"})
     consumer.subscribe([f"e2e-{name}"])
     tell("started")
     while not over.is_set():
+        if transactional_id:
+            producer.begin_transaction()
         producer.produce(f"e2e-{name}", b"value")
         producer.poll(0)
+        if transactional_id:
+            producer.commit_transaction()
         consumer.poll(0.2)
         time.sleep(PAUSE_SECONDS)
     producer.flush(10)

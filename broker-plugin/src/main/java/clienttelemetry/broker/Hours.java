@@ -134,7 +134,7 @@ final class Hours {
     void save(Instant now, boolean isStopping) {
         savedDrops = drops.totals();
         manifests.addDropped(hour, savedDrops);
-        ObjectNode manifest = manifests.of(hour);
+        ObjectNode manifest = manifests.of(hour).put("alive_at", SpooledObject.time(now));
         if (watch != null && watch.modeOfHour() != Settings.Watch.OFF) {
             ObjectNode told = manifest.putObject("registry").put("mode", watch.modeOfHour().text());
             ArrayNode windows = told.putArray("windows");

@@ -234,6 +234,16 @@ class SteppingClockTest {
         assertEquals(0, dump.uploads.waiting());
     }
 
+    /** The manifest in the spool says until when the broker ran, for the successor of one that is killed; no record has to come. */
+    @Test
+    void anIdleBrokerIsKnownToRun() throws Exception {
+        start();
+        pass(Duration.ofMinutes(7));
+        Path manifest = Manifests.path(folder.resolve("spool").resolve(TestBroker.BROKER.id), Hour.of(now));
+        Instant alive = Instant.parse(Manifests.JSON.readTree(Files.readAllBytes(manifest)).get("alive_at").asText());
+        assertTrue(Duration.between(alive, now).compareTo(Duration.ofSeconds(11)) <= 0, alive + " is long before " + now);
+    }
+
     private int repeatedManifests() {
         List<String> manifests = stored.stream().filter(key -> key.endsWith(".json")).collect(Collectors.toList());
         return manifests.size() - new HashSet<>(manifests).size();
