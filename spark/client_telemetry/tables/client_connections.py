@@ -153,7 +153,12 @@ CLIENT_CONNECTIONS = Table(
             "How many connections the row stands for: 1, or more with flag `summary`",
             nullable=False,
         ),
-        Column("sasl_mechanism", STRING, "SASL mechanism; null = the source cannot tell, or not SASL"),
+        Column(
+            "sasl_mechanism",
+            STRING,
+            "SASL mechanism, or those that the source cannot tell apart with a bar between them (docs/sources.md); null = the "
+            "source cannot tell, or not SASL",
+        ),
         Column("events", LONG, "Registry events of the day", nullable=False),
         Column(
             "source_objects",

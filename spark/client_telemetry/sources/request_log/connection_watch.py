@@ -14,6 +14,7 @@ from typing import Any
 from client_telemetry.compatibility import apis
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ConnectionEvent
 from client_telemetry.sources.request_log.broker_survey import addresses
+from client_telemetry.sources.request_log.login_rounds import mechanisms_by_number
 from client_telemetry.sources.request_log.request_entry import (
     API_VERSIONS,
     GET_TELEMETRY_SUBSCRIPTIONS,
@@ -42,8 +43,8 @@ _BROKERS_CLIENT_ID = re.compile(
 
 class _Connection:
     __slots__ = (
-        "address", "announced", "api_versions_error", "between_brokers", "client_id", "essences", "greeted", "groups",
-        "instance_ids", "last", "listener", "opened", "port", "principal", "protocol", "sent", "software", "transactional_ids", "unsaid",
+        "address", "announced", "api_versions_error", "between_brokers", "client_id", "essences", "first_number", "greeted",
+        "groups", "instance_ids", "last", "listener", "opened", "port", "principal", "protocol", "sent", "software", "transactional_ids", "unsaid",
         "uses",
     )  # fmt: skip
 
@@ -51,6 +52,7 @@ class _Connection:
         self.address, self.port = address, port
         self.opened, self.last, self.greeted = opened, opened, greeted
         self.client_id: str | None = None
+        self.first_number: int | None = None
         self.listener = self.principal = self.protocol = ""
         self.software = ("", "")
         self.sent = ("", "")
@@ -97,6 +99,7 @@ class ConnectionWatch:
             ends = addresses(entry.connection_id)
             is_new = entry.api_key in _GREETINGS or logged >= self._all_since
             connection = _Connection(ends.host if ends else "", ends.port if ends else 0, at, is_new)
+            connection.first_number = entry.correlation_id
             self._connections[entry.connection_id] = connection
             self.connections += 1
         self._note(connection, entry, at)
@@ -321,6 +324,10 @@ def _client(connection_id: str, connection: _Connection) -> ClientConnection:
         client.client_id = connection.client_id
     if connection.port:
         client.client_port = connection.port
+    if connection.first_number is not None and connection.protocol.startswith("SASL"):
+        mechanisms = mechanisms_by_number(*connection.software, connection.first_number)
+        if mechanisms is not None:
+            client.sasl_mechanism = mechanisms
     if connection.api_versions_error is not None:
         client.api_versions_error = connection.api_versions_error
     return client

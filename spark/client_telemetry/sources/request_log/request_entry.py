@@ -23,7 +23,8 @@ class BadEntry(ValueError):
 class RequestEntry(NamedTuple):
     """`software_name`, `software_version`: as the broker registered them; None = the format does not tell (text logs
     up to 2.4). `request`, `response`: bodies with the names of the JSON format; of the text format only what is read
-    here. `total_ms`: from receiving the request to sending the answer."""
+    here. `total_ms`: from receiving the request to sending the answer. `correlation_id`: the client's own number of the
+    request; None = the entry does not have it."""
 
     api_key: int
     api_version: int
@@ -38,6 +39,7 @@ class RequestEntry(NamedTuple):
     request: dict[str, Any]
     response: dict[str, Any]
     is_forwarded: bool
+    correlation_id: int | None = None
 
 
 def parse_entry(message: str) -> RequestEntry:
@@ -103,6 +105,7 @@ def _parse_json(message: str) -> RequestEntry:
             _body(fields.get("request")),
             _body(fields.get("response")),
             bool(fields.get("isForwarded")),
+            header.get("correlationId"),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise BadEntry(f"not an entry of the request log: {type(error).__name__} {error}") from None
@@ -117,7 +120,7 @@ def _body(value: object) -> dict[str, Any]:
 # hold anything, also what looks like one.
 _TEXT = re.compile(
     r"Completed request:RequestHeader\(apiKey=(?P<api>[A-Z_]+), apiVersion=(?P<version>\d+), "
-    r"clientId=(?P<client_id>.*), correlationId=-?\d+\) -- (?P<request>\{.*?),response:(?P<response>.*)"
+    r"clientId=(?P<client_id>.*), correlationId=(?P<number>-?\d+)\) -- (?P<request>\{.*?),response:(?P<response>.*)"
     r" from connection (?P<connection>\S+);totalTime:(?P<total>[0-9.]+),.*?"
     r"securityProtocol:(?P<protocol>[^,]*),principal:(?P<principal>.*),listener:(?P<listener>[^,() ]+)"
     r"(?:,clientInformation:ClientInformation\(softwareName=(?P<name>[^,)]*), softwareVersion=(?P<sv>[^,)]*)\))?"
@@ -163,6 +166,7 @@ def _parse_text(message: str) -> RequestEntry:
         _text_request(found["request"]),
         _text_response(key, found["response"]),
         False,
+        int(found["number"]),
     )
 
 

@@ -4,7 +4,7 @@ from client_telemetry.sources.request_log.connection_watch import ConnectionWatc
 from client_telemetry.sources.request_log.log_line import LineReader
 from client_telemetry.sources.request_log.request_entry import parse_entry
 
-from ..conftest import API_VERSIONS, FETCH, PRODUCE, json_line
+from ..conftest import API_VERSIONS, FETCH, METADATA, PRODUCE, json_line
 
 KINDS = {ConnectionEvent.OPENED: "opened", ConnectionEvent.ACTIVE: "active", ConnectionEvent.CLOSED: "closed"}
 HELLO = {"clientSoftwareName": "kgo", "clientSoftwareVersion": "v1.15.4"}
@@ -105,3 +105,25 @@ def test_instance_ids_that_the_broker_gave():
 
 def _given(instance_id: str) -> dict:
     return {"throttleTimeMs": 0, "errorCode": 0, "clientInstanceId": instance_id}
+
+
+def _login(number: int, name: str = "librdkafka", protocol: str = "SASL_SSL") -> str:
+    """The mechanism of a connection whose first logged request has this number."""
+    header = {
+        "requestApiKey": 3,
+        "requestApiVersion": 12,
+        "correlationId": number,
+        "clientId": "fraud",
+        "requestApiKeyName": "METADATA",
+    }
+    line = json_line(10, METADATA, software=(name, "2.3.0"), requestHeader=header, securityProtocol=protocol)
+    return _watch(line)[-1].client.sasl_mechanism
+
+
+def test_how_many_requests_a_login_took_tells_the_mechanism():
+    """As in the log of a real rolling upgrade: librdkafka 2.3.0 to 2.16.0 with PLAIN and SCRAM."""
+    assert _login(4) == "OAUTHBEARER|PLAIN"
+    assert _login(5) == "SCRAM-SHA-256|SCRAM-SHA-512"
+    assert _login(6) == _login(167) == "", "it had connected before, or uses another mechanism"
+    assert _login(5, name="apache-kafka-java") == _login(4, name="unknown") == "", "others number otherwise"
+    assert _login(5, protocol="SSL") == ""
