@@ -1,0 +1,109 @@
+"""Every kind of page as it is published, opened from its folder in a real browser: what axe-core finds against WCAG 2.2 AA,
+light and dark, and the upgrade report as paper."""
+
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.end_to_end.browser import chromium
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+pytestmark = pytest.mark.end_to_end
+
+AA = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+CHECK = """async tags => (await axe.run(document, {runOnly: tags, resultTypes: ['violations']})).violations
+    .map(each => [each.id, each.nodes.length, each.nodes[0].html.slice(0, 200), each.nodes[0].failureSummary])"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator["Browser"]:
+    with chromium() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory) -> dict[str, Path]:
+    """Published pages by name."""
+    from client_telemetry.reports.fleet.build import build_fleet_day
+    from client_telemetry.reports.fleet.files import publish_fleet_day
+    from client_telemetry.reports.fleet.search import SearchIndex
+    from client_telemetry.reports.subscription.publish import files as subscription_files
+    from client_telemetry.reports.upgrade.build import build_report
+    from client_telemetry.reports.upgrade.publish import publish
+
+    from tests.client_telemetry.reports import conftest as report_rows
+    from tests.client_telemetry.reports.test_subscription_report import found
+    from tests.client_telemetry.reports.fleet import conftest as fleet_rows
+
+    root = tmp_path_factory.mktemp("published")
+    clients = [
+        fleet_rows.client("orders-service", version="2.0.0"),
+        fleet_rows.client("erp", "unknown", "unknown"),
+    ]
+    hours = [fleet_rows.hour(hour) for hour in range(24)]
+    fleet = build_fleet_day(
+        fleet_rows.DAY, clients, [fleet_rows.instance()], {}, hours, [fleet_rows.broker()], (), {},
+        cluster_id=fleet_rows.CLUSTER_ID, cluster_name="fleet", created_at=fleet_rows.AT,
+    )  # fmt: skip
+    index = SearchIndex("fleet", fleet_rows.DAY.isoformat(), clients, [fleet_rows.instance()], {})
+    warnings = [report_rows.quality_result()]
+    report = build_report(**report_rows.fleet_rows(), warnings=warnings, cluster_name="fleet")
+    check = root / "check.html"
+    check.write_text(subscription_files(found())["index.html"], encoding="utf-8")
+    return {
+        "subscription_check": check,
+        "report": publish(report, root) / "index.html",
+        "fleet": publish_fleet_day(fleet, index, root) / "index.html",
+    }
+
+
+def opened(browser: "Browser", path: Path, scheme: str = "light", width: int = 1400) -> "Page":
+    # axe-core is put in by the test; the page's own policy admits nothing but its one script.
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, bypass_csp=True
+    )
+    page = context.new_page()
+    page.goto(path.as_uri())
+    return page
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", ["report", "fleet", "subscription_check"])
+def test_nothing_against_aa(browser, pages, name, scheme):
+    page = opened(browser, pages[name], scheme)
+    page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
+    page.add_script_tag(content=(files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
+    assert page.evaluate(CHECK, AA) == []
+    page.context.close()
+
+
+def test_a_filter_is_kept_in_the_address(browser, pages):
+    page = opened(browser, pages["report"])
+    page.get_by_role("searchbox").fill("erp-sync")
+    assert page.url.endswith("#?q=erp-sync")
+    page.reload()
+    assert page.get_by_role("searchbox").input_value() == "erp-sync"
+    assert page.locator("#matches").inner_text().startswith("1 matching")
+    page.context.close()
+
+
+def test_paper_has_what_the_screen_has(browser, pages):
+    """All of it, with what is folded on screen; the first page is the summary."""
+    page = opened(browser, pages["report"])
+    page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
+    on_screen = page.evaluate("document.querySelector('main').innerText")
+    page.reload()
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    on_paper = page.evaluate("document.querySelector('main').innerText")
+    words = on_screen.split()
+    assert [word for word in dict.fromkeys(words) if word not in on_paper] == []
+    assert page.evaluate("getComputedStyle(document.querySelector('main')).breakBefore") == "page"
+    paper = page.evaluate("document.querySelector('header').getBoundingClientRect().height")
+    assert paper < 1009, "the summary fits on one page of A4"
+    page.context.close()
