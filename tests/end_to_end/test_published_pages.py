@@ -37,8 +37,8 @@ def pages(tmp_path_factory) -> dict[str, Path]:
     from client_telemetry.reports.upgrade.publish import publish
 
     from tests.client_telemetry.reports import conftest as report_rows
-    from tests.client_telemetry.reports.test_subscription_report import found
     from tests.client_telemetry.reports.fleet import conftest as fleet_rows
+    from tests.client_telemetry.reports.test_subscription_report import found
 
     root = tmp_path_factory.mktemp("published")
     clients = [
