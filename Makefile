@@ -13,9 +13,11 @@ BIN := .venv/bin
 AIRFLOW := include/airflow.sh
 STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
+SHELL_SCRIPTS := .ci/run $(wildcard include/*.sh)
+MARKDOWN := $(wildcard *.md) $(shell find benchmarks broker-plugin docs include spark tests -name '*.md' -not -path '*/target/*')
 
 .DEFAULT_GOAL := help
-.PHONY: help install run report review review-accuracy owners history requarantine test e2e ui check format proto lock accuracy bench tables knowledge clean fuzz ask docs storage
+.PHONY: help install run report review review-accuracy owners history requarantine test e2e ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy bench knowledge clean fuzz ask docs storage
 
 help:  ## what there is to do
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -65,10 +67,31 @@ ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processe
 	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run
 	@$(AIRFLOW) include/ui.sh
 
-check: install  ## formatting, style, the boundaries between the folders, types
-	@$(BIN)/ruff check $(SOURCES)
-	@$(BIN)/ruff format --check $(SOURCES)
+# Each part can be run alone; `make -k check` runs all of them in spite of failures.
+check: check-python check-generated check-shell check-markdown check-java docs  ## Python, types, boundaries, generated files, shell, Markdown, Java, links of the documentation
+
+check-python: install
+	@$(BIN)/ruff check --quiet $(SOURCES)
+	@$(BIN)/ruff format --check --quiet $(SOURCES)
 	@$(BIN)/mypy
+
+check-generated: install
+	@$(BIN)/python spark/generated_files.py --check
+
+check-shell: install
+	@$(BIN)/shellcheck -x $(SHELL_SCRIPTS)
+
+check-markdown: install
+	@$(BIN)/pymarkdown scan $(MARKDOWN)
+
+check-java: $(if $(shell command -v mvn),$(STAMPS)/checkstyle)
+	@$(if $(shell command -v mvn),true,echo "left out: Checkstyle (there is no mvn)")
+
+# Behind a stamp, as Maven takes half of the time and Java changes seldom.
+JAVA := $(shell find broker-plugin/src tests/end_to_end benchmarks/fixes/programs -name '*.java')
+$(STAMPS)/checkstyle: $(JAVA) broker-plugin/checkstyle.xml broker-plugin/pom.xml
+	@mvn --batch-mode --quiet -f broker-plugin/pom.xml checkstyle:check
+	@mkdir -p $(@D) && touch $@
 
 docs: install  ## build the documentation site into var/site
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
@@ -90,19 +113,14 @@ bench: install  ## measure against peers and write docs/performance.md; one of t
 fuzz: install  ## hold the fast decoder against the slow one on damaged pushes: ARGS="SECONDS SEED"
 	@$(BIN)/python -m benchmarks.fuzz $(ARGS)
 
-proto: install  ## generate the classes of the raw dump contract from its .proto
-	@$(BIN)/python -m grpc_tools.protoc --proto_path=include/contracts --python_out=spark/client_telemetry/raw \
-	    --pyi_out=spark/client_telemetry/raw include/contracts/raw_dump_v1.proto
-
-tables: install  ## write docs/tables.md from the code
-	@$(BIN)/python -m client_telemetry.pipeline.table_documentation > docs/tables.md
+generated: install  ## write what is generated from the code: docs/tables.md, docs/libraries.md, include/releases.py, classes of the contract
+	@$(BIN)/python spark/generated_files.py
 
 knowledge: install  ## read the request versions of a release from its kafka-clients jar: RELEASE=4.0.1
 	@test -n "$(RELEASE)" || { echo "say which release: make knowledge RELEASE=4.0.1" >&2; exit 2; }
 	@$(MAKE) --no-print-directory var/knowledge/kafka-clients-$(RELEASE).jar
 	@$(BIN)/python -m client_telemetry.compatibility.broker_release --jar var/knowledge/kafka-clients-$(RELEASE).jar
-	@$(BIN)/python -m client_telemetry.compatibility.release_list > include/releases.py
-	@$(BIN)/python -m client_telemetry.compatibility.library_page > docs/libraries.md
+	@$(BIN)/python spark/generated_files.py
 
 lock: $(STAMPS)/uv  ## resolve the dependencies of pyproject.toml into requirements.txt
 	@var/uv/bin/uv pip compile -q --universal --python-version 3.11 --all-extras pyproject.toml -o requirements.txt

@@ -16,6 +16,7 @@ spark-submit --master 'local[2]' --name client-telemetry \
 spark=$!
 SPARK_REMOTE=sc://127.0.0.1:$port python "$checkout/spark/warm_jobs.py" serve "$folder/socket" >"$logs/warm_jobs.log" 2>&1 &
 jobs=$!
+# shellcheck disable=SC2329  # by the trap
 stop() {
     kill "$spark" "$jobs" || true
     wait "$spark" "$jobs" || true

@@ -1,7 +1,4 @@
-"""docs/libraries.md: what is known of each client library, and how surely.
-
-python -m client_telemetry.compatibility.library_page > docs/libraries.md
-"""
+"""docs/libraries.md (`make generated`): what is known of each client library, and how surely."""
 
 from collections import Counter
 
@@ -121,7 +118,3 @@ def _works(library: str, of_library: list[Row], role: str) -> str:
         ]
         good = (good or step) if fine and not issues else None
     return f"from {client_versions.text(good)}" if good else "no known version"
-
-
-if __name__ == "__main__":
-    print(text(), end="")

@@ -1,7 +1,4 @@
-"""include/releases.py: the releases that the trigger forms offer, from the knowledge base.
-
-python -m client_telemetry.compatibility.release_list > include/releases.py
-"""
+"""include/releases.py: the releases that the trigger forms offer, from the knowledge base (`make generated`)."""
 
 from client_telemetry.compatibility import releases
 
@@ -25,7 +22,3 @@ def text() -> str:
         ")",
     ]
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    print(text(), end="")

@@ -9,14 +9,6 @@ CONTRACTS = Path(__file__).parents[3] / "include/contracts"
 GENERATED = Path(client_telemetry.raw.__file__).parent
 
 
-def test_the_committed_code_is_what_the_contract_generates(tmp_path):
-    command = [sys.executable, "-m", "grpc_tools.protoc", f"--proto_path={CONTRACTS}"]
-    outputs = [f"--python_out={tmp_path}", f"--pyi_out={tmp_path}"]
-    subprocess.run([*command, *outputs, str(CONTRACTS / "raw_dump_v1.proto")], check=True)
-    for name in ("raw_dump_v1_pb2.py", "raw_dump_v1_pb2.pyi"):
-        assert (GENERATED / name).read_text() == (tmp_path / name).read_text(), "run: make proto"
-
-
 def test_field_numbers_of_a_push_on_the_wire():
     push = ClientPush.FromString(
         b"\x0a\x01c"  # 1 cluster_id

@@ -273,7 +273,8 @@ final class ConnectionRegistry {
         }
         String id = line.clientId;
         boolean isNewId = id != null && !id.equals(client.clientId);
-        connection.isOfBroker |= listeners.isOfControllers(line.listener) || leftOut.contains(line.listener) || leftOut.contains(line.principal) || isNewId && CLIENT_OF_BROKER.matcher(id).matches();
+        connection.isOfBroker |= listeners.isOfControllers(line.listener) || leftOut.contains(line.listener)
+                || leftOut.contains(line.principal) || isNewId && CLIENT_OF_BROKER.matcher(id).matches();
         if (connection.isOfBroker) {
             client.softwareName = line.softwareName;
             client.softwareVersion = line.softwareVersion;

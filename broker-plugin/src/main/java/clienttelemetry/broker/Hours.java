@@ -48,7 +48,8 @@ final class Hours {
     private volatile Set<String> ignoredSettings = Set.of();
 
     Hours(Incarnation broker, Path folder, BrokerClock clock, Manifests manifests, Uploads uploads, Drops drops, BrokerMetrics metrics,
-            ArrayNode listeners, MetadataLog metadataLog, Identifiers identifiers, ConnectionRegistry registry, ConnectionWatch watch, Reconciliation reconciliation) {
+            ArrayNode listeners, MetadataLog metadataLog, Identifiers identifiers,
+            ConnectionRegistry registry, ConnectionWatch watch, Reconciliation reconciliation) {
         this.broker = broker;
         this.folder = folder;
         this.clock = clock;

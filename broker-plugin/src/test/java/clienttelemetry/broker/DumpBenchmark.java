@@ -144,7 +144,8 @@ class DumpBenchmark {
                         + request + ",\"response\":{\"throttleTimeMs\":0,\"errorCode\":0},\"connection\":\"127.0.0.1:9092-10.0.0.7:" + (40_000 + i)
                         + "-0-" + i + "\",\"totalTimeMs\":1.8,\"requestQueueTimeMs\":0.129,\"localTimeMs\":1.078,\"remoteTimeMs\":0.0,"
                         + "\"throttleTimeMs\":0,\"responseQueueTimeMs\":0.392,\"sendTimeMs\":0.199,\"securityProtocol\":\"SASL_SSL\",\"principal\":"
-                        + "\"User:orders\",\"listener\":\"CLIENTS\",\"clientInformation\":{\"softwareName\":\"apache-kafka-java\",\"softwareVersion\":\"3.9.1\"}}";
+                        + "\"User:orders\",\"listener\":\"CLIENTS\","
+                        + "\"clientInformation\":{\"softwareName\":\"apache-kafka-java\",\"softwareVersion\":\"3.9.1\"}}";
             }
             long[] took = new long[1_000_000 / (key + 1)];
             for (int i = 0; i < took.length; i++) {

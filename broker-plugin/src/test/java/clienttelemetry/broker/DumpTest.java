@@ -263,7 +263,8 @@ class DumpTest {
         Settings settings = TestBroker.settings(folder);
         Instant begin = TestBroker.NOON.plus(Duration.ofMinutes(59)).plusSeconds(58);
         Clock clock = Clock.offset(Clock.systemUTC(), Duration.between(Instant.now(), begin));
-        Dump dump = new Dump(TestBroker.BROKER, settings, new FolderStore(raw(), false), new BrokerMetrics(), java.util.Map.of(), null, new BrokerClock(clock, System::nanoTime));
+        Dump dump = new Dump(TestBroker.BROKER, settings, new FolderStore(raw(), false), new BrokerMetrics(),
+                java.util.Map.of(), null, new BrokerClock(clock, System::nanoTime));
         dump.start();
         dump.queue.offer(TestBroker.push(clock.instant(), new byte[] {1}));
         String twelve = "v1/dataset=manifests/cluster=kQ7x0RvXTs-Y2r0m3Jw0zA/dt=2026-11-20/hour=12/broker=3/" + TestBroker.BROKER.id + ".json";

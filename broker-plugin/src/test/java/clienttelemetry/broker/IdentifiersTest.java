@@ -72,10 +72,12 @@ class IdentifiersTest {
 
     /** As Java and librdkafka push: a resource, a scope, a sum with one point. */
     private static byte[] metrics(String clientId, String group, String topic) {
-        ProtobufWriter point = new ProtobufWriter(64).fixed64(3, 99).fixed64(6, 5).message(7, attribute("topic", topic)).message(7, attribute("node_id", "node-1"));
+        ProtobufWriter point = new ProtobufWriter(64).fixed64(3, 99).fixed64(6, 5)
+                .message(7, attribute("topic", topic)).message(7, attribute("node_id", "node-1"));
         ProtobufWriter metric = new ProtobufWriter(64).string(1, "org.apache.kafka.producer.record.send.total")
                 .message(7, new ProtobufWriter(64).message(1, point).varint(2, 1).varint(3, 1));
-        ProtobufWriter scope = new ProtobufWriter(64).message(1, new ProtobufWriter(64).string(1, clientId + "#producer-1").string(2, "2.16.0")).message(2, metric);
+        ProtobufWriter scope = new ProtobufWriter(64)
+                .message(1, new ProtobufWriter(64).string(1, clientId + "#producer-1").string(2, "2.16.0")).message(2, metric);
         ProtobufWriter resource = new ProtobufWriter(64).message(1, attribute("group_id", group)).message(1, attribute("client_rack", "r1"));
         return new ProtobufWriter(64).message(1, new ProtobufWriter(64).message(1, resource).message(2, scope)).toBytes();
     }

@@ -1,0 +1,67 @@
+"""Files of the checkout that are written from the code, and whether they are current.
+
+python spark/generated_files.py            writes them
+python spark/generated_files.py --check    exit code 1 and a line for each that differs; writes nothing
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from client_telemetry.compatibility import library_page, release_list
+from client_telemetry.pipeline import table_documentation
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+PROTO = CHECKOUT / "include/contracts/raw_dump_v1.proto"
+PROTO_CLASSES = Path("spark/client_telemetry/raw")
+
+FROM_CODE: Mapping[str, Callable[[], str]] = {
+    "docs/tables.md": table_documentation.page,
+    "docs/libraries.md": library_page.text,
+    "include/releases.py": release_list.text,
+}
+
+
+def contents() -> dict[str, str]:
+    """Path in the checkout to the text that belongs there."""
+    return {path: text() for path, text in FROM_CODE.items()} | _proto_classes()
+
+
+def outdated(checkout: Path) -> list[str]:
+    """Paths of the files that are missing or have another text."""
+    return [path for path, text in contents().items() if _text(checkout / path) != text]
+
+
+def _text(file: Path) -> str | None:
+    return file.read_text(encoding="utf-8") if file.exists() else None
+
+
+def _proto_classes() -> dict[str, str]:
+    from grpc_tools import protoc
+
+    with tempfile.TemporaryDirectory() as folder:
+        options = [f"--proto_path={PROTO.parent}", f"--python_out={folder}", f"--pyi_out={folder}"]
+        if protoc.main(["protoc", *options, str(PROTO)]):
+            raise SystemExit(f"protoc cannot read {PROTO}")
+        return {str(PROTO_CLASSES / file.name): file.read_text() for file in sorted(Path(folder).iterdir())}
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing")
+    args = parser.parse_args(argv)
+    if args.check:
+        differing = outdated(CHECKOUT)
+        for path in differing:
+            print(f"{path} is not current: run `make generated`", file=sys.stderr)
+        return bool(differing)
+    for path, text in contents().items():
+        (CHECKOUT / path).write_text(text, encoding="utf-8")
+    return os.EX_OK
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,22 @@
+import shutil
+
+import generated_files
+from generated_files import CHECKOUT, contents, outdated
+
+
+def test_every_generated_file_is_current():
+    assert outdated(CHECKOUT) == [], "run: make generated"
+
+
+def test_a_file_that_differs_or_is_missing_is_named(tmp_path, monkeypatch, capsys):
+    for path in contents():
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(CHECKOUT / path, tmp_path / path)
+    (tmp_path / "docs/tables.md").write_text("another page")
+    (tmp_path / "include/releases.py").unlink()
+    monkeypatch.setattr(generated_files, "CHECKOUT", tmp_path)
+    assert generated_files.main(["--check"]) == 1
+    assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == [
+        "docs/tables.md",
+        "include/releases.py",
+    ]
