@@ -40,11 +40,11 @@ ask: install  ## an upgrade question on the local lake through Airflow: CLUSTER=
 	@$(AIRFLOW) include/spark_connect.sh python -m include.ask --cluster='$(CLUSTER)' --to='$(TO)' \
 	    $(if $(FROM),--from='$(FROM)') $(if $(DAY),--day='$(DAY)') $(if $(WINDOW),--window='$(WINDOW)')
 
-report: install  ## the upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, NAME, OUT
+report: install  ## the upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, NAME, OUT
 	@test -n "$(LOGS)" && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
 	@$(AIRFLOW) client-telemetry report --to='$(TO)' --out='$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))' \
 	    $(if $(FROM),--from='$(FROM)') $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') \
-	    $(if $(KNOWLEDGE),--knowledge='$(KNOWLEDGE)') $(if $(NAME),--name='$(NAME)') $(LOGS)
+	    $(if $(KNOWLEDGE),--knowledge='$(KNOWLEDGE)') $(if $(SCRAM_USERS),--scram-users='$(SCRAM_USERS)') $(if $(NAME),--name='$(NAME)') $(LOGS)
 
 review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, OWNERS, NAME, OUT
 	@test -n "$(FROM)" && test -n "$(TO)" && test -n "$(LOGS)$(CLUSTER)" || \

@@ -52,7 +52,7 @@ def backwards(spark, tmp_path_factory) -> Pipeline:
 def test_the_fleet_page_of_a_day_compares_it_with_the_day_before(backwards):
     result = backwards.done("publish_fleet", days=DAY, publish=backwards.folder / "published")
     assert result["sentence"] == (
-        "1 client, none new, none gone since the day before; none uses a request version that a newer release refuses."
+        "1 application with 1 client, none new, none gone since the day before; none uses a request version that a newer release refuses."
     )
     folder = backwards.folder / "published" / "fleet" / CLUSTER
     fleet = json.loads((folder / str(DAY) / "fleet.json").read_text())

@@ -166,8 +166,9 @@ def _run_stages(args: argparse.Namespace, days: list[str], cluster_id: str, rele
     derive = f"--days={','.join(collected['derive_days'])}"
     run("sessionize", derive)
     own = [f"--knowledge={args.knowledge}"] if args.knowledge else []
+    users = [f"--scram-users={args.scram_users}"] if args.scram_users else []
     run("profile", derive, *own, *([f"--owners={args.owners}"] if args.owners else []))
-    run("impact", report, *own, f"--from={release}", f"--to={target}", f"--window={len(days)}")
+    run("impact", report, *own, *users, f"--from={release}", f"--to={target}", f"--window={len(days)}")
     name = [f"--cluster-name={args.name}"] if args.name else []
     done = run("publish", report, f"--publish={args.out / 'published'}", *name)
     _say(f"Report: {done['report']}")
@@ -226,5 +227,8 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--owners", help="file of owner rules")
     parser.add_argument("--knowledge", help="folder of your own products, libraries, issues and aliases")
+    parser.add_argument(
+        "--scram-users", help="file with the output of kafka-configs --describe --entity-type users"
+    )
     parser.add_argument("--name", help="what people call the cluster")
     return parser.parse_args(argv)

@@ -22,6 +22,7 @@ from client_telemetry.reports.upgrade.build import quality_warnings
 from client_telemetry.subscriptions.instances import kafka_uuid
 
 COUNTS = {
+    "applications": "what an owner would call one program: one or many of these clients (docs/clients.md)",
     "clients": "clients: principal, client id, software name and version",
     "instances": "client instances that pushed metrics (KIP-714)",
     "connections": "connections of these clients",
@@ -151,6 +152,7 @@ def _counts(
         zip(
             COUNTS,
             (
+                len({(client.principal, client.owner, client.application) for client in clients}),
                 len(clients),
                 sum(client.instances for client in clients),
                 sum(client.connections for client in clients),

@@ -67,6 +67,10 @@ class FleetClient:
     """For one that looks like nothing in particular: libraries that can have sent all of its requests."""
     related: tuple[RelatedClient, ...]
     owner: str | None
+    application: str
+    """Clients with the same principal, owner and application are one program (docs/clients.md)."""
+    application_kind: str
+    product: str | None
     instances: int
     connections: int
     requests: int

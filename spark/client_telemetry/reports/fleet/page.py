@@ -32,6 +32,7 @@ RELATIONS = {
 """Relations of `clients.related` in words."""
 
 FIGURES = {
+    "applications": "applications",
     "clients": "clients",
     "instances": "instances with metrics",
     "connections": "connections",

@@ -12,7 +12,8 @@ def sentence(
     """In pieces: clients, what changed against the nearest known day, who uses versions that newer releases refuse."""
     if not counts["clients"]:
         return (Phrase("No client was seen."),)
-    phrases = [Phrase(counted(counts["clients"], "client"), "clients")]
+    clients = counted(counts["clients"], "client")
+    phrases = [Phrase(f"{counted(counts['applications'], 'application')} with {clients}", "clients")]
     known = [each for each in changes if each.is_known]
     if known:
         nearest = known[0]

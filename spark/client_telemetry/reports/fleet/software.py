@@ -10,6 +10,7 @@ from client_telemetry.compatibility import client_versions, fingerprints, releas
 from client_telemetry.compatibility.broker_guess import oldest_release
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.compatibility.software import identify_name
+from client_telemetry.identity.applications import NO_CLIENT_ID
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import CLIENT_KEY, client_key
 from client_telemetry.reports.fleet.model import (
@@ -94,6 +95,10 @@ def _client(
         could_be=() if looks_like else _could_be(row, release),
         related=related,
         owner=row["owner"],
+        # Rows that were written before there were applications have none.
+        application=row.get("application") or row["client_id"] or NO_CLIENT_ID,
+        application_kind=row.get("application_kind") or "application",
+        product=row.get("product"),
         instances=row["instances"],
         connections=row["connections"],
         requests=sum(use["requests"] for use in row["api_uses"]),

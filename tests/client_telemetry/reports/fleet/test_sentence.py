@@ -18,27 +18,27 @@ YESTERDAY, LAST_WEEK = "the day before", "a week before"
     ("clients", "deprecated", "changes", "expected"),
     [
         (0, 0, [], "No client was seen."),
-        (1, 0, [], "1 client, none uses a request version that a newer release refuses."),
-        (1, 1, [], "1 client, 1 uses request versions that 4.0.0 and later refuse."),
+        (1, 0, [], "1 application with 1 client, none uses a request version that a newer release refuses."),
+        (1, 1, [], "1 application with 1 client, 1 uses request versions that 4.0.0 and later refuse."),
         (
             42,
             12,
             [_changes(YESTERDAY, new=3, gone=1), _changes(LAST_WEEK, deprecated=14)],
-            "42 clients, 3 new, 1 gone since the day before; 12 use request versions that 4.0.0 and later refuse: "
+            "21 applications with 42 clients, 3 new, 1 gone since the day before; 12 use request versions that 4.0.0 and later refuse: "
             "2 fewer than a week before.",
         ),
         (
             42,
             12,
             [_changes(YESTERDAY, known=False), _changes(LAST_WEEK, new=5, deprecated=12)],
-            "42 clients, 5 new, none gone since a week before; 12 use request versions that 4.0.0 and later refuse: "
+            "21 applications with 42 clients, 5 new, none gone since a week before; 12 use request versions that 4.0.0 and later refuse: "
             "as many as a week before.",
         ),
         (
             2000,
             1,
             [_changes(YESTERDAY, deprecated=0), _changes(LAST_WEEK, known=False)],
-            "2,000 clients, none new, none gone since the day before; 1 uses request versions that 4.0.0 and later "
+            "1,000 applications with 2,000 clients, none new, none gone since the day before; 1 uses request versions that 4.0.0 and later "
             "refuse: 1 more than the day before.",
         ),
     ],
@@ -48,5 +48,9 @@ def test_sentence(clients, deprecated, changes, expected):
         DeprecatedVersion(0, "Produce", 2, "4.0.0 and later", deprecated, 7),
         DeprecatedVersion(11, "JoinGroup", 1, "4.0.0", deprecated, 7),
     ]
-    counts = {"clients": clients, "clients_with_deprecated_versions": deprecated}
+    counts = {
+        "applications": clients // 2 or 1,
+        "clients": clients,
+        "clients_with_deprecated_versions": deprecated,
+    }
     assert "".join(phrase.text for phrase in sentence(counts, changes, versions)) == expected
