@@ -4,8 +4,9 @@ PYTHON ?= python3
 PORT ?= 8080
 JARS := org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0,org.xerial:sqlite-jdbc:3.54.1.0
 STORAGE_JARS := org.apache.iceberg:iceberg-aws-bundle:1.12.0,org.postgresql:postgresql:42.7.7
-# The local catalog is one SQLite file; a server takes several writers.
-LAKE_WRITERS ?= $(if $(PYICEBERG_CATALOG__LAKE__URI),8,1)
+# As many as the configured catalog takes: one where it is a SQLite file.
+LAKE_WRITERS = $$($(BIN)/python -c "from client_telemetry.lake.catalog import writers; print(writers())")
+SET_POOL = $(AIRFLOW) airflow pools set lake_writer $(LAKE_WRITERS) "Stages that write tables at once" >>var/airflow/migrate.log 2>&1
 # Kafka's own classes and message definitions: the tests compare with them.
 KAFKA_CLIENTS := var/knowledge/kafka-clients-4.0.1.jar
 
@@ -128,7 +129,8 @@ lock: $(STAMPS)/uv  ## resolve the dependencies of pyproject.toml into requireme
 clean:  ## remove tables, reports and Airflow's state; what was installed stays
 	@rm -rf var/lake var/published var/results var/airflow $(STAMPS)/airflow
 
-storage: install $(STAMPS)/storage_jars  ## the jars that Spark needs for tables in S3 or a catalog in PostgreSQL (docs/storage.md)
+storage: install $(STAMPS)/storage_jars  ## what tables in S3 or another catalog need: Spark's jars, as many writers as the catalog takes (docs/storage.md)
+	@$(SET_POOL)
 
 install: $(STAMPS)/machine $(STAMPS)/venv $(STAMPS)/jars $(STAMPS)/spark $(STAMPS)/compiled $(STAMPS)/airflow
 
@@ -214,7 +216,7 @@ $(STAMPS)/airflow: $(STAMPS)/venv
 	@echo "preparing Airflow's database ..."
 	@mkdir -p var/airflow
 	@$(AIRFLOW) airflow db migrate >var/airflow/migrate.log 2>&1 || { tail -n 20 var/airflow/migrate.log >&2; exit 1; }
-	@$(AIRFLOW) airflow pools set lake_writer $(LAKE_WRITERS) "Stages that write tables at once" >>var/airflow/migrate.log 2>&1
+	@$(SET_POOL)
 	@touch $@
 
 include broker-plugin/plugin.mk

@@ -127,6 +127,24 @@ def test_a_question_is_handed_to_the_jobs_and_its_report_is_the_result(run):
     assert result["report"].endswith("index.html")
 
 
+def test_the_weekly_upkeep_erases_nobody(run):
+    dag_run, _, (erase, maintain) = run("lake_maintenance", {})
+    assert dag_run.state == "success"
+    assert not erase["options"].keys() & {"cluster", "client-id", "principal"}
+    assert json.loads(maintain["options"]["retention-days"]) == {}
+    assert "erase" not in maintain["options"]
+
+
+def test_who_is_to_be_erased_and_how_long_rows_stay_is_handed_on(run):
+    asked = {"cluster": "west", "client_id": "bob", "retention_days": {"client_metrics": 30, "clients": None}}
+    _, tasks, (erase, maintain) = run("lake_maintenance", asked)
+    options = erase["options"]
+    assert (options["cluster"], options["client-id"], "erase" in options) == ("bbb", "bob", True)
+    assert options["publish"].endswith("/published")
+    assert json.loads(maintain["options"]["retention-days"]) == asked["retention_days"]
+    assert [ti.state for ti in tasks.values()] == ["success", "success"]
+
+
 def test_what_was_not_asked_is_not_passed(run):
     _, _, (impact, _) = run("broker_upgrade_impact", {"cluster": "west", "to": "4.0.0"})
     assert not {"from", "day"} & impact["options"].keys()

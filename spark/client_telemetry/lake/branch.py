@@ -10,7 +10,7 @@ import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from pyiceberg.expressions import BooleanExpression
 from pyiceberg.expressions.visitors import ROWS_MUST_MATCH, _StrictMetricsEvaluator
@@ -93,7 +93,8 @@ class Branch:
 
     def files(self, table: Table, **partitions: object) -> list[PartitionFile]:
         """Data files of what was staged."""
-        return self.lake.files(table, branch=self.name, **partitions)
+        iceberg = self.lake.table(table)
+        return files.partition_files(iceberg, table, iceberg.metadata.refs[self.name].snapshot_id, partitions)
 
     def publish(self, cluster_id: str, run_id: str, stage: str, days: Sequence[dt.date]) -> None:
         """Apply the changes to main, table by table in the order of writing; then say so in `publications`.
@@ -102,7 +103,7 @@ class Branch:
         """
         for table, (base, partitions) in self._base.items():
             self._check(table, base, partitions, self.lake.table(table))
-        publication = {
+        publication: dict[str, object] = {
             "cluster_id": cluster_id,
             "run_id": run_id,
             "stage": stage,
@@ -225,7 +226,7 @@ def finish(lake: "Lake", attempt: str) -> None:
 def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, int]) -> None:
     """The row of `publications`, once."""
     row = publication | {
-        "days": [dt.date.fromisoformat(day) for day in publication["days"]],
+        "days": [dt.date.fromisoformat(day) for day in cast("list[str]", publication["days"])],
         "snapshots": snapshots,
         "published_at": dt.datetime.now(dt.UTC),
     }
@@ -327,11 +328,11 @@ def _remove_branch(iceberg: IcebergTable, transaction: Transaction, name: str) -
     metadata = iceberg.metadata
     if name not in metadata.refs:
         return []
-    transaction._apply((RemoveSnapshotRefUpdate(ref_name=name),))
+    transaction._apply((cast("Any", RemoveSnapshotRefUpdate)(ref_name=name),))
     own = refs.lineage(metadata, name)
     if refs.ATTEMPT not in refs.summary(own[-1]):
         return []  # made from main: its snapshots may be main's
-    transaction._apply((RemoveSnapshotsUpdate(snapshot_ids=[each.snapshot_id for each in own]),))
+    transaction._apply((cast("Any", RemoveSnapshotsUpdate)(snapshot_ids=[each.snapshot_id for each in own]),))
     manifests = [each.manifest_path for snapshot in own for each in snapshot.manifests(iceberg.io)]
     return [*manifests, *(each.manifest_list for each in own)]
 

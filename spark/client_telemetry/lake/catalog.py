@@ -16,6 +16,8 @@ from client_telemetry.raw.file_system import without_userinfo
 
 CATALOG = "lake"
 NAMESPACE = "client_telemetry"
+WRITERS_OF_A_SERVER = 8
+"""With which 8 clusters at once were tested, on PostgreSQL and a REST catalog."""
 CATALOG_SETTING = f"spark.sql.catalog.{CATALOG}"
 
 _OF_AWS = {
@@ -77,8 +79,15 @@ def open_catalog(location: str) -> Catalog:
 
 
 def is_local(location: str) -> bool:
-    """Whether the catalog is the local SQLite file, which takes one writer at a time."""
+    """Whether no catalog is configured: it is the SQLite file of this program."""
     return configuration(location) is None
+
+
+def writers(location: str = "") -> int:
+    """How many stages may write at once, which are the slots of the pool `lake_writer`: a SQLite file takes one."""
+    properties = configuration(location)
+    is_sqlite = properties is None or properties.get("uri", "").startswith("sqlite")
+    return 1 if is_sqlite else WRITERS_OF_A_SERVER
 
 
 def spark_settings_at_start() -> dict[str, str]:

@@ -4,8 +4,13 @@ Raw objects are not rewritten: the report names those that still hold the client
 bring it back.
 """
 
-from collections.abc import Mapping
+import html
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Any, cast
+from urllib.parse import quote
 
 from pyarrow import fs
 from pyiceberg.table import Table as IcebergTable
@@ -17,6 +22,7 @@ from client_telemetry.lake.lake import Lake
 from client_telemetry.raw.file_system import file_system
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 _BY_INSTANCE = ("client_metrics", "client_metric_histograms")
 """Tables that know a client by the ids of its instances only."""
@@ -43,36 +49,49 @@ def erase(lake: Lake, cluster_id: str, who: Mapping[str, str], publish: str | No
     tables = lake.recover()
     where = _where({"cluster_id": cluster_id, **who})
     instances: list[str] = []
-    for table in (CLIENT_PUSHES, CONNECTION_EVENTS):
-        if table.name in tables:
-            rows = lake.read(table).where(where)
-            done.raw_objects += [r[0] for r in rows.select("source_object").distinct().collect()]
-            if table is CLIENT_PUSHES:
-                ids = rows.selectExpr("hex(client_instance_id)").distinct().collect()
-                instances = [r[0] for r in ids if r[0]]
-    done.raw_objects = sorted(set(done.raw_objects))
+    if CLIENT_PUSHES.name in tables:
+        ids = lake.read(CLIENT_PUSHES).where(where).selectExpr("hex(client_instance_id)").distinct().collect()
+        instances = sorted(row[0] for row in ids if row[0])
+    conditions = _conditions(tables, cluster_id, who, instances)
+    objects: set[str] = set()
+    for table in (CLIENT_PUSHES, CONNECTION_EVENTS, UNDECODABLE_RECORDS):
+        if table.name in conditions:
+            rows = lake.read(table).where(conditions[table.name])
+            objects.update(row[0] for row in rows.select("source_object").distinct().collect())
+    done.raw_objects = sorted(objects)
     # Facts first: a stage that runs meanwhile then derives nothing about the client from them.
-    for name, iceberg in tables.items():
-        columns = set(iceberg.schema().column_names)
-        if who.keys() <= columns:
-            condition = where
-        elif name in _BY_INSTANCE and instances:
-            ids = ", ".join(f"X'{each}'" for each in instances)
-            condition = f"{_where({'cluster_id': cluster_id})} AND client_instance_id IN ({ids})"
-        else:
-            continue
-        done.report_tags += _forget_tags(lake, name, iceberg, condition)
-        found = lake.spark.table(f"{CATALOG}.{NAMESPACE}.{name}").where(condition).count()
+    for name, condition in conditions.items():
+        done.report_tags += _forget_tags(lake, name, tables[name], condition)
+        found = lake.session.table(f"{CATALOG}.{NAMESPACE}.{name}").where(condition).count()
         if found:
-            lake.spark.sql(f"DELETE FROM {CATALOG}.{NAMESPACE}.{name} WHERE {condition}")
+            lake.session.sql(f"DELETE FROM {CATALOG}.{NAMESPACE}.{name} WHERE {condition}")
         done.rows[name] = found
-        lake.spark.sql(
+        lake.session.sql(
             f"CALL {CATALOG}.system.expire_snapshots(table => '{CATALOG}.{NAMESPACE}.{name}', older_than => now(), retain_last => 1)"
         )
     done.report_tags = sorted(set(done.report_tags))
     if publish:
         done.published_folders = _forget_published(publish, who)
     return done
+
+
+def _conditions(
+    tables: Mapping[str, IcebergTable], cluster_id: str, who: Mapping[str, str], instances: Sequence[str]
+) -> dict[str, str]:
+    """Table to what its rows about the client are, as SQL; tables without such rows are left out."""
+    of_cluster = _where({"cluster_id": cluster_id})
+    ids = ", ".join(f"X'{each}'" for each in instances)
+    of_instances = f"client_instance_id IN ({ids})" if instances else "false"
+    named = " AND ".join(f"contains(bytes, X'{value.encode().hex()}')" for value in who.values())
+    found = {}
+    for name, iceberg in tables.items():
+        if who.keys() <= set(iceberg.schema().column_names):
+            found[name] = _where({"cluster_id": cluster_id, **who})
+        elif name == UNDECODABLE_RECORDS.name:
+            found[name] = f"{of_cluster} AND (({named}) OR {of_instances})"
+        elif name in _BY_INSTANCE and instances:
+            found[name] = f"{of_cluster} AND {of_instances}"
+    return found
 
 
 def _where(equal: Mapping[str, str]) -> str:
@@ -88,13 +107,13 @@ def _forget_tags(lake: Lake, name: str, iceberg: IcebergTable, condition: str) -
     tags = []
     for ref, reference in iceberg.metadata.refs.items():
         if reference.snapshot_ref_type.value == "tag":
-            rows = lake.spark.read.option("versionAsOf", str(reference.snapshot_id))
+            rows = lake.session.read.option("versionAsOf", str(reference.snapshot_id))
             if rows.table(f"{CATALOG}.{NAMESPACE}.{name}").where(condition).limit(1).count():
                 tags.append(ref)
 
     def change(_: IcebergTable, transaction: Transaction) -> None:
         for ref in tags:
-            transaction._apply((RemoveSnapshotRefUpdate(ref_name=ref),))
+            transaction._apply((cast("Any", RemoveSnapshotRefUpdate)(ref_name=ref),))
 
     if tags:
         lake.committed(name, change)
@@ -104,13 +123,37 @@ def _forget_tags(lake: Lake, name: str, iceberg: IcebergTable, condition: str) -
 def _forget_published(publish: str, who: Mapping[str, str]) -> list[str]:
     """Remove the folders of pages and reports in which a file names the client. A run publishes them again without it."""
     files, root = file_system(publish)
+    named = _named(who.values())
     folders = set()
     for info in files.get_file_info(fs.FileSelector(root, recursive=True, allow_not_found=True)):
         if info.type == fs.FileType.File and info.path.endswith(_TEXTS):
             with files.open_input_file(info.path) as source:
                 text = source.read()
-            if any(value.encode() in text for value in who.values()):
+            if named.search(text):
                 folders.add(info.path.rpartition("/")[0])
     for folder in folders:
         files.delete_dir(folder)
     return sorted(folder[len(root) :].strip("/") for folder in folders)
+
+
+def _named(values: Iterable[str]) -> re.Pattern[bytes]:
+    """A name as HTML, JSON, CSV and URLs have it, and not as a part of a longer one.
+
+    >>> bool(_named(["a&b"]).search(b"<td>a&amp;b</td>")), bool(_named(["bob"]).search(b"bobby, bob-2"))
+    (True, False)
+    """
+    forms = {
+        form
+        for value in values
+        for form in (
+            value,
+            html.escape(value),
+            json.dumps(value)[1:-1],
+            json.dumps(value, ensure_ascii=False)[1:-1],
+            value.replace('"', '""'),
+            quote(value, safe=""),
+        )
+    }
+    longest_first = sorted(forms, key=len, reverse=True)
+    either = b"|".join(re.escape(form.encode()) for form in longest_first)
+    return re.compile(rb"(?<![\w.-])(?:" + either + rb")(?![\w-]|\.\w)")

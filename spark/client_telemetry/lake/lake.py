@@ -69,6 +69,13 @@ class Lake:
         self.location = location
         self.catalog: Catalog = open_catalog(location)
 
+    @property
+    def session(self) -> SparkSession:
+        """Of a lake that was made with one."""
+        if self.spark is None:
+            raise ValueError(f"{self.location} was opened without Spark")
+        return self.spark
+
     def create(self, tables: Iterable[Table]) -> None:
         """Create the tables that do not exist yet, each with an empty first snapshot; give older ones the columns, names
         and partition fields that they have here."""
@@ -236,7 +243,7 @@ class Lake:
     def read(self, table: Table, snapshot: int | None = None, branch: str | None = None) -> DataFrame:
         """What readers see, or one snapshot, or what a stage has written on its branch. A column that is younger than
         the snapshot is null."""
-        reader = self.spark.read
+        reader = self.session.read
         if snapshot is not None:
             reader = reader.option("versionAsOf", str(snapshot))
         if branch is not None:

@@ -7,14 +7,16 @@ read them. What reports name is tagged and stays for ever.
 import datetime as dt
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from typing import Any, cast
 
 from pyiceberg.expressions import LessThan
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import Transaction
+from pyspark.sql import Row
 
 from client_telemetry.lake import files, refs
 from client_telemetry.lake.branch import drop_branch, replace_matching
-from client_telemetry.lake.catalog import CATALOG, NAMESPACE, is_local
+from client_telemetry.lake.catalog import CATALOG, NAMESPACE, writers
 from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.table import Table
 
@@ -104,7 +106,7 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
     written_before = min(now, dt.datetime.now(dt.UTC)) - dt.timedelta(days=SNAPSHOT_DAYS)
     # Where others write meanwhile, what one of them replaces is no reason to compact nothing. SQLite takes no commits of
     # several threads.
-    in_parts = "false" if is_local(lake.location) else "true"
+    in_parts = "true" if writers(lake.location) > 1 else "false"
     _call(
         lake,
         "rewrite_data_files",
@@ -120,8 +122,8 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
     return done
 
 
-def _call(lake: Lake, procedure: str, arguments: str) -> list[object]:
-    return lake.spark.sql(f"CALL {CATALOG}.system.{procedure}({arguments})").collect()
+def _call(lake: Lake, procedure: str, arguments: str) -> list[Row]:
+    return lake.session.sql(f"CALL {CATALOG}.system.{procedure}({arguments})").collect()
 
 
 def _timestamp(at: dt.datetime) -> str:
@@ -161,9 +163,8 @@ def _remove_before(lake: Lake, table: Table, first: dt.date) -> int:
     def change(iceberg: IcebergTable, transaction: Transaction) -> None:
         nonlocal removed
         name = iceberg.schema().find_column_name(files.columns_of(iceberg, table)["dt"].field_id) or "dt"
-        removed = replace_matching(
-            iceberg, table, transaction, LessThan(name, first), lambda row: row["dt"] < first
-        )
+        earlier = cast("Any", LessThan)(name, first)
+        removed = replace_matching(iceberg, table, transaction, earlier, lambda row: row["dt"] < first)
 
     lake.committed(table.name, change)
     return removed

@@ -74,6 +74,39 @@ def test_a_catalog_that_forgets_branches_is_refused_with_the_reason(tmp_path, mo
         Lake(None, str(tmp_path)).create([BROKERS])
 
 
+@pytest.mark.parametrize(
+    ("uri", "slots"),
+    [
+        (None, 1),
+        ("sqlite:////srv/lake.db", 1),
+        ("postgresql+psycopg2://lake@db/tables", 8),
+        ("https://catalog.example.com", 8),
+    ],
+)
+def test_as_many_stages_write_at_once_as_the_catalog_takes(monkeypatch, uri, slots):
+    if uri:
+        monkeypatch.setenv(f"{VARIABLE}URI", uri)
+    assert catalog.writers() == slots
+
+
+def test_a_misspelled_variable_is_an_error_and_no_new_local_catalog(tmp_path, monkeypatch):
+    monkeypatch.setenv(f"{VARIABLE}TYP", "rest")
+    monkeypatch.setenv(f"{VARIABLE}URL", "http://127.0.0.1:1")
+    with pytest.raises(NoSuchLake, match="TYPE"):
+        open_catalog(str(tmp_path))
+    assert not (tmp_path / "catalog.db").exists()
+
+
+def test_the_store_is_the_one_of_all_other_files(monkeypatch):
+    monkeypatch.setenv(f"{VARIABLE}URI", "https://catalog.example.com")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "https://minio.example.com")
+    monkeypatch.setenv("AWS_REGION", "here")
+    found = catalog.configuration("s3://lake/warehouse")
+    assert (found["s3.endpoint"], found["s3.region"]) == ("https://minio.example.com", "here")
+    monkeypatch.setenv(f"{VARIABLE}S3__ENDPOINT", "https://other.example.com")
+    assert catalog.configuration("s3://lake/warehouse")["s3.endpoint"] == "https://other.example.com"
+
+
 def test_every_table_has_a_retention_and_nothing_else_has():
     assert RETENTION_DAYS.keys() == {table.name for table in TABLES}
     assert retention({"client_metrics": 30, "clients": None})["client_metrics"] == 30

@@ -1,8 +1,18 @@
+"""Data files: what is in them, where they go, and by what they are opened."""
+
 import datetime as dt
+import pickle
 
 import pyarrow.parquet as pq
-from client_telemetry.lake.writer import DataFile, TablePlace
+import pytest
+from client_telemetry.lake.files import LOCAL
+from client_telemetry.lake.writer import DataFile, TablePlace, write_rows
+from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.table import CLUSTER_ID, DT, LONG, STRING, TIMESTAMP, Column, Table
+from pyiceberg.io import InputFile, OutputFile
+from pyiceberg.io.pyarrow import PyArrowFileIO
+
+from tests.client_telemetry.lake.conftest import DAY, created, row
 
 TABLE = Table(
     name="some_table",
@@ -28,3 +38,47 @@ def test_partition_columns_have_statistics_or_the_table_format_takes_them_for_nu
     assert (columns["cluster_id"].min, columns["dt"].min) == ("c1", dt.date(2026, 3, 1))
     assert columns["number"].has_min_max and columns["at"].has_min_max
     assert columns["text"] is None or not columns["text"].has_min_max
+
+
+class WithToken(PyArrowFileIO):
+    """Opens files for who has what the catalog vended."""
+
+    def new_input(self, location: str) -> InputFile:
+        return super().new_input(self._allowed(location))
+
+    def new_output(self, location: str) -> OutputFile:
+        return super().new_output(self._allowed(location))
+
+    def _allowed(self, location: str) -> str:
+        if self.properties.get("vended") != "token":
+            raise PermissionError(location)
+        return location
+
+
+def test_workers_open_files_by_the_catalogs_file_io_where_its_location_provider_says(tmp_path, monkeypatch):
+    properties = {
+        "TYPE": "sql",
+        "URI": f"sqlite:///{tmp_path}/catalog.db",
+        "WAREHOUSE": f"file://{tmp_path}/warehouse",
+        "PY_IO_IMPL": f"{__name__}.WithToken",
+        "VENDED": "token",
+    }
+    for name, value in properties.items():
+        monkeypatch.setenv(f"PYICEBERG_CATALOG__LAKE__{name}", value)
+    lake = created(str(tmp_path))
+    elsewhere = {"write.object-storage.enabled": "true", "write.data.path": f"file://{tmp_path}/elsewhere"}
+    lake.committed(BROKERS.name, lambda _, change: change.set_properties(elsewhere))
+    in_worker = pickle.loads(pickle.dumps(lake.place(BROKERS)))
+    urls = write_rows(BROKERS, in_worker, [row(BROKERS, "a")])
+    branch = lake.branch("run", "a", "collect")
+    branch.replace_files(BROKERS, urls, cluster_id="a", dt=[DAY])
+    branch.publish("a", "run", "collect", [DAY])
+    (file,) = pickle.loads(pickle.dumps(lake.files(BROKERS)))
+    assert file.url.startswith(f"file://{tmp_path}/elsewhere/")
+    assert [len(group) for group in file.row_groups(BROKERS.arrow_schema, False)] == [1]
+    assert len(lake.rows(BROKERS, cluster_id="a")) == 1
+    without = TablePlace(
+        in_worker.location, in_worker.properties, type(LOCAL)((("py-io-impl", f"{__name__}.WithToken"),))
+    )
+    with pytest.raises(PermissionError):
+        write_rows(BROKERS, without, [row(BROKERS, "a")])

@@ -1,0 +1,123 @@
+"""Upkeep and erasure on real tables: what goes, what stays, and what the report of it says."""
+
+import datetime as dt
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from client_telemetry.lake.catalog import spark_settings
+from client_telemetry.lake.erasure import erase
+from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, maintain, retention
+from client_telemetry.tables.client_metrics import CLIENT_METRICS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.raw_objects import RAW_OBJECTS
+from client_telemetry.tables.table import Table
+from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+
+from tests.client_telemetry.lake.conftest import left_over
+
+CLUSTER = "c"
+TODAY = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
+TABLES = (CLIENT_PUSHES, CLIENT_METRICS, CLIENTS, RAW_OBJECTS, UNDECODABLE_RECORDS, UPGRADE_VERDICTS)
+BOB, ANN = bytes(16), bytes(range(16))
+
+
+@pytest.fixture
+def lake(spark, tmp_path) -> Lake:
+    location = str(tmp_path / "lake")
+    session = spark.newSession()
+    for name, value in spark_settings(location).items():
+        session.conf.set(name, value)
+    session.conf.set("spark.sql.session.timeZone", "UTC")
+    lake = Lake(session, location)
+    lake.create([*TABLES, QUALITY_RESULTS, PUBLICATIONS])
+    return lake
+
+
+def publish(lake: Lake, table: Table, day: dt.date, rows: Sequence[dict[str, object]]) -> None:
+    branch = lake.branch(f"{table.name} {day}", CLUSTER, "decode")
+    full = [{"cluster_id": CLUSTER, "dt": day, "report_id": "r", **row} for row in rows]
+    names = {column.name for column in table.columns}
+    own = [{name: value for name, value in row.items() if name in names} for row in full]
+    where = {"report_id": "r"} if "dt" not in table.partition else {"dt": [day]}
+    branch.replace_rows(table, own, cluster_id=CLUSTER, **where)
+    branch.publish(CLUSTER, f"{table.name} {day}", "decode", [day])
+
+
+def days(lake: Lake, table: Table) -> list[dt.date]:
+    return sorted({row["dt"] for row in lake.rows(table)})
+
+
+def test_each_table_keeps_its_rows_as_long_as_it_is_configured(lake):
+    ages = [dt.timedelta(days=n) for n in (1, 40, 89, 91, 395, 397)]
+    every = sorted(TODAY.date() - age for age in ages)
+    for table in (CLIENT_PUSHES, CLIENT_METRICS, CLIENTS, RAW_OBJECTS):
+        for day in every:
+            publish(lake, table, day, [{"client_id": "ann", "object_key": str(day)}])
+    done = {each.table: each for each in maintain(lake, TODAY, retention({"client_metrics": 30}))}
+    assert days(lake, CLIENT_PUSHES) == days(lake, RAW_OBJECTS) == every[-3:]
+    assert days(lake, CLIENTS) == every[1:]
+    assert days(lake, CLIENT_METRICS) == every[-1:]
+    assert [done[t.name].rows_removed for t in (CLIENT_PUSHES, CLIENTS, CLIENT_METRICS)] == [3, 1, 5]
+    assert len(lake.rows(PUBLICATIONS)) == 4 * len(every)  # for ever
+
+
+def test_orphan_files_and_branches_of_dead_runs_go_when_they_are_old(lake):
+    publish(lake, CLIENT_PUSHES, TODAY.date(), [{"client_id": "ann"}])
+    lake.branch("killed", CLUSTER, "decode").replace_rows(
+        CLIENT_PUSHES, [{"cluster_id": CLUSTER, "dt": TODAY.date()}], cluster_id=CLUSTER, dt=[TODAY.date()]
+    )
+    folder = Path(lake.table(CLIENT_PUSHES).location().removeprefix("file://")) / "data"
+    old, young = folder / "old.parquet", folder / "young.parquet"
+    for file in (old, young):
+        file.write_bytes(b"of a worker that died")
+    os.utime(old, (1, 1))
+    now = dt.datetime.now(dt.UTC)
+    first = {each.table: each for each in maintain(lake, now, retention({"client_pushes": None}))}
+    assert (old.exists(), young.exists()) == (False, True)
+    assert first["client_pushes"].orphans_removed == 1
+    assert len(left_over(lake)["client_pushes"]) == 1  # it may be at work
+    later = now + dt.timedelta(days=SNAPSHOT_DAYS + 1)
+    second = {each.table: each for each in maintain(lake, later, retention({"client_pushes": None}))}
+    assert len(second["client_pushes"].branches_removed) == 1
+    assert left_over(lake) == {}
+    assert len(lake.rows(CLIENT_PUSHES)) == 1
+
+
+def test_an_erased_client_is_in_no_table_no_file_and_no_published_page(lake, tmp_path):
+    day = TODAY.date()
+    clients = [
+        {"client_id": "bob", "client_instance_id": BOB, "source_object": "with bob"},
+        {"client_id": "ann", "client_instance_id": ANN, "source_object": "without"},
+    ]
+    for table in (CLIENT_PUSHES, CLIENT_METRICS, CLIENTS, UPGRADE_VERDICTS):
+        publish(lake, table, day, clients)
+    damaged = [{"bytes": b"\x00bob\xff", "source_object": "damaged"}, {"bytes": b"ann"}]
+    publish(lake, UNDECODABLE_RECORDS, day, damaged)
+    lake.keep(CLIENTS, lake.snapshot(CLIENTS), "report r")
+    pages = {"fleet/c/2026-11-21": '{"client_id": "bob"}', "fleet/c/2026-11-20": '{"client_id": "bobby"}'}
+    for page, text in pages.items():
+        (tmp_path / "published" / page).mkdir(parents=True)
+        (tmp_path / "published" / page / "fleet.json").write_text(text)
+
+    done = erase(lake, CLUSTER, {"client_id": "bob"}, f"file://{tmp_path}/published")
+
+    tables = (CLIENT_PUSHES, CLIENT_METRICS, CLIENTS, UPGRADE_VERDICTS, UNDECODABLE_RECORDS)
+    assert {name: rows for name, rows in done.rows.items() if rows} == {table.name: 1 for table in tables}
+    assert done.raw_objects == ["damaged", "with bob"]
+    assert done.report_tags == ["report r"]
+    assert done.published_folders == ["fleet/c/2026-11-21"]
+    assert not (tmp_path / "published" / "fleet/c/2026-11-21").exists()
+    assert (tmp_path / "published" / "fleet/c/2026-11-20").exists()
+    for table in tables:
+        assert len(lake.rows(table)) == 1
+        assert len(lake.table(table).metadata.snapshots) == 1
+        for file in (Path(lake.table(table).location().removeprefix("file://")) / "data").rglob("*.parquet"):
+            assert "bob" not in str(pq.ParquetFile(file).read().to_pylist())
