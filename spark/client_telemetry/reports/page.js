@@ -57,6 +57,43 @@
     tellFrame();
   };
 
+  // Applications without a row of their own, on the page of a large fleet: unpacked when somebody first searches.
+  const packed = document.getElementById("others");
+  const SHOWN = 100;
+  let others = null;
+  const unpack = async () => {
+    const bytes = Uint8Array.from(atob(JSON.parse(packed.textContent)), (character) => character.charCodeAt(0));
+    const { words, rows } = await new Response(
+      new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")),
+    ).json();
+    return rows.map(([name, ...places]) => {
+      const [principal, owner, folder, outcome, software, change] = places.map((place) => words[place]);
+      const cells = [name, principal, owner, outcome, software, change];
+      return { cells, folder, software, text: cells.join(" ").toLowerCase() };
+    });
+  };
+  const findOthers = async (words, owner, software, active) => {
+    const section = document.getElementById("found");
+    section.hidden = !active;
+    if (!active) return;
+    others = others || (await unpack());
+    const matching = others.filter(
+      (each) =>
+        (owner === "" || each.folder === owner) &&
+        (software === "" || each.software === software) &&
+        words.every((word) => each.text.includes(word)),
+    );
+    const more = matching.length > SHOWN ? `, the first ${SHOWN} are here` : "";
+    section.querySelector(".count").textContent = `${matching.length}${more}`;
+    section.querySelector("tbody").replaceChildren(
+      ...matching.slice(0, SHOWN).map(({ cells }) => {
+        const row = document.createElement("tr");
+        for (const cell of cells) row.insertCell().textContent = cell;
+        return row;
+      }),
+    );
+  };
+
   const apply = () => {
     const words = inputs.q.value.toLowerCase().split(/\s+/).filter(Boolean);
     const { owner, software } = { owner: inputs.owner.value, software: inputs.software.value };
@@ -80,6 +117,7 @@
       const folded = section.querySelector("details.list");
       if (folded && active) folded.open = shown.has(section);
     }
+    if (packed) findOthers(words, owner, software, active);
     document.getElementById("matches").textContent = active ? `${total} matching ${total === 1 ? "client" : "clients"}` : "";
     document.getElementById("clear").hidden = !active;
   };

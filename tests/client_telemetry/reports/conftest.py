@@ -325,3 +325,35 @@ def compared(rows):
         {"to_release": "4.0.1"} | none | {"safe": 3},
     ]
     return build_report(rows.question(3, targets=targets), given, [], [], [])
+
+
+def large_rows(clients: int = 50_000, owners: int = 500) -> dict:
+    """Arguments of build_report: a large fleet, a tenth of which breaks."""
+    kinds = ["breaks"] * (clients // 10) + ["insufficient_evidence"] * (clients // 20)
+    kinds += ["degrades"] * (clients // 50)
+    kinds += ["safe"] * (clients - len(kinds))
+    fixes = (
+        "upgrade sarama to 1.41.0 or later",
+        "upgrade confluent-kafka-python to 1.8.2 or later",
+        "library not identified: if it is brod: upgrade brod to 4.4.2 or later",
+    )
+    not_declared = {"client_software_name": "unknown", "client_software_version": "unknown"}
+    given = [
+        verdict(
+            f"orders-service-{number:05d}-consumer",
+            kind,
+            principal=f"User:app-{number}",
+            owner=f"team-{number % owners}",
+            fix=None if kind == "safe" else fixes[number % 3],
+            explanation=f"joins its group with JoinGroup v1; 4.0.0 accepts v2–v9 ({number % 7})",
+            **(not_declared if kind != "safe" and number % 3 == 2 else {}),
+        )
+        for number, kind in enumerate(kinds)
+    ]
+    return {
+        "question": question(clients),
+        "verdict_rows": given,
+        "finding_rows": [finding(row) for row in given if row["verdict"] == "breaks"],
+        "coverage_rows": [broker_hour(1, 5)],
+        "broker_rows": [broker(1)],
+    }

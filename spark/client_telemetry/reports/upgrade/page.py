@@ -2,8 +2,11 @@
 client-supplied text only after client_strings.py and HTML escaping. Markup is in page.html, looks in page.css, the
 filter and sorting in page.js, what it shares with other pages in markup.py and parts.html."""
 
+import base64
+import gzip
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -12,6 +15,7 @@ from jinja2 import Template
 from client_telemetry.identity.applications import KINDS
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports import charts
+from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.markup import page_parts, template
 from client_telemetry.reports.upgrade import changes, mixed_and_rollback, release_notes, wording
 from client_telemetry.reports.upgrade.model import (
@@ -21,6 +25,7 @@ from client_telemetry.reports.upgrade.model import (
     STEPS,
     Application,
     Change,
+    OwnerStake,
     RelatedClient,
     UpgradeReport,
     outcome,
@@ -30,6 +35,12 @@ LISTED = 200
 """Longest list of applications with a row for each; a longer one is grouped. Those that break have a row each always."""
 CLIENTS_SHOWN = 60
 """Clients of an application that the page names; all are in clients.csv."""
+COMPACT = 6000
+"""Applications from which on a page holds only the first rows and groups of each list; the script finds the others in
+compact data. Without the script, and on paper, they are in clients.csv and the owners' packs: 50,000 rows are no page."""
+ROWS_OF_COMPACT = 300
+GROUPS_OF_COMPACT = 40
+"""Rows of applications that break, and groups of each other list, on such a page."""
 EXPLAINED = 80
 """Applications whose findings the page holds, the first ones on it; those of the others are in findings.csv and
 report.json."""
@@ -68,7 +79,11 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
     ]
     breaking = by_outcome["breaks_at_once"] + by_outcome["breaks_latent"]
     broken = [(stake, group) for stake in report.owners if (group := _of_owner(breaking, stake.owner))]
-    groups = {outcome: _groups(clients) for outcome, clients in by_outcome.items() if len(clients) > LISTED}
+    compact = len(report.applications) > COMPACT
+    groups = {
+        outcome: _groups(clients, compact) for outcome, clients in by_outcome.items() if len(clients) > LISTED
+    }
+    drawn = _first_rows(broken, ROWS_OF_COMPACT if compact else len(breaking))
     explained = [client for _, group in broken for client in group]
     explained += [
         each for each in report.applications if each.outcome in LESSER and each.outcome not in groups
@@ -87,6 +102,11 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         question=report.question,
         by_outcome=by_outcome,
         broken=broken,
+        drawn=drawn,
+        compact=compact,
+        others=_others(report, {id(each) for rows in drawn.values() for each in rows}, groups)
+        if compact
+        else None,
         explained={id(each) for each in explained[:EXPLAINED]},
         must_act=len(breaking),
         groups=groups,
@@ -148,13 +168,58 @@ def _compared(report: UpgradeReport) -> list[str]:
     return [each for each in OUTCOMES if each in always or any(t.counts[each] for t in report.targets)]
 
 
-def _groups(applications: list[Application]) -> list[tuple[Application, list[Application]]]:
-    """Applications that differ in nothing but name, principal and what was seen, under the first of them."""
+def _first_rows(
+    broken: list[tuple[OwnerStake, list[Application]]], most: int
+) -> dict[str, list[Application]]:
+    """The applications with a row, by the folder of their owner: the first of each owner, then more until there are `most`."""
+    each = max(1, most // max(1, len(broken)))
+    total = sum(len(group) for _, group in broken)
+    left = most
+    drawn = {}
+    for stake, group in broken:
+        drawn[stake.folder] = group if total <= most else group[: min(each, max(left, 0))]
+        left -= len(drawn[stake.folder])
+    return drawn
+
+
+def _others(
+    report: UpgradeReport, drawn: set[int], groups: Mapping[str, list[tuple[Application, list[Application]]]]
+) -> str:
+    """Applications without a row of their own, as base64 of gzipped JSON: `words` (each text once), and `rows` of name and the
+    places in `words` of principal, owner, folder of the owner, outcome, software and change."""
+    words: dict[str, int] = {}
+    folders = {stake.owner: stake.folder for stake in report.owners}
+    rows = [
+        [
+            shown(each.name),
+            *(
+                words.setdefault(word, len(words))
+                for word in (
+                    shown(each.principal or ""),
+                    each.owner or "no owner",
+                    folders[each.owner],
+                    OUTCOMES[each.outcome],
+                    shown(each.clients[0].client_software_name or "unknown"),
+                    "; ".join(each.changes),
+                )
+            ),
+        ]
+        for each in report.applications
+        if id(each) not in drawn and (each.outcome in groups or each.verdict == "breaks")
+    ]
+    data = json.dumps({"words": list(words), "rows": rows}, separators=(",", ":")).encode()
+    return base64.b64encode(gzip.compress(data, mtime=0)).decode()
+
+
+def _groups(applications: list[Application], compact: bool) -> list[tuple[Application, list[Application]]]:
+    """Applications that differ in nothing but name, principal and what was seen, under the first of them; on a compact page
+    also in their owner and version, the largest groups."""
     groups: dict[tuple[Any, ...], list[Application]] = {}
     for each in applications:
-        key = (each.owner, wording.software(each), each.explanation, each.missing, each.fix)
-        groups.setdefault(key, []).append(each)
-    return [(group[0], group) for group in groups.values()]
+        of_owner = () if compact else (each.owner, wording.software(each))
+        groups.setdefault((*of_owner, each.explanation, each.missing, each.fix), []).append(each)
+    found = [(group[0], group) for group in groups.values()]
+    return sorted(found, key=lambda pair: -len(pair[1]))[:GROUPS_OF_COMPACT] if compact else found
 
 
 def _rule_numbers(report: UpgradeReport) -> dict[str, int]:
