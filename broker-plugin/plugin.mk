@@ -35,7 +35,7 @@ var/end_to_end/jars/kafka-%/.fetched: | $(STAMPS)/end_to_end
 $(STAMPS)/end_to_end: $(wildcard tests/end_to_end/real_kafka/jars/*.xml) tests/end_to_end/real_kafka/clients/requirements.txt | $(STAMPS)/uv
 	@echo "fetching brokers, an object store and clients ..."
 	@rm -rf var/end_to_end && mkdir -p var/end_to_end
-	@for pom in broker-3 broker-4 object-store; do \
+	@for pom in broker-3 broker-4 object-store jmx-exporter; do \
 	    $(MAVEN) -f tests/end_to_end/real_kafka/jars/$$pom.pom.xml org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies \
 	        -DincludeScope=runtime -DoutputDirectory=$(CURDIR)/var/end_to_end/jars/$$pom || exit 1; done
 	@$(PYTHON) -m venv var/end_to_end/venv
