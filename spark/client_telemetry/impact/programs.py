@@ -34,7 +34,13 @@ def programs_of_connections(connections: DataFrame, profiled: DataFrame, asked: 
             connection_hash().alias("connection_hash"),
             F.coalesce("client_address", F.lit("")).alias("address"),
             F.unix_micros("first_seen_at").alias("first"),
-            F.unix_micros("last_seen_at").alias("last"),
+            # Its last evidence may be a snapshot, minutes after its last request.
+            F.unix_micros(
+                F.coalesce(
+                    F.array_max(F.transform("api_uses", lambda use: use.last_request_at)),
+                    F.col("last_seen_at"),
+                )
+            ).alias("last"),
             F.transform(
                 F.filter("api_uses", lambda use: use.requests > 0),
                 lambda use: F.struct(use.api_key.alias("api_key"), use.version.alias("version")),
