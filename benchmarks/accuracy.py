@@ -284,7 +284,7 @@ _INTRODUCTION = (
 
 _UNDECIDED = (
     "**Not covered**: logging in and feature levels ([accuracy-authentication.md](accuracy-authentication.md)), whole programs",
-    "and a fleet ([accuracy-programs.md](accuracy-programs.md)), several brokers, libraries that the matrix does not have",
+    "and a fleet ([accuracy-programs.md](accuracy-programs.md)), rules in reviews of real upgrades ([review-accuracy.md](review-accuracy.md)), several brokers, libraries that the matrix does not have",
     "(Ruby, Erlang, .NET).",
     "",
     "## What stays undecided, and why",

@@ -51,9 +51,9 @@ LEAST_EVENTS = 5
 LEAST_SPANS = 2.0
 """Records of a client in a window; a snapshot tells of a minute."""
 SHORTEST_BLOCK_SECONDS = 10.0
-_NOT_A_RATE = frozenset((1, 3, 10, 18, 17, 36, 23, 2, 9, 71, 72))
+_NOT_A_RATE = frozenset((1, 3, 10, 18, 17, 36, 23, 2, 9, 24, 25, 71, 72))
 """Fetch, Metadata, FindCoordinator, ApiVersions, SaslHandshake, SaslAuthenticate, OffsetForLeaderEpoch, ListOffsets,
-OffsetFetch, telemetry."""
+OffsetFetch, AddPartitionsToTxn and AddOffsetsToTxn (not needed any more from transaction.version 2 on, KIP-890), telemetry."""
 REQUESTS = Scale(RATIO, 1.2, 0.01)
 """Produce, OffsetCommit and Heartbeat of healthy clients stay within 5 % a minute over a roll."""
 FAILED = Metric(

@@ -5,6 +5,7 @@ Reads one consistent set of snapshots. Replaces the review's rows of upgrade_out
 
 import argparse
 import datetime as dt
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -20,6 +21,7 @@ from client_telemetry.pipeline.stage import (
     Outcome,
     Slice,
     Stage,
+    absolute_url,
     day,
     parser,
     run,
@@ -29,7 +31,8 @@ from client_telemetry.pipeline.stage import days as days_of
 from client_telemetry.pipeline.stages import main_of
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import published_place
-from client_telemetry.raw.file_system import UnusableLocation
+from client_telemetry.raw.file_system import UnusableLocation, file_system
+from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport, moment
 from client_telemetry.review import decision, rule_records
@@ -97,10 +100,11 @@ def review_upgrades(stage: Stage) -> Outcome:
 def planned(args: argparse.Namespace, lake: Lake) -> list[Planned]:
     """The pair of releases that was asked about, the last one that the brokers went through, or those that began on the days
     of `--changed-on`: then it may be none. Raises BadArguments."""
-    brokers = _brokers(lake, args.cluster, _days(args, lake))
-    runs = broker_runs(brokers, 0.0)
+    if args.changed_on == []:
+        return []
+    runs = broker_runs(_brokers(lake, args.cluster, _days(args, lake)), 0.0)
     pairs = upgrades(runs)
-    if not args.changed_on:
+    if args.changed_on is None:
         pairs = [_upgrade(args.from_release, args.to_release, pairs)]
     found = []
     for source, target in pairs:
@@ -151,6 +155,9 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
         now,
         decisions,
         f"report {report_id}" if report_id else "made now, from the requests before the first broker changed",
+        report_link=None
+        if report_id is None
+        else f"../../../upgrade_impact/{folder_name(args.cluster_name or cluster)}/{folder_name(report_id)}/{PAGE}",
         metrics=metrics,
         all_rules=rule_records.totals(rule_records.from_row(row) for row in lake.rows(RULE_RECORDS)),
     )
@@ -299,6 +306,36 @@ def _days(args: argparse.Namespace, lake: Lake) -> list[dt.date]:
     return days
 
 
+def show_in_report(args: argparse.Namespace) -> None:
+    """Publish the reports again that reviews were held against, where they are their cluster's latest: they link to the review."""
+    for plan in planned(args, Lake(None, args.lake)):
+        if plan.report_id is not None and _is_latest(args, plan.report_id):
+            report = [
+                "--cluster",
+                args.cluster,
+                "--lake",
+                args.lake,
+                "--run-id",
+                args.run_id,
+                "--publish",
+                args.publish,
+            ]
+            report += ["--report-id", plan.report_id]
+            main_of("publish")(
+                [*report, *(["--cluster-name", args.cluster_name] if args.cluster_name else [])]
+            )
+
+
+def _is_latest(args: argparse.Namespace, report_id: str) -> bool:
+    files, root = file_system(absolute_url(args.publish))
+    pointer = f"{root}/upgrade_impact/{folder_name(args.cluster_name or args.cluster)}/latest.json"
+    try:
+        with files.open_input_file(pointer) as source:
+            return bool(json.loads(source.read())["report_id"] == report_id)
+    except (OSError, ValueError, KeyError):
+        return False
+
+
 def ask_first(args: argparse.Namespace) -> None:
     """Where no report predicted an upgrade, ask the question of it now: its evidence ends where the first broker changed. What
     cannot be asked is reviewed without: each client is then judged by its own requests before."""
@@ -335,9 +372,7 @@ def ask_first(args: argparse.Namespace) -> None:
 
 def idle(args: argparse.Namespace) -> str | None:
     """The sentence to end with before Spark starts."""
-    if args.changed_on is None:
-        return None
-    if args.changed_on and planned(args, Lake(None, args.lake)):
+    if args.changed_on is None or planned(args, Lake(None, args.lake)):
         return None
     return "review: no broker changed its release"
 
@@ -371,4 +406,7 @@ def main(argv: list[str] | None = None) -> int:
         ask_first(arguments.parse_args(argv))
     except BadArguments:
         pass  # said below
-    return run(arguments, review_upgrades, argv, idle)
+    code = run(arguments, review_upgrades, argv, idle)
+    if code == 0:
+        show_in_report(arguments.parse_args(argv))
+    return code

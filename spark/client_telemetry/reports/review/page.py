@@ -14,7 +14,7 @@ from client_telemetry.reports.review import report as reports
 from client_telemetry.reports.review.report import ReviewReport, moment
 from client_telemetry.review import outcome, prediction
 from client_telemetry.review.comparison import RATIO
-from client_telemetry.review.metric_changes import CLIENT, INSTANCE, Group
+from client_telemetry.review.metric_changes import CLIENT, INSTANCE, Group, MetricChange
 from client_telemetry.review.model import ReviewedClient
 
 ROWS_SHOWN = 300
@@ -97,6 +97,26 @@ def _software(client: ReviewedClient) -> str:
     return f"{client.software_name} {client.software_version}".strip()
 
 
+def _change(change: MetricChange) -> str:
+    if change.metric.scale.form != RATIO:
+        return f"{change.estimate:+.3f}"
+    if _is_nothing(change, change.before):
+        return "from nothing"
+    return "to nothing" if _is_nothing(change, change.after) else f"× {change.estimate:.2f}"
+
+
+def _interval(change: MetricChange) -> str:
+    if change.metric.scale.form != RATIO:
+        return f"{change.low:+.3f} to {change.high:+.3f}"
+    if _is_nothing(change, change.before) or _is_nothing(change, change.after):
+        return ""
+    return f"× {change.low:.2f} to × {change.high:.2f}"
+
+
+def _is_nothing(change: MetricChange, value: float) -> bool:
+    return value < max(change.metric.scale.resolution, 0.01)
+
+
 def _whose(group: Group) -> str:
     if group.scope in (CLIENT, INSTANCE):
         return client_label(group.client_id)
@@ -130,7 +150,8 @@ def _template() -> Template:
         "share": lambda value: "" if value is None else f"{100 * value:.0f} %",
         "whose_of": _whose,
         "value": number,
-        "change": lambda value, form: f"× {value:.2f}" if form == RATIO else f"{value:+.3f}",
+        "change_of": _change,
+        "interval_of": _interval,
         "comparison_words": lambda word: word.replace("_", " "),
     }
     values: dict[str, object] = {"ROWS_SHOWN": ROWS_SHOWN, "DECISION_WORDS": DECISION_WORDS}

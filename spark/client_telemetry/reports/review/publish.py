@@ -8,6 +8,7 @@ from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.document import metric_changes_csv, outcomes_csv, review_json
 from client_telemetry.reports.review.page import review_page
 from client_telemetry.reports.review.report import ReviewReport
+from client_telemetry.reports.review.ticket import owner_packs
 from client_telemetry.reports.upgrade.document import timestamp
 
 PAGE = "index.html"
@@ -32,6 +33,7 @@ def publish(report: ReviewReport, root: Path) -> Path:
             "outcomes.csv": outcomes_csv(report),
             "metric_changes.csv": metric_changes_csv(report),
             "summary.json": json.dumps(summary, indent=1) + "\n",
+            **owner_packs(report),
         },
     )
     replace_file(

@@ -1,0 +1,69 @@
+"""What an owner gets of a review: a message with the outcome of each of their clients, what was predicted, and what to do."""
+
+from collections.abc import Sequence
+
+from client_telemetry.reports.client_strings import client_label
+from client_telemetry.reports.markdown import code, prose, row
+from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.review.report import ReviewReport, moment
+from client_telemetry.review import outcome, prediction
+from client_telemetry.review.model import ReviewedClient
+
+ROWS = 200
+_URGENT = (outcome.FAILING, outcome.GONE)
+
+
+def owner_packs(report: ReviewReport) -> dict[str, str]:
+    """Path within the review's folder to content, for each owner with a client that is not simply unaffected."""
+    by_owner: dict[str, list[ReviewedClient]] = {}
+    for client in report.review.clients:
+        if client.owner is not None and _has_news(client):
+            by_owner.setdefault(client.owner, []).append(client)
+    return {
+        f"owners/{folder_name(owner)}/review.md": _pack(report, owner, clients)
+        for owner, clients in sorted(by_owner.items())
+    }
+
+
+def _has_news(client: ReviewedClient) -> bool:
+    return client.last_outcome.outcome != outcome.UNAFFECTED or client.comparison not in (
+        prediction.AS_SAFE,
+        prediction.NOT_COUNTED,
+    )
+
+
+def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -> str:
+    upgrade = report.review.upgrade
+    urgent = [client for client in clients if client.last_outcome.outcome in _URGENT]
+    ordered = [*urgent, *(client for client in clients if client not in urgent)]
+    lines = [
+        f"# Upgrade of {code(report.cluster_name)} from {upgrade.from_release} to {upgrade.to_release}: clients of {code(owner)}",
+        "",
+        f"{len(urgent)} of {len(clients)} need you now." if urgent else "None of them needs you now.",
+        "",
+        row(("Client", "Outcome", "Since (UTC)", "What the brokers recorded", "Predicted", "Fix")),
+        row(("---",) * 6),
+    ]
+    for client in ordered[:ROWS]:
+        last = client.last_outcome
+        since = moment(last.since)
+        foreseen = client.prediction
+        lines.append(
+            row(
+                (
+                    f"{code(client_label(client.client_id))} {code(client.principal)}",
+                    prose(
+                        f"{last.outcome.replace('_', ' ')}{f': {last.kind}' if last.kind else ''}".replace(
+                            "_", " "
+                        )
+                    ),
+                    f"{since:%Y-%m-%d %H:%M}" if since else "",
+                    "; ".join(prose(reason) for reason in last.reasons),
+                    prose(foreseen.verdict.replace("_", " ")) if foreseen else "not there before",
+                    prose(foreseen.fix) if foreseen and client.comparison != prediction.AS_SAFE else "",
+                )
+            )
+        )
+    if len(ordered) > ROWS:
+        lines.append(f"\n{len(ordered) - ROWS} more in outcomes.csv.")
+    return "\n".join(lines) + "\n"
