@@ -17,6 +17,7 @@ from client_telemetry.subscriptions.observed import (
     PRODUCER,
     ObservedInstance,
     can_push,
+    java_metrics,
     known_metrics,
     standard_metrics,
 )
@@ -27,10 +28,36 @@ TOPICS = {
     "rebalances": (".rebalance.", ".assigned.partitions"),
     "commits": (".commit.",),
     "throttling": (".throttle.",),
-    "upgrade review": ("",),
     "standard metrics": ("",),
 }
-"""Words for what is wanted -> parts of the names of KIP-714's standard metrics."""
+"""Words for what is wanted -> parts of the names of KIP-714's standard metrics; where it has none for a kind of client, of
+Java's."""
+UPGRADE_REVIEW = "upgrade review"
+REVIEWED = {
+    PRODUCER: (
+        "connection.creation.total",
+        "node.request.latency.avg",
+        "produce.throttle.time.avg",
+        "record.error.total",
+        "record.queue.time.avg",
+        "record.retry.total",
+        "record.send.total",
+        "request.latency.avg",
+    ),
+    CONSUMER: (
+        "connection.creation.total",
+        "coordinator.commit.latency.avg",
+        "coordinator.rebalance.latency.avg",
+        "coordinator.rebalance.total",
+        "fetch.manager.fetch.latency.avg",
+        "fetch.manager.fetch.throttle.time.avg",
+        "node.request.latency.avg",
+        "poll.idle.ratio.avg",
+    ),
+}
+"""What the review of an upgrade compares (review/client_metrics.py; a test holds them together), below
+`org.apache.kafka.<kind>.`."""
+WORDS = (*TOPICS, UPGRADE_REVIEW)
 _KEYS = (
     "metrics",
     "interval_ms",
@@ -51,7 +78,7 @@ class UnusableGoal(ValueError):
 
 @dataclass(frozen=True)
 class Goal:
-    """`metrics`: a word of TOPICS, or full names. The others are conditions on clients; None: any."""
+    """`metrics`: one of WORDS, or full names. The others are conditions on clients; None: any."""
 
     metrics: str | tuple[str, ...]
     interval_ms: int = 60_000
@@ -67,14 +94,14 @@ def goal_of(content: Any) -> Goal:
     """From JSON. Raises UnusableGoal."""
     if not isinstance(content, dict) or "metrics" not in content:
         raise UnusableGoal(
-            f'a goal is an object with "metrics" (one of {", ".join(TOPICS)}, or a list of names)'
+            f'a goal is an object with "metrics" (one of {", ".join(WORDS)}, or a list of names)'
         )
     unknown = set(content) - set(_KEYS)
     if unknown:
         raise UnusableGoal(f"unknown key {min(unknown)!r} of the goal; known are {', '.join(_KEYS)}")
     metrics = content["metrics"]
-    if isinstance(metrics, str) and metrics not in TOPICS:
-        raise UnusableGoal(f"{metrics!r} is none of {', '.join(TOPICS)}; name the metrics as a list instead")
+    if isinstance(metrics, str) and metrics not in WORDS:
+        raise UnusableGoal(f"{metrics!r} is none of {', '.join(WORDS)}; name the metrics as a list instead")
     if content.get("client_type") not in (None, PRODUCER, CONSUMER):
         raise UnusableGoal(f"client_type is {PRODUCER} or {CONSUMER}")
     values = {key: value for key, value in content.items() if value is not None}
@@ -146,20 +173,26 @@ def _metric_names(goal: Goal, wanted: Sequence[ObservedInstance]) -> tuple[list[
     types = (
         {goal.client_type} if goal.client_type else {kind for each in wanted for kind in each.client_types}
     )
-    parts = TOPICS[goal.metrics]
     names = [
-        metric
-        for kind in (PRODUCER, CONSUMER)
-        if kind in types
-        for metric in standard_metrics(kind)
-        if any(part in metric for part in parts)
+        name for kind in (PRODUCER, CONSUMER) if kind in types for name in names_about(goal.metrics, kind)
     ]
     if not names:
-        raise UnusableGoal(f"KIP-714 has no standard metric about {goal.metrics} for these clients")
+        raise UnusableGoal(f"no metric about {goal.metrics} is known of these clients")
     remarks = []
     if goal.metrics == "latency":
         remarks.append("Clients push averages and maxima of latencies; percentiles they have none.")
     return names, remarks
+
+
+def names_about(words: str, kind: str) -> list[str]:
+    """`words`: one of WORDS; `kind`: PRODUCER or CONSUMER."""
+    if words == UPGRADE_REVIEW:
+        return [f"org.apache.kafka.{kind}.{name}" for name in REVIEWED[kind]]
+
+    def about(names: Iterable[str]) -> list[str]:
+        return [name for name in names if any(part in name for part in TOPICS[words])]
+
+    return about(standard_metrics(kind)) or about(java_metrics(kind))
 
 
 def shortest_prefixes(names: Iterable[str], known: Collection[str]) -> list[str]:

@@ -1,10 +1,19 @@
 from typing import Any
 
 import pytest
-from client_telemetry.subscriptions.goal import UnusableGoal, goal_of, quoted, shortest_prefixes, suggest
+from client_telemetry.subscriptions.goal import (
+    REVIEWED,
+    WORDS,
+    UnusableGoal,
+    goal_of,
+    names_about,
+    quoted,
+    shortest_prefixes,
+    suggest,
+)
 from client_telemetry.subscriptions.instances import ClientInstance
 from client_telemetry.subscriptions.java_runtime import JavaRuntime
-from client_telemetry.subscriptions.observed import ObservedInstance
+from client_telemetry.subscriptions.observed import ObservedInstance, known_metrics
 
 ASKED = frozenset((71,))
 
@@ -89,3 +98,21 @@ def test_an_unusable_goal_is_one_line(content: Any, message: str) -> None:
 def test_nobody_of_this_kind(java: JavaRuntime) -> None:
     with pytest.raises(UnusableGoal, match="no client that can push is of this kind"):
         suggest(goal_of({"metrics": "latency", "owner": "nobody"}), FLEET, (4, 3, 1), java)
+
+
+@pytest.mark.parametrize("words", WORDS)
+@pytest.mark.parametrize("kind", ["producer", "consumer"])
+def test_each_goal_delivers_its_metrics_and_no_other_known_one(words: str, kind: str) -> None:
+    names = names_about(words, kind)
+    prefixes = shortest_prefixes(names, known_metrics())
+    delivered = {name for name in known_metrics() if any(name.startswith(prefix) for prefix in prefixes)}
+    assert delivered <= set(names) and all(any(n.startswith(p) for p in prefixes) for n in names)
+    assert len(set(prefixes)) == len(prefixes) <= len(names)
+    nothing_about = {("rebalances", "producer")}
+    assert bool(names) == ((words, kind) not in nothing_about)
+
+
+def test_the_upgrade_review_gets_what_it_reads() -> None:
+    from client_telemetry.review.client_metrics import NAMES
+
+    assert {f"{kind}.{name}" for kind, names in REVIEWED.items() for name in names} == NAMES
