@@ -19,14 +19,14 @@ it and ask again. A question that is asked again in the same run replaces its re
 from airflow.sdk import Param, dag
 from include.releases import RELEASES
 from include.run_day import OPTIONAL_DAY
-from include.spark_stage import DEFAULT_ARGS, SparkStage
+from include.spark_stage import QUESTION_ARGS, SparkStage
 
 
 @dag(
     schedule=None,
     doc_md=__doc__,
     tags=["client telemetry", "upgrade"],
-    default_args=DEFAULT_ARGS,
+    default_args=QUESTION_ARGS,
     params={
         "cluster": Param(type="string", minLength=1, description="Name of a cluster in the clusters file"),
         "to": Param(type="string", enum=list(RELEASES), description="Exact release to upgrade to"),
@@ -47,10 +47,10 @@ def broker_upgrade_impact():
     names = {"from": "from", "to": "to", "day": "day", "window": "window_days"}
     question = {argument: f"{{{{ params['{name}'] or '' }}}}" for argument, name in names.items()}
     pack = {name.replace("_", "-"): f"{{{{ params.{name} or '' }}}}" for name in ("planned_for", "asked_by")}
-    report, cluster = {"report-id": "{{ run_id }}"}, "{{ params.cluster }}"
-    own = ["scram_users", "knowledge"]
+    report, cluster, own = {"report-id": "{{ run_id }}"}, "{{ params.cluster }}", ["scram_users", "knowledge"]
     impact = SparkStage(task_id="impact", cluster=cluster, locations=own, arguments=report | question)
-    publish = SparkStage(task_id="publish", cluster=cluster, locations=["publish"], arguments=report | pack)
+    shown = {"locations": ["publish"], "page": "answered"}
+    publish = SparkStage(task_id="publish", cluster=cluster, arguments=report | pack, **shown)
     impact >> publish
     publish.returns_dag_result = True
 

@@ -16,7 +16,7 @@ you paste into `configured`. The evidence is that of the `window_days` days up t
 """
 
 from airflow.sdk import dag
-from include.spark_stage import DEFAULT_ARGS, SparkStage
+from include.spark_stage import QUESTION_ARGS, SparkStage
 from include.subscription_form import FORM, QUESTION
 
 
@@ -24,7 +24,7 @@ from include.subscription_form import FORM, QUESTION
     schedule=None,
     doc_md=__doc__,
     tags=["client telemetry", "subscriptions"],
-    default_args=DEFAULT_ARGS,
+    default_args=QUESTION_ARGS,
     params=FORM,
 )
 def telemetry_subscription_check():
@@ -33,6 +33,7 @@ def telemetry_subscription_check():
         cluster="{{ params.cluster }}",
         locations=["publish"],
         arguments=QUESTION,
+        page="checked",
     )
     check.returns_dag_result = True
 

@@ -1,6 +1,6 @@
 """The Kafka releases that the trigger forms offer, newest first.
 
-Generated from spark/client_telemetry/compatibility/knowledge/releases.csv (releases since 2.8.0) and never edited
+Generated from spark/client_telemetry/compatibility/knowledge/releases.csv (releases since 2.4.0) and never edited
 by hand: DAG files must neither read files nor import the job side while they are parsed. A test holds the two
 together (tests/include/test_releases.py).
 """
@@ -49,4 +49,15 @@ RELEASES: tuple[str, ...] = (
     "2.8.2",
     "2.8.1",
     "2.8.0",
+    "2.7.2",
+    "2.7.1",
+    "2.7.0",
+    "2.6.3",
+    "2.6.2",
+    "2.6.1",
+    "2.6.0",
+    "2.5.1",
+    "2.5.0",
+    "2.4.1",
+    "2.4.0",
 )

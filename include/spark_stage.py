@@ -10,10 +10,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
-from airflow.sdk import BaseHook, Context, ObjectStoragePath
+from airflow.sdk import BaseHook, BaseOperatorLink, Context, ObjectStoragePath
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
 from include.clusters import CHECKOUT, read_clusters
@@ -26,6 +27,9 @@ WHOLE_LAKE = "all_clusters"
 
 DEFAULT_ARGS = {"owner": "kafka-platform", "retries": 2, "retry_delay": timedelta(minutes=2)}
 """What the tasks of every DAG have in common."""
+
+QUESTION_ARGS = DEFAULT_ARGS | {"priority_weight": 100}
+"""Of tasks that somebody waits for: they go before the stages of a nightly run that wait for the same pool."""
 
 FAILURE_KEY = "failure"
 """XCom of a stage that failed: the sentence that says why and what to do."""
@@ -41,6 +45,18 @@ BAD_ARGUMENTS, FAILED_GATE = 2, 3
 
 _FINAL = {"bad_arguments", "failed_gate"}
 """Statuses in the result file with the same meaning."""
+
+
+class PublishedLink(BaseOperatorLink):
+    """From a task to the page that its run published, inside Airflow."""
+
+    name = "Report"
+    xcom_key = "link_to_report"
+
+    def get_link(self, operator: Any, *, ti_key: Any) -> str:
+        """Of a task that publishes nothing: empty."""
+        page = getattr(operator, "page", None)
+        return f"/client-telemetry/{page}/{quote(ti_key.run_id, safe='')}" if page else ""
 
 
 class StageFailed(AirflowException):
@@ -80,11 +96,13 @@ class SparkStage(SparkSubmitOperator):
     :param job: name of the job where it is not that of the task
     :param arguments: further options, name -> value. A list is joined by commas and passed even when it is empty
         ("there is nothing to do"); an empty text or None is a question that was not asked, and is left out.
+    :param page: word before the run id in the address of the page that the run publishes: ``answered``, ``checked``
 
     The whole report is the return value, and each of its keys is an XCom of its own, so that the next stage
     can take ``collect.output["decode_days"]``. A failure leaves its message as the XCom ``failure``.
     """
 
+    operator_extra_links = (PublishedLink(),)
     template_fields: Sequence[str] = (*SparkSubmitOperator.template_fields, "cluster", "arguments")
 
     def __init__(
@@ -95,6 +113,7 @@ class SparkStage(SparkSubmitOperator):
         locations: Sequence[str] = (),
         job: str | None = None,
         arguments: Mapping[str, Any] | None = None,
+        page: str | None = None,
         **kwargs: Any,
     ) -> None:
         super().__init__(
@@ -105,6 +124,7 @@ class SparkStage(SparkSubmitOperator):
             **{"pool": LAKE_WRITER_POOL, **kwargs},
         )
         self.stage = task_id
+        self.page = page
         self.cluster = cluster
         self.locations = tuple(locations)
         self.arguments = dict(arguments or {})

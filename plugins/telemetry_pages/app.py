@@ -1,14 +1,17 @@
 """The web application: routes, who may see them, and the headers that every answer carries."""
 
 from typing import Annotated, Any
+from urllib.parse import quote, urlencode
 
 from airflow.api_fastapi.app import get_auth_manager
 from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
 from airflow.api_fastapi.core_api.security import GetUserDep
 from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
-from fastapi.responses import HTMLResponse
+from fastapi.exception_handlers import http_exception_handler
+from fastapi.responses import HTMLResponse, RedirectResponse
 from include.clusters import ClustersFileError, read_clusters
 from include.releases import RELEASES
+from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from telemetry_pages import PREFIX
 from telemetry_pages.pages import page, policy
@@ -63,6 +66,21 @@ app = FastAPI(title="Client telemetry", docs_url=None, redoc_url=None, openapi_u
 @app.exception_handler(NotPublished)
 async def _not_published(request: Request, error: NotPublished) -> Response:
     return _html(request, "missing.html", 404, title="Not there", message=str(error))
+
+
+@app.exception_handler(StarletteHTTPException)
+async def _refused(request: Request, error: StarletteHTTPException) -> Response:
+    """A person who is not logged in is led to the login and back; pages that are not there are said to be so. Programs
+    get Airflow's own answers."""
+    root = request.scope.get("root_path", "")
+    if "text/html" in request.headers.get("accept", "") and request.method == "GET":
+        if error.status_code == 401:
+            here = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
+            login = f"{root.removesuffix(PREFIX)}/api/v2/auth/login?{urlencode({'next': here})}"
+            return RedirectResponse(login, 303, HEADERS)
+        if error.status_code == 404:
+            return _html(request, "missing.html", 404, title="Not there", message="There is no such page.")
+    return await http_exception_handler(request, error)
 
 
 @app.get("/", dependencies=[_reader_of(DAILY)])
@@ -167,16 +185,61 @@ def find(
 
 
 @app.get("/ask", dependencies=[_reader_of(IMPACT)])
-def ask(request: Request, cluster: str = "") -> Response:
+def ask(request: Request, files: Files, cluster: str = "") -> Response:
     """A form for a run of broker_upgrade_impact. Its script asks Airflow's own REST interface, which knows whether the
     user may and whether the values can be meant."""
     try:
         names = list(read_clusters().by_name)
     except ClustersFileError as error:
         raise HTTPException(500, str(error)) from None
+    published_names = files.clusters()
+    known = []
+    for name in names:
+        days = files.days(name) if name in published_names else []
+        release = files.summaries(name, days[:1])[0].get("oldest_release") if days else None
+        known.append({"name": name, "days": days, "release": release, "next": next_release(release)})
     return _html(
-        request, "ask.html", title="Ask an upgrade question", names=names, chosen=cluster, releases=RELEASES
+        request,
+        "ask.html",
+        title="Ask an upgrade question",
+        clusters=known,
+        chosen=cluster,
+        releases=RELEASES,
     )
+
+
+def next_release(release: str | None) -> str:
+    """The newest patch of the next minor release; where that is not known, the newest release.
+
+    >>> next_release("3.8.1"), next_release(None) == RELEASES[0]
+    ('3.9.2', True)
+    """
+    minors = [tuple(map(int, each.split(".")[:2])) for each in RELEASES]
+    minor = tuple(map(int, release.split(".")[:2])) if release in RELEASES else minors[0]
+    newer = [each for each in minors if each > minor]
+    return RELEASES[minors.index(min(newer))] if newer else RELEASES[0]
+
+
+@app.get("/answered/{run_id:path}", dependencies=[_reader_of(IMPACT)])
+def answered(request: Request, files: Files, run_id: str) -> Response:
+    """From a run to the report that it published."""
+    return _to_report(request, files, run_id, REPORTS, "reports", "upgrade report")
+
+
+@app.get("/checked/{run_id:path}", dependencies=[_reader_of(SUBSCRIPTIONS)])
+def checked(request: Request, files: Files, run_id: str) -> Response:
+    """From a run to the subscription check that it published."""
+    return _to_report(request, files, run_id, CHECKS, "checks", "subscription check")
+
+
+def _to_report(
+    request: Request, files: Published, run_id: str, kind: str, page_: str, words: str
+) -> Response:
+    report = files.report_of_run(run_id, kind)
+    if report is None:
+        raise NotPublished(f"This run has published no {words} (yet).")
+    place = "/".join(quote(report[name], safe="") for name in ("cluster", "folder"))
+    return RedirectResponse(f"{request.scope.get('root_path', '')}/{page_}/{place}", 303, HEADERS)
 
 
 @app.get("/runs/{run_id:path}", dependencies=[_reader_of(IMPACT)])

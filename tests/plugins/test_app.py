@@ -178,7 +178,7 @@ def test_a_day_that_cannot_be_read_hides_no_other(web, published, content):
 
 def test_the_form_offers_the_releases_and_clusters_and_asks_airflow(web):
     text = web().get("/ask?cluster=east").text
-    assert "<option selected>east</option>" in text
+    assert re.search(r"<option selected [^>]*>east</option>", text)
     assert 'data-runs="/api/v2/dags/broker_upgrade_impact/dagRuns"' in text
     assert "<option>4.0.1</option>" in text
 
@@ -196,3 +196,43 @@ def test_a_broken_clusters_file_is_said(web, tmp_path, monkeypatch):
     answer = client.get("/")
     assert answer.status_code == 500
     assert "nowhere.yaml" in json.loads(answer.text)["detail"]
+
+
+def test_a_person_who_is_not_logged_in_is_led_to_the_login_and_back(clusters_file):
+    from telemetry_pages.app import app
+
+    client = TestClient(app, root_path="/airflow/client-telemetry")
+    answer = client.get("/search?q=a", headers={"Accept": "text/html"}, follow_redirects=False)
+    assert answer.status_code == 303
+    assert answer.headers["location"].startswith("/airflow/api/v2/auth/login?next=%2F")
+    assert "search%3Fq%3Da" in answer.headers["location"]
+
+
+def test_a_page_that_is_not_there_is_a_page_for_people(web):
+    assert "There is no such page" in web().get("/nowhere", headers={"Accept": "text/html"}).text
+    assert web().get("/nowhere").json() == {"detail": "Not Found"}
+
+
+def test_a_run_leads_to_its_report(web):
+    answer = web().get("/answered/manual__1%2B00:00", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/reports/east/manual__1")
+    answer = web().get("/checked/manual__3%2B00:00", follow_redirects=False)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/checks/east/manual__3")
+    assert web().get("/answered/nothing").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("running", "proposed"),
+    [("3.8.1", "3.9.2"), ("3.9.0", "4.0.2"), ("4.4.0", "4.4.0"), (None, "4.4.0"), ("2.2.0", "4.4.0")],
+)
+def test_the_form_proposes_the_newest_patch_of_the_next_minor(web, running, proposed):
+    web()
+    from telemetry_pages.app import next_release
+
+    assert next_release(running) == proposed
+
+
+def test_the_form_says_what_brokers_run_and_which_days_have_data(web):
+    text = web().get("/ask?cluster=east").text
+    assert "2 days with data, 2026-11-20 to 2026-11-21" in text
+    assert text.index("<option>4.4.0</option>") < text.index("<option>2.4.0</option>")

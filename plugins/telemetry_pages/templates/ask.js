@@ -8,7 +8,7 @@
     if (href) {
       const link = document.createElement("a");
       link.href = href;
-      link.textContent = "Show the reports";
+      link.textContent = "Show the report";
       told.append(" ", link);
     }
   };
@@ -21,12 +21,31 @@
   };
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-  const follow = async (run, cluster) => {
+  // The XCom that a task leaves when it fails.
+  const reason = async (url) => {
+    for (const task of ["impact", "publish"]) {
+      try {
+        return (await json(`${url}/taskInstances/${task}/xcomEntries/failure`)).value;
+      } catch {}
+    }
+    return "The log of its last task says why and what to do.";
+  };
+
+  const cluster = form.elements.cluster;
+  const choose = () => {
+    const { next, known } = cluster.selectedOptions[0]?.dataset ?? {};
+    if (next) form.elements.to.value = next;
+    document.getElementById("known").textContent = known ?? "";
+  };
+  cluster.addEventListener("change", choose);
+  choose();
+
+  const follow = async (run) => {
     const url = `${form.dataset.runs}/${encodeURIComponent(run)}`;
     for (;;) {
       const { state } = await json(url);
-      if (state === "success") return say("Answered.", form.dataset.reports + encodeURIComponent(cluster));
-      if (state === "failed") return say(`The run ${run} failed. The log of its last task says why and what to do.`);
+      if (state === "success") return say("Answered.", form.dataset.answered + encodeURIComponent(run));
+      if (state === "failed") return say(`The run ${run} failed. ${await reason(url)}`);
       say(`Asked as ${run}: ${state}.`);
       await pause(3000);
     }
@@ -48,7 +67,7 @@
       const body = JSON.stringify({ logical_date: null, conf });
       const headers = { "Content-Type": "application/json" };
       const run = await json(form.dataset.runs, { method: "POST", headers, body });
-      await follow(run.dag_run_id, conf.cluster);
+      await follow(run.dag_run_id);
     } catch (error) {
       say(`Not answered. ${error.message}`);
     } finally {

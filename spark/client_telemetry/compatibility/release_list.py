@@ -2,7 +2,7 @@
 
 from client_telemetry.compatibility import releases
 
-OLDEST = "2.8.0"
+OLDEST = "2.4.0"
 """What is older is not offered; the command line and the jobs still take it."""
 
 

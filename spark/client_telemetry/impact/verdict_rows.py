@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_type
 from pyspark.sql.types import ArrayType, StructField, StructType
@@ -127,10 +127,15 @@ def judged(
     with_others = clients.join(F.broadcast(_declared(clients)), ["principal", "client_id"], "left")
     alike = with_others.withColumn("alike", decides).drop("declared").persist()
     # A part for each worker and none more: each starts with an empty memory of what it knows of libraries and releases.
-    workers = alike.sparkSession.sparkContext.defaultParallelism
-    distinct = alike.select("alike").distinct().repartition(workers, "alike")
+    distinct = alike.select("alike").distinct().repartition(_workers(alike.sparkSession), "alike")
     found = distinct.withColumn("judged", F.arrow_udf(verdicts, _JUDGED)("alike")).persist()
     return JudgedClients(alike, found, found.count() <= MOST_IN_MEMORY)
+
+
+def _workers(session: SparkSession) -> int:
+    """Spark's default parallelism; a Connect session has no SparkContext to ask."""
+    parts = session.range(10_000).select(F.spark_partition_id().alias("part"))
+    return parts.distinct().count()
 
 
 def upgrade_verdicts(

@@ -78,6 +78,7 @@ def _summary(fleet: FleetDay) -> dict[str, Any]:
             "created_at": fleet.created_at,
             "sentence": fleet.sentence,
             "counts": fleet.counts,
+            "oldest_release": fleet.compared_with_release,
             "coverage": {
                 "broker_hours": coverage.broker_hours,
                 "complete_broker_hours": coverage.complete_broker_hours,
