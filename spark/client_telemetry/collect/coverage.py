@@ -178,6 +178,7 @@ def broker_hours(
                 "objects": len(data),
                 "dropped": _sum_by_reason(good),
                 "requests_counted": _requests(good),
+                "connections_counted": _connections(good),
                 "registry_mode": next((m.registry.mode for m in good if m.registry), None),
                 "registry_windows": _windows(good),
                 **_missed(good),
@@ -268,6 +269,22 @@ def _requests(manifests: Sequence[Manifest]) -> list[dict[str, Any]] | None:
     for api_key, version, count in (each for manifest in manifests for each in manifest.requests or ()):
         total[api_key, version] = total.get((api_key, version), 0) + count
     return [{"api_key": k, "version": v, "requests": count} for (k, v), count in sorted(total.items())]
+
+
+def _connections(manifests: Sequence[Manifest]) -> list[dict[str, Any]] | None:
+    """Over the listeners of the hour's last incarnation that tells; None where none does."""
+    told = [manifest.connections for manifest in manifests if manifest.connections is not None]
+    if not told:
+        return None
+    total: dict[tuple[str, str], int] = {}
+    for each in told[-1]:
+        software = each.client_software_name, each.client_software_version
+        total[software] = total.get(software, 0) + each.count
+    return [
+        {"software_name": name, "software_version": version, "connections": count}
+        for (name, version), count in sorted(total.items())
+        if count
+    ]
 
 
 def _gap_hours(objects: Sequence[dict[str, Any]]) -> set[tuple[int, int]]:

@@ -39,6 +39,17 @@ def connection_counts(connections: DataFrame, asked: Question) -> tuple[int, int
     return counted, unidentified, all_ - counted - unidentified
 
 
+def connections_by_software(connections: DataFrame, asked: Question) -> dict[tuple[str, str], int]:
+    """Name and version, `unknown` where none was told -> connections that are evidence."""
+    name, version = (
+        F.when(F.coalesce(told, F.lit("")) == "", UNKNOWN).otherwise(F.col(told)).alias(told)
+        for told in ("client_software_name", "client_software_version")
+    )
+    each = connections.where(_counts(asked)).groupBy(*CONNECTION, name, version).agg(_stands_for())
+    rows = each.groupBy("client_software_name", "client_software_version").agg(F.sum("stands_for")).collect()
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
 def counting(connections: DataFrame, asked: Question) -> DataFrame:
     """Those of the connections that are evidence of a client."""
     return connections.where(_counts(asked) & ~_unidentified())

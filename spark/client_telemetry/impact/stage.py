@@ -19,6 +19,7 @@ from client_telemetry.impact.client_evidence import (
     evidence,
     first_evidence,
 )
+from client_telemetry.impact.counted_connections import counted_only, evidence_of
 from client_telemetry.impact.programs import programs_of_connections
 from client_telemetry.impact.question import (
     NoSuchQuestion,
@@ -55,6 +56,7 @@ from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 
 READ = (BROKERS, BROKER_HOURS, CLIENT_CONNECTIONS, CLIENTS)
 WRITTEN = (UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
+COUNTED_ONLY = ("software_name", "software_version", "connections", "is_judged")
 SUITES = (upgrade_reports_suite.SUITE, upgrade_verdicts_suite.SUITE, upgrade_findings_suite.SUITE)
 
 
@@ -76,8 +78,18 @@ def impact(stage: Stage) -> Outcome:
     connections = lake.read(CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name]).where(slice_)
     profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
     pushing = by_pushes_only(profiled, asked)
+    hours = [
+        row
+        for d in days
+        for row in lake.rows(BROKER_HOURS, snapshots[BROKER_HOURS.name], cluster_id=cluster, dt=d)
+    ]
+    counted_more = counted_only(hours, brokers, connections, pushing, asked)
     apart = programs_of_connections(connections, profiled, asked)
-    known = evidence(connections, asked, apart).unionByName(pushing, allowMissingColumns=True)
+    known = (
+        evidence(connections, asked, apart)
+        .unionByName(pushing, allowMissingColumns=True)
+        .unionByName(evidence_of(counted_more or (), pushing), allowMissingColumns=True)
+    )
     scram_users = (
         read_text_file(args.scram_users, "SCRAM users", scram_principals)
         if args.scram_users
@@ -103,11 +115,14 @@ def impact(stage: Stage) -> Outcome:
         "evidence_until": asked.until,
         "evidence_until_reason": asked.until_reason,
         "clients": sum(verdicts.values()),
-        "clients_by_pushes_only": clients.clients.where("connections = 0").count(),
+        "clients_by_pushes_only": pushing.count(),
         "already_failing": clients.rows().where("judged.already_failing").count(),
         "connections": counted,
         "connections_elsewhere": elsewhere,
         "connections_unidentified": unidentified,
+        "connections_counted_only": None
+        if counted_more is None
+        else [{name: getattr(each, name) for name in COUNTED_ONLY} for each in counted_more],
         "targets": targets,
         "knowledge_version": knowledge.version(),
         "snapshots": snapshots,

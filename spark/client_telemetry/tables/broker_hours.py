@@ -81,6 +81,12 @@ BROKER_HOURS = Table(
             "null = not compared",
         ),
         Column(
+            "connections_counted",
+            ArrayType(struct(software_name=STRING, software_version=STRING, connections=LONG)),
+            "Connections open at the end of the hour by the broker's KIP-511 gauges, by declared software, those of other "
+            "brokers among them; null = not told",
+        ),
+        Column(
             "requests_missed",
             LONG,
             "Requests that the broker counted while all were watched and its registry does not have; null = not compared",

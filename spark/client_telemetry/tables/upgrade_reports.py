@@ -1,6 +1,7 @@
 """Upgrade questions that were asked, one row each."""
 
 from client_telemetry.tables.table import (
+    BOOLEAN,
     CLUSTER_ID,
     DATE,
     LONG,
@@ -74,6 +75,15 @@ UPGRADE_REPORTS = Table(
             "Connections to brokers of the from-release, opened before the cut, without principal, client id and "
             "software: refused before it was known whose they are. No client explains them and none is judged by them",
             nullable=False,
+        ),
+        Column(
+            "connections_counted_only",
+            ArrayType(
+                struct(software_name=STRING, software_version=STRING, connections=LONG, is_judged=BOOLEAN)
+            ),
+            "Connections that brokers of the from-release had open by their KIP-511 gauges, beyond all that were seen of "
+            "the software: at the end of the hour with most of them. `is_judged`: no client was seen with it, and a row "
+            "without principal and client id stands for them. Null = no manifest tells",
         ),
         Column(
             "targets",

@@ -50,6 +50,23 @@ def test_requests_that_the_brokers_counted(case, reported, expected):
     ), case
 
 
+def test_connections_that_the_brokers_counted_are_of_the_last_incarnation_of_the_hour():
+    def gauge(listener: str, name: str, count: int) -> dict:
+        of = {"client_software_name": name, "client_software_version": "1", "count": count}
+        return {"listener": listener, **of}
+
+    first = read(f"{1:032x}", None, connections=[gauge("A", "kgo", 9)])
+    last = read(
+        f"{2:032x}", None, connections=[gauge("A", "kgo", 2), gauge("B", "kgo", 1), gauge("B", "gone", 0)]
+    )
+    row = {"cluster_id": "c", "broker_id": 1, "hour": 5, "dataset": "manifests", "first_sequence": None}
+    row["object_key"] = str(first.key)
+    hours = broker_hours([row], [first, last], DAY)
+    (counted,) = hours[5]["connections_counted"]
+    assert tuple(counted.values()) == ("kgo", "1", 3)
+    assert hours[6]["connections_counted"] is None
+
+
 def test_a_broker_that_declares_no_release_is_guessed_by_what_it_offers():
     offers = {
         "broker_software_version": "",

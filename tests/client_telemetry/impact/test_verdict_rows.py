@@ -144,8 +144,12 @@ def test_the_latest_owner_counts(verdicts):
 
 
 def test_clients_that_are_alike_keep_their_own_amounts_and_records(answered):
-    (orders,) = [r for r in answered[1] if r["client_id"] == "orders" and r["verdict"] == "breaks"]
-    (billing,) = [r for r in answered[1] if r["client_id"] == "billing" and r["verdict"] == "breaks"]
+    (orders,) = [
+        r for r in answered[1] if r["client_id"] == "orders" and r["rule_id"] == "observed_version_refused"
+    ]
+    (billing,) = [
+        r for r in answered[1] if r["client_id"] == "billing" and r["rule_id"] == "observed_version_refused"
+    ]
     assert orders["rule_id"] == billing["rule_id"]
     assert (orders["versions"], orders["requests"], billing["requests"]) == ("1–2", 12, 71)
     assert (orders["first_seen_at"], orders["last_seen_at"]) == (NOON + MINUTE, NOON + 4 * MINUTE)

@@ -33,6 +33,7 @@ def question(clients: int, **changes) -> dict:
         "connections": 1234,
         "connections_elsewhere": 74182,
         "connections_unidentified": 0,
+        "connections_counted_only": None,
         "targets": [],
         "knowledge_version": "0123456789abcdef",
         "snapshots": {"client_connections": 4711, "brokers": 4712},

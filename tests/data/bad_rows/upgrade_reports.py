@@ -29,6 +29,7 @@ GOOD = {
     "connections": 1,
     "connections_elsewhere": 0,
     "connections_unidentified": 0,
+    "connections_counted_only": None,
     "targets": [_target("4.0.0"), _target("4.0.1")],
     "knowledge_version": "0123456789ab",
     "snapshots": [("clients", 1)],

@@ -19,11 +19,14 @@ def answer(
     safe_so_far: int = 0,
     already_failing: int = 0,
     works_again: int = 0,
+    unnamed_connections: int = 0,
+    connections_beyond: int = 0,
 ) -> tuple[Phrase, ...]:
     """The answer in pieces. `counts`: applications per outcome. `triggers`: those of the applications that break later.
     `is_rollback`: the release is older. `seen_in`: the window that it rests on (`8 minutes of traffic`). `safe_so_far`:
     of the safe ones, those that were not seen for long. `already_failing`: applications that fail on the from-release;
-    `works_again`: those of them that the other release serves.
+    `works_again`: those of them that the other release serves. Not covered by any verdict: `unnamed_connections`, of nobody
+    knows whom, and `connections_beyond`, which brokers counted of known software beyond those that were seen.
 
     >>> counts = {"breaks_at_once": 1, "breaks_latent": 2, "safe": 39, "insufficient_evidence": 0}
     >>> text(answer("orders-eu", "3.9.1", "4.0.0", counts, ["offset reset: new group", "offset reset"]))
@@ -38,11 +41,13 @@ offset reset. 39 are safe, and every client was seen well enough for a verdict.'
     if seen_in:
         opening = f"In {seen_in}: {opening[0].lower()}{opening[1:]}"
     if total == 0:
-        return (Phrase(opening), Phrase("cannot be judged: no client was seen."))
+        nobody = Phrase("cannot be judged: no client was seen.")
+        return (Phrase(opening), nobody, *_not_covered(unnamed_connections, connections_beyond))
     broken = _broken(counts, total, triggers)
     failing = _failing(already_failing, works_again)
-    rest = _rest(counts, safe_so_far)
-    return (Phrase(opening), *broken, Phrase(". "), *failing, *rest, Phrase("."))
+    not_covered = _not_covered(unnamed_connections, connections_beyond)
+    rest = _rest(counts, safe_so_far, bool(not_covered))
+    return (Phrase(opening), *broken, Phrase(". "), *failing, *rest, Phrase("."), *not_covered)
 
 
 def text(phrases: Iterable[Phrase]) -> str:
@@ -86,12 +91,22 @@ def _failing(already_failing: int, works_again: int) -> list[Phrase]:
     return [*phrases, Phrase(". ")]
 
 
+def _not_covered(unnamed: int, beyond: int) -> list[Phrase]:
+    groups = ((unnamed, "unnamed clients"), (beyond, "known software"))
+    named = [
+        f"{count:,} more connection{'' if count == 1 else 's'} of {whose}" for count, whose in groups if count
+    ]
+    verb = _are(unnamed + beyond)
+    return [Phrase(f" {' and '.join(named)} {verb} not covered.")] if named else []
+
+
 def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _rest(counts: Mapping[str, int], safe_so_far: int) -> list[Phrase]:
-    """The verdicts that occur besides `breaks`, and that no client lacks evidence where none does."""
+def _rest(counts: Mapping[str, int], safe_so_far: int, is_incomplete: bool) -> list[Phrase]:
+    """The verdicts that occur besides `breaks`, and that no client lacks evidence where none does. `is_incomplete`: some
+    connections are covered by no verdict."""
     safe = counts.get("safe", 0) - safe_so_far
     phrases: list[Phrase] = []
     if safe:
@@ -111,6 +126,8 @@ def _rest(counts: Mapping[str, int], safe_so_far: int) -> list[Phrase]:
             continue
         phrases += [Phrase(", ")] if phrases else []
         phrases += [Phrase(f"{count:,} {one if count == 1 else many}", outcome)]
+    if is_incomplete and phrases:
+        return phrases
     if not counts.get("insufficient_evidence") and not safe_so_far:
         seen = "very client was seen well enough for a verdict"
         phrases += [Phrase(f", and e{seen}" if phrases else f"E{seen}")]

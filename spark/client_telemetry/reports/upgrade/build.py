@@ -100,6 +100,8 @@ def build_report(
         sum(each.safe_so_far for each in programs),
         already_failing,
         works_again,
+        (asked.connections_unidentified or 0) + _connections(asked.connections_counted_only, is_named=False),
+        _connections(asked.connections_counted_only, is_named=True),
     )
     to_make = changes(programs)
     compared = release_comparison.compared_targets(question["targets"] or (), asked.to_release, programs)
@@ -147,6 +149,15 @@ def _question(row: Mapping[str, Any], cluster_name: str | None) -> Question:
     return Question(**values, cluster_name=cluster_name or row["cluster_id"])
 
 
+def _connections(counted_only: Sequence[Mapping[str, Any]] | None, is_named: bool) -> int:
+    """Connections that only brokers counted and no verdict covers, of clients that told their software or did not."""
+    return sum(
+        each["connections"]
+        for each in counted_only or ()
+        if not each["is_judged"] and (declared(each["software_name"]) is not None) == is_named
+    )
+
+
 def _last_evidence(asked: Question, clients: Sequence[ClientVerdict]) -> datetime | None:
     return asked.evidence_until or max((client.last_seen_at for client in clients), default=None)
 
@@ -183,6 +194,15 @@ def _evidence(asked: Question, programs: int, seen: Coverage) -> tuple[str, ...]
             f"{_many(asked.connections_unidentified, 'more connection')} of unnamed clients: rejected before "
             f"authentication, or without principal, client id and software; {'they are' if many else 'it is'} judged "
             "as no client."
+        ]
+    for each in asked.connections_counted_only or ():
+        software = " ".join(
+            filter(None, (declared(each["software_name"]), declared(each["software_version"])))
+        )
+        covered = "the verdict rests on the software" if each["is_judged"] else "no verdict covers them"
+        sentences += [
+            f"{_many(each['connections'], 'more connection')} of {software or 'unnamed clients'} counted by the brokers and "
+            f"not seen otherwise: {covered}."
         ]
     if seen.broker_hours:
         sentences += [

@@ -4,6 +4,7 @@ is in build.py."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 
 SCHEMA_VERSION = 3
 """Of report.json. Goes up when a field is removed, renamed or changes its meaning (docs/report-format.md)."""
@@ -84,6 +85,8 @@ class Question:
     connections: int
     connections_elsewhere: int | None
     connections_unidentified: int | None
+    connections_counted_only: list[dict[str, Any]] | None
+    """Software and version, connections, and whether a client stands for them; None = no manifest tells."""
     knowledge_version: str
     snapshots: dict[str, int]
     code_version: str

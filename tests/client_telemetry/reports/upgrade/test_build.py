@@ -191,6 +191,26 @@ def test_connections_that_no_client_explains(rows, count, sentence):
     assert sentences == ([sentence] if sentence else [])
 
 
+def test_connections_that_only_brokers_counted(rows):
+    counted = [
+        {"software_name": name, "software_version": version, "connections": count, "is_judged": judged}
+        for name, version, count, judged in (
+            ("unknown", "unknown", 3, False),
+            ("librdkafka", "2.3.0", 6, False),
+            ("kgo", "v1.19.0", 1, True),
+        )
+    ]
+    report = build(rows, [rows.verdict()], question=rows.question(1, connections_counted_only=counted))
+    assert report.sentence.endswith(
+        " 3 more connections of unnamed clients and 6 more connections of known software are not covered."
+    )
+    assert [each for each in report.evidence if "counted by the brokers" in each] == [
+        "3 more connections of unnamed clients counted by the brokers and not seen otherwise: no verdict covers them.",
+        "6 more connections of librdkafka 2.3.0 counted by the brokers and not seen otherwise: no verdict covers them.",
+        "1 more connection of kgo v1.19.0 counted by the brokers and not seen otherwise: the verdict rests on the software.",
+    ]
+
+
 def test_what_is_assessed_is_not_listed_as_not_assessed(rows):
     text = " ".join(build(rows, [rows.verdict()]).not_assessed)
     assert "way back" not in text and "some brokers" not in text
