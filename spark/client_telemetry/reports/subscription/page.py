@@ -8,11 +8,12 @@ from typing import Any
 from jinja2 import Template
 
 from client_telemetry.reports.fleet.page import short_metric
-from client_telemetry.reports.markup import page_parts, template
+from client_telemetry.reports.markup import page_parts, template, text_file
 from client_telemetry.reports.subscription.content import size
 
 CLIENTS_SHOWN = 500
 IDS_SHOWN = 12
+_DIFFERS = 0.1
 COMMANDS = (
     ("Apply", "apply"),
     ("The same with kafka-configs.sh", "apply_with_configs"),
@@ -27,10 +28,25 @@ def check_page(found: Mapping[str, Any]) -> str:
     for each in found["standard_metrics"]:
         key = (each["client_type"], each["library"], each["version"])
         groups.setdefault(key, defaultdict(list))[each["state"]].append(each)
-    return _template().render(found=found, groups=groups, **page_parts())
+    seen, expected = (found["totals"][name]["pushes"] for name in ("observed", "before"))
+    return _template().render(
+        found=found,
+        groups=groups,
+        interval_changed=abs(seen - expected) > _DIFFERS * max(seen, expected),
+        **page_parts(text_file("subscription.css", __package__)),
+    )
+
+
+def let_out(client: Mapping[str, Any]) -> list[tuple[tuple[str, ...], list[str]]]:
+    """Selectors, and the subscriptions that they let the client out of."""
+    found: dict[tuple[str, ...], list[str]] = defaultdict(list)
+    for name, selectors in client["let_out_by"].items():
+        found[tuple(selectors)].append(name)
+    return list(found.items())
 
 
 @cache
 def _template() -> Template:
+    filters = {"size": size, "short_metric": short_metric, "let_out": let_out}
     values = {"CLIENTS_SHOWN": CLIENTS_SHOWN, "IDS_SHOWN": IDS_SHOWN, "COMMANDS": COMMANDS}
-    return template("page.html", __package__, {"size": size, "short_metric": short_metric}, values)
+    return template("page.html", __package__, filters, values)
