@@ -1,7 +1,7 @@
 """index.html: the answer as one self-contained page. Markup is in page.html."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -47,6 +47,6 @@ def let_out(client: Mapping[str, Any]) -> list[tuple[tuple[str, ...], list[str]]
 
 @cache
 def _template() -> Template:
-    filters: dict[str, Callable[..., Any]] = {"size": size, "short_metric": short_metric, "let_out": let_out}
-    values = {"CLIENTS_SHOWN": CLIENTS_SHOWN, "IDS_SHOWN": IDS_SHOWN, "COMMANDS": COMMANDS}
+    filters: dict[str, object] = {"size": size, "short_metric": short_metric, "let_out": let_out}
+    values: dict[str, object] = {"CLIENTS_SHOWN": CLIENTS_SHOWN, "IDS_SHOWN": IDS_SHOWN, "COMMANDS": COMMANDS}
     return template("page.html", __package__, filters, values)
