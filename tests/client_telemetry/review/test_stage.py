@@ -1,0 +1,112 @@
+"""Which upgrades a run reviews, and which report each is held against: from rows of brokers and upgrade_reports, without Spark."""
+
+import argparse
+import datetime as dt
+from typing import Any
+
+import pytest
+from client_telemetry.pipeline.stage import BadArguments
+from client_telemetry.review.stage import Planned, idle, planned
+
+DAY = dt.date(2026, 11, 21)
+
+
+def at(hour: int, minute: int = 0) -> dt.datetime:
+    return dt.datetime(2026, 11, 21, hour, minute, tzinfo=dt.UTC)
+
+
+def broker(node: int, release: str, started: dt.datetime, until: dt.datetime) -> dict[str, Any]:
+    return {
+        "broker_id": node,
+        "broker_incarnation": f"{node}-{release}",
+        "releases": [release],
+        "started_at": started,
+        "last_evidence_at": until,
+        "finalized_features": None,
+    }
+
+
+BROKERS = [
+    broker(node, release, at(begin, node), at(end, node - 1) if end < 20 else at(end))
+    for release, begin, end in (("3.9.1", 1, 6), ("4.0.0", 6, 10), ("4.3.1", 10, 20))
+    for node in (1, 2, 3)
+]
+
+
+def report(name: str, source: str, target: str, **changed: Any) -> dict[str, Any]:
+    row = {"report_id": name, "from_release": source, "to_release": target, "last_dt": DAY}
+    return {**row, "evidence_until": None, "created_at": at(23), **changed}
+
+
+class StoredRows:
+    """What is asked of a lake, over rows."""
+
+    def __init__(self, reports: list[dict[str, Any]], brokers: list[dict[str, Any]] | None = None) -> None:
+        self._tables = {
+            "brokers": BROKERS if brokers is None else brokers,
+            "upgrade_reports": reports,
+            "publications": [{"days": [DAY]}],
+        }
+
+    def rows(self, table: Any, snapshot: int | None = None, **equal: object) -> list[dict[str, Any]]:
+        return self._tables[table.name]
+
+    def published(self) -> dict[str, int]:
+        return {"brokers": 1}
+
+
+def arguments(**changed: Any) -> argparse.Namespace:
+    given = {"cluster": "c", "day": None, "window": 2, "from_release": None, "to_release": None}
+    return argparse.Namespace(**{**given, "changed_on": None, **changed})
+
+
+def pairs(found: list[Planned]) -> list[tuple[str, str]]:
+    return [(each.from_release, each.to_release) for each in found]
+
+
+def test_several_upgrades_of_one_day_are_told_apart() -> None:
+    found = planned(arguments(changed_on=[DAY]), StoredRows([]))
+    assert pairs(found) == [("3.9.1", "4.0.0"), ("4.0.0", "4.3.1")]
+    assert len({each.name for each in found}) == 2
+
+
+def test_on_a_day_without_a_change_there_is_nothing_to_do() -> None:
+    one_release = [broker(1, "4.0.0", at(1), at(20))]
+    assert planned(arguments(changed_on=[DAY]), StoredRows([], one_release)) == []
+    assert idle(arguments(changed_on=[], lake="unread")) == "review: no broker changed its release"
+    assert idle(arguments(changed_on=None, lake="unread")) is None
+
+
+def test_without_releases_it_is_the_last_change() -> None:
+    assert pairs(planned(arguments(), StoredRows([]))) == [("4.0.0", "4.3.1")]
+    assert pairs(planned(arguments(to_release="4.0.0"), StoredRows([]))) == [("3.9.1", "4.0.0")]
+
+
+def test_an_upgrade_that_did_not_happen_is_refused() -> None:
+    with pytest.raises(BadArguments, match=r"no broker went from 3\.9\.1 to 4\.2\.1"):
+        planned(arguments(from_release="3.9.1", to_release="4.2.1"), StoredRows([]))
+    with pytest.raises(BadArguments, match="no broker changed its release"):
+        planned(arguments(), StoredRows([], [broker(1, "4.0.0", at(1), at(20))]))
+
+
+@pytest.mark.parametrize(
+    ("case", "changed", "counts"),
+    [
+        ("made before the first broker changed", {"created_at": at(5)}, True),
+        ("made later, from evidence until then", {"evidence_until": at(6)}, True),
+        ("made later, from days before", {"last_dt": DAY - dt.timedelta(days=1)}, True),
+        ("made later, from evidence of the upgrade too", {"evidence_until": at(9)}, False),
+        ("made later, and nothing was left out", {}, False),
+        ("of another pair of releases", {"created_at": at(5), "to_release": "4.3.1"}, False),
+    ],
+)
+def test_a_prediction_is_made_from_evidence_before(case: str, changed: dict[str, Any], counts: bool) -> None:
+    asked = arguments(from_release="3.9.1", to_release="4.0.0")
+    (found,) = planned(asked, StoredRows([{**report("r", "3.9.1", "4.0.0"), **changed}]))
+    assert (found.report_id == "r") is counts, case
+
+
+def test_the_newest_prediction_counts() -> None:
+    reports = [report(name, "3.9.1", "4.0.0", created_at=at(hour)) for name, hour in (("new", 5), ("old", 4))]
+    (found,) = planned(arguments(from_release="3.9.1", to_release="4.0.0"), StoredRows(reports))
+    assert found.report_id == "new"
