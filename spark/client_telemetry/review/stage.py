@@ -5,7 +5,6 @@ Reads one consistent set of snapshots. Replaces the review's rows of upgrade_out
 
 import argparse
 import datetime as dt
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,7 +20,6 @@ from client_telemetry.pipeline.stage import (
     Outcome,
     Slice,
     Stage,
-    absolute_url,
     day,
     parser,
     run,
@@ -31,7 +29,7 @@ from client_telemetry.pipeline.stage import days as days_of
 from client_telemetry.pipeline.stages import main_of
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import published_place
-from client_telemetry.raw.file_system import UnusableLocation, file_system
+from client_telemetry.raw.file_system import UnusableLocation
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport, moment
@@ -307,9 +305,9 @@ def _days(args: argparse.Namespace, lake: Lake) -> list[dt.date]:
 
 
 def show_in_report(args: argparse.Namespace) -> None:
-    """Publish the reports again that reviews were held against, where they are their cluster's latest: they link to the review."""
+    """Publish the reports again that reviews were held against: they link to the review."""
     for plan in planned(args, Lake(None, args.lake)):
-        if plan.report_id is not None and _is_latest(args, plan.report_id):
+        if plan.report_id is not None:
             report = [
                 "--cluster",
                 args.cluster,
@@ -324,16 +322,6 @@ def show_in_report(args: argparse.Namespace) -> None:
             main_of("publish")(
                 [*report, *(["--cluster-name", args.cluster_name] if args.cluster_name else [])]
             )
-
-
-def _is_latest(args: argparse.Namespace, report_id: str) -> bool:
-    files, root = file_system(absolute_url(args.publish))
-    pointer = f"{root}/upgrade_impact/{folder_name(args.cluster_name or args.cluster)}/latest.json"
-    try:
-        with files.open_input_file(pointer) as source:
-            return bool(json.loads(source.read())["report_id"] == report_id)
-    except (OSError, ValueError, KeyError):
-        return False
 
 
 def ask_first(args: argparse.Namespace) -> None:

@@ -24,8 +24,14 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     folder = cluster / folder_name(report.question.report_id)
     replace_folder(folder, files(report, _links(report, root)))
     pointer = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
-    replace_file(cluster / "latest.json", json.dumps(pointer, indent=1) + "\n")
+    if not _is_older(pointer, cluster / "latest.json"):
+        replace_file(cluster / "latest.json", json.dumps(pointer, indent=1) + "\n")
     return folder
+
+
+def _is_older(pointer: dict[str, Any], latest: Path) -> bool:
+    """Whether the latest report is a later one: an older that is published again, to link to its review, does not take its place."""
+    return latest.is_file() and json.loads(latest.read_text())["created_at"] > pointer["created_at"]
 
 
 def _links(report: UpgradeReport, root: Path) -> list[tuple[str, str]]:
@@ -35,11 +41,18 @@ def _links(report: UpgradeReport, root: Path) -> list[tuple[str, str]]:
     day = f"fleet/{cluster}/{question.last_dt}/{PAGE}"
     if (root / day).is_file():
         found.append((f"Fleet page of {question.last_dt}", f"../../../{day}"))
-    latest = root / "upgrade_review" / cluster / "latest.json"
-    if latest.is_file():
-        review = json.loads(latest.read_text())
-        if (review["from_release"], review["to_release"]) == (question.from_release, question.to_release):
-            found.append(("Review of this upgrade", f"../../../upgrade_review/{cluster}/{review['path']}"))
+    reviews = [
+        (json.loads(file.read_text()), file.parent.name)
+        for file in sorted((root / "upgrade_review" / cluster).glob("*/summary.json"))
+    ]
+    own = [
+        (review["created_at"], folder)
+        for review, folder in reviews
+        if (review["from_release"], review["to_release"]) == (question.from_release, question.to_release)
+    ]
+    if own:
+        _, folder = max(own)
+        found.append(("Review of this upgrade", f"../../../upgrade_review/{cluster}/{folder}/{PAGE}"))
     return found
 
 

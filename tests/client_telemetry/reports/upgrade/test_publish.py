@@ -2,6 +2,7 @@ import csv
 import json
 from collections import Counter
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from client_telemetry.reports.upgrade import publish as publishing
@@ -96,3 +97,18 @@ def test_no_name_leads_out_of_the_folder(fleet_report, tmp_path, name):
     folder = publish(replace(fleet_report, question=question), tmp_path)
     assert folder.parent.parent == tmp_path / "upgrade_impact"
     assert (folder / "index.html").is_file()
+
+
+def test_an_older_report_that_is_published_again_links_to_its_review_and_is_not_the_latest(
+    fleet_report, tmp_path
+):
+    question = fleet_report.question
+    later = replace(question, report_id="later", created_at=question.created_at + timedelta(hours=1))
+    publish(replace(fleet_report, question=later), tmp_path)
+    review = {"from_release": question.from_release, "to_release": question.to_release, "created_at": "2026"}
+    folder = tmp_path / "upgrade_review/fleet/first"
+    folder.mkdir(parents=True)
+    (folder / "summary.json").write_text(json.dumps(review))
+    report = publish(fleet_report, tmp_path)
+    assert "../../../upgrade_review/fleet/first/index.html" in (report / "index.html").read_text()
+    assert json.loads((report.parent / "latest.json").read_text())["report_id"] == "later"
