@@ -14,6 +14,20 @@ def test_notes_of_a_pair_of_releases_most_urgent_first():
     assert "list_settings" not in found and "idempotent_write_acl" not in found
 
 
+def test_the_order_of_the_steps_after_the_roll_is_told():
+    (note,) = (
+        each
+        for each in cluster_notes.for_upgrade("3.9.1", "4.0.1")
+        if each.note_id == "transaction_version_first"
+    )
+    first, then, last = (
+        note.what.index(each)
+        for each in ("raise transaction.version to 1", "move the coordinator", "metadata.version")
+    )
+    assert first < then < last and "frees new transactional ids only" in note.what
+    assert "transaction_version_first" not in ids("4.0.0", "4.3.1")
+
+
 def test_releases_to_skip_are_patch_exact():
     assert "join_group_0_1" not in ids("3.9.1", "4.0.1")
     assert "kafka_20322" in ids("4.1.0", "4.2.0") and "kafka_20322" not in ids("4.1.0", "4.2.1")
