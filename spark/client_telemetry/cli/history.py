@@ -10,12 +10,12 @@ import argparse
 import csv
 import datetime as dt
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any
 
-from pyiceberg.expressions import And, EqualTo, LessThanOrEqual
+from pyiceberg.expressions import And, BooleanExpression, EqualTo, LessThanOrEqual
 
 from client_telemetry.lake.lake import Lake
 from client_telemetry.reports.upgrade.spreadsheet import cell
@@ -62,7 +62,7 @@ class History:
 
 
 def histories(
-    clients: Iterable[Mapping[str, Any]], published: Mapping[str, Sequence[dt.date]]
+    clients: Iterable[Mapping[str, Any]], published: Mapping[str, Collection[dt.date]]
 ) -> list[History]:
     """`clients`: rows of the table, in any order. `published`: cluster id to the days that count; rows of other days
     are ignored."""
@@ -83,8 +83,12 @@ def _history(
     silent = len(number) - 1 - seen[-1]
     state = "here" if not silent else "silent" if silent <= longest else "gone"
     last = max(row["last_seen_at"] for row in rows)
+    cluster_id, principal, family, software_name = key
     return History(
-        *key,
+        cluster_id=cluster_id,
+        principal=principal,
+        client_family=family,
+        client_software_name=software_name,
         state=state,
         first_seen_at=min(row["first_seen_at"] for row in rows),
         last_seen_at=last,
@@ -129,7 +133,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _rows(lake: Lake, cluster_id: str | None, until: dt.date | None) -> list[dict[str, Any]]:
     if not lake.exists(CLIENTS) or "client_family" not in lake.table(CLIENTS).schema().column_names:
         return []
-    conditions = [EqualTo("cluster_id", cluster_id)] if cluster_id else []
+    conditions: list[BooleanExpression] = [EqualTo("cluster_id", cluster_id)] if cluster_id else []
     conditions += [LessThanOrEqual("dt", until.isoformat())] if until else []
     condition = (
         And(*conditions)

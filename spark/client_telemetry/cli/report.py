@@ -14,6 +14,7 @@ import json
 import os
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -146,7 +147,9 @@ def _tell_converted(done: Converted, seconds: float) -> None:
         _say(f"  {count} lines look like an entry and are none: {reason}")
 
 
-def _run_stages(args: argparse.Namespace, days: list[str], cluster_id: str, release: str, target: str) -> int:
+def _run_stages(
+    args: argparse.Namespace, days: Sequence[str], cluster_id: str, release: str, target: str
+) -> int:
     lake, results = f"--lake={args.out / 'lake'}", args.out / "results"
 
     def run(stage: str, *arguments: str) -> dict[str, Any]:

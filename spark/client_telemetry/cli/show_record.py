@@ -10,10 +10,11 @@ import argparse
 import datetime as dt
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from client_telemetry.compatibility import apis
@@ -48,7 +49,7 @@ def records(raw: RawLocation, object_key: str) -> Iterator[dict[str, Any]]:
                 yield readable(message)
 
 
-def _decoded(parse, data: bytes, key: ObjectKey) -> Message | None:
+def _decoded(parse: Callable[[bytes, ObjectKey], Message], data: bytes, key: ObjectKey) -> Message | None:
     try:
         return parse(data, key)
     except UndecodableRecord:
@@ -57,7 +58,9 @@ def _decoded(parse, data: bytes, key: ObjectKey) -> Message | None:
 
 def readable(message: Message) -> dict[str, Any]:
     """Fields by name, those that are set and `sequence`: times as text, bytes as hex, the API's name in an ApiUse."""
-    fields = {"sequence": message.sequence} if "sequence" in message.DESCRIPTOR.fields_by_name else {}
+    fields: dict[str, Any] = {}
+    if "sequence" in message.DESCRIPTOR.fields_by_name:
+        fields["sequence"] = getattr(message, "sequence")  # noqa: B009 - only some messages have it
     for field, value in message.ListFields():
         fields[field.name] = (
             [_shown(field, each) for each in value] if field.is_repeated else _shown(field, value)
@@ -67,14 +70,14 @@ def readable(message: Message) -> dict[str, Any]:
     return fields
 
 
-def _named(use: dict[str, Any]) -> dict:
+def _named(use: dict[str, Any]) -> dict[str, Any]:
     # Zeros are not on the wire: Produce is API 0.
     key = use.get("api_key", 0)
     api = apis.by_key().get(key)
     return {"api": api.name if api else None, "api_key": key, "version": use.get("version", 0)} | use
 
 
-def _shown(field, value: object) -> object:
+def _shown(field: FieldDescriptor, value: Any) -> object:
     if isinstance(value, Message):
         return readable(value)
     if isinstance(value, bytes):

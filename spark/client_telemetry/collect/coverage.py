@@ -6,12 +6,12 @@ Missing manifests, holes in the sequence and drops are facts of coverage, never 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from client_telemetry.compatibility import broker_guess
 from client_telemetry.raw.errors import BadManifest
 from client_telemetry.raw.location import Arrived
-from client_telemetry.raw.manifest import Manifest, Reconciliation
+from client_telemetry.raw.manifest import Manifest, ManifestFile, Reconciliation
 from client_telemetry.raw.object_key import ObjectKey
 
 HOURS = range(24)
@@ -25,6 +25,22 @@ class ManifestRead:
     key: ObjectKey
     manifest: Manifest | None
     error: BadManifest | None = None
+
+
+class Decoded(Protocol):
+    """What decoding found in one object (decode/decoded_object.py)."""
+
+    status: str
+    error: str | None
+    sha256: str
+    rows: int
+    duplicates: int
+    undecodable: int
+    points: int
+    other_day: bool
+
+    @property
+    def records(self) -> int: ...
 
 
 def ledger(
@@ -110,11 +126,11 @@ _DECODED = ("status", "error", "records", "rows", "duplicates", "undecodable", "
 _FLAGS_OF_DECODE = ("digest_mismatch", "record_count_mismatch", "other_day")
 
 
-def _same(old: dict[str, Any], new: dict) -> bool:
+def _same(old: dict[str, Any], new: dict[str, Any]) -> bool:
     return all(old[name] == new[name] for name in ("bytes", "modified_at", "sha256"))
 
 
-def _flags(key: ObjectKey, each: Arrived, file, reported_hours: set[Any]) -> list[str]:
+def _flags(key: ObjectKey, each: Arrived, file: ManifestFile | None, reported_hours: set[Any]) -> list[str]:
     flags = []
     if key.incarnation is None:
         flags.append("name_not_by_contract")
@@ -126,8 +142,8 @@ def _flags(key: ObjectKey, each: Arrived, file, reported_hours: set[Any]) -> lis
     return sorted(flags)
 
 
-def with_decoded(row: dict[str, Any], decoded, stated_records: int | None) -> dict:
-    """A row of raw_objects after decoding. `decoded`: a DecodedObject."""
+def with_decoded(row: dict[str, Any], decoded: Decoded, stated_records: int | None) -> dict[str, Any]:
+    """A row of raw_objects after decoding."""
     flags = {flag for flag in row["flags"] if flag not in _FLAGS_OF_DECODE}
     if row["sha256"] is not None and decoded.sha256 != row["sha256"]:
         flags.add("digest_mismatch")
@@ -149,7 +165,7 @@ def with_decoded(row: dict[str, Any], decoded, stated_records: int | None) -> di
 
 def broker_hours(
     objects: Sequence[dict[str, Any]], manifests: Sequence[ManifestRead], day: dt.date
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """Rows of broker_hours: 24 for each broker that an object or manifest of the day names.
 
     `objects`: the day's rows of raw_objects."""
@@ -186,8 +202,8 @@ def broker_hours(
             for dataset, name in _DATASETS.items():
                 files = [f for m in good for f in m.files if f.dataset == dataset]
                 row[f"{name}_expected"] = sum(f.records for f in files) if good else None
-                read = [r["records"] for r in data if r["dataset"] == dataset]
-                row[f"{name}_read"] = None if any(n is None for n in read) else sum(read)
+                counts = [r["records"] for r in data if r["dataset"] == dataset]
+                row[f"{name}_read"] = None if any(n is None for n in counts) else sum(counts)
             found = set()
             if not good:
                 found.add("no_manifest")
@@ -310,9 +326,10 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[dict[str, A
     """Rows of brokers: one per incarnation that a manifest of the day tells of; of several manifests the last
     hour's wins, and what it does not tell comes from the hours before."""
     rows: dict[tuple[int, str], dict[str, Any]] = {}
-    readable = [read for read in manifests if read.manifest is not None]
-    for read in sorted(readable, key=lambda r: (r.key.hour, str(r.key))):
+    for read in sorted(manifests, key=lambda r: (r.key.hour, str(r.key))):
         manifest = read.manifest
+        if manifest is None:
+            continue
         moments = [*(f.max_time for f in manifest.files), manifest.alive_at]
         last = max((at for at in moments if at), default=None)
         reported = {

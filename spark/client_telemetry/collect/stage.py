@@ -29,6 +29,7 @@ from client_telemetry.pipeline.stage import (
 )
 from client_telemetry.raw.location import RawLocation
 from client_telemetry.sources import conversion
+from client_telemetry.sources.adapter import Conversion
 from client_telemetry.sources.stored_file import without_secrets
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
@@ -101,7 +102,7 @@ def collect(stage: Stage) -> Outcome:
     return _outcome(stage, decode_days, objects, hours, incarnations, late_rows, again)
 
 
-def _convert(stage: Stage) -> conversion.Conversion:
+def _convert(stage: Stage) -> Conversion:
     """What is new in the files of the source, as objects of the raw location."""
     try:
         source = conversion.declared(stage.arguments.source)

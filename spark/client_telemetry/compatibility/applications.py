@@ -88,8 +88,10 @@ def _cannot_send(identity: Identity, asked: Mapping[int, frozenset[int]]) -> str
     """The first request that this library version cannot have sent; empty if there is none."""
     newer = client_ranges.is_newer_than_known(identity)
     for key, versions in sorted(asked.items()):
-        row = client_ranges.of(identity.library, identity.version, key)
-        for version in sorted(versions) if row else ():
+        row = identity.version and client_ranges.of(identity.library, identity.version, key)
+        if not row:
+            continue
+        for version in sorted(versions):
             if client_ranges.can_send(version, row.versions, row.also_sends):
                 continue
             if not (newer and version > row.versions.max):

@@ -108,8 +108,8 @@ def shipped(release: str) -> tuple[Row, ...]:
     found = []
     for _, cells in knowledge.rows(served.FILE, served.COLUMNS):
         if cells[0] == release:
-            numbers = (int(text) for text in cells[3:7])
-            found.append(Row(int(cells[1]), cells[2], *numbers, cells[7], cells[8]))
+            first, second, third, fourth = map(int, cells[3:7])
+            found.append(Row(int(cells[1]), cells[2], first, second, third, fourth, cells[7], cells[8]))
     return tuple(sorted(found))
 
 

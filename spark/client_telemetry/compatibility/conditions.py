@@ -340,7 +340,12 @@ def _term(text: str) -> Term:
     if match := re.fullmatch(r"feature ([a-z.]+) (<|<=|=|>=|>) (\d+)", text):
         return FeatureLevel(match[1], match[2], int(match[3]))
     if match := re.fullmatch(r"(setting|broker_setting|event) (.+)", text):
-        return {"setting": Setting, "broker_setting": BrokerSetting, "event": Event}[match[1]](match[2])
+        made: dict[str, Callable[[str], Term]] = {
+            "setting": Setting,
+            "broker_setting": BrokerSetting,
+            "event": Event,
+        }
+        return made[match[1]](match[2])
     raise UnreadableCondition(
         f"{text!r} is no term; terms are: NAME in A,B or NAME not in A,B with {', '.join(_SETS)}; "
         "feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; event TEXT"

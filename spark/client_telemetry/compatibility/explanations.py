@@ -115,11 +115,11 @@ def sentence(case: Case, verdict: str, findings: list[Finding], not_known: tuple
         but = f" Not known: {'; '.join(unless)}." if unless else ""
         return f"{_why_safe(case, reasons)}.{but}"
     if verdict == INSUFFICIENT_EVIDENCE:
-        unless = [each for each in findings if each.could_be_met]
-        if unless and not any(each.verdict == INSUFFICIENT_EVIDENCE for each in findings):
+        open_ = [each for each in findings if each.could_be_met]
+        if open_ and not any(each.verdict == INSUFFICIENT_EVIDENCE for each in findings):
             conditions = [
                 f"Breaks if {each.condition}: {each.explanation}; settled by {each.settled_by}."
-                for each in unless
+                for each in open_
             ]
             return " ".join(conditions)
         return f"Not known: {not_known[0]}."

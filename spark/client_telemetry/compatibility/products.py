@@ -70,7 +70,9 @@ def by_client_id(client_id: str | None) -> Product | None:
 def named(name: str) -> Product | None:
     """The product of this name; None where no client id is known to be its own."""
     found = next((each for each in _ids() if each.product == name), None)
-    return found and Product(found.product, found.kind, found.library, found.brings_default_ids, None)
+    if found is None:
+        return None
+    return Product(found.product, found.kind, found.library, found.brings_default_ids, None)
 
 
 @cache

@@ -86,7 +86,8 @@ def _meanwhile(
     evidence: ClientEvidence, upgraded: ClientVerdict, from_release: str, to_release: str
 ) -> list[str]:
     """What must not change between the upgrade and the way back."""
-    identity, sentences = software.identify(evidence), []
+    identity = software.identify(evidence)
+    sentences: list[str] = []
     if identity is None:
         return sentences
     if "group_consumer" in upgraded.roles and _could_change_its_group(identity, from_release, to_release):

@@ -1,5 +1,6 @@
 """What a worker tells the driver of the objects that it decoded."""
 
+import builtins
 from dataclasses import dataclass, field
 
 
@@ -24,7 +25,7 @@ class DecodedObject:
     sequences: dict[str, tuple[int, int]] = field(default_factory=dict)
     slow_pushes: int = field(default=0, repr=False)
 
-    def note(self, incarnation: bytes, first: int, last: int) -> None:
+    def note(self, incarnation: builtins.bytes, first: int, last: int) -> None:
         """Sequences of records that became rows."""
         name = incarnation.hex()
         known_first, known_last = self.sequences.get(name, (first, last))

@@ -81,7 +81,7 @@ def _api_uses(uses: Sequence[ApiUse]) -> list[tuple[Any, ...]]:
     return [_added_up(list(same)) for _, same in groupby(rows, key=itemgetter(0, 1))]
 
 
-def _added_up(rows: Sequence[tuple[Any, ...]]) -> tuple:
+def _added_up(rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:
     pair, requests, rejected, first, last = rows[0][:2], *zip(*(row[2:] for row in rows), strict=True)
     return (
         *pair,

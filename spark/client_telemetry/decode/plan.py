@@ -7,7 +7,7 @@ in worker.py.
 import heapq
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -34,7 +34,7 @@ _TASK_BYTES = 64 * 2**20
 def decode_objects(
     spark: SparkSession,
     groups: Sequence[Sequence[tuple[str, int]]],
-    read: Callable[[str], object],
+    read: Callable[[str], BinaryIO],
     places: dict[str, TablePlace],
 ) -> list[TaskResult]:
     """Decode objects in Spark's Python workers.
@@ -90,7 +90,7 @@ def groups_that_may_overlap(objects: Sequence[dict[str, Any]]) -> list[list[tupl
             groups.append([(row["object_key"], row["bytes"]) for row in rows])
             continue
         group: list[dict[str, Any]] = []
-        last = None
+        last: tuple[Any, ...] | None = None
         for row in sorted(
             rows, key=lambda r: (r["broker_incarnation"], r["first_sequence"], r["last_sequence"])
         ):
@@ -100,7 +100,7 @@ def groups_that_may_overlap(objects: Sequence[dict[str, Any]]) -> list[list[tupl
                 group = []
             group.append(row)
             end = (row["broker_incarnation"], row["last_sequence"])
-            last = end if apart else max(last, end)
+            last = end if last is None or apart else max(last, end)
         groups.append([(r["object_key"], r["bytes"]) for r in group])
     return groups
 
@@ -128,11 +128,11 @@ def groups_that_do_overlap(
     for span in spans.values():
         span.sort()
         _, reach, owner = span[0]
-        for first, last, group in span[1:]:
+        for first, end_of, number in span[1:]:
             if first <= reach:
-                parent[root(group)] = root(owner)
-            if last > reach:
-                reach, owner = last, group
+                parent[root(number)] = root(owner)
+            if end_of > reach:
+                reach, owner = end_of, number
     merged: dict[int, list[tuple[str, int]]] = {}
     for i, group in enumerate(groups):
         merged.setdefault(root(i), []).extend(group)

@@ -25,6 +25,7 @@ from client_telemetry.expectations import (
     raw_objects,
     undecodable_records,
 )
+from client_telemetry.lake.branch import Branch
 from client_telemetry.lake.writer import DataFile, TablePlace
 from client_telemetry.pipeline.stage import (
     BadArguments,
@@ -81,7 +82,8 @@ def decode(stage: Stage) -> Outcome:
                 {"cluster_id": cluster, "dt": read.key.dt},
             )
             file.add([quarantine_row(read.key, 0, data, len(data), read.error)])
-            files.setdefault(UNDECODABLE_RECORDS.name, []).append(file.close())
+            if url := file.close():
+                files.setdefault(UNDECODABLE_RECORDS.name, []).append(url)
 
     closed, hours = [], []
     for day in days:
@@ -96,8 +98,8 @@ def decode(stage: Stage) -> Outcome:
         hours += broker_hours(rows, good, day)
 
     where = {"cluster_id": cluster, "dt": days}
-    for table in DECODED_TABLES:
-        branch.replace_files(table, files.get(table.name, []), **where)
+    for decoded_table in DECODED_TABLES:
+        branch.replace_files(decoded_table, files.get(decoded_table.name, []), **where)
     branch.replace_rows(RAW_OBJECTS, closed, **where)
     branch.replace_rows(BROKER_HOURS, hours, **where)
 
@@ -124,7 +126,7 @@ def decode(stage: Stage) -> Outcome:
 
 
 def _decode_all(
-    stage: Stage, raw: RawLocation, objects: list[dict], places: dict[str, TablePlace]
+    stage: Stage, raw: RawLocation, objects: list[dict[str, Any]], places: dict[str, TablePlace]
 ) -> list[TaskResult]:
     """Decode, and once more in larger groups while objects of different groups turn out to share records. The
     files of a discarded attempt are never registered."""
@@ -141,16 +143,20 @@ def _decode_all(
 
 
 def _counts(
-    stage: Stage, branch, where: dict[str, Any], ledger: list[dict], unreadable_manifests: int
+    stage: Stage,
+    branch: Branch,
+    where: dict[str, Any],
+    ledger: list[dict[str, Any]],
+    unreadable_manifests: int,
 ) -> dict[str, int]:
     def total(column: str, dataset: str | None = None) -> int:
         return sum(row[column] or 0 for row in ledger if dataset in (None, row["dataset"]))
 
-    points = (
+    (points,) = (
         branch.read(CLIENT_PUSHES)
         .where(stage.condition(where))
         .selectExpr("coalesce(sum(points), 0) as numbers", "coalesce(sum(histogram_points), 0) as histograms")
-        .first()
+        .collect()
     )
     return {
         "records": total("records") + unreadable_manifests,

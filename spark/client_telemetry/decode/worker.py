@@ -8,6 +8,7 @@ import datetime as dt
 import gc
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -47,7 +48,7 @@ class Worker:
     """
 
     def __init__(
-        self, read: Callable[[str], object], places: Mapping[str, TablePlace], *, compiled: bool = True
+        self, read: Callable[[str], BinaryIO], places: Mapping[str, TablePlace], *, compiled: bool = True
     ):
         self._read = read
         self._places = places
@@ -142,7 +143,7 @@ class Worker:
         is_push = key.dataset == "client_pushes"
         done.slow_pushes += is_push
         try:
-            message = (parse_client_push if is_push else parse_connection_event)(record.data, key)
+            message: Any = (parse_client_push if is_push else parse_connection_event)(record.data, key)
             if seen.has(message.incarnation, message.sequence):
                 done.duplicates += 1
                 return

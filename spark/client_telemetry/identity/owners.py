@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import get_type_hints
+from typing import Any, get_type_hints
 
 import yaml
 
@@ -106,10 +106,9 @@ def _rule(number: int, entry: object) -> OwnerRule:
         raise BadOwnerRule(
             f"{where} has no pattern and would match every client; if that is meant, write principal: '.*'"
         )
-    return OwnerRule(
-        **{key: value for key, value in entry.items() if key in _TEXTS},
-        **{key: _pattern(where, key, value) for key, value in entry.items() if key in _PATTERNS},
-    )
+    texts: dict[str, Any] = {key: value for key, value in entry.items() if key in _TEXTS}
+    patterns = {key: _pattern(where, key, value) for key, value in entry.items() if key in _PATTERNS}
+    return OwnerRule(**texts | patterns)
 
 
 def _pattern(where: str, key: str, value: str) -> re.Pattern[str]:

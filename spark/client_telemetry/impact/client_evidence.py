@@ -30,13 +30,14 @@ def connection_counts(connections: DataFrame, asked: Question) -> tuple[int, int
         F.max(_counts(asked) & _unidentified()).alias("unidentified"),
         _stands_for(),
     )
-    counted, unidentified, all_ = each.agg(
+    (row,) = each.agg(
         *(
             F.coalesce(F.sum(F.when(which, F.col("stands_for"))), F.lit(0))
             for which in (F.col("counted"), F.col("unidentified") & ~F.col("counted"), F.lit(True))
         )
-    ).first()
-    return counted, unidentified, all_ - counted - unidentified
+    ).collect()
+    counted, unidentified, every = row
+    return counted, unidentified, every - counted - unidentified
 
 
 def connections_by_software(connections: DataFrame, asked: Question) -> dict[tuple[str, str], int]:

@@ -51,9 +51,9 @@ def question(
         source, target = upgrade(source, to_release)
     except UnusableRelease as error:
         raise NoSuchQuestion(str(error)) from error
-    declared = sorted({_declared(row) for row in released if source in _can_be(row)})
+    declared = sorted({str(_declared(row)) for row in released if source in _can_be(row)})
     if not declared:
-        seen = ", ".join(sorted({_declared(row) for row in released}))
+        seen = ", ".join(sorted({str(_declared(row)) for row in released}))
         raise NoSuchQuestion(f"no broker ran {source} on {_days(days)}; brokers ran {seen}")
     until, reason = _until(source, brokers)
     return Question(cluster_id, source, target, tuple(days), until, reason, tuple(declared))
@@ -75,7 +75,7 @@ def _current_release(brokers: Sequence[dict[str, Any]]) -> str:
         )
     (possible,) = set(releases.values())
     if len(possible) > 1:
-        run = ", ".join(sorted({_declared(row) for row in latest.values()}))
+        run = ", ".join(sorted({str(_declared(row)) for row in latest.values()}))
         raise NoSuchQuestion(
             f"the brokers run {run}, which can be {', '.join(possible[:-1])} or {possible[-1]}: "
             "say which one to upgrade from (--from)"

@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
+from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.pandas.types import to_arrow_type
-from pyspark.sql.types import ArrayType, StructField, StructType
+from pyspark.sql.types import ArrayType, DataType, StructField, StructType
 
 from client_telemetry.compatibility import (
     ApiUse,
@@ -42,6 +43,8 @@ from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 MAX_RECORDS = 16
 MOST_IN_MEMORY = 10_000
 """Verdicts of about 10 kB each."""
+# PySpark's overloads do not know a function of arrays that is given with its type.
+_arrow_udf: Callable[[Callable[..., Any], DataType], Callable[..., Column]] = arrow_udf  # type: ignore[assignment]
 _OF_THE_PROFILE = ("owner", "owner_contact", *(column.name for column in APPLICATION))
 _OF_THE_CLIENT = (
     *_OF_THE_PROFILE,
@@ -128,7 +131,7 @@ def judged(
     alike = with_others.withColumn("alike", decides).drop("declared").persist()
     # A part for each worker and none more: each starts with an empty memory of what it knows of libraries and releases.
     distinct = alike.select("alike").distinct().repartition(_workers(alike.sparkSession), "alike")
-    found = distinct.withColumn("judged", F.arrow_udf(verdicts, _JUDGED)("alike")).persist()
+    found = distinct.withColumn("judged", _arrow_udf(verdicts, _JUDGED)("alike")).persist()
     return JudgedClients(alike, found, found.count() <= MOST_IN_MEMORY)
 
 
@@ -304,8 +307,8 @@ def _what_decides(mechanisms: Mapping[str, tuple[str, ...]], scram_users: frozen
     return F.struct(
         "client_software_name",
         "client_software_version",
-        F.arrow_udf(_default_client_ids(), STRING)("client_id").alias("client_id"),
-        F.arrow_udf(_products(), STRING)("client_id").alias("product"),
+        _arrow_udf(_default_client_ids(), STRING)("client_id").alias("client_id"),
+        _arrow_udf(_products(), STRING)("client_id").alias("product"),
         F.transform(
             F.coalesce("uses", F.array()),
             lambda use: F.array(

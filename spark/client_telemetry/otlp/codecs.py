@@ -50,8 +50,11 @@ DEFAULT_LIMITS = Limits()
 
 
 class _Frame(Protocol):
-    eof: bool
-    unused_data: bytes
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
 
     def decompress(self, data: bytes, /) -> bytes: ...
 
@@ -76,7 +79,7 @@ def decompress(data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> byte
         return _decompress_frames(data, lz4.frame.LZ4FrameDecompressor, limit)
     if codec == ZSTD:
         # Frames of Kafka clients have no content size: only the streaming interface reads them.
-        return _decompress_frames(data, zstandard.ZstdDecompressor().decompressobj, limit)
+        return _decompress_frames(data, lambda: zstandard.ZstdDecompressor().decompressobj(), limit)
     raise UnknownCodec(f"compression type {codec}")
 
 

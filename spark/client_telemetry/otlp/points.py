@@ -66,7 +66,7 @@ class HistogramPoint(NamedTuple):
     attributes: dict[str, str]
     start_time_ns: int | None
     time_ns: int | None
-    count: int
+    count: int  # type: ignore[assignment]  # hides tuple.count, which nobody needs of a point
     sum: float | None
     min: float | None = None
     max: float | None = None

@@ -7,7 +7,7 @@ with ExportMetricsServiceRequest).
 from collections.abc import Iterable
 from typing import Any
 
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 from opentelemetry.proto.metrics.v1.metrics_pb2 import (
     ExponentialHistogram,
     Histogram,
@@ -102,7 +102,8 @@ def _decode_metric(metric: Metric, resource_index: int, decoded: DecodedPayload)
 def _numbers(points: Iterable[NumberDataPoint], shared: tuple[Any, ...]) -> Iterable[NumberPoint]:
     index, resource_index, name, kind, temporality, is_monotonic = shared
     for i, point in enumerate(points):
-        value, value_int = point.as_double, None
+        value: float | None = point.as_double
+        value_int = None
         if not value:  # 0.0, an integer or nothing; asking which costs as much as the rest of the point
             which = point.WhichOneof("value")
             value_int = point.as_int if which == "as_int" else None
@@ -164,7 +165,7 @@ def _summaries(data: Summary, index: int, resource_index: int, name: str) -> Ite
         )
 
 
-def _shared(point, index: int, resource_index: int, name: str) -> dict[str, Any]:
+def _shared(point: Any, index: int, resource_index: int, name: str) -> dict[str, Any]:
     return {
         "point_index": index,
         "resource_index": resource_index,
@@ -176,7 +177,7 @@ def _shared(point, index: int, resource_index: int, name: str) -> dict[str, Any]
     }
 
 
-def _optional(point, *fields: str) -> dict[str, Any]:
+def _optional(point: Message, *fields: str) -> dict[str, Any]:
     return {field: getattr(point, field) if point.HasField(field) else None for field in fields}
 
 

@@ -9,6 +9,7 @@ everything where these packages were built without functions for others to call.
 import ctypes
 from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import Any
 
 import google_crc32c
 import numpy as np
@@ -43,11 +44,12 @@ def _library(module: str) -> ctypes.CDLL | None:
 
 def _address(library: ctypes.CDLL | None, function: str) -> int:
     """0 where there is no such function for others to call."""
-    return ctypes.cast(getattr(library, function, None), ctypes.c_void_p).value or 0
+    found: Any = getattr(library, function, None)
+    return ctypes.cast(found, ctypes.c_void_p).value or 0
 
 
 def _zstd_context(library: ctypes.CDLL | None) -> int:
-    if not _address(library, "ZSTD_createDCtx"):
+    if library is None or not _address(library, "ZSTD_createDCtx"):
         return 0
     library.ZSTD_createDCtx.restype = ctypes.c_void_p
     return library.ZSTD_createDCtx() or 0

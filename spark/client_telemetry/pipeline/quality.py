@@ -11,6 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -47,7 +48,7 @@ def import_in_background() -> None:
     threading.Thread(target=_great_expectations, daemon=True).start()
 
 
-def _great_expectations():
+def _great_expectations() -> Any:
     logging.getLogger("great_expectations").setLevel(logging.WARNING)
     import great_expectations
 
@@ -58,7 +59,8 @@ def measure(slice_: DataFrame, suite: Suite, facts: Mapping[str, float]) -> dict
     """The number behind each rule, by rule name, and `rows`: one Spark query, whatever the number of rules."""
     values = {rule.name: rule.value.format(**facts) for rule in suite.all_rules}
     numbers = slice_.agg(F.count("*").alias("rows"), *[F.expr(v).alias(n) for n, v in values.items()])
-    return numbers.first().asDict()
+    (row,) = numbers.collect()
+    return row.asDict()
 
 
 def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
@@ -66,7 +68,7 @@ def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
     import pandas
 
     gx = _great_expectations()
-    rows = int(numbers["rows"])
+    rows = int(numbers["rows"] or 0)
     frame = pandas.DataFrame({rule.name: [_judged(rule, numbers)] for rule in suite.all_rules})
     checks = gx.ExpectationSuite(
         name=suite.table.name,
@@ -109,7 +111,7 @@ def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
 
 
 @cache
-def _numbers_of_a_slice():
+def _numbers_of_a_slice() -> Any:
     """Great Expectations' handle for a frame that is given later; making a context takes longer than a suite."""
     context = _great_expectations().get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
@@ -40,7 +41,7 @@ class BadArguments(Exception):
 
 
 class _Parser(argparse.ArgumentParser):
-    def error(self, message: str):
+    def error(self, message: str) -> NoReturn:
         raise BadArguments(message)
 
 
@@ -50,7 +51,7 @@ class Outcome:
 
     message: str
     counts: dict[str, int] = field(default_factory=dict)
-    details: dict[str, object] = field(default_factory=dict)
+    details: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass
@@ -59,7 +60,7 @@ class Slice:
 
     suite: Suite
     where: dict[str, object]
-    facts: dict[str, float] = field(default_factory=dict)
+    facts: Mapping[str, float] = field(default_factory=dict)
 
 
 def day(text: str) -> dt.date:
@@ -109,7 +110,9 @@ def spark_session(stage: str, lake: str) -> SparkSession:
         session = SparkSession.builder.getOrCreate()
     else:
         builder = SparkSession.builder.appName(f"client-telemetry {stage}")
-        session = builder.config(map=spark_settings_at_start()).getOrCreate()
+        for name, value in spark_settings_at_start().items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
     if session.conf.get(CATALOG_SETTING, None) is None or active is not None:
         for name, value in settings.items():
             session.conf.set(name, value)
@@ -189,7 +192,7 @@ class Stage:
             raise quality.GateFailed(failure)
         branch.publish(self.cluster, self.run_id, self.name, days_written)
         tables = (slice_.suite.table.name for slice_ in slices)
-        return {table: found["rows"] for table, found in zip(tables, numbers, strict=True)}
+        return {table: int(found["rows"] or 0) for table, found in zip(tables, numbers, strict=True)}
 
 
 def run(

@@ -10,6 +10,7 @@ task. So pyspark is imported from where it is installed, if it is.
 """
 
 import sys
+from collections.abc import Callable
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -26,4 +27,5 @@ from client_telemetry.decode.worker import leave_imports_alone  # noqa: E402
 leave_imports_alone()
 
 if __name__ == "__main__":
-    manager()
+    run: Callable[[], None] = manager
+    run()

@@ -7,6 +7,8 @@ import datetime as dt
 from importlib.metadata import version
 from typing import Any
 
+from pyspark.sql import DataFrame
+
 from client_telemetry.compatibility import knowledge
 from client_telemetry.pipeline import stages
 from client_telemetry.pipeline.stage import Outcome, Stage, days, parser, run
@@ -51,7 +53,7 @@ def publish_fleet(stage: Stage) -> Outcome:
         pages[day] = _publish_day(stage, day, snapshots, processed)
     last = max(pages)
     page, sentence = pages[last]
-    details = {"page": page, "sentence": sentence}
+    details: dict[str, object] = {"page": page, "sentence": sentence}
     return Outcome(f"publish_fleet: {last}: {sentence}\n{page}", {"pages": len(pages)}, details)
 
 
@@ -72,7 +74,7 @@ def _publish_day(
         for row in given_instances(connections).collect()
         if bytes(row["client_instance_id"]) not in pushed
     ]
-    seen = {client_key(row): row for row in of_clients(connections).collect()}
+    seen = {client_key(row.asDict()): row for row in of_clients(connections).collect()}
     fleet = build_fleet_day(
         day,
         clients,
@@ -101,14 +103,14 @@ def _publish_day(
         return place.shown(folder / PAGE), fleet.sentence
 
 
-def _of_the_day(stage: Stage, table: Table, day: dt.date, snapshots: dict[str, int]):
+def _of_the_day(stage: Stage, table: Table, day: dt.date, snapshots: dict[str, int]) -> DataFrame:
     where = stage.condition({"cluster_id": stage.cluster, "dt": day})
     return stage.lake.read(table, snapshots[table.name]).where(where)
 
 
 def _instances(
     stage: Stage, day: dt.date, sessions: list[dict[str, Any]], snapshots: dict[str, int]
-) -> list[dict]:
+) -> list[dict[str, Any]]:
     """Rows of `client_sessions` with the metrics that each instance delivered."""
     standard = [metric for metrics in standard_metrics().values() for metric in metrics]
     points, histograms = (
@@ -126,8 +128,8 @@ def _instances(
     for frame in (application_metrics(points, histograms), streams_labels(points)):
         for row in frame.collect():
             more.setdefault(bytes(row["client_instance_id"]), {}).update(row.asDict())
-    nothing = {"metrics": [], "metric_families": []}
-    without = {name: [] for name in LABELS}
+    nothing: dict[str, Any] = {"metrics": [], "metric_families": []}
+    without: dict[str, Any] = {name: [] for name in LABELS}
     return [
         {
             **row,

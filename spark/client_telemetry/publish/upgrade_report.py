@@ -55,7 +55,7 @@ def publish(stage: Stage) -> Outcome:
     with published_place(args.publish, "upgrade_impact") as place:
         page = place.shown(write_report(report, place.root) / "index.html")
     counts = dict(report.counts)
-    details = {"report": page, "sentence": report.sentence, "verdicts": counts}
+    details: dict[str, object] = {"report": page, "sentence": report.sentence, "verdicts": counts}
     return Outcome(f"publish: {report.sentence}\n{page}", counts, details)
 
 
@@ -65,7 +65,7 @@ def _days(question: dict[str, Any]) -> list[dt.date]:
     return [first + dt.timedelta(days=n) for n in range((last - first).days + 1)]
 
 
-def _latest_results(stage: Stage, question: dict[str, Any]) -> list[dict]:
+def _latest_results(stage: Stage, question: dict[str, Any]) -> list[dict[str, Any]]:
     """What the gates found last about each slice that the report rests on."""
     latest: dict[tuple[Any, ...], dict[str, Any]] = {}
     rows = stage.lake.rows(QUALITY_RESULTS, cluster_id=stage.cluster, dt=_days(question))

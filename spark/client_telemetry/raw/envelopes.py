@@ -108,7 +108,7 @@ def _parse(message: type[_Record], data: bytes) -> _Record:
     except DecodeError as error:
         lenient = _with_bytes_for_strings(message.DESCRIPTOR.name)
         try:
-            record = lenient.FromString(data)
+            record: Any = lenient.FromString(data)
         except DecodeError:
             raise NotProtobuf(str(error)) from None
         raise InvalidUtf8(
@@ -147,7 +147,7 @@ def _invalid_strings(record: Message, path: str = "") -> list[str]:
 
 
 def _contract_fields(record: Message) -> list[Any]:
-    return raw_dump_v1_pb2.DESCRIPTOR.message_types_by_name[record.DESCRIPTOR.name].fields
+    return list(raw_dump_v1_pb2.DESCRIPTOR.message_types_by_name[record.DESCRIPTOR.name].fields)
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -8,7 +8,7 @@ Reading and writing the objects themselves is not here.
 import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 from client_telemetry.raw.errors import BadObjectKey
 
@@ -89,7 +89,7 @@ def parse_object_key(key: str) -> ObjectKey:
     incarnation, first, last = _read_file_name(dataset, file_name)
     return ObjectKey(
         prefix=match["prefix"],
-        dataset=dataset,
+        dataset=cast(Dataset, dataset),
         cluster_id=match["cluster_id"],
         dt=dt,
         hour=int(match["hour"]),

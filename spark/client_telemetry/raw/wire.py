@@ -11,6 +11,8 @@ numba keeps compiled code in `__pycache__` beside a function's module and notice
 a change here, `make install` compiles again.
 """
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 from llvmlite import ir
@@ -26,7 +28,7 @@ _FOLD = np.uint64(32)
 _HIGH_BITS = np.uint64(0x8080808080808080)
 
 
-def compiled(signature: types.Type | str):
+def compiled(signature: Any):
     """Compile a function for these types when its module is imported, or load what was compiled before."""
     return njit(signature, cache=True, nogil=True, error_model="numpy")
 

@@ -5,11 +5,11 @@ import json
 import struct
 import tempfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
-from typing import Any, BinaryIO, Literal, NamedTuple, Self
+from typing import Any, BinaryIO, Literal, NamedTuple, Self, cast
 
 import google_crc32c
 import zstandard
@@ -91,7 +91,7 @@ class DumpWriter:
         self._files: list[tuple[datetime, dict[str, Any]]] = []
         self._hours: dict[datetime, dict[str, Any]] = {}
         if continues is not None:
-            self._next_sequence.update(continues.next_sequences)
+            self._next_sequence.update(cast(Mapping[RecordDataset, int], continues.next_sequences))
             hours = (_hour_of(datetime.fromisoformat(file["min_time"])) for file in continues.files)
             self._files = list(zip(hours, continues.files, strict=True))
 
@@ -127,7 +127,10 @@ class DumpWriter:
 
     def continued(self) -> Continued:
         """What a writer of later records of the incarnation goes on with; after `close`."""
-        return Continued(dict(self._next_sequence), [file for _, file in self._files])
+        return Continued(
+            {str(dataset): number for dataset, number in self._next_sequence.items()},
+            [file for _, file in self._files],
+        )
 
     def __enter__(self) -> Self:
         return self
@@ -222,11 +225,12 @@ class _OpenObject:
         self.records = 0
         self.began = self.min_time = self.max_time = time
         self.spool: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - closed by finish
-        self._compressor = {
+        compressors: dict[str, Callable[[], Any]] = {
             ".zst": lambda: zstandard.ZstdCompressor(level=3).compressobj(),
             ".gz": lambda: zlib.compressobj(wbits=31),
             ".bin": lambda: None,
-        }[ending]()
+        }
+        self._compressor = compressors[ending]()
 
     def takes(self, time: datetime, max_bytes: int) -> bool:
         return (

@@ -1,7 +1,7 @@
 """Inline SVG of the page: bars of clients by outcome, and the strip of broker hours. Colours and patterns are in
 page.css by class; widths are attributes, since the page's policy forbids style attributes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from markupsafe import Markup
@@ -117,7 +117,7 @@ def coverage_strip(
     drawn = STRIP_WIDTH - LABEL_WIDTH
     height = ROW_HEIGHT * len(coverage.broker_ids)
 
-    def x(moment) -> float:
+    def x(moment: datetime) -> float:
         return LABEL_WIDTH + drawn * ((moment - coverage.first_hour) / span)
 
     rows = {broker_id: ROW_HEIGHT * index for index, broker_id in enumerate(coverage.broker_ids)}
@@ -152,7 +152,7 @@ def _words(run: CoverageRun) -> str:
     return f"broker {run.broker_id}, {run.start:%Y-%m-%d %H:%M} to {run.end:%Y-%m-%d %H:%M}: {what}"
 
 
-def _ticks(coverage: Coverage, x, height: int) -> list[str]:
+def _ticks(coverage: Coverage, x: Callable[[datetime], float], height: int) -> list[str]:
     """At most some ten labels."""
     span = coverage.end_hour - coverage.first_hour
     days = span / timedelta(days=1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from operator import itemgetter
 
 from client_telemetry.reports.upgrade.model import BrokerIncarnation, BrokersOfRelease, ClusterState
 from client_telemetry.reports.versions import version_order
@@ -11,16 +12,17 @@ def cluster_states(brokers: Iterable[BrokerIncarnation]) -> tuple[ClusterState, 
     """The first state has what each broker ran first; then one for each start of a broker on another release than
     before. Incarnations that do not tell when they started are left out."""
     starts = sorted(
-        (broker for broker in brokers if broker.started_at), key=lambda b: (b.started_at, b.broker_id)
+        ((broker.started_at, broker.broker_id, broker) for broker in brokers if broker.started_at),
+        key=itemgetter(0, 1),
     )
     running: dict[int, str] = {}
-    for broker in starts:
-        running.setdefault(broker.broker_id, release(broker))
-    states = [_state(starts[0].started_at, running)] if starts else []
-    for broker in starts:
-        if running[broker.broker_id] != release(broker):
-            running[broker.broker_id] = release(broker)
-            states.append(_state(broker.started_at, running))
+    for _, broker_id, broker in starts:
+        running.setdefault(broker_id, release(broker))
+    states = [_state(starts[0][0], running)] if starts else []
+    for started_at, broker_id, broker in starts:
+        if running[broker_id] != release(broker):
+            running[broker_id] = release(broker)
+            states.append(_state(started_at, running))
     return tuple(states)
 
 

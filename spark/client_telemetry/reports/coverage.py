@@ -45,7 +45,7 @@ def coverage(
     if evidence_until is not None:
         end = max(first, min(end, _hour_end(evidence_until)))
     rows = list(hour_rows)
-    known = {
+    known: dict[tuple[int, datetime], tuple[str, ...]] = {
         (row["broker_id"], datetime.combine(row["dt"], time(row["hour"]), UTC)): tuple(row["completeness"])
         for row in rows
     }
@@ -144,7 +144,7 @@ def _window_sentences(seen: Coverage) -> list[str]:
         return []
     windows: dict[tuple[datetime, datetime], list[int]] = {}
     for window in seen.watched:
-        minutes = tuple(moment.replace(second=0) for moment in (window.start, window.end))
+        minutes = (window.start.replace(second=0), window.end.replace(second=0))
         windows.setdefault(minutes, []).append(window.broker_id)
     sentences = []
     for (start, end), brokers in sorted(windows.items())[:MAX_WINDOWS]:
@@ -216,7 +216,9 @@ def _hour_end(moment: datetime) -> datetime:
     return start if start == moment else start + HOUR
 
 
-def _runs(broker_id: int, first: datetime, end: datetime, known: Mapping[str, Any]) -> list[CoverageRun]:
+def _runs(
+    broker_id: int, first: datetime, end: datetime, known: Mapping[tuple[int, datetime], tuple[str, ...]]
+) -> list[CoverageRun]:
     runs: list[CoverageRun] = []
     for index in range((end - first) // HOUR):
         hour = first + index * HOUR

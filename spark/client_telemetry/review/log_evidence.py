@@ -192,8 +192,10 @@ class _Reading:
                         is_last,
                     )
                 )
-                if incarnation.features:
-                    found.features.append(FeatureLevels(span.since, incarnation.features))
+                found.features += [
+                    FeatureLevels(nanos / 1e9, levels, span.incarnation)
+                    for nanos, levels in incarnation.features
+                ]
             log = _RequestLog(
                 spans, found.slot_seconds, self._zone, {(e.host, e.port) for e in broker.endpoints}
             )

@@ -1,6 +1,7 @@
 """Distinct rows of a few columns, numbered by compiled code; values as their places in sorted order; lists of these."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +20,7 @@ def distinct_rows(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     booleans, integers of at most 32 bits, or dictionaries of these.
     """
     columns = (each for column in table.columns for each in _codes(column))
-    differing = [each for each in columns if (each != each[:1]).any()]
+    differing: list[Any] = [each for each in columns if (each != each[:1]).any()]
     keys = np.empty((len(table), len(differing)), np.int32)
     for place in range(len(differing)):
         keys[:, place], differing[place] = differing[place], None

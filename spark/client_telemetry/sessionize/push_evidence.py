@@ -149,8 +149,10 @@ def _together(parts: list[Pushes], row_of: np.ndarray) -> np.ndarray:
     """PUSH of all parts, with the rows of the added up groups. Parts lose theirs one by one: there may be millions."""
     pushes = np.empty(sum(len(part.each) for part in parts), PUSH)
     at = first = 0
-    for i, part in enumerate(parts):
-        parts[i] = None
+    rest = list(reversed(parts))
+    parts.clear()
+    while rest:
+        part = rest.pop()
         its = pushes[at : at + len(part.each)]
         its[:] = part.each
         its["group"] = row_of[first + its["group"]]

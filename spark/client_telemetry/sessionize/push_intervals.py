@@ -3,6 +3,8 @@
 The rules stand in tables/client_sessions.py.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import from_dtype, njit, types
 
@@ -131,7 +133,7 @@ def _sort(pushes, traits, bounds, order, scratch):
         _merge_runs(pushes, traits, order, bounds[instance], bounds[instance + 1], scratch)
 
 
-def gap_ms(interval_ms):
+def gap_ms(interval_ms: Any) -> Any:
     """How long a silence is a gap; the interval is 0 if not known. Of one number or of an array."""
     return np.maximum(MIN_GAP_MS, 3 * (interval_ms + LARGEST_PUSH_INTERVAL_MS * (interval_ms == 0)))
 

@@ -38,7 +38,7 @@ def client_sessions(
     """
     spark = brokers.sparkSession
     today = [file for file in pushes if file.dt == day]
-    before = [file for file in pushes if first_day(day) <= file.dt < day]
+    before = [file for file in pushes if file.dt is not None and first_day(day) <= file.dt < day]
     reads = [(True, files) for files in share_out(today)] + [(False, files) for files in share_out(before)]
     ends = share_out([file for file in connections if file.dt == day])
     tasks = 1 + sum(file.rows for file in today) // _PUSHES_AT_ONCE
@@ -54,7 +54,7 @@ def client_sessions(
         today, files = reads[task]
         return read(files, today, tasks)
 
-    def look_at_instances(pieces: Iterator[object]) -> Pieces:
+    def look_at_instances(pieces: Iterator[Any]) -> Pieces:
         from client_telemetry.sessionize.connection_ends import by_port
         from client_telemetry.sessionize.push_evidence import sessions_of
 

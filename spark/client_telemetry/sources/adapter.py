@@ -48,8 +48,11 @@ class Conversion:
 class Adapter(Protocol):
     """`formats`: what `format` of a source may be. `options`: which of `release` and `zone` it takes."""
 
-    formats: tuple[str, ...]
-    options: frozenset[str]
+    @property
+    def formats(self) -> tuple[str, ...]: ...
+
+    @property
+    def options(self) -> frozenset[str]: ...
 
     def form(self, source: Source) -> Form:
         """How messages follow each other in the files."""

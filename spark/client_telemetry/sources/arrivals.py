@@ -61,7 +61,7 @@ class Arrivals:
 
     def __init__(self, root: str | Path) -> None:
         self.root = DumpRoot(root, _RECORDS)
-        records = (json.loads(self.root.read(name)) for name in self.root.names(_RECORDS))
+        records = (json.loads(self.root.read(name) or b"[]") for name in self.root.names(_RECORDS))
         known = [_Taken(*each) for record in records for each in record]
         self.is_first = not known
         self._as_they_lay = {each[:3] for each in known}

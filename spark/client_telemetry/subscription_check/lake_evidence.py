@@ -151,19 +151,19 @@ def observed_instances(
     points: dict[object, int] = defaultdict(int)
     for row in share_rows:
         client = row["client"]
-        key: object = _client(client) if client else bytes(row["client_instance_id"])
+        whose: object = _client(client) if client else bytes(row["client_instance_id"])
         name = client["client_software_name"] if client else names.get(bytes(row["client_instance_id"]))
         repeated = _REPEATED_RESOURCE_BYTES if name == JAVA_NAME else 0
         weight = row["points"] * (_POINT_BYTES + len(row["metric"].encode()) + repeated) + row["label_bytes"]
-        shares[key][row["metric"]] = (row["points"], weight)
-        points[key] += row["points"]
+        shares[whose][row["metric"]] = (row["points"], weight)
+        points[whose] += row["points"]
     connections = {(_client(row), row["client_address"]): row for row in connected_rows}
     found = []
     for row in pushing_rows:
         first, client = row["first"], _client(row["first"])
         instance_id = bytes(row["client_instance_id"])
-        key = instance_id if instance_id in shares else client
-        part = row["points"] / points[key] if points[key] else 0.0
+        known_by: object = instance_id if instance_id in shares else client
+        part = row["points"] / points[known_by] if points[known_by] else 0.0
         rejected = row["rejected_pushes"]
         found.append(
             ObservedInstance(
@@ -253,7 +253,7 @@ def _instance(row: Mapping[str, Any], instance_id: bytes | None) -> ClientInstan
 
 def configured_resources(broker_rows: Iterable[Mapping[str, Any]]) -> tuple[list[Resource] | None, list[str]]:
     """Subscriptions of the last day on which brokers reported any, and remarks; None: no broker reported."""
-    latest: dict[int, tuple[dt.date, Any]] = {}
+    latest: dict[int, tuple[tuple[dt.date, dt.datetime], Any]] = {}
     for row in broker_rows:
         if row["subscriptions"] is not None:
             at = (row["dt"], row["last_evidence_at"] or dt.datetime.min.replace(tzinfo=dt.UTC))

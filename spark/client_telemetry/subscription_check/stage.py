@@ -11,6 +11,9 @@ Reads one consistent set of snapshots, and writes no table. TEXT: what is config
 import argparse
 import datetime as dt
 import json
+from typing import Any
+
+from pyspark.sql import DataFrame
 
 from client_telemetry.compatibility import releases
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, day, parser, run
@@ -53,10 +56,10 @@ def subscription_check(stage: Stage) -> Outcome:
     snapshots = {table.name: published[table.name] for table in READ}
     where = stage.condition({"cluster_id": stage.cluster, "dt": days})
 
-    def frame(table: Table):
+    def frame(table: Table) -> DataFrame:
         return lake.read(table, snapshots[table.name]).where(where)
 
-    def rows(table: Table) -> list[dict]:
+    def rows(table: Table) -> list[dict[str, Any]]:
         return [
             row
             for d in days
@@ -116,7 +119,7 @@ def subscription_check(stage: Stage) -> Outcome:
     return Outcome(f"subscription_check: {found['answer']}: {found['sentence']}\n{page}", counts, details)
 
 
-def _collected(frame) -> list[dict]:
+def _collected(frame: DataFrame) -> list[dict[str, Any]]:
     return [row.asDict(recursive=True) for row in frame.collect()]
 
 
@@ -159,7 +162,7 @@ def _changes(args: argparse.Namespace) -> object:
     return [{"action": args.action, **{key: value for key, value in fields.items() if value is not None}}]
 
 
-def _configured(text: str | None, brokers: list[dict]) -> tuple[list[Resource], list[str]]:
+def _configured(text: str | None, brokers: list[dict[str, Any]]) -> tuple[list[Resource], list[str]]:
     if text:
         try:
             if answered.MARK in text:
@@ -178,7 +181,7 @@ def _configured(text: str | None, brokers: list[dict]) -> tuple[list[Resource], 
     return resources, remarks
 
 
-def _release(release: str | None, brokers: list[dict]) -> tuple[str, tuple[str, ...]]:
+def _release(release: str | None, brokers: list[dict[str, Any]]) -> tuple[str, tuple[str, ...]]:
     """The oldest release of the last day, on which the fewest clients are answered, and the others."""
     if release:
         try:

@@ -22,6 +22,8 @@ TELEMETRY_TOO_LARGE = 118
 
 REMEMBERED_INSTANCES = 16_384
 COMPRESSION_TYPES = range(5)
+NO_ID = b""
+"""Stands for the id of an instance whose id is not known."""
 _RESERVED_IDS = (bytes(16), bytes(15) + b"\1")
 _EXEMPT_FROM_THROTTLING = (UNKNOWN_SUBSCRIPTION_ID, UNSUPPORTED_COMPRESSION_TYPE)
 
@@ -42,7 +44,7 @@ def decompresses(release: tuple[int, ...]) -> bool:
 
 def limits_decompressed_bytes(release: tuple[int, ...]) -> bool:
     """Whether `telemetry.max.bytes` holds for the decompressed payload too: 4.3.1, and late patches of older lines."""
-    first_patch = {(3, 9): 3, (4, 0): 3, (4, 1): 3, (4, 2): 2, (4, 3): 1}.get(release[:2])
+    first_patch = {(3, 9): 3, (4, 0): 3, (4, 1): 3, (4, 2): 2, (4, 3): 1}.get((release[0], release[1]))
     return release[:2] >= (4, 4) if first_patch is None else release[2] >= first_patch
 
 
@@ -121,17 +123,18 @@ class BrokerMemory:
 
     def _remembered(self, instance: ClientInstance, connection: str) -> _Remembered:
         """Attributes of an instance stay those of its first request; a change of subscriptions resets the rest."""
-        known = self._instances.get(instance.instance_id)
+        instance_id = instance.instance_id or NO_ID
+        known = self._instances.get(instance_id)
         if known is not None and known.version == self._version:
-            self._instances.move_to_end(instance.instance_id)
+            self._instances.move_to_end(instance_id)
             return known
         first = instance if known is None else known.instance
         remembered = _Remembered(first, self._answer_of(first), self._version)
-        self._instances[instance.instance_id] = remembered
-        self._instances.move_to_end(instance.instance_id)
+        self._instances[instance_id] = remembered
+        self._instances.move_to_end(instance_id)
         if len(self._instances) > REMEMBERED_INSTANCES:
             self._instances.popitem(last=False)
-        self._connections[connection] = instance.instance_id
+        self._connections[connection] = instance_id
         return remembered
 
     def _refusal(self, remembered: _Remembered, push: Push, now: int) -> int:

@@ -174,7 +174,7 @@ def metrics_of_libraries(
     return tuple(found), of_unknown_kind
 
 
-def _order(group: tuple[Any, ...]) -> tuple:
+def _order(group: tuple[Any, ...]) -> tuple[Any, ...]:
     (client_type, name, version), _ = group
     return CLIENT_TYPES.index(client_type), name is None, name or "", version_order(version)
 

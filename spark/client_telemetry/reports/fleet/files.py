@@ -107,16 +107,16 @@ def _csv(fleet: FleetDay, kind: type, rows: Iterable[Any]) -> str:
     return _table(fleet, names, [[getattr(row, name) for name in names] for row in rows])
 
 
-def _in_words(client: FleetClient) -> FleetClient:
+def _in_words(client: FleetClient) -> Any:
     """With text for what a table has no columns for."""
-    return replace(
-        client,
-        related=tuple(map(_relation, client.related)),
-        deprecated=tuple(
+    texts: dict[str, Any] = {
+        "related": tuple(map(_relation, client.related)),
+        "deprecated": tuple(
             f"{use.api_name} {use.version} ({counted(use.requests, 'request')}; refused by {use.refused_by})"
             for use in client.deprecated
         ),
-    )
+    }
+    return replace(client, **texts)
 
 
 def _relation(other: RelatedClient) -> str:

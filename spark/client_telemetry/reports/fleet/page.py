@@ -107,7 +107,7 @@ def short_metric(metric: str) -> str:
 
 @cache
 def _template() -> Template:
-    filters = {"short_metric": short_metric, "period": lambda pair: wording.period(*pair)}
+    filters: dict[str, object] = {"short_metric": short_metric, "period": lambda pair: wording.period(*pair)}
     values = {
         "COUNTS": COUNTS,
         "FIGURES": FIGURES,

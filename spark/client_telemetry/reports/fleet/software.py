@@ -130,7 +130,7 @@ def software_of_the_day(
             versions.append(
                 FleetVersion(
                     version=version,
-                    stands_for=_stands_for(name, version),
+                    stands_for=_stands_for(name or "", version),
                     clients=len(same),
                     clients_up_to_here=up_to_here,
                     **_sums(same),
@@ -160,12 +160,13 @@ def unnamed(clients: Iterable[FleetClient]) -> tuple[Unnamed, ...]:
             groups[client.looks_like, client.could_be].append(client)
     found = [
         Unnamed(
-            *key,
+            looks_like,
+            could_be,
             len(group),
             sum(client.connections for client in group),
             first_ids(client.client_id for client in group),
         )
-        for key, group in groups.items()
+        for (looks_like, could_be), group in groups.items()
     ]
     return tuple(sorted(found, key=_how_well_known))
 

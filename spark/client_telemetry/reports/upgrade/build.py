@@ -141,7 +141,9 @@ def build_report(
 
 
 def _question(row: Mapping[str, Any], cluster_name: str | None) -> Question:
-    values = {field.name: row.get(field.name) for field in fields(Question) if field.name != "cluster_name"}
+    values: dict[str, Any] = {
+        field.name: row.get(field.name) for field in fields(Question) if field.name != "cluster_name"
+    }
     # Rows that were written before these were counted have none.
     for count in ("clients_by_pushes_only", "already_failing"):
         values[count] = values[count] or 0

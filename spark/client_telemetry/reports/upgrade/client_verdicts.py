@@ -84,8 +84,10 @@ def client_verdicts(
         raise FindingWithoutVerdict(
             f"no verdict for client {sorted(strangers, key=repr)[0]}, which has findings"
         )
-    begin = evidence_from or min((row["first_seen_at"] for row in rows.values()), default=None)
-    end = evidence_until or max((row["last_seen_at"] for row in rows.values()), default=None)
+    if not rows:
+        return ()
+    begin = evidence_from or min(row["first_seen_at"] for row in rows.values())
+    end = evidence_until or max(row["last_seen_at"] for row in rows.values())
     profiles = profiles or {}
     clients = [
         _client(row, findings.get(key, []), begin, end, profiles.get(client_key(row), ClientProfile()))

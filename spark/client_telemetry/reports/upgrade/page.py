@@ -236,7 +236,7 @@ def _of_owner(applications: list[Application], owner: str | None) -> list[Applic
 
 @cache
 def _template() -> Template:
-    filters = {
+    filters: dict[str, object] = {
         "software": wording.software,
         "happens": wording.happens,
         "where_and_when": wording.where_and_when,

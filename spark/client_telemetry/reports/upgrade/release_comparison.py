@@ -42,8 +42,8 @@ def target_differences(applications: Iterable[Application]) -> tuple[TargetDiffe
         for (there, reason), where in releases.items():
             groups[tuple(where), application.outcome, there, reason].append(application)
     differences = [
-        TargetDifference(*key, len(alike), tuple(each.name for each in alike[:NAMED]))
-        for key, alike in groups.items()
+        TargetDifference(where, here, there, reason, len(alike), tuple(each.name for each in alike[:NAMED]))
+        for (where, here, there, reason), alike in groups.items()
     ]
     return tuple(
         sorted(differences, key=lambda each: (-each.applications, each.releases, each.there, each.reason))
@@ -57,7 +57,7 @@ def better_target(
     is better. `targets` are in the order of releases."""
     asked = next((target for target in targets if target.is_asked), None)
     better = [target for target in targets if asked and _broken(target) < _broken(asked)]
-    if not better:
+    if asked is None or not better:
         return None
     nearest_first = list(reversed(better)) if is_rollback else better
     best = min(nearest_first, key=lambda target: (_broken(target), target.counts["insufficient_evidence"]))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Protocol
 
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.upgrade.answer import trigger_head
@@ -13,7 +13,6 @@ from client_telemetry.reports.upgrade.model import (
     Application,
     ClientVerdict,
     Finding,
-    QualityWarning,
     outcome,
 )
 
@@ -34,8 +33,24 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
-def found(check: QualityWarning) -> str:
-    """What a check found (anything with these columns of `quality_results`): the rows that break it, or its number. An
+class Check(Protocol):
+    """These columns of `quality_results`."""
+
+    @property
+    def unexpected_count(self) -> int | None: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def observed_value(self) -> str: ...
+
+
+def found(check: Check) -> str:
+    """What a check found: the rows that break it, or its number. An
     expectation about a share says so in its description."""
     if check.unexpected_count is not None:
         return f"{check.unexpected_count:,} of {counted(check.rows, 'row')}"

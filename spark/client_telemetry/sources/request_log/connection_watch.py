@@ -333,7 +333,9 @@ def _client(connection_id: str, connection: _Connection) -> ClientConnection:
     return client
 
 
-def _event(kind: int, at: int, connection_id: str, connection: _Connection) -> ConnectionEvent:
+def _event(
+    kind: ConnectionEvent.Kind, at: int, connection_id: str, connection: _Connection
+) -> ConnectionEvent:
     event = ConnectionEvent(
         observed_at_nanos=at,
         client=_client(connection_id, connection),

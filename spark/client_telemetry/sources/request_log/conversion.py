@@ -212,7 +212,7 @@ class _Conversion:
         except BadEntry as error:
             done.unreadable[str(error).partition(":")[0]] += 1
             any_broker = self._any_broker(log)
-            incarnation = current or (any_broker and any_broker.incarnations[0])
+            incarnation = current or (any_broker.incarnations[0] if any_broker else None)
             if incarnation is not None:
                 incarnation.add_unreadable(line, f"{log.file.name}, byte {offset}: {error}", read.nanos)
             return current
@@ -404,15 +404,15 @@ class _Incarnation:
         self._first, self._last = incarnation.since, until
         started, name = incarnation.since, f"request-log/{cluster_id}/{broker.broker_id}/{incarnation.since}"
         self.is_latest = open_ is None or broker.last >= open_.last
-        goes_on = open_ is not None and open_.goes_on_with(incarnation, broker)
-        if goes_on:
-            incarnation = open_.completed(incarnation)
-            started, name = open_.since, open_.name
+        going_on = open_ if open_ is not None and open_.goes_on_with(incarnation, broker) else None
+        if going_on is not None:
+            incarnation = going_on.completed(incarnation)
+            started, name = going_on.since, going_on.name
         elif open_ is not None and open_.since <= incarnation.since and open_.answers_as(incarnation):
             # Lines that come late: of that incarnation, which no restart is known to have ended. Its sequences are taken.
             started, name = open_.since, f"{name}/{open_.last}"
         self._incarnation, self._name, self._started = incarnation, name, started
-        self._windows = open_.windows if goes_on else []
+        self._windows = going_on.windows if going_on is not None else []
         self.now, self.due = self._windows[-1][1] if self._windows else incarnation.since, 0
         fields: dict[str, object] = {"registry": {"mode": "sampled", "windows": []}}
         if incarnation.api_versions:
@@ -427,14 +427,14 @@ class _Incarnation:
             broker_started_at=_time(started),
             broker_software_version=releases.of(broker.broker_id, incarnation),
             manifest_fields=fields,
-            continues=open_.continued() if goes_on else None,
+            continues=None if going_on is None else going_on.continued(),
         )
         begins_here = incarnation.is_start or index > 0 or (open_ is not None and open_.last < started)
         self.watch = ConnectionWatch(
             self._dump.append_connection_event, started + (0 if begins_here else FORGOTTEN_AFTER_NANOS)
         )
-        if goes_on:
-            self.watch.go_on_with(open_.watch)
+        if going_on is not None:
+            self.watch.go_on_with(going_on.watch)
 
     def _watched(self, logged: int) -> None:
         if self._windows:
@@ -461,8 +461,9 @@ class _Incarnation:
 
     def add_unreadable(self, line: bytes, where: str, logged: int | None) -> None:
         """A line that begins like an entry. Its time is taken only if it can be: a client can make one up."""
-        is_possible = logged is not None and self._first <= logged <= self._last
-        self._dump.append_unreadable("connections", line, where, logged if is_possible else self.now)
+        if logged is None or not self._first <= logged <= self._last:
+            logged = self.now
+        self._dump.append_unreadable("connections", line, where, logged)
 
     def close(self) -> None:
         if self._windows:

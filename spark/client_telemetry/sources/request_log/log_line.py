@@ -8,7 +8,7 @@ Docker's json-file, Fluent Bit). What the message says is not here.
 import json
 import re
 from datetime import UTC, datetime, tzinfo
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -105,7 +105,7 @@ class LineReader:
         label = next((str(flat[k]) for k in flat if k.rpartition(".")[2] in _LABEL_KEYS), "")
         return Line(nanos, label, text[at:].rstrip("\r\n"))
 
-    def _time_of(self, flat: dict[str, object]) -> int | None:
+    def _time_of(self, flat: dict[str, Any]) -> int | None:
         if isinstance(flat.get("instant.epochSecond"), int):
             return flat["instant.epochSecond"] * 10**9 + int(flat.get("instant.nanoOfSecond") or 0)
         for key in _TIME_KEYS:

@@ -128,8 +128,12 @@ class OpenIncarnation:
     def continued(self) -> Continued:
         return Continued(**self.dump)
 
-    def _answers(self) -> tuple[tuple[int, ...], ...] | None:
-        return None if self.api_versions is None else tuple(tuple(each) for each in self.api_versions)
+    def _answers(self) -> tuple[tuple[int, int, int], ...] | None:
+        return (
+            None
+            if self.api_versions is None
+            else tuple((key, low, high) for key, low, high in self.api_versions)
+        )
 
 
 def read_open_incarnations(root: DumpRoot) -> list[OpenIncarnation]:
