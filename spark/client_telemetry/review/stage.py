@@ -91,7 +91,7 @@ def review_upgrades(stage: Stage) -> Outcome:
     use_own_knowledge(stage)
     outcomes = [_review_upgrade(stage, each) for each in planned(stage.arguments, stage.lake)]
     last = outcomes[-1]
-    details = last.details | {"reviews": [each.details for each in outcomes]}
+    details = {**last.details, "reviews": [each.details for each in outcomes]}
     return Outcome("\n".join(each.message for each in outcomes), last.counts, details)
 
 

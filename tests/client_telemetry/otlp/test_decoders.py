@@ -116,14 +116,14 @@ def test_all_points_of_a_captured_payload(decode, name, codec):
     decoded = decode(decompress((PAYLOADS / f"{name}.bin").read_bytes(), codec))
     with (PAYLOADS / f"{name}.points.csv").open(newline="") as file:
         expected = list(csv.DictReader(file))
-    decoded = [
+    texts = [
         {column: "" if point[column] is None else str(point[column]) for column in expected[0]}
         for point in (
             p._asdict() | {"attributes": " ".join(f"{k}={v}" for k, v in p.attributes.items())}
             for p in decoded.numbers
         )
     ]
-    assert decoded == expected
+    assert texts == expected
     assert [p.point_index for p in decoded.numbers] == list(range(len(expected)))
 
 
