@@ -134,7 +134,7 @@ class Stage:
 
     @property
     def spark(self) -> SparkSession:
-        return self.lake.spark
+        return self.lake.session
 
     def branch(self, tables: Sequence[Table]) -> Branch:
         """Make the tables if they are not there, and a branch to write to."""
