@@ -1,0 +1,173 @@
+"""telemetry_subscription_check as a person uses it: asked over Airflow's REST, answered by its scheduler with real Spark on
+the lake of the sample, and read in a browser. Pictures of the page are left in var/e2e.
+
+SUBSCRIPTION_LAKE names a lake that has the sample already, to save its processing.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.end_to_end.browser import chromium
+
+pytestmark = pytest.mark.end_to_end
+
+CHECKOUT = Path(__file__).parents[2]
+PICTURES = CHECKOUT / "var" / "e2e"
+PASSWORD = "browser"  # of an Airflow that listens on this machine only and ends with the tests
+DAG = "telemetry_subscription_check"
+ANSWERED_WITHIN_S = 900
+PROCESS = "import sys; from benchmarks.subscription_forecast import *; sample_lake(Path(sys.argv[1]))"
+
+
+@dataclass(frozen=True)
+class Airflow:
+    url: str
+    token: str
+
+    def call(self, path: str, data: object = None) -> Any:
+        request = urllib.request.Request(
+            f"{self.url}/api/v2/{path}",
+            None if data is None else json.dumps(data).encode(),
+            {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as error:
+            error.msg = f"{error.msg}: {error.read().decode()[:1000]}"
+            raise
+
+    def ask(self, run_id: str, conf: dict[str, object]) -> str:
+        """The state in which the run ended."""
+        run = {"dag_run_id": run_id, "logical_date": None, "conf": {"cluster": "telemetry_cluster", **conf}}
+        self.call(f"dags/{DAG}/dagRuns", run)
+        ends = time.monotonic() + ANSWERED_WITHIN_S
+        while time.monotonic() < ends:
+            state = self.call(f"dags/{DAG}/dagRuns/{run_id}")["state"]
+            if state in ("success", "failed"):
+                return str(state)
+            time.sleep(3)
+        raise AssertionError("not answered")
+
+    def result(self, run_id: str) -> dict[str, Any]:
+        found = self.call(
+            f"dags/{DAG}/dagRuns/{run_id}/taskInstances/subscription_check/xcomEntries/return_value"
+        )
+        return json.loads(found["value"]) if isinstance(found["value"], str) else found["value"]
+
+
+@pytest.fixture(scope="module")
+def airflow(tmp_path_factory) -> Iterator[Airflow]:
+    home = tmp_path_factory.mktemp("airflow")
+    shell, environment = _environment(home)
+    with (home / "log").open("w") as log:
+        if "SUBSCRIPTION_LAKE" not in os.environ:
+            subprocess.run(
+                [shell, "python", "-c", PROCESS, str(home)],
+                env=environment,
+                stdout=log,
+                stderr=log,
+                check=True,
+            )
+        for preparation in (["db", "migrate"], ["pools", "set", "lake_writer", "1", "writers"]):
+            subprocess.run(
+                [shell, "airflow", *preparation], env=environment, stdout=log, stderr=log, check=True
+            )
+        server = subprocess.Popen(
+            [shell, "airflow", "standalone"], env=environment, stdout=log, stderr=log, start_new_session=True
+        )
+        try:
+            yield _logged_in(f"http://127.0.0.1:{environment['PORT']}", server, home / "log")
+        finally:
+            os.killpg(server.pid, signal.SIGTERM)
+            server.wait(60)
+
+
+def _environment(home: Path) -> tuple[str, dict[str, str]]:
+    lake = os.environ.get("SUBSCRIPTION_LAKE", str(home / "lake"))
+    clusters = (CHECKOUT / "include" / "clusters.yaml").read_text(encoding="utf-8")
+    clusters = clusters.replace("lake: var/lake", f"lake: {lake}").replace(": var/", f": {home}/")
+    (home / "clusters.yaml").write_text(clusters, encoding="utf-8")
+    passwords = home / "simple_auth_manager_passwords.json.generated"
+    passwords.write_text(json.dumps({"admin": PASSWORD}))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    return str(CHECKOUT / "include" / "airflow.sh"), {
+        **{name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW_")},
+        "AIRFLOW_HOME": str(home),
+        "PORT": str(port),
+        "CLIENT_TELEMETRY_CLUSTERS": str(home / "clusters.yaml"),
+    }
+
+
+def _logged_in(url: str, server: subprocess.Popen, log: Path) -> Airflow:
+    login = urllib.request.Request(
+        f"{url}/auth/token",
+        json.dumps({"username": "admin", "password": PASSWORD}).encode(),
+        {"Content-Type": "application/json"},
+    )
+    ends = time.monotonic() + ANSWERED_WITHIN_S
+    while time.monotonic() < ends:
+        assert server.poll() is None, log.read_text()[-2000:]
+        try:
+            with urllib.request.urlopen(login, timeout=10) as answer:
+                airflow = Airflow(url, json.load(answer)["access_token"])
+            airflow.call(f"dags/{DAG}/details")
+            return airflow
+        except OSError:
+            time.sleep(2)
+    raise AssertionError(log.read_text()[-2000:])
+
+
+def test_a_change_is_answered_and_its_page_is_read(airflow) -> None:
+    run_id = "alter_java-all"
+    conf = {"action": "alter", "name": "java-all", "interval_ms": 1000}
+    assert airflow.ask(run_id, conf) == "success"
+    found = airflow.result(run_id)
+    assert found["answer"] == "go" and "change" in found["sentence"]
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1400, "height": 900})
+        page.set_default_timeout(60_000)
+        page.goto(f"{airflow.url}/auth/login")
+        page.get_by_label("Username").fill("admin")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.wait_for_url(lambda url: "/auth/" not in url)
+        page.goto(f"{airflow.url}/plugin/client_telemetry")
+        pages = page.frame_locator("iframe[title='Client telemetry']")
+        pages.get_by_role("link", name="Subscription checks").first.click()
+        pages.get_by_role("link", name="2026").first.click()
+        shown = pages.frame_locator("iframe")
+        heading = shown.get_by_role("heading", level=1)
+        heading.wait_for()
+        assert heading.inner_text().startswith("Go:")
+        shown.get_by_text("kafka-client-metrics.sh").first.wait_for()
+        page.screenshot(path=PICTURES / "subscription_check_in_airflow.png")
+        for width in (1400, 420):
+            alone = browser.new_page(viewport={"width": width, "height": 900})
+            alone.goto(Path(found["report"]).as_uri())
+            assert alone.evaluate("document.documentElement.scrollWidth") <= width
+            alone.screenshot(path=PICTURES / f"subscription_check_{width}.png", full_page=True)
+
+
+def test_a_change_that_cannot_be_meant_fails_with_the_reason(airflow) -> None:
+    run_id = "nothing_named"
+    assert airflow.ask(run_id, {"action": "alter"}) == "failed"
+    entries = airflow.call(
+        f"dags/{DAG}/dagRuns/{run_id}/taskInstances/subscription_check/xcomEntries/failure"
+    )
+    assert '"name" is needed' in str(entries["value"])
