@@ -8,7 +8,6 @@ Writes docs/performance.md as the other benchmarks do, and the tables of docs/br
 import datetime as dt
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -46,7 +45,7 @@ def run() -> Iterator[Section]:
 
 def _threads() -> Iterator[Section]:
     """Of the plugin alone, in a process that may use one core only."""
-    maven = [shutil.which("mvn") or CHECKOUT / "broker-plugin" / "mvnw", "--batch-mode", "--quiet", "test"]
+    maven = ["mvn", "--batch-mode", "--quiet", "test"]
     options = ["-Dtest=DumpBenchmark", "-Dmaven.test.redirectTestOutputToFile=false"]
     command = ["taskset", "-c", "0", *maven, *options]
     ran = subprocess.run(command, cwd=CHECKOUT / "broker-plugin", capture_output=True, text=True)

@@ -1,7 +1,7 @@
 # The broker plugin: included by the Makefile above, and run from there.
 
-# Maven of the machine, or the one that the wrapper fetches: this needs Java and neither Python nor Spark.
-MAVEN := $(or $(shell command -v mvn),$(CURDIR)/broker-plugin/mvnw) --batch-mode --quiet
+# This needs a JDK and Maven, and neither Python nor Spark.
+MAVEN := mvn --batch-mode --quiet
 PLUGIN_VERSION := $(shell sed -n 's|^  <version>\(.*\)</version>|\1|p' broker-plugin/pom.xml)
 PLUGIN := broker-plugin/target/kafka-client-telemetry-dump-$(PLUGIN_VERSION).jar
 
@@ -9,6 +9,7 @@ PLUGIN := broker-plugin/target/kafka-client-telemetry-dump-$(PLUGIN_VERSION).jar
 
 plugin:  ## build and test the plugin that makes brokers write dumps, with its list of parts (needs a JDK)
 	@command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac >/dev/null || { echo "There is no Java compiler: install a JDK 17 or newer (on Debian: openjdk-17-jdk-headless), or set JAVA_HOME." >&2; exit 1; }
+	@command -v mvn >/dev/null || { echo "There is no Maven: install it (on Debian: maven)." >&2; exit 1; }
 	@cd broker-plugin && $(MAVEN) package
 	@echo "$(PLUGIN)"
 

@@ -19,10 +19,10 @@ GOOD = {
     "connection_events_read": 1,
     "dropped": {},
     "requests_counted": [{"api_key": 0, "version": 9, "requests": 7}],
-    "connections_counted": None,
     "registry_mode": "continuous",
     "registry_windows": None,
     "connections_missed": None,
+    "connections_counted": None,
     "requests_missed": None,
 }
 

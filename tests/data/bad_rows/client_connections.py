@@ -45,6 +45,7 @@ GOOD = {
     "uses_sequence": 80,
     "group_ids": [],
     "transactional_ids": ["orders-1"],
+    "given_instance_ids": [b"0123456789abcdef"],
     "client_instance_id": b"0123456789abcdef",
     "link": "exact",
     "link_rule": "push_on_connection",

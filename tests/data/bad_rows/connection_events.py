@@ -43,6 +43,7 @@ GOOD = {
     "connections": None,
     "cut_fields": [],
     "sasl_mechanism": None,
+    "given_instance_ids": [b"0123456789abcdef"],
     "flags": [],
     "source_object": "v1/dataset=connections/x.zst",
     "source_offset": 0,

@@ -12,6 +12,7 @@ GOOD = {
     "principal": "User:orders",
     "client_software_name": "apache-kafka-java",
     "client_software_version": "3.9.1",
+    "program": "Produce v2",
     "finding": 0,
     "rule_id": "served",
     "verdict": "safe",
