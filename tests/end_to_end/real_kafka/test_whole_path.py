@@ -16,7 +16,9 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.raw.manifest import Manifest
+from client_telemetry.reports.fleet.client_metrics import Subscriptions
 from client_telemetry.tables.broker_hours import BROKER_HOURS
+from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
@@ -374,6 +376,14 @@ def test_nothing_was_dropped(play, manifests):
     hours = [row for row in play.rows(BROKER_HOURS) if row["incarnations"]]
     assert hours
     assert not any({"sequence_gap", "dropped_records"} & set(row["completeness"]) for row in hours)
+
+
+def test_what_each_instance_is_asked_for_is_known_from_the_manifests(play):
+    """So that a fleet page can tell a missing metric from one that nobody asked for."""
+    instances = play.rows(CLIENT_SESSIONS)
+    requested, known = Subscriptions.of(play.rows(BROKERS)).asked_of(instances)
+    assert known and instances
+    assert set(requested) == {("*",)}
 
 
 def test_the_upgrade_is_judged(play):
