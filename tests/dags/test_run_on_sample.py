@@ -22,7 +22,7 @@ def _report(sample_run) -> Path:
 
 def test_every_stage_of_every_cluster_reported(sample_run):
     results = _results(sample_run.folder, "client_telemetry_daily")
-    stages = ("collect", "decode", "sessionize", "profile", "publish")
+    stages = ("collect", "decode", "sessionize", "profile", "publish", "review")
     assert set(results) == {(name, stage) for name in ("telemetry_cluster", "fleet") for stage in stages}
     assert {result["status"] for result in results.values()} == {"ok"}
 

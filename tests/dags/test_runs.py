@@ -82,7 +82,9 @@ def test_the_days_to_decode_and_to_derive_again_are_those_that_collect_found(run
         "derive_days": [DAY, "2026-11-22"],
     }
     _, _, calls = run("client_telemetry_daily", {"day": DAY, "clusters": ["east"]}, collect={"report": found})
-    assert [call["options"]["days"] for call in calls[1:]] == ["", *3 * [f"{DAY},2026-11-22"]]
+    *stages, review = calls[1:]
+    assert [call["options"]["days"] for call in stages] == ["", *3 * [f"{DAY},2026-11-22"]]
+    assert (review["stage"], review["options"]["changed-on"]) == ("review", f"{DAY},2026-11-22")
 
 
 def test_a_failed_gate_of_one_cluster_stops_that_cluster_and_fails_the_run(run):

@@ -181,7 +181,7 @@ def observed_instances(
                 *_decompressed(row),
                 {
                     metric: MetricShare(number * part, weight * part)
-                    for metric, (number, weight) in shares.get(key, {}).items()
+                    for metric, (number, weight) in shares.get(known_by, {}).items()
                 },
                 row["silent_seconds"],
             )
