@@ -164,10 +164,8 @@ def refused(
         own = within(track.by_api.get(refusal.api_key, ()), first, until)
         needs = own if name is None else own + within(track.answered.get(name, ()), first, until)
         still = [span for span in needs if until - span.last <= tolerance]
-        says = (
-            f"{apis.name(refusal.api_key)} v{refusal.version} refused {refusal.requests:,} times "
-            f"by {_counted(len(refusal.incarnations), 'broker')}"
-        )
+        times = "once" if refusal.requests == 1 else f"{refusal.requests:,} times"
+        says = f"{apis.name(refusal.api_key)} v{refusal.version} refused {times}"
         if refusal.confidence == POSSIBLE:
             says += ", from its address, where other clients send it too"
         affected = (name,) if name else (apis.name(refusal.api_key),)
@@ -303,10 +301,6 @@ def _asks_more(track: Track, base: Baseline, last: float, until: float) -> bool:
 def _pace(found: Regularity) -> str:
     seconds = (found.last - found.first) / max(found.requests - 1, 1)
     return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _clock(at: float) -> str:
