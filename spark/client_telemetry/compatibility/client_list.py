@@ -203,9 +203,13 @@ def _write(opened: TextIO, as_json: bool, rows: Iterable[tuple[str, ...]]) -> No
         json.dump(objects, opened, ensure_ascii=False, indent=1)
         opened.write("\n")
         return
-    writer = csv.writer(opened, lineterminator="\n")
-    writer.writerow(VERDICT_COLUMNS)
-    writer.writerows(tuple(_no_formula(cell) for cell in row) for row in rows)
+    plain = csv.writer(opened, lineterminator="\n")
+    # Before Python 3.13 a lone carriage return is not quoted, and readers take it for the end of the line.
+    quoted = csv.writer(opened, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    plain.writerow(VERDICT_COLUMNS)
+    for row in rows:
+        cells = tuple(_no_formula(cell) for cell in row)
+        (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
 
 
 def _no_formula(cell: str) -> str:

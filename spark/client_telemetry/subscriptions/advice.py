@@ -59,6 +59,9 @@ _UNITS_MS = {"ms": 1, "s": 1000, "sec": 1000, "m": 60_000, "min": 60_000, "h": 3
 _BOUNDED_BEGIN = re.compile(
     r"(?P<before>.*?)(?P<atom>\\?[^\\(){}\[\]|]|\[[^\]]*\]|\([^()]*\))\{(?P<low>\d+)\Z"
 )
+_ESCAPE_OF_SEVERAL = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|0[0-7]{1,3}|E)\Z")
+"""What is before a { and of which the last character alone is not what is repeated."""
+_CUT_BOUND = re.compile(r"\{\d+\Z")
 _BOUNDED_END = re.compile(r"(?P<high>\d*)\}(?P<after>.*)\Z")
 _FAMILY = re.compile(r"org\.apache\.kafka\.[a-z]")
 
@@ -70,7 +73,7 @@ def instead(refused: RefusedByKafka, resource: Resource) -> str:
     for key in resource.properties:
         if key not in KEYS:
             return f"Write {_likely_key(key)}." if _likely_key(key) else f"The keys are {', '.join(KEYS)}."
-    if INTERVAL_MS in refused.message:
+    if INTERVAL_MS in refused.message or refused.error.endswith("NumberFormatException"):
         return _interval(resource.properties.get(INTERVAL_MS, ""))
     if "must not be empty" in refused.message:
         return "Remove the comma that has nothing before or behind it."
@@ -90,7 +93,7 @@ def _likely_key(key: str) -> str | None:
 def _interval(text: str) -> str:
     with_unit = re.fullmatch(r"\s*(\d+)(?:[.,]0*)?\s*([a-z]*)\s*", text.lower().replace("_", ""))
     whole = f"Write a whole number of milliseconds from {MIN_INTERVAL_MS} to {MAX_INTERVAL_MS}"
-    if with_unit and (not with_unit[2] or with_unit[2] in _UNITS_MS):
+    if with_unit and len(with_unit[1]) < 20 and (not with_unit[2] or with_unit[2] in _UNITS_MS):
         wanted = int(with_unit[1]) * _UNITS_MS.get(with_unit[2], 1)
         nearest = min(
             max(wanted, MIN_INTERVAL_MS), DEFAULT_INTERVAL_MS if wanted > MAX_INTERVAL_MS else wanted
@@ -109,6 +112,8 @@ def _match(match: str, item: str) -> str:
     bounded = _bounded(item, following)
     if bounded:
         return f"A comma separates selectors; write {bounded}."
+    if _CUT_BOUND.search(item) and _BOUNDED_END.match(following):
+        return "A comma separates selectors, also within {n,m}: write the repetitions out, or {n} and ?."
     if not item.strip():
         return "Remove the comma that has nothing before or behind it."
     key, equals, regex = item.partition("=")
@@ -133,6 +138,11 @@ def _match(match: str, item: str) -> str:
         return f"The selectors are {', '.join(SELECTORS)}."
     if not regex.strip(" ="):
         return f"Write {key}=.* for any value, or leave the selector out: it then holds for everybody."
+    if re.search(r"\(\?<?=", regex):
+        return (
+            "Only one = may stand in a selector, so a lookahead or lookbehind with = cannot: use one with !, or list the "
+            "values with |."
+        )
     if "=" in regex:
         return rf"Only one = may stand in a selector; within a regex write \x3D: {key}={regex.strip().replace('=', chr(92) + 'x3D')}."
     return _regex(key, regex.strip(), following)
@@ -141,7 +151,7 @@ def _match(match: str, item: str) -> str:
 def _bounded(item: str, following: str) -> str | None:
     """`a{2` and `3}` -> `aaa?`, which says the same without a comma."""
     begin, end = _BOUNDED_BEGIN.search(item), _BOUNDED_END.match(following)
-    if begin is None or end is None:
+    if begin is None or end is None or _ESCAPE_OF_SEVERAL.search(begin["before"] + begin["atom"]):
         return None
     atom, low = begin["atom"], int(begin["low"])
     if not end["high"]:

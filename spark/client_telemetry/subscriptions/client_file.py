@@ -1,11 +1,18 @@
 """Client instances from a CSV file with the columns of COLUMNS; further columns are kept."""
 
 import csv
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
-from client_telemetry.subscriptions.instances import BadInstanceId, ClientInstance, instance_id_of
+from client_telemetry.subscriptions.instances import (
+    NO_INSTANCE_ID,
+    BadInstanceId,
+    ClientInstance,
+    instance_id_of,
+)
 
 COLUMNS = (
     "client_instance_id",
@@ -35,6 +42,10 @@ def read(path: Path) -> ClientFile:
             reader = csv.DictReader(file, strict=True)
             columns = tuple(reader.fieldnames or ())
             missing = [column for column in COLUMNS if column not in columns]
+            if len(columns) == 1 and missing and re.search("[;\t]", columns[0]):
+                raise UnreadableClients(
+                    f"{path}: its fields are separated by {columns[0][len(COLUMNS[0])]!r}: write commas"
+                )
             if missing:
                 raise UnreadableClients(
                     f"{path}: there is no column {missing[0]}; expected {', '.join(COLUMNS)}"
@@ -45,7 +56,9 @@ def read(path: Path) -> ClientFile:
             rows, instances = [], []
             for row in reader:
                 if None in row or None in row.values():
-                    raise UnreadableClients(f"{path}: line {reader.line_num} has not {len(columns)} fields")
+                    raise UnreadableClients(
+                        f"{path}: line {reader.line_num} has not {len(columns)} fields, as the first line has"
+                    )
                 try:
                     instances.append(instance_of(row))
                 except ValueError as error:
@@ -54,23 +67,23 @@ def read(path: Path) -> ClientFile:
     except OSError as error:
         raise UnreadableClients(f"{path}: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise UnreadableClients(f"{path} is not UTF-8") from error
+        raise UnreadableClients(f"{path} is not UTF-8: save it as UTF-8") from error
     except csv.Error as error:
         raise UnreadableClients(f"{path}: {error}") from error
     return ClientFile(columns, rows, instances)
 
 
 def instance_of(row: Mapping[str, str]) -> ClientInstance:
-    """Raises ValueError."""
+    """The id of zeros is that of a client that has none yet: a broker gives it a random one. Raises ValueError."""
     port = row["source_port"]
-    if port and not (port.isascii() and port.isdigit() and int(port) < 65536):
+    if port and not (port.isascii() and port.isdigit() and len(port) < 6 and int(port) < 65536):
         raise ValueError(f"source_port {port!r} is not a port")
     try:
         instance_id = instance_id_of(row["client_instance_id"])
     except BadInstanceId as error:
         raise ValueError(f"client_instance_id {error}") from error
     return ClientInstance(
-        instance_id,
+        None if instance_id == NO_INSTANCE_ID else instance_id,
         row["client_id"] or None,
         row["software_name"] or None,
         row["software_version"] or None,
@@ -80,7 +93,22 @@ def instance_of(row: Mapping[str, str]) -> ClientInstance:
 
 
 def write(path: Path, columns: tuple[str, ...], rows: list[dict[str, str]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    """All rows, or no file: a failed write leaves what was there before. What is no file of its own (a pipe,
+    `/dev/stdout`) is written to as it is."""
+    if path.is_symlink() or (path.exists() and not path.is_file()):
+        with path.open("w", encoding="utf-8", newline="") as file:
+            _write(file, columns, rows)
+        return
+    partial = path.with_name(path.name + ".partial")
+    with partial.open("w", encoding="utf-8", newline="") as file:
+        _write(file, columns, rows)
+    partial.replace(path)
+
+
+def _write(file: TextIO, columns: tuple[str, ...], rows: list[dict[str, str]]) -> None:
+    plain = csv.DictWriter(file, columns, lineterminator="\n")
+    # Before Python 3.13 a lone carriage return is not quoted, and readers take it for the end of the line.
+    quoted = csv.DictWriter(file, columns, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    plain.writeheader()
+    for row in rows:
+        (quoted if any("\r" in value for value in row.values()) else plain).writerow(row)

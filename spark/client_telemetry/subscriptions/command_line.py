@@ -19,6 +19,7 @@ from client_telemetry.subscriptions.answers import ConfiguredSubscriptions
 from client_telemetry.subscriptions.client_file import ClientFile, UnreadableClients
 from client_telemetry.subscriptions.configuration import SELECTORS, RefusedByKafka, Subscription, parse
 from client_telemetry.subscriptions.configured_file import UnreadableSubscriptions
+from client_telemetry.subscriptions.instances import is_address
 from client_telemetry.subscriptions.java_runtime import (
     JavaRuntime,
     NoJava,
@@ -53,6 +54,9 @@ def run(args: argparse.Namespace) -> int:
             raise releases.UnknownRelease(
                 f"Kafka {args.broker} has no client metrics subscriptions: they are there since 3.7.0"
             )
+        for option, path in (("--configured", args.configured), ("--clients", args.clients)):
+            if args.output.exists() and path.exists() and args.output.samefile(path):
+                raise UnreadableClients(f"--output is the file of {option}: name another")
         resources = configured_file.read(args.configured)
         clients = client_file.read(args.clients)
         with JavaRuntime() as java:
@@ -63,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
                 except RefusedByKafka as error:
                     refused += 1
                     print(f"{refusal(error)}. {instead(error, resource)}", file=sys.stderr)
+            _warn_of_blank_client_ids(subscriptions, clients, java)
+            _warn_of_addresses(subscriptions, clients)
             rows = _answer_rows(ConfiguredSubscriptions(subscriptions, release, java), clients)
         _warn_of_java_releases(subscriptions, clients, release)
         client_file.write(args.output, (*_kept(clients), *ANSWER_COLUMNS), rows)
@@ -91,7 +97,7 @@ def _answer_rows(configured: ConfiguredSubscriptions, clients: ClientFile) -> li
         answered["subscriptions"] = " ".join(names[index] for index in answer.subscriptions)
         answered["push_interval_ms"] = str(answer.push_interval_ms)
         answered["requested_metrics"] = " ".join(answer.metrics)
-        answered["subscription_id"] = str(answer.subscription_id)
+        answered["subscription_id"] = "" if answer.subscription_id is None else str(answer.subscription_id)
         rows.append(answered)
     return rows
 
@@ -103,6 +109,44 @@ def refusal(error: RefusedByKafka) -> str:
         else "the controller accepts it and every broker fails to apply it"
     )
     return f"subscription {error.name!r}: {consequence}: {error.error}: {error.message}"
+
+
+def _warn_of_blank_client_ids(
+    subscriptions: Sequence[Subscription], clients: ClientFile, java: JavaRuntime
+) -> None:
+    """A blank field is an id that is not there, which no selector matches. The empty text is an id, and a CSV file
+    cannot tell the two apart."""
+    blank = sum(instance.client_id is None for instance in clients.instances)
+    if not blank:
+        return
+    empty = java.texts([""])
+    for each in subscriptions:
+        for selector in each.selectors:
+            if selector.attribute == "client_id" and empty.matching(selector.pattern):
+                print(
+                    f"subscription {each.name!r}: {blank} clients have no client_id, which does not match "
+                    f"{selector.regex!r}; an empty client id would",
+                    file=sys.stderr,
+                )
+
+
+def _warn_of_addresses(subscriptions: Sequence[Subscription], clients: ClientFile) -> None:
+    """A broker holds selectors against InetAddress.getHostAddress, so it never sees another text."""
+    if not any(
+        selector.attribute == "client_source_address" for each in subscriptions for selector in each.selectors
+    ):
+        return
+    others = [
+        each.source_address
+        for each in clients.instances
+        if each.source_address is not None and not is_address(each.source_address)
+    ]
+    if others:
+        print(
+            f"{len(others)} values of source_address are not IP addresses, the first {others[0]!r}: brokers have "
+            "addresses as 10.1.2.3, so write those",
+            file=sys.stderr,
+        )
 
 
 def _warn_of_java_releases(

@@ -35,6 +35,8 @@ _LISTS_WITHOUT_DUPLICATES = (4, 2)
 _COMMA = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
 _BLANK = "".join(map(chr, range(0x21)))
 _INTEGER = re.compile(r"[+-]?\d+")
+_INTEGER_DIGITS = 4000
+"""Longer texts are refused without a look: Python converts no more, and leading zeros of so many mean nothing."""
 _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
 
 
@@ -169,7 +171,8 @@ def _java_split(text: str, separator: str) -> list[str]:
 
 def _integer(text: str) -> int | None:
     """Integer.parseInt; None where it throws."""
-    if not _INTEGER.fullmatch(text):
+    # Integer.parseInt reads char by char, so a digit of two (beyond U+FFFF) is none.
+    if not _INTEGER.fullmatch(text) or len(text) > _INTEGER_DIGITS or max(text) > "\uffff":
         return None
     number = int(text)
     return number if _INT_MIN <= number <= _INT_MAX else None

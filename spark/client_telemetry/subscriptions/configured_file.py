@@ -6,6 +6,7 @@ regex splits it here as it would there.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 from client_telemetry.subscriptions.configuration import INTERVAL_MS, MATCH, METRICS
 
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 _KEYS = {"name", "metrics", "interval_ms", "match"}
 
 
@@ -34,7 +36,9 @@ def read(path: Path) -> list[Resource]:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UnreadableSubscriptions(f"{path}: {error.strerror}") from error
-    except ValueError as error:
+    except UnicodeDecodeError as error:
+        raise UnreadableSubscriptions(f"{path} is not UTF-8: save it as UTF-8") from error
+    except (ValueError, RecursionError) as error:
         raise UnreadableSubscriptions(f"{path} is not valid JSON: {error}") from error
     if not isinstance(content, list):
         raise UnreadableSubscriptions(f"{path}: expected a list of subscriptions")
@@ -76,8 +80,13 @@ def resource_of(entry: Any) -> Resource:
         if not all(isinstance(value, str) for value in match.values()):
             raise ValueError('"match" must have texts as values')
         match = [f"{key}={value}" for key, value in match.items()]
-    if match:
+    if match is not None and match != []:
         properties[MATCH] = _list(match, "match")
+    if not properties.get(MATCH, MATCH):
+        del properties[MATCH]
+    for text in (name, *properties.values()):
+        if _LONE_SURROGATE.search(text):
+            raise ValueError(f"{text!a} holds half of a character (a lone surrogate): write the whole one")
     return Resource(name, properties)
 
 
@@ -85,5 +94,6 @@ def _list(value: Any, key: str) -> str:
     if isinstance(value, str):
         return value
     if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-        raise ValueError(f'"{key}" must be a list of texts')
+        expected = "an object of texts" if key == "match" else "a list of texts"
+        raise ValueError(f'"{key}" must be {expected}')
     return ",".join(value)

@@ -7,11 +7,16 @@ telemetry request on a broker and stay for as long as the broker remembers it.
 import base64
 import binascii
 import ipaddress
+import re
 import uuid
 from dataclasses import dataclass
 
 UNKNOWN_SOFTWARE = "unknown"
+NO_INSTANCE_ID = bytes(16)
+"""Uuid.ZERO_UUID, which a client sends until a broker gave it an id."""
+
 _PORTS_SINCE = (3, 8)
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class BadInstanceId(ValueError):
@@ -55,7 +60,7 @@ def kafka_uuid(instance_id: bytes) -> str:
 def instance_id_of(text: str) -> bytes:
     """16 bytes of Kafka's spelling, of standard base64 (librdkafka's logs) or of a UUID with dashes."""
     try:
-        if len(text) == 36:
+        if _UUID.fullmatch(text):
             return uuid.UUID(text).bytes
         plain = text.rstrip("=").replace("+", "-").replace("/", "_")
         if len(plain) == 22:
@@ -65,6 +70,15 @@ def instance_id_of(text: str) -> bytes:
     except (ValueError, binascii.Error):
         pass
     raise BadInstanceId(f"{text!r} is not a client instance id; one looks like vbIwPY8MTDqgVD2pmFLUQw")
+
+
+def is_address(text: str) -> bool:
+    """Whether it is an IP address in any spelling."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
 
 
 def host_address(address: str) -> str:

@@ -9,8 +9,10 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from threading import Timer
 from types import TracebackType
 from typing import Any
 
@@ -24,6 +26,9 @@ from py4j.protocol import (
 )
 
 _SEPARATOR = "\0"
+MATCHING_SECONDS = 30.0
+"""For one pattern on all values; what is slower backtracks without end."""
+
 _OPTIONS = (
     "-Xmx1g",
     "-Xss1m",
@@ -85,7 +90,8 @@ class JavaRuntime:
         self.close()
 
     def close(self) -> None:
-        self._gateway.shutdown()
+        with suppress(Py4JError, OSError):  # it may have been ended already
+            self._gateway.shutdown()
         self._process.stdin.close()
         try:
             self._process.wait(timeout=10)
@@ -102,7 +108,7 @@ class JavaRuntime:
 
     def texts(self, values: Iterable[str]) -> "Texts":
         """Different values, sent once, to hold many patterns against."""
-        return Texts(self._java, self._split, values)
+        return Texts(self._java, self._split, values, self._process.kill)
 
     def hash_set(self, names: Sequence[str]) -> Any:
         """new HashSet<>(List): its table is as large as the list needs."""
@@ -141,19 +147,24 @@ class JavaRuntime:
 class Texts:
     """Values that live in the Java machine."""
 
-    def __init__(self, java: Any, split: Any, values: Iterable[str]) -> None:
+    def __init__(self, java: Any, split: Any, values: Iterable[str], end_java: Callable[[], None]) -> None:
         different = set(values)
         # An empty text cannot be told from no text in what comes back, and a NUL would separate.
         self._alone = {value for value in different if not value or _SEPARATOR in value}
         self._joined = sorted(different - self._alone)
         self._java = java
+        self._end_java = end_java
         collector = java.util.stream.Collectors.toList
         self._values = (
             split.splitAsStream(_SEPARATOR.join(self._joined)).collect(collector()) if self._joined else None
         )
 
     def matching(self, pattern: Any) -> frozenset[str]:
-        """The values of which matcher(value).matches() is true. Raises UnsureMatch."""
+        """The values of which matcher(value).matches() is true. Raises UnsureMatch; after one for want of time the
+        Java machine has ended."""
+        regex = pattern.pattern()
+        limit = Timer(MATCHING_SECONDS, self._end_java)
+        limit.start()
         try:
             found = {value for value in self._alone if _call(pattern.matcher(value).matches)}
             if self._values is not None:
@@ -161,9 +172,14 @@ class Texts:
                 text = _call(self._values.stream().filter(pattern.asMatchPredicate()).collect, joining)
                 found.update(text.split(_SEPARATOR) if text else ())
         except Py4JJavaError as error:
+            raise UnsureMatch(f"Java cannot match {regex!r}: {error.java_exception.toString()}") from None
+        except (Py4JError, OSError) as error:
             raise UnsureMatch(
-                f"Java cannot match {pattern.pattern()!r}: {error.java_exception.toString()}"
-            ) from None
+                f"Java does not finish matching {regex!r} within {MATCHING_SECONDS:.0f} s: a broker's request handler "
+                "would be stuck in it too; write it without nested repetitions"
+            ) from error
+        finally:
+            limit.cancel()
         return frozenset(found)
 
 

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from client_telemetry.subscriptions import java_runtime
 from client_telemetry.subscriptions.command_line import main
 
 INSTANCE = "vbIwPY8MTDqgVD2pmFLUQw"
@@ -154,3 +155,101 @@ def test_another_spelling_of_the_release(
 ) -> None:
     assert check(tmp_path, [JAVA_ALL], f"{HEADER}\n", broker) == (2, [])
     assert words in capsys.readouterr().err
+
+
+ONE = f"{HEADER}\n{INSTANCE},orders,apache-kafka-java,4.3.1,127.0.0.1,35058\n"
+
+
+def test_a_carriage_return_in_a_client_id_stays_one_row(tmp_path: Path) -> None:
+    code, (row,) = check(
+        tmp_path, [JAVA_ALL], f'{HEADER}\n{INSTANCE},"a\rb",apache-kafka-java,4.3.1,127.0.0.1,1\n'
+    )
+    assert (code, row["client_id"], row["subscriptions"]) == (0, "a\rb", "java-all")
+
+
+def test_a_client_without_an_id_has_no_subscription_id(tmp_path: Path) -> None:
+    """A broker gives Uuid.ZERO_UUID a random id, of which the subscription's id is made."""
+    clients = f"{HEADER}\nAAAAAAAAAAAAAAAAAAAAAA,orders,apache-kafka-java,4.3.1,127.0.0.1,35058\n"
+    code, (row,) = check(tmp_path, [JAVA_ALL], clients)
+    assert (code, row["subscriptions"], row["subscription_id"]) == (0, "java-all", "")
+
+
+@pytest.mark.parametrize(
+    ("configured", "code", "message"),
+    [
+        ([{"name": "a", "interval_ms": "1" * 5000}], 1, "Write a whole number of milliseconds"),
+        ([{"name": "a", "interval_ms": "\U0001d7cf000"}], 1, "Write a whole number of milliseconds"),
+        ([{"name": "\ud800"}], 2, "half of a character"),
+        ([{"name": "a", "match": {"client_id": "\ud800"}}], 2, "half of a character"),
+        ([{"name": "a", "match": False}], 2, '"match" must be an object of texts'),
+        (
+            [{"name": "a", "match": {"client_id": "(?=o)orders"}}],
+            1,
+            "a lookahead or lookbehind with = cannot",
+        ),
+        ([{"name": "a", "match": {"client_id": r"\x41{2,3}"}}], 1, "write the repetitions out"),
+        ([{"name": "a", "match": {"client_id": "ab{1,30}"}}], 1, "write the repetitions out"),
+    ],
+)
+def test_hostile_subscriptions_are_answered_in_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], configured: Any, code: int, message: str
+) -> None:
+    assert check(tmp_path, configured, ONE)[0] == code
+    printed = capsys.readouterr().err
+    assert message in printed and "Traceback" not in printed
+
+
+def test_brackets_without_end_are_not_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.json").write_text("[" * 200_000)
+    (tmp_path / "k.csv").write_text(ONE)
+    arguments = [
+        "--configured",
+        str(tmp_path / "c.json"),
+        "--clients",
+        str(tmp_path / "k.csv"),
+        "--broker",
+        "4.3.1",
+    ]
+    assert main([*arguments, "--output", str(tmp_path / "o.csv")]) == 2
+    assert "is not valid JSON" in capsys.readouterr().err
+
+
+def test_an_interval_with_a_unit_is_answered_alike_before_4_0(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    check(tmp_path, [{"name": "a", "interval_ms": "5s"}], ONE, "3.9.1")
+    assert "for instance 5000" in capsys.readouterr().err
+
+
+def test_an_input_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.json").write_text("[]")
+    (tmp_path / "k.csv").write_text(ONE)
+    arguments = [
+        "--configured",
+        str(tmp_path / "c.json"),
+        "--clients",
+        str(tmp_path / "k.csv"),
+        "--broker",
+        "4.3.1",
+    ]
+    assert main([*arguments, "--output", str(tmp_path / "k.csv")]) == 2
+    assert "--output is the file of --clients" in capsys.readouterr().err
+    assert (tmp_path / "k.csv").read_text() == ONE
+
+
+def test_what_a_file_cannot_say_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    configured = [{"name": "a", "match": {"client_id": ".*", "client_source_address": r"127\.0\.0\.1"}}]
+    check(tmp_path, configured, f"{HEADER}\n{INSTANCE},,x,1,/127.0.0.1,1\n")
+    printed = capsys.readouterr().err
+    assert "1 clients have no client_id, which does not match '.*'" in printed
+    assert "the first '/127.0.0.1'" in printed
+
+
+def test_a_selector_that_backtracks_without_end_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(java_runtime, "MATCHING_SECONDS", 1.0)
+    configured = [{"name": "a", "match": {"client_id": "(.*a){25}b"}}]
+    clients = f"{HEADER}\n{INSTANCE},{'a' * 60},x,1,127.0.0.1,1\n"
+    assert check(tmp_path, configured, clients)[0] == 4
+    assert "does not finish matching" in capsys.readouterr().err
