@@ -20,8 +20,13 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
+from client_telemetry.identity.owners import load_owner_rules
+from client_telemetry.identity.scram_users import scram_principals
+from client_telemetry.pipeline.stage import BadArguments
 from client_telemetry.pipeline.stages import main_of
+from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.sources.log_files import NoLogs, find_logs
 from client_telemetry.sources.request_log.broker_releases import (
     BrokerReleases,
@@ -65,6 +70,7 @@ def main(argv: list[str] | None = None) -> int:
         if args.out.exists() and any(args.out.iterdir()):
             raise OutputIsThere(f"{args.out} is not empty: name another folder with OUT=")
         target = exact(args.to_release)
+        _check_files_named(args)
         logs = find_logs(args.logs)
         _say(f"{len(logs)} files, {sum(log.bytes for log in logs) / 1e6:.1f} MB: looking whose they are")
         seen = survey(logs, args.zone, _Progress("lines looked at"))
@@ -72,7 +78,7 @@ def main(argv: list[str] | None = None) -> int:
         cluster_id = seen.cluster_id or "unknown"
         releases, release = release_to_leave(seen, args.from_release)
         upgrade(release, target)
-    except (NoLogs, NothingInTheLogs, OutputIsThere, TwoClusters, UnusableRelease) as error:
+    except (BadArguments, NoLogs, NothingInTheLogs, OutputIsThere, TwoClusters, UnusableRelease) as error:
         return _refuse(str(error))
     except ReleaseNotTold as error:
         return _refuse(f"{error}; say which one with FROM=")
@@ -84,6 +90,19 @@ def main(argv: list[str] | None = None) -> int:
     )
     _tell_converted(done, time.monotonic() - started)
     return _run_stages(args, surveyed_days(seen), cluster_id, release, target)
+
+
+def _check_files_named(args: argparse.Namespace) -> None:
+    """The stages read these after minutes; a mistake in one is said before. Raises BadArguments."""
+    if args.knowledge:
+        try:
+            use_folder(args.knowledge)
+        except ValueError as error:
+            raise BadArguments(str(error)) from error
+    if args.owners:
+        read_text_file(args.owners, "owner rules", load_owner_rules)
+    if args.scram_users:
+        read_text_file(args.scram_users, "SCRAM users", scram_principals)
 
 
 def _check(seen: Survey) -> None:

@@ -180,6 +180,8 @@ def _by_requests(found: list[Candidate], product: str | None, seen: Seen) -> Ide
 def _apart(ranked: Sequence[Candidate], of_apis: int, asked: bool) -> tuple[str, ...]:
     """What tells the candidates apart."""
     best = ranked[0]
+    if not of_apis:
+        return ("too little was sent to tell the library",)
     reasons = [f"{best.exact} of {of_apis} APIs are used with the version that {best.library} takes here"]
     if len(ranked) > 1:
         reasons.append(f"{ranked[1].exact} with that of {ranked[1].library}")

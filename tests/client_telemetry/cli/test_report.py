@@ -41,6 +41,13 @@ def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
         (["--to=2.7.2", "--from=2.7.2", str(TEXT)], "the brokers already run 2.7.2"),
         (["--to=4.0.1", str(LOGS / "README.md")], "no entry of kafka.request.logger at DEBUG"),
         (["--to=4.0.1", "nowhere.log"], "nowhere.log: there is no such file"),
+        (
+            ["--to=4.0.1", "--from=7=2.7.2", str(TEXT)],
+            "broker 7, of which a release is given, has no log here",
+        ),
+        (["--to=4.0.1", "--owners=nowhere.yaml", str(TEXT)], "no file of owner rules at nowhere.yaml"),
+        (["--to=4.0.1", "--scram-users=nowhere.txt", str(TEXT)], "no file of SCRAM users at nowhere.txt"),
+        (["--to=4.0.1", "--knowledge=nowhere", str(TEXT)], "nowhere: there is no such folder"),
     ],
 )
 def test_what_cannot_be_answered_is_said_in_one_line(tmp_path, capsys, arguments, message):

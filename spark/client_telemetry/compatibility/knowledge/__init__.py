@@ -44,11 +44,11 @@ class Line(int):
 
 
 class DamagedKnowledge(ValueError):
-    """A knowledge file says something that cannot be; names file, line and reason."""
+    """A knowledge file says something that cannot be; names file, line and reason. Line 0: the folder itself."""
 
     def __init__(self, file: str, line: int, reason: str) -> None:
         file = getattr(line, "file", file)
-        super().__init__(f"{file} line {line}: {reason}")
+        super().__init__(f"{file} line {line}: {reason}" if line else f"{file}: {reason}")
         self.file, self.line, self.reason = file, line, reason
 
 
@@ -65,6 +65,8 @@ _own: OwnKnowledge | None = None
 
 def read_folder(folder: Path) -> OwnKnowledge:
     """The files of a user's folder. Raises DamagedKnowledge for a file that is none of OWN_FILES or not UTF-8."""
+    if folder.is_file():
+        raise DamagedKnowledge(str(folder), 0, "is a file; name the folder that has it")
     if not folder.is_dir():
         raise DamagedKnowledge(str(folder), 0, "there is no such folder")
     texts = {}

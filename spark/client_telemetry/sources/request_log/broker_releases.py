@@ -68,6 +68,13 @@ def release_to_leave(survey: Survey, specified: str | None) -> tuple[BrokerRelea
     Raises ReleaseNotTold, also where what was said contradicts every broker, and UnusableRelease for what is no release.
     """
     said = BrokerReleases.parse(specified)
+    nodes = {broker.broker_id for broker in survey.brokers}
+    for node, _ in said.said:
+        if node is not None and node not in nodes:
+            there = ", ".join(map(str, sorted(nodes)))
+            raise ReleaseNotTold(
+                f"broker {node}, of which a release is given, has no log here; there are {there}"
+            )
     answers = [
         incarnation.candidates
         for broker in survey.brokers
