@@ -8,10 +8,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
 from client_telemetry.compatibility.conditions import SECURITY_PROTOCOLS
 from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableApiUses, parse_api_uses
+from client_telemetry.compatibility.output_file import whole_file, write_csv
 from client_telemetry.compatibility.verdict import ClientVerdict
 
 REQUIRED = ("client", "client_software_name", "client_software_version", "client_id", "api_uses")
@@ -185,31 +185,14 @@ def verdict_row(client: str, verdict: ClientVerdict) -> tuple[str, ...]:
 
 
 def write(path: Path, rows: Iterable[tuple[str, ...]]) -> None:
-    """All verdicts, or no file: a failed write leaves what was there before. What is no file of its own (a pipe, a link
-    as `/dev/stdout` is one) is written to as it is."""
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        with path.open("w", encoding="utf-8", newline="") as opened:
-            _write(opened, path.suffix.lower() == ".json", rows)
-        return
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("w", encoding="utf-8", newline="") as opened:
-        _write(opened, path.suffix.lower() == ".json", rows)
-    partial.replace(path)
-
-
-def _write(opened: TextIO, as_json: bool, rows: Iterable[tuple[str, ...]]) -> None:
-    if as_json:
-        objects = [dict(zip(VERDICT_COLUMNS, row, strict=True)) for row in rows]
-        json.dump(objects, opened, ensure_ascii=False, indent=1)
-        opened.write("\n")
-        return
-    plain = csv.writer(opened, lineterminator="\n")
-    # Before Python 3.13 a lone carriage return is not quoted, and readers take it for the end of the line.
-    quoted = csv.writer(opened, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    plain.writerow(VERDICT_COLUMNS)
-    for row in rows:
-        cells = tuple(_no_formula(cell) for cell in row)
-        (quoted if any("\r" in cell for cell in cells) else plain).writerow(cells)
+    """All verdicts, or no file: see whole_file."""
+    with whole_file(path) as opened:
+        if path.suffix.lower() == ".json":
+            objects = [dict(zip(VERDICT_COLUMNS, row, strict=True)) for row in rows]
+            json.dump(objects, opened, ensure_ascii=False, indent=1)
+            opened.write("\n")
+        else:
+            write_csv(opened, VERDICT_COLUMNS, (tuple(_no_formula(cell) for cell in row) for row in rows))
 
 
 def _no_formula(cell: str) -> str:

@@ -5,8 +5,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
 
+from client_telemetry.compatibility.output_file import whole_file, write_csv
 from client_telemetry.subscriptions.instances import (
     NO_INSTANCE_ID,
     BadInstanceId,
@@ -93,22 +93,6 @@ def instance_of(row: Mapping[str, str]) -> ClientInstance:
 
 
 def write(path: Path, columns: tuple[str, ...], rows: list[dict[str, str]]) -> None:
-    """All rows, or no file: a failed write leaves what was there before. What is no file of its own (a pipe,
-    `/dev/stdout`) is written to as it is."""
-    if path.is_symlink() or (path.exists() and not path.is_file()):
-        with path.open("w", encoding="utf-8", newline="") as file:
-            _write(file, columns, rows)
-        return
-    partial = path.with_name(path.name + ".partial")
-    with partial.open("w", encoding="utf-8", newline="") as file:
-        _write(file, columns, rows)
-    partial.replace(path)
-
-
-def _write(file: TextIO, columns: tuple[str, ...], rows: list[dict[str, str]]) -> None:
-    plain = csv.DictWriter(file, columns, lineterminator="\n")
-    # Before Python 3.13 a lone carriage return is not quoted, and readers take it for the end of the line.
-    quoted = csv.DictWriter(file, columns, lineterminator="\n", quoting=csv.QUOTE_ALL)
-    plain.writeheader()
-    for row in rows:
-        (quoted if any("\r" in value for value in row.values()) else plain).writerow(row)
+    """All rows, or no file: see whole_file."""
+    with whole_file(path) as opened:
+        write_csv(opened, columns, ([row[column] for column in columns] for row in rows))
