@@ -162,39 +162,25 @@ class Membership:
 
 
 @dataclass(frozen=True)
-class BrokerSetting:
-    """A setting of the brokers, their ACLs and racks included, that no request shows."""
+class NotShown:
+    """What no request and no listener shows. `settled_by`: where it can be looked up; empty: it happens or not, and nobody
+    can tell beforehand."""
 
     text: str
+    settled_by: str
     is_about_now = False
-    settled_by = "the configuration of the brokers"
 
     def met(self, given: Circumstances) -> str:
         return CONDITION_UNKNOWN
 
 
-@dataclass(frozen=True)
-class Event:
-    """Something that happens or not, and that nobody can tell beforehand."""
-
-    text: str
-    is_about_now = False
-    settled_by = ""
-
-    def met(self, given: Circumstances) -> str:
-        return CONDITION_UNKNOWN
-
-
-@dataclass(frozen=True)
-class Setting:
-    """A setting of the client, its broker or its network that no request and no listener shows."""
-
-    text: str
-    is_about_now = False
-    settled_by = "its configuration"
-
-    def met(self, given: Circumstances) -> str:
-        return CONDITION_UNKNOWN
+_SETTLED_BY = {
+    # of the client, its broker or its network
+    "setting": "its configuration",
+    # their ACLs and racks included
+    "broker_setting": "the configuration of the brokers",
+    "event": "",
+}
 
 
 @dataclass(frozen=True)
@@ -340,12 +326,7 @@ def _term(text: str) -> Term:
     if match := re.fullmatch(r"feature ([a-z.]+) (<|<=|=|>=|>) (\d+)", text):
         return FeatureLevel(match[1], match[2], int(match[3]))
     if match := re.fullmatch(r"(setting|broker_setting|event) (.+)", text):
-        made: dict[str, Callable[[str], Term]] = {
-            "setting": Setting,
-            "broker_setting": BrokerSetting,
-            "event": Event,
-        }
-        return made[match[1]](match[2])
+        return NotShown(match[2], _SETTLED_BY[match[1]])
     raise UnreadableCondition(
         f"{text!r} is no term; terms are: NAME in A,B or NAME not in A,B with {', '.join(_SETS)}; "
         "feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; event TEXT"
