@@ -2,6 +2,7 @@
 
 import argparse
 import datetime as dt
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,11 +71,11 @@ def test_several_upgrades_of_one_day_are_told_apart() -> None:
     assert len({each.name for each in found}) == 2
 
 
-def test_on_a_day_without_a_change_there_is_nothing_to_do() -> None:
+def test_on_a_day_without_a_change_there_is_nothing_to_do(tmp_path: Path) -> None:
     one_release = [broker(1, "4.0.0", at(1), at(20))]
     assert planned(arguments(changed_on=[DAY]), StoredRows([], one_release)) == []
-    assert idle(arguments(changed_on=[], lake="unread")) == "review: no broker changed its release"
-    assert idle(arguments(changed_on=None, lake="unread")) is None
+    assert idle(arguments(changed_on=[], lake=str(tmp_path))) == "review: no broker changed its release"
+    assert idle(arguments(changed_on=None, lake=str(tmp_path))) is None
 
 
 def test_without_releases_it_is_the_last_change() -> None:
