@@ -198,12 +198,10 @@ var/knowledge/kafka-clients-%.jar: spark/resolve_jars.py | $(STAMPS)/venv
 	@mv var/knowledge/$*/org.apache.kafka_kafka-clients-$*.jar $@
 	@rm -rf var/knowledge/$*
 
-# numba keeps machine code beside a module and does not see changes of the modules that it imports.
-COMPILED := $(addprefix spark/client_telemetry/,raw/wire.py raw/push_scan.py otlp/scan.py otlp/label_sets.py otlp/parts.py otlp/columns.py otlp/zstd_frames.py otlp/stored_payloads.py sources/request_log/line_scan.py sessionize/distinct_rows.py sessionize/push_groups.py sessionize/push_intervals.py)
-$(STAMPS)/compiled: $(COMPILED) | $(STAMPS)/venv
+$(STAMPS)/compiled: $(shell grep -l '^@compiled' -r spark/client_telemetry --include='*.py') | $(STAMPS)/venv
 	@echo "compiling what workers do with pushes ..."
-	@rm -f spark/client_telemetry/*/__pycache__/*.nb[ic] spark/client_telemetry/*/*/__pycache__/*.nb[ic]
-	@$(BIN)/python -c "import client_telemetry.decode.fast_decoder, client_telemetry.sessionize.push_evidence, client_telemetry.sources.request_log.line_scan"
+	@find spark -name '*.nb[ic]' -delete
+	@$(BIN)/python -m client_telemetry.raw.machine_code >/dev/null
 	@touch $@
 
 $(STAMPS)/spark: spark/conf/spark-defaults.conf.in spark/conf/log4j2.properties

@@ -7,8 +7,7 @@ These readers take what real writers send. For anything else (a group, an overlo
 does not fit) they give up, and the caller hands the message to protobuf's own classes: what is right is decided
 there. `0` as the next position means "give up".
 
-numba keeps compiled code in `__pycache__` beside a function's module and notices changes of that module only: after
-a change here, `make install` compiles again.
+Where compiled code is kept: machine_code.py.
 """
 
 from typing import Any
@@ -18,6 +17,8 @@ import pyarrow as pa
 from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
+
+from client_telemetry.raw.machine_code import MachineCode
 
 TABLE_FULL, NOT_ASCII = -1, -2
 DONE, GIVEN_UP, FULL = range(3)
@@ -30,7 +31,15 @@ _HIGH_BITS = np.uint64(0x8080808080808080)
 
 def compiled(signature: Any):
     """Compile a function for these types when its module is imported, or load what was compiled before."""
-    return njit(signature, cache=True, nogil=True, error_model="numpy")
+
+    def compile_(function):
+        dispatcher = njit(nogil=True, error_model="numpy")(function)
+        dispatcher._cache = MachineCode(function)
+        dispatcher.compile(signature)
+        dispatcher.disable_compile()
+        return dispatcher
+
+    return compile_
 
 
 def _load(bits: int, kind: types.Type):
