@@ -20,7 +20,7 @@ did), a day that was never processed, a window without data, a failed quality ga
 from airflow.sdk import Param, dag
 from include.releases import RELEASES
 from include.run_day import OPTIONAL_DAY, REVIEWED
-from include.spark_stage import DEFAULT_ARGS, SparkStage
+from include.spark_stage import QUESTION_ARGS, SparkStage
 
 _RELEASE = {
     "type": ["null", "string"],
@@ -33,7 +33,7 @@ _RELEASE = {
     schedule=None,
     doc_md=__doc__,
     tags=["client telemetry", "upgrade"],
-    default_args=DEFAULT_ARGS,
+    default_args=QUESTION_ARGS,
     params={
         "cluster": Param(type="string", minLength=1, description="Name of a cluster in the clusters file"),
         "from": Param(None, **_RELEASE, description="Release before the upgrade"),

@@ -48,7 +48,7 @@ def daily_summary(
     """Gather what the stages of this run reported.
 
     Returns ``{"day": …, "clusters": {name: {"status": "ok", "counts": {stage: {…}}, "warnings": […],
-    "page": path of the fleet page, if one was published, "reviews": paths}}}``; a cluster
+    "page": path of the fleet page, if one was published, "sentence": what it says, "reviews": paths}}}``; a cluster
     that failed has the status ``failed``, the counts of the stages before, and ``failed_stage``, ``message`` and
     ``where``.
     """
@@ -79,12 +79,12 @@ def _cluster(ti: RuntimeTaskInstanceProtocol, index: int, name: str, stages: Seq
     """What became of one cluster; the first stage that left no report is where it failed."""
     counts: dict[str, Any] = {}
     warnings: list[str] = []
-    page = None
+    page = sentence = None
     reviews: list[str] = []
     for stage in stages:
         task_id = f"cluster.{stage}"
         report = ti.xcom_pull(task_ids=task_id, map_indexes=index)
-        if report is None:
+        if report is None or FAILURE_KEY in report:
             failure = ti.xcom_pull(task_ids=task_id, map_indexes=index, key=FAILURE_KEY)
             return {
                 "status": "failed",
@@ -96,6 +96,8 @@ def _cluster(ti: RuntimeTaskInstanceProtocol, index: int, name: str, stages: Seq
             }
         counts[stage] = report["counts"]
         warnings += report["warnings"]
-        page = report.get("page") or page
+        if report.get("page"):
+            page, sentence = report["page"], report.get("sentence")
         reviews += [review["review"] for review in report.get("reviews", ())]
-    return {"status": "ok", "counts": counts, "warnings": warnings, "page": page, "reviews": reviews}
+    shown = {"page": page, "sentence": sentence, "reviews": reviews}
+    return {"status": "ok", "counts": counts, "warnings": warnings, **shown}

@@ -5,6 +5,7 @@ code with a JSON file the other way. What a stage does is the job's affair.
 """
 
 import json
+import logging
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,11 +26,24 @@ LAKE_WRITER_POOL = "lake_writer"
 WHOLE_LAKE = "all_clusters"
 """What stands for the cluster's name where a job is about the whole lake."""
 
-DEFAULT_ARGS = {"owner": "kafka-platform", "retries": 2, "retry_delay": timedelta(minutes=2)}
+
+def say_why(context: Context) -> None:
+    """Repeats the reason of a failure below Airflow's traceback, as the last line of the log."""
+    logging.getLogger(__name__).error("%s", context.get("exception"))
+
+
+DEFAULT_ARGS = {
+    "owner": "kafka-platform",
+    "retries": 2,
+    "retry_delay": timedelta(minutes=2),
+    "on_failure_callback": say_why,
+    "on_retry_callback": say_why,
+}
 """What the tasks of every DAG have in common."""
 
-QUESTION_ARGS = DEFAULT_ARGS | {"priority_weight": 100}
-"""Of tasks that somebody waits for: they go before the stages of a nightly run that wait for the same pool."""
+QUESTION_ARGS = DEFAULT_ARGS | {"priority_weight": 1000, "weight_rule": "absolute"}
+"""Of tasks that somebody waits for: they go before the stages of a nightly run that wait for the same pool. No pool of
+their own: where the catalog is a SQLite file, there must not be two writers."""
 
 FAILURE_KEY = "failure"
 """XCom of a stage that failed: the sentence that says why and what to do."""
@@ -99,7 +113,8 @@ class SparkStage(SparkSubmitOperator):
     :param page: word before the run id in the address of the page that the run publishes: ``answered``, ``checked``
 
     The whole report is the return value, and each of its keys is an XCom of its own, so that the next stage
-    can take ``collect.output["decode_days"]``. A failure leaves its message as the XCom ``failure``.
+    can take ``collect.output["decode_days"]``. A failure leaves its message as the XCom ``failure``, and as the only key of
+    a result of the run, so that ``/wait`` ends with it.
     """
 
     operator_extra_links = (PublishedLink(),)
@@ -134,7 +149,9 @@ class SparkStage(SparkSubmitOperator):
         try:
             return self._run(context)
         except (StageFailed, AirflowFailException) as failure:
-            context["ti"].xcom_push(key=FAILURE_KEY, value=str(failure))
+            self.returns_dag_result = True  # what waits for the run over REST is told why there is no answer
+            for key, value in ((FAILURE_KEY, str(failure)), ("return_value", {FAILURE_KEY: str(failure)})):
+                context["ti"].xcom_push(key=key, value=value)
             raise
 
     def _run(self, context: Context) -> dict[str, Any]:

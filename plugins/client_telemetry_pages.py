@@ -1,11 +1,12 @@
 """Pages inside Airflow's user interface: fleet pages, upgrade reports, quality, coverage, search, and a form that asks
-an upgrade question. What they show are files that jobs published; the pages are in the package telemetry_pages."""
+an upgrade question; and the notes of runs. What pages show are files that jobs published; both are in the package
+telemetry_pages."""
 
 from typing import Any, ClassVar
 
 from airflow.plugins_manager import AirflowPlugin
 
-from telemetry_pages import PREFIX
+from telemetry_pages import PREFIX, run_notes
 
 
 async def pages(scope: Any, receive: Any, send: Any) -> None:
@@ -17,6 +18,7 @@ async def pages(scope: Any, receive: Any, send: Any) -> None:
 
 class ClientTelemetryPages(AirflowPlugin):
     name = "client_telemetry_pages"
+    listeners: ClassVar = [run_notes]
     fastapi_apps: ClassVar = [{"app": pages, "url_prefix": PREFIX, "name": "Client telemetry"}]
     external_views: ClassVar = [
         {

@@ -109,6 +109,89 @@ def test_an_unknown_cluster_fails_the_run_before_any_job(run):
     assert calls == []
 
 
+def _waited_for(dag_run, database):
+    """What REST's /wait ends with."""
+    import asyncio
+
+    from airflow import settings
+    from airflow.api_fastapi.core_api.services.public.dag_run import DagRunWaiter
+
+    async def last():
+        lines = [line async for line in DagRunWaiter(dag_run.dag_id, dag_run.run_id, 1, None).wait()]
+        await settings.async_engine.dispose()  # its connections belong to this event loop
+        return lines
+
+    return json.loads("".join(asyncio.run(last())).strip().splitlines()[-1])
+
+
+def _note(dag_run):
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.session import create_session
+
+    with create_session() as session:
+        return session.get(DagRun, dag_run.id).note
+
+
+def test_a_question_goes_before_every_stage_of_a_nightly_run_that_waits_for_the_pool(run):
+    """The scheduler fills a pool's free slots by priority: a question waits for at most one stage to end."""
+    _, nightly, _ = run("client_telemetry_daily", {"day": DAY})
+    most = max(task.priority_weight for task in nightly.values())
+    questions = [
+        ("broker_upgrade_impact", {"cluster": "west", "to": "4.0.0"}),
+        ("broker_upgrade_review", {"cluster": "west"}),
+        ("telemetry_subscription_check", {"cluster": "west", "action": "delete", "name": "all"}),
+    ]
+    for dag_id, conf in questions:
+        _, tasks, _ = run(dag_id, conf)
+        assert min(task.priority_weight for task in tasks.values()) > most, dag_id
+
+
+def test_the_note_of_a_question_is_its_answer_and_waiting_ends_with_it(run, database):
+    dag_run, _, _ = run("broker_upgrade_impact", {"cluster": "west", "to": "4.0.0"})
+    assert _note(dag_run) == "1 of 2 breaks"
+    assert _waited_for(dag_run, database)["results"]["publish"]["sentence"] == "1 of 2 breaks"
+
+
+def test_waiting_for_a_refused_question_ends_with_the_reason_and_so_does_its_note(run, database):
+    refused = {"exit": 2, "report": {"status": "bad_arguments", "message": "impact: nothing is known."}}
+    dag_run, _, _ = run("broker_upgrade_impact", {"cluster": "west", "to": "4.0.0"}, impact=refused)
+    assert _note(dag_run) == "west: impact: nothing is known."
+    waited = {"state": "failed", "results": {"impact": {"failure": "west: impact: nothing is known."}}}
+    assert _waited_for(dag_run, database) == waited
+
+
+def test_the_note_of_a_day_has_a_line_per_cluster_failures_first_and_all_tasks_have_names(run):
+    behaviour = {"exit": 3, "report": {"status": "failed_gate", "message": GATE}}
+    dag_run, tasks, _ = run("client_telemetry_daily", {"day": DAY}, decode_bbb=behaviour)
+    assert _note(dag_run).split("\n\n") == [DAY, f"FAILED west: {GATE}", "east: nothing to do"]
+    assert tasks["cluster.profile", 1].state == "upstream_failed"
+    assert tasks["cluster.profile", 1].rendered_map_index == "west"
+
+
+def test_a_note_that_somebody_wrote_stays(run):
+    from airflow.models.dagrun import DagRun, DagRunNote
+    from airflow.utils.session import create_session
+    from telemetry_pages.run_notes import _conclude
+
+    ended, _, _ = run("broker_upgrade_impact", {"cluster": "west", "to": "4.0.0"})
+    with create_session() as session:
+        session.get(DagRun, ended.id).dag_run_note = DagRunNote("mine", user_id="7")
+    with create_session() as session:
+        _conclude(session.get(DagRun, ended.id))
+    assert _note(ended) == "mine"
+
+
+def test_the_log_of_a_failure_ends_with_its_reason(run, caplog):
+    refused = {"exit": 2, "report": {"status": "bad_arguments", "message": "impact: nothing is known."}}
+    run("broker_upgrade_impact", {"cluster": "west", "to": "4.0.0"}, impact=refused)
+    (said,) = [
+        record
+        for record in caplog.records
+        if record.name == "include.spark_stage" and record.levelname == "ERROR"
+    ]
+    assert said.getMessage() == "west: impact: nothing is known."
+
+
 def test_a_question_is_handed_to_the_jobs_and_its_report_is_the_result(run):
     question = {"cluster": "west", "from": "3.9.1", "to": "4.0.0", "day": DAY, "window_days": 3}
     dag_run, tasks, (impact, publish) = run("broker_upgrade_impact", question)

@@ -42,6 +42,7 @@ def test_every_cluster_shows_the_counts_and_warnings_of_its_stages():
         "counts": {stage: {"rows_read": number} for number, stage in enumerate(STAGES)},
         "warnings": [f"{stage}!" for stage in STAGES],
         "page": None,
+        "sentence": None,
         "reviews": [],
     }
     assert "    decode: rows read 1" in summary_lines(summary)

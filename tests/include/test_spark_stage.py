@@ -106,7 +106,7 @@ def test_a_job_that_refuses_fails_the_task_for_good_with_its_message(run, ti, ex
         run("decode", {"exit": exit_code, "report": report})
     assert isinstance(refused.value, AirflowFailException)
     assert str(refused.value) == "east: decode: the gate of client_pushes failed. Do this."
-    assert ti.pushed == {"failure": str(refused.value)}
+    assert ti.pushed == {"failure": str(refused.value), "return_value": {"failure": str(refused.value)}}
 
 
 @pytest.mark.parametrize("exit_code", [2, 3])
@@ -140,7 +140,7 @@ def test_a_job_that_breaks_fails_the_attempt_so_that_airflow_tries_again(run, ti
         run("decode", behaviour)
     assert not isinstance(failed.value, AirflowFailException)
     assert said in str(failed.value)
-    assert ti.pushed == {"failure": str(failed.value)}
+    assert ti.pushed["failure"] == str(failed.value)
 
 
 def test_the_report_of_an_earlier_attempt_is_not_taken_for_this_one(run):

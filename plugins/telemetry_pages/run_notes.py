@@ -1,0 +1,99 @@
+"""Listener of the scheduler: at a run's end its note says the answer, or why it failed, and clusters that a task never
+started for have their names. A note that somebody wrote stays."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from airflow.listeners import hookimpl
+from airflow.models.dagrun import DagRun, DagRunNote
+from airflow.models.taskinstance import TaskInstance
+from airflow.models.xcom import XComModel
+from airflow.utils.session import create_session
+from sqlalchemy import select
+from sqlalchemy.orm import Session, object_session
+
+DAG_IDS = {
+    "client_telemetry_daily",
+    "broker_upgrade_impact",
+    "broker_upgrade_review",
+    "telemetry_subscription_check",
+}
+LONGEST = 1000
+"""Characters that Airflow keeps of a note."""
+
+
+@hookimpl
+def on_dag_run_success(dag_run: DagRun, msg: str) -> None:
+    _conclude(dag_run)
+
+
+@hookimpl
+def on_dag_run_failed(dag_run: DagRun, msg: str) -> None:
+    _conclude(dag_run)
+
+
+def _conclude(dag_run: DagRun) -> None:
+    if dag_run.dag_id not in DAG_IDS:
+        return
+    session = object_session(dag_run)
+    if session:
+        return _write(session, dag_run)
+    with create_session() as own:  # `dag.test` has no session around a run
+        _write(own, own.get_one(DagRun, dag_run.id))
+
+
+def _write(session: Session, dag_run: DagRun) -> None:
+    results = list(_results(session, dag_run))
+    text = note([result for task, result in results if task != "clusters"])
+    name_clusters(session, dag_run, next((names for task, names in results if task == "clusters"), []))
+    if text and (dag_run.dag_run_note is None or dag_run.dag_run_note.user_id is None):
+        if dag_run.dag_run_note is None:
+            dag_run.dag_run_note = DagRunNote(text)
+        else:
+            dag_run.dag_run_note.content = text
+
+
+def note(results: Iterable[Any]) -> str:
+    """From the results of a run's unmapped tasks: of a daily run a line per cluster, those that failed first; of a
+    question the reason of its failure, or the sentence of the task that came last.
+
+    >>> note([{"message": "impact: 12 clients"}, {"sentence": "breaks 2 of 3"}])
+    'breaks 2 of 3'
+    """
+    text = ""
+    for result in results:
+        if not isinstance(result, dict):
+            continue
+        if "clusters" in result:
+            clusters = sorted(result["clusters"].items(), key=lambda item: item[1]["status"] != "failed")
+            text = f"{result['day']}\n\n" + "\n\n".join(_line(*item) for item in clusters)
+        text = result.get("failure") or result.get("sentence") or text
+    return text if len(text) <= LONGEST else text[: LONGEST - 2] + " …"
+
+
+def _line(name: str, cluster: dict[str, Any]) -> str:
+    if cluster["status"] == "failed":
+        return f"FAILED {cluster['message']}"
+    return f"{name}: {cluster.get('sentence') or 'nothing to do'}"
+
+
+def name_clusters(session: Session, dag_run: DagRun, names: list[str]) -> None:
+    """Airflow names a mapped task when it starts; one that never did would be a number."""
+    unnamed = select(TaskInstance).where(
+        TaskInstance.dag_id == dag_run.dag_id,
+        TaskInstance.run_id == dag_run.run_id,
+        TaskInstance.map_index >= 0,
+        TaskInstance._rendered_map_index.is_(None),
+    )
+    for task in session.scalars(unnamed):
+        if task.map_index < len(names):
+            task._rendered_map_index = names[task.map_index]
+
+
+def _results(session: Session, dag_run: DagRun) -> Iterable[tuple[str, Any]]:
+    """Task id and result of tasks that are not mapped, oldest first."""
+    query = XComModel.get_many(
+        run_id=dag_run.run_id, key="return_value", dag_ids=dag_run.dag_id, map_indexes=-1
+    )
+    for row in session.scalars(query.order_by(None).order_by(XComModel.timestamp)):
+        yield row.task_id, XComModel.deserialize_value(row)
