@@ -37,6 +37,12 @@ final class BrokerMetrics {
     private final Map<String, Double> departed = new HashMap<>();
     private final Map<String, Long> lastOfRequests = new HashMap<>();
     private boolean isStateTold;
+    /** Names of listeners, among others, whose clients are not told of. */
+    private volatile Set<String> leftOut = Set.of();
+
+    void leaveOut(Set<String> listeners) {
+        leftOut = listeners;
+    }
 
     /** A metric that was there before the plugin: what it counted is of earlier. */
     void addExisting(KafkaMetric metric) {
@@ -111,10 +117,10 @@ final class BrokerMetrics {
         Map<String, ObjectNode> sums = new TreeMap<>();
         for (KafkaMetric metric : metrics) {
             Map<String, String> tags = metric.metricName().tags();
-            Double count = tags.containsKey(SOFTWARE_NAME) ? value(metric) : null;
+            Double count = tags.containsKey(SOFTWARE_NAME) && !leftOut.contains(tags.get("listener")) ? value(metric) : null;
             if (count != null && count > 0) {
-                String name = tags.get(SOFTWARE_NAME);
-                String version = tags.get(SOFTWARE_VERSION);
+                String name = BoundedText.name(tags.get(SOFTWARE_NAME));
+                String version = BoundedText.name(tags.get(SOFTWARE_VERSION));
                 String listener = tags.get("listener");
                 ObjectNode sum = sums.computeIfAbsent(listener + "\n" + name + "\n" + version, key -> Manifests.JSON.createObjectNode()
                         .put("listener", listener)

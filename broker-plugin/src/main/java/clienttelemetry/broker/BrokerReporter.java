@@ -149,6 +149,7 @@ abstract class BrokerReporter implements MetricsReporter {
         try {
             Instant startedAt = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
             Incarnation broker = Incarnation.starting(clusterId, Integer.parseInt(brokerId), startedAt, kafkaVersion());
+            metrics.leaveOut(settings.leftOut);
             Dump started = new Dump(broker, settings, ObjectStore.at(settings), metrics, configuration,
                     this::registry, BrokerClock.SYSTEM);
             started.start();
@@ -193,6 +194,10 @@ abstract class BrokerReporter implements MetricsReporter {
         try {
             Instant now = Instant.now();
             if (isLeftOut(context)) {
+                return;
+            }
+            if (RecordEncoder.isOversized(payload.data().remaining())) { // not copied first: it may be gigabytes of zeros
+                current.drops.count(Drops.Reason.OVERSIZED, 1);
                 return;
             }
             int interval = current.pushIntervalMs(payload.clientInstanceId());

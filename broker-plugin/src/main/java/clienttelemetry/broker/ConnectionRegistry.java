@@ -121,7 +121,7 @@ final class ConnectionRegistry {
         this.maxBytes = maxBytes;
         this.ticks = ticks;
         summaries = new Summaries(drops, identifiers);
-        failedLogins = new FailedLogins(sink, drops, listeners, identifiers);
+        failedLogins = new FailedLogins(sink, drops, listeners, identifiers, leftOut);
         watched(true);
     }
 
@@ -395,7 +395,7 @@ final class ConnectionRegistry {
         Connection connection = connections.get(id);
         if (connection == null) {
             boolean isKnown = accepted.containsKey(ClientConnection.remote(id));
-            boolean isWorthIt = refusal != null || reportsSilent && isKnown;
+            boolean isWorthIt = (refusal != null || reportsSilent && isKnown) && !isOfOthers(id);
             connection = isWorthIt ? open(id, nanos) : null;
             if (connection == null) {
                 accepted.remove(ClientConnection.remote(id));
@@ -425,6 +425,12 @@ final class ConnectionRegistry {
         }
         closed.add(connection);
         hand(record);
+    }
+
+    /** By the port: before its first request in the log, a connection names no listener. */
+    private boolean isOfOthers(String id) {
+        Listeners.Listener listener = listeners.onPort(ClientConnection.localPort(id));
+        return listener != null && (leftOut.contains(listener.name) || listeners.isOfControllers(listener.name));
     }
 
     private static void count(Connection connection, Refusal refusal, long nanos) {

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -17,7 +18,7 @@ import java.util.regex.Pattern;
  * bytes that are no Kafka request, or no login.
  */
 final class FailedLogins {
-    private static final Pattern FAILED = Pattern.compile("Failed authentication with \\S+ \\(channelId=(\\S+)\\) \\((.*)\\)$");
+    private static final Pattern FAILED = Pattern.compile("Failed authentication with \\S+ \\(channelId=(\\S+)\\) \\((.*)\\)$", Pattern.DOTALL);
     private static final Pattern UNEXPECTED = Pattern.compile("Unexpected error from \\S+ \\(channelId=(\\S+)\\); closing connection");
     private static final Pattern MECHANISM =
             Pattern.compile("SASL mechanism ([A-Z0-9_-]+)|, ([A-Z0-9_-]+) is not supported by server");
@@ -25,12 +26,18 @@ final class FailedLogins {
     private static final String OF_PLAIN = "Authentication failed: Invalid username or password";
     private static final int MAX_REASON_BYTES = 400;
     private static final int MAX_KINDS = 5_000;
+    /** Clients choose the names of mechanisms, which are in the reasons: one address could use up all kinds. */
+    private static final int MAX_KINDS_OF_ADDRESS = 50;
+    private static final String FURTHER_REASONS = "Further reasons of this address, which had too many";
 
     private final Consumer<DumpRecord> sink;
     private final Drops drops;
     private final Listeners listeners;
     private final Identifiers identifiers;
+    /** Names of listeners, among others, whose clients are not told of. */
+    private final Set<String> leftOut;
     private final Map<String, Failures> kinds = new HashMap<>();
+    private final Map<String, Integer> kindsOfAddress = new HashMap<>();
 
     private static final class Failures {
         final ClientConnection client;
@@ -53,11 +60,12 @@ final class FailedLogins {
         }
     }
 
-    FailedLogins(Consumer<DumpRecord> sink, Drops drops, Listeners listeners, Identifiers identifiers) {
+    FailedLogins(Consumer<DumpRecord> sink, Drops drops, Listeners listeners, Identifiers identifiers, Set<String> leftOut) {
         this.sink = sink;
         this.drops = drops;
         this.listeners = listeners;
         this.identifiers = identifiers;
+        this.leftOut = leftOut;
     }
 
     /** Gives the connection id of a failed login; null for a line about something else. */
@@ -99,6 +107,9 @@ final class FailedLogins {
         }
         reason = BoundedText.cut(reason, MAX_REASON_BYTES);
         Listeners.Listener listener = listeners.onPort(ClientConnection.localPort(connectionId));
+        if (listener != null && leftOut.contains(listener.name)) {
+            return;
+        }
         if (listener != null) {
             client.listenerName = listener.name;
             client.securityProtocol = listener.protocol;
@@ -108,8 +119,15 @@ final class FailedLogins {
                 : reason.equals(OF_PLAIN) ? "PLAIN" : null;
         DumpRecord first = null;
         synchronized (this) {
-            String kind = client.clientAddress + "\n" + client.listenerName + "\n" + client.saslMechanism + "\n" + reason;
+            String origin = client.clientAddress + "\n" + client.listenerName;
+            String kind = origin + "\n" + client.saslMechanism + "\n" + reason;
             Failures failures = kinds.get(kind);
+            if (failures == null && kindsOfAddress.getOrDefault(origin, 0) >= MAX_KINDS_OF_ADDRESS) {
+                reason = FURTHER_REASONS;
+                client.saslMechanism = null;
+                kind = origin + "\n" + reason;
+                failures = kinds.get(kind);
+            }
             if (failures == null && kinds.size() >= MAX_KINDS) {
                 drops.count(Drops.Reason.REGISTRY_FULL, 1);
                 return;
@@ -117,6 +135,7 @@ final class FailedLogins {
             if (failures == null) {
                 failures = new Failures(client, reason);
                 kinds.put(kind, failures);
+                kindsOfAddress.merge(origin, 1, Integer::sum);
                 failures.firstNanos = nanos;
                 first = failures.event(nanos, 1, identifiers);
                 failures.client.connectionId = null; // the repetitions are of other connections
@@ -140,6 +159,8 @@ final class FailedLogins {
             records.add(each.event(each.lastNanos, each.untold, identifiers));
             each.untold = 0;
         }
+        kindsOfAddress.clear();
+        kinds.values().forEach(each -> kindsOfAddress.merge(each.client.clientAddress + "\n" + each.client.listenerName, 1, Integer::sum));
         return records;
     }
 }

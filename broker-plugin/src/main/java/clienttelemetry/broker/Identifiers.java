@@ -47,6 +47,8 @@ public final class Identifiers {
     private static final int DIGITS = 32;
     private static final int LEAST_KEY_BYTES = 16;
     private static final int MAX_REMEMBERED = 10_000;
+    /** Labels in pushes are as long as their clients like. */
+    private static final int LONGEST_REMEMBERED = 1024;
 
     private final Map<Kind, Treatment> treatments = new EnumMap<>(Kind.class);
     private final SecretKeySpec key;
@@ -92,6 +94,9 @@ public final class Identifiers {
     }
 
     private String digest(String text) {
+        if (text.length() > LONGEST_REMEMBERED) {
+            return digest(key, text);
+        }
         String known = remembered.get(text);
         if (known == null) {
             if (remembered.size() >= MAX_REMEMBERED) {

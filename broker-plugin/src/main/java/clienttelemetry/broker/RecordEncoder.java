@@ -25,7 +25,12 @@ final class RecordEncoder {
     }
 
     static boolean isOversized(DumpRecord record) {
-        return record.size() + 256 > MAX_RECORD_BYTES;
+        return isOversized(record.size());
+    }
+
+    /** @param bytes of a record's fields and payload, or of its payload alone before there is a record */
+    static boolean isOversized(int bytes) {
+        return bytes > MAX_RECORD_BYTES - 256;
     }
 
     void write(DumpRecord record, long sequence, OutputStream out) throws IOException {

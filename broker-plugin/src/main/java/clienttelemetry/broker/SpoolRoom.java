@@ -1,10 +1,11 @@
 package clienttelemetry.broker;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.stream.Stream;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 
 /** How much the spool may still take: its maximum, and what has to stay free on its disk. */
 final class SpoolRoom {
@@ -22,19 +23,34 @@ final class SpoolRoom {
 
     /** Looks at the disk; between two looks {@link #add} keeps account. */
     void look() {
-        try (Stream<Path> files = Files.walk(root)) {
-            usedBytes = files.mapToLong(SpoolRoom::sizeOf).sum();
+        Sum sum = new Sum();
+        try {
+            Files.walkFileTree(root, sum);
+            usedBytes = sum.bytes;
             freeBytes = Files.getFileStore(root).getUsableSpace();
-        } catch (IOException | UncheckedIOException e) {
-            // Files come and go while it looks; the next look is a moment away.
+        } catch (IOException e) {
+            // The next look is a moment away.
         }
     }
 
-    private static long sizeOf(Path file) {
-        try {
-            return Files.isRegularFile(file) ? Files.size(file) : 0;
-        } catch (IOException e) {
-            return 0; // uploaded meanwhile
+    /** Passes over what is gone meanwhile, and what is for others alone: a volume's lost+found, another broker's folder. */
+    private static final class Sum extends SimpleFileVisitor<Path> {
+        private long bytes;
+
+        @Override
+        public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+            bytes += attributes.isRegularFile() ? attributes.size() : 0;
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult visitFileFailed(Path file, IOException error) {
+            return FileVisitResult.CONTINUE;
+        }
+
+        @Override
+        public FileVisitResult postVisitDirectory(Path folder, IOException error) {
+            return FileVisitResult.CONTINUE;
         }
     }
 

@@ -31,7 +31,7 @@ final class TreatedPayload {
             ProtobufWriter out = new ProtobufWriter(payload.length + 64);
             message(payload, 0, payload.length, Level.METRICS_DATA, out);
             return out.toBytes();
-        } catch (IllegalArgumentException | IndexOutOfBoundsException e) {
+        } catch (RuntimeException e) {
             return null;
         }
     }
@@ -97,8 +97,10 @@ final class TreatedPayload {
                 length |= (long) (in[at] & 0x7F) << shift;
                 shift += 7;
             } while (in[at++] < 0);
-            int end = Math.toIntExact(Math.min(Integer.MAX_VALUE, at + length));
-            check(end, to);
+            if (length < 0 || length > to - at) { // below zero it would lead backwards, and round and round
+                throw new IllegalArgumentException("a field that goes beyond its message");
+            }
+            int end = at + (int) length;
             bytes(in, start, at, end, field, level, out);
             at = end;
         }

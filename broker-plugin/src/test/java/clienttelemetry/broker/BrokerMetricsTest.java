@@ -2,6 +2,7 @@ package clienttelemetry.broker;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.lang.management.ManagementFactory;
@@ -83,6 +84,32 @@ class BrokerMetricsTest {
         old[0] = 101;
         metrics.describe(manifest);
         assertEquals(5, throttles(manifest), "what was counted before the plugin came is of no hour");
+    }
+
+    /** Kafka's gauges take software names of 32 kB, a hundred for each network thread, and manifests are written all the time. */
+    @Test
+    void longNamesOfSoftwareAreCutInTheManifest() {
+        BrokerMetrics metrics = new BrokerMetrics();
+        for (int i = 0; i < 300; i++) {
+            metrics.add(metric("socket-server-metrics", "connections", 1, Map.of("clientSoftwareName", i + "x".repeat(32_000),
+                    "clientSoftwareVersion", "1".repeat(32_000), "listener", "CLIENTS", "networkProcessor", "0")));
+        }
+        ObjectNode manifest = Manifests.JSON.createObjectNode();
+        metrics.describe(manifest);
+        assertEquals(300, manifest.get("connections").size());
+        assertTrue(manifest.toString().length() < 300 * 1000, manifest.toString().length() + " characters");
+        assertTrue(BoundedText.isCut(manifest.at("/connections/7/client_software_name").asText()));
+    }
+
+    @Test
+    void ofListenersThatAreLeftOutNothingIsTold() {
+        BrokerMetrics metrics = new BrokerMetrics();
+        metrics.leaveOut(Set.of("CLIENTS"));
+        metrics.add(connections("0", 2));
+        ObjectNode manifest = Manifests.JSON.createObjectNode();
+        metrics.describe(manifest);
+        assertEquals(0, manifest.get("connections").size());
+        assertEquals(2, metrics.connectionsBySoftware(listener -> false).values().iterator().next(), "and they are compared all the same");
     }
 
     /** As Kafka registers its meters and its state. */

@@ -11,6 +11,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import client_telemetry.raw.v1.RawDumpV1.ClientPush;
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -116,6 +117,26 @@ class BrokerReporterTest {
         reporter.contextChange(context());
         assertDoesNotThrow(() -> reporter.clientReceiver().exportMetrics(null, null));
         reporter.close();
+    }
+
+    /** Kafka bounds what a client sends, not what it becomes: 1 MiB of zstd is gigabytes of zeros, on the broker's heap already. */
+    @Test
+    void aPushThatIsTooLongIsNotCopied() throws IOException {
+        byte[] bomb = new byte[RecordEncoder.MAX_RECORD_BYTES + 1];
+        bomb[0] = 10;
+        ClientTelemetryPayload payload = TestBroker.payload(bomb);
+        ClientTelemetryReporter reporter = new ClientTelemetryReporter();
+        reporter.configure(configuration());
+        reporter.contextChange(context());
+        com.sun.management.ThreadMXBean threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+        long before = threads.getThreadAllocatedBytes(Thread.currentThread().getId());
+        reporter.clientReceiver().exportMetrics(TestBroker.context("app", "127.0.0.1:9092-10.0.0.7:50123-0-1"), payload);
+        long allocated = threads.getThreadAllocatedBytes(Thread.currentThread().getId()) - before;
+        reporter.close();
+        assertTrue(allocated < 1 << 20, allocated + " bytes allocated on the request thread");
+        String key = TestBroker.keys(folder.resolve("raw")).stream().filter(each -> each.contains("manifests")).findFirst().orElseThrow();
+        String dropped = Manifests.JSON.readTree(Files.readAllBytes(folder.resolve("raw").resolve(key))).get("dropped").toString();
+        assertTrue(dropped.contains("\"oversized\":1"), dropped);
     }
 
     /**

@@ -205,4 +205,28 @@ class ConnectionRegistryTest {
         registry.request("Something else", 1);
         assertNull(registry.takeApiVersionsLine());
     }
+
+    /** A connection that never gets to a logged request names no listener; the port that it came to does. */
+    @Test
+    void ofAListenerThatIsLeftOutNothingIsTold() {
+        Listeners listeners = Listeners.of(Map.of("controller.listener.names", "CONTROLLER",
+                "listeners", "CLIENTS://:29200,CONTROLLER://:9093", "listener.security.protocol.map", "CLIENTS:SASL_SSL,CONTROLLER:PLAINTEXT"));
+        ConnectionRegistry quiet = new ConnectionRegistry(records::add, drops, listeners, Identifiers.CLEAR, java.util.Set.of("CLIENTS"), 600_000,
+                64 << 20, () -> ticks);
+        String server = "[SocketServer listenerType=BROKER, nodeId=1] ";
+        for (String id : new String[] {ID, ID.replace("29200", "9093")}) {
+            String remote = ClientConnection.remote(id);
+            quiet.accepted("Accepted connection from /" + remote + " on /127.0.0.1:29200 and assigned it to processor 0", 2);
+            quiet.selected(server + "Connection with /10.0.0.7 (channelId=" + id + ") disconnected", null, 3);
+            quiet.refused("Exception while processing request from " + id,
+                    new InvalidRequestException("Received request api key FETCH with version 99 which is not enabled"), 4);
+            quiet.refused("Exception while processing request from " + id,
+                    new InvalidRequestException("Received request api key FETCH with version 99 which is not enabled"), 4);
+        }
+        quiet.selected(server + "Failed authentication with /10.0.0.7 (channelId=" + ID + ") (SSL handshake failed)", null, 1);
+        quiet.drainAll();
+        quiet.snapshot(true, 10, records::add);
+        assertEquals(List.of(), records);
+        assertEquals(0, drops.of(Drops.Reason.FAILED));
+    }
 }

@@ -13,6 +13,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
 import java.time.Duration;
 import java.time.Instant;
@@ -26,6 +27,7 @@ import javax.management.MBeanAttributeInfo;
 import javax.management.MBeanServer;
 import javax.management.ObjectName;
 import org.apache.kafka.common.config.ConfigException;
+import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -70,6 +72,24 @@ class DumpTest {
 
     private static List<Long> upTo(long count) {
         return LongStream.range(0, count).boxed().collect(Collectors.toList());
+    }
+
+    /** A volume has lost+found, which is root's alone: its spool was full for ever once it had taken its maximum in all. */
+    @Test
+    void aFolderThatCannotBeReadDoesNotHideTheRoom() throws Exception {
+        Path root = Files.createDirectories(folder.resolve("spool"));
+        Path closed = Files.createDirectory(root.resolve("lost+found"));
+        Files.write(root.resolve("file"), new byte[1000]);
+        Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("---------"));
+        try {
+            Assumptions.assumeFalse(Files.isReadable(closed), "root reads everything");
+            SpoolRoom room = new SpoolRoom(root, 5000, 0);
+            room.add(4500);
+            room.look();
+            assertEquals(1000, room.usedBytes());
+        } finally {
+            Files.setPosixFilePermissions(closed, PosixFilePermissions.fromString("rwx------"));
+        }
     }
 
     @Test

@@ -83,6 +83,32 @@ class FailedLoginsTest {
         assertEquals(2, events.size());
     }
 
+    /** The client chooses the name of the mechanism, line breaks and all. */
+    @Test
+    void aReasonOfSeveralLines() {
+        failed(ID, "Unsupported SASL mechanism A\nB\r\nC", 5);
+        assertEquals(1, events.size());
+        assertEquals("Unsupported SASL mechanism A\nB\r\nC", events.get(0).getFailureReason());
+    }
+
+    /** One address that makes up ever new mechanisms hid the failed logins of all others. */
+    @Test
+    void oneAddressDoesNotHideOthers() {
+        for (int i = 0; i < 6000; i++) {
+            failed("127.0.0.1:29200-10.0.0.7:" + (1000 + i) + "-0-" + i, "Unsupported SASL mechanism M" + i, i);
+        }
+        int ofOne = events.size();
+        assertTrue(ofOne < 200, ofOne + " events of one address");
+        registry.selected(SOCKET_SERVER + "Failed authentication with /10.0.0.8 (channelId=127.0.0.1:29200-10.0.0.8:5-0-6) (SSL handshake failed)",
+                null, 7000);
+        assertEquals(ofOne + 1, events.size());
+        assertEquals("10.0.0.8", events.get(ofOne).getClient().getClientAddress());
+        registry.snapshot(false, 8000, this::tell);
+        long failures = events.stream().filter(each -> each.getClient().getClientAddress().equals("10.0.0.7"))
+                .mapToLong(ConnectionEvent::getConnections).sum();
+        assertEquals(6000, failures, "none is lost");
+    }
+
     @Test
     void aLoginThatWorkedIsNone() {
         registry.selected(SOCKET_SERVER + "Successfully authenticated with /10.0.0.7", null, 1);

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import client_telemetry.raw.v1.RawDumpV1.ClientPush;
@@ -13,6 +14,7 @@ import clienttelemetry.broker.Identifiers.Treatment;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import org.apache.kafka.common.config.ConfigException;
 import org.junit.jupiter.api.Test;
@@ -97,6 +99,35 @@ class IdentifiersTest {
         assertNull(new TreatedPayload(all(Treatment.HMAC)).of(new byte[] {0x28, (byte) 0xB5, 0x2F, (byte) 0xFD, 0, 0x58}));
         byte[] torn = java.util.Arrays.copyOf(metrics("a", "g", "t"), 40);
         assertNull(new TreatedPayload(all(Treatment.HMAC)).of(torn));
+    }
+
+    /** A varint of ten bytes is a negative length: such a push kept the writer, which is all there is, for ever. */
+    @Test
+    void lengthsThatGoBackwards() {
+        for (int field : new int[] {1, 3}) {
+            for (long back = -24; back < 0; back++) {
+                byte[] hostile = new ProtobufWriter(64).lengthOf(field, 2).encoded(new byte[] {0x0A, 0}).toBytes();
+                ProtobufWriter both = new ProtobufWriter(64).encoded(hostile).present(field, back);
+                both.buffer()[hostile.length] |= 2; // a field of bytes, so the varint is its length
+                assertTimeoutPreemptively(Duration.ofSeconds(5), () -> assertNull(new TreatedPayload(all(Treatment.HMAC)).of(both.toBytes())));
+            }
+        }
+    }
+
+    /** Clients choose labels as long as a push: what was treated is remembered, but not whatever its length. */
+    @Test
+    void longLabelsAreNotRemembered() throws Exception {
+        Identifiers hmac = all(Treatment.HMAC);
+        Runtime runtime = Runtime.getRuntime();
+        System.gc();
+        long before = runtime.totalMemory() - runtime.freeMemory();
+        for (int i = 0; i < 200; i++) {
+            hmac.treated(Kind.TOPIC, i + "x".repeat(1 << 20));
+        }
+        System.gc();
+        long more = runtime.totalMemory() - runtime.freeMemory() - before;
+        assertTrue(more < 32 << 20, more + " bytes more");
+        assertEquals(hmac.treated(Kind.TOPIC, "t".repeat(9999)), hmac.treated(Kind.TOPIC, "t".repeat(9999)));
     }
 
     @Test
