@@ -326,10 +326,12 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[dict[str, A
     """Rows of brokers: one per incarnation that a manifest of the day tells of; of several manifests the last
     hour's wins, and what it does not tell comes from the hours before."""
     rows: dict[tuple[int, str], dict[str, Any]] = {}
+    levels: dict[tuple[int, str], list[tuple[dt.datetime, dict[str, int]]]] = {}
     for read in sorted(manifests, key=lambda r: (r.key.hour, str(r.key))):
         manifest = read.manifest
         if manifest is None:
             continue
+        levels.setdefault((manifest.broker_id, manifest.incarnation), []).extend(_feature_levels(manifest))
         moments = [*(f.max_time for f in manifest.files), manifest.alive_at]
         last = max((at for at in moments if at), default=None)
         reported = {
@@ -377,7 +379,30 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[dict[str, A
             },
         )
         row |= {name: value for name, value in reported.items() if value is not None}
-    return [row | _releases(row) for row in rows.values()]
+    return [row | _changes(levels[key]) | _releases(row) for key, row in rows.items()]
+
+
+def _feature_levels(manifest: Manifest) -> list[tuple[dt.datetime, dict[str, int]]]:
+    """Levels with the time at which they were in force for sure."""
+    if manifest.feature_levels:
+        return [(each.since, each.levels) for each in manifest.feature_levels]
+    if not manifest.finalized_features:
+        return []
+    moments = [*(file.max_time for file in manifest.files), manifest.alive_at]
+    return [
+        (
+            max((at for at in moments if at), default=manifest.hour + dt.timedelta(hours=1)),
+            manifest.finalized_features,
+        )
+    ]
+
+
+def _changes(levels: Sequence[tuple[dt.datetime, dict[str, int]]]) -> dict[str, Any]:
+    found: list[dict[str, Any]] = []
+    for at, own in sorted(levels, key=lambda each: each[0]):
+        if not found or found[-1]["levels"] != own:
+            found.append({"at": at, "levels": own})
+    return {"feature_levels": found or None}
 
 
 def _releases(row: Mapping[str, Any]) -> dict[str, Any]:

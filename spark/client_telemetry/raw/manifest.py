@@ -92,6 +92,14 @@ class ScramUser:
 
 
 @dataclass(frozen=True)
+class FeatureLevels:
+    """Finalized feature levels, in force from a time on."""
+
+    since: datetime
+    levels: dict[str, int]
+
+
+@dataclass(frozen=True)
 class Plugin:
     """What wrote the dump."""
 
@@ -132,6 +140,7 @@ class Manifest:
     alive_at: datetime | None = None
     api_versions: tuple[tuple[int, int, int], ...] | None = None
     finalized_features: dict[str, int] | None = None
+    feature_levels: tuple[FeatureLevels, ...] | None = None
     listeners: tuple[Listener, ...] | None = None
     registry: Registry | None = None
     connections: tuple[SoftwareConnections, ...] | None = None
@@ -172,6 +181,7 @@ def parse_manifest(data: bytes, key: ObjectKey | None = None) -> Manifest:
         alive_at=top.optional("alive_at", time),
         api_versions=top.optional("api_versions", many(_triple(small_integer))),
         finalized_features=top.optional("finalized_features", mapping(small_integer)),
+        feature_levels=top.optional("feature_levels", many(_feature_levels)),
         listeners=top.optional("listeners", many(_listener)),
         registry=top.optional("registry", _registry),
         connections=top.optional("connections", many(_software_connections)),
@@ -277,6 +287,13 @@ def _subscription(value: Any, path: str) -> Subscription:
         interval_ms=fields.required("interval_ms", small_integer),
         metrics=fields.required("metrics", many(text)),
         match=fields.optional("match", mapping(text)) or {},
+    )
+
+
+def _feature_levels(value: Any, path: str) -> FeatureLevels:
+    fields = Fields(value, path)
+    return FeatureLevels(
+        since=fields.required("since", time), levels=fields.required("levels", mapping(small_integer))
     )
 
 

@@ -182,13 +182,19 @@ def broker_runs(brokers: Iterable[Mapping[str, Any]], until: float) -> list[Brok
 
 
 def feature_levels(brokers: Iterable[Mapping[str, Any]], runs: Sequence[BrokerRun]) -> list[FeatureLevels]:
-    """The tables do not say when levels were raised within a run: those of the run's end count from there."""
+    """By incarnation. Rows of older days tell the levels of their end alone: those count from the end of the run."""
     until = {run.incarnation: run.until for run in runs}
-    return [
-        FeatureLevels(until[_incarnation(row)], dict(row["finalized_features"]), _incarnation(row))
-        for row in brokers
-        if row["finalized_features"] and _incarnation(row) in until
-    ]
+    found = []
+    for row in brokers:
+        incarnation = _incarnation(row)
+        if row.get("feature_levels"):
+            found += [
+                FeatureLevels(each["at"].timestamp(), dict(each["levels"]), incarnation)
+                for each in row["feature_levels"]
+            ]
+        elif row["finalized_features"] and incarnation in until:
+            found.append(FeatureLevels(until[incarnation], dict(row["finalized_features"]), incarnation))
+    return found
 
 
 def evidence(

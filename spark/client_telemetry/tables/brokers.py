@@ -53,6 +53,13 @@ BROKERS = Table(
         ),
         Column("finalized_features", MapType(STRING, INT), "Finalized feature levels; null = not reported"),
         Column(
+            "feature_levels",
+            ArrayType(struct(at=TIMESTAMP, levels=MapType(STRING, INT))),
+            "The finalized levels as they changed within the day, in order: in force at `at`, the time that the writer reports "
+            "for the change; where it reports none, the last moment of the first hour with them (an hour's manifest has "
+            "the levels at its end), so that they may have been raised up to an hour before; null = not reported",
+        ),
+        Column(
             "listeners",
             ArrayType(struct(name=STRING, security_protocol=STRING, sasl_mechanisms=STRINGS)),
             "Listeners with their SASL mechanisms; null = not reported",

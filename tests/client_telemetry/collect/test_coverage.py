@@ -1,5 +1,6 @@
 """What manifests tell of an hour, beside what the jobs' tests show."""
 
+import dataclasses
 import datetime as dt
 import json
 
@@ -105,3 +106,35 @@ def test_a_broker_without_records_ran_until_it_last_noted_its_manifest():
     """Else a client that closed long before its broker was killed would count as one that the broker's end cut off."""
     (row,) = brokers([read("0f" * 16, None, alive_at=f"{DAY}T05:30:00Z")], DAY)
     assert row["last_evidence_at"] == dt.datetime(2026, 11, 21, 5, 30, tzinfo=dt.UTC)
+
+
+def hour(number: int, **fields: object) -> ManifestRead:
+    key = f"v1/dataset=manifests/cluster=c/dt={DAY}/hour={number:02}/broker=1/{'0f' * 16}.json"
+    manifest = read("0f" * 16, None, **fields).manifest
+    start = dt.datetime(2026, 11, 21, number, tzinfo=dt.UTC)
+    return ManifestRead(parse_object_key(key), dataclasses.replace(manifest, hour=start))
+
+
+def changes_of(*manifests: ManifestRead) -> list[tuple[str, int]] | None:
+    (row,) = brokers(manifests, DAY)
+    levels = row["feature_levels"]
+    return levels and [(f"{each['at']:%H:%M}", each["levels"]["metadata.version"]) for each in levels]
+
+
+def test_feature_levels_are_in_force_at_the_end_of_the_first_hour_with_them():
+    old, new = {"metadata.version": 21}, {"metadata.version": 25}
+    assert changes_of(
+        hour(7, finalized_features=new, alive_at=f"{DAY}T07:59:55Z"),
+        hour(5, finalized_features=old, alive_at=f"{DAY}T05:59:50Z"),
+        hour(6, finalized_features=new),
+    ) == [("05:59", 21), ("07:00", 25)]
+
+
+def test_feature_levels_of_a_writer_that_knows_the_time():
+    changed = [
+        {"since": f"{DAY}T05:10:00Z", "levels": {"metadata.version": 21}},
+        {"since": f"{DAY}T05:42:00Z", "levels": {"metadata.version": 25}},
+    ]
+    manifest = hour(5, finalized_features={"metadata.version": 25}, feature_levels=changed)
+    assert changes_of(manifest) == [("05:10", 21), ("05:42", 25)]
+    assert changes_of(hour(5)) is None

@@ -18,6 +18,7 @@ GOOD = {
     "last_evidence_at": _NOON,
     "api_versions": [{"api_key": 0, "min_version": 0, "max_version": 12}],
     "finalized_features": {"metadata.version": 21},
+    "feature_levels": [{"at": _NOON, "levels": {"metadata.version": 21}}],
     "listeners": [{"name": "CLIENTS", "security_protocol": "SASL_SSL", "sasl_mechanisms": ["PLAIN"]}],
     "subscriptions": [],
     "scram_users": [{"principal": "User:alice", "mechanisms": ["SCRAM-SHA-256"]}],

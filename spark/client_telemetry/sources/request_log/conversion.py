@@ -482,6 +482,11 @@ class _Incarnation:
             finalized = [features for since, features in self._incarnation.features if since < end]
             if finalized:
                 fields["finalized_features"] = finalized[-1]
+                fields["feature_levels"] = [
+                    {"since": _time(since).isoformat(), "levels": levels}
+                    for since, levels in self._incarnation.features
+                    if since < end
+                ]
             self._dump.describe_hour(hour, fields)
         if not hours and self._incarnation.release:
             self._dump.describe_hour(_time(self._started))
