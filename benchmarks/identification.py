@@ -23,6 +23,7 @@ from client_telemetry.compatibility.identification import Identification
 from client_telemetry.identity.applications import Client, applications
 from client_telemetry.identity.broker_clients import is_broker
 
+from benchmarks import whole_runs
 from benchmarks.leave_one_out import LIBRARY_OF
 
 FOLDER = Path(__file__).parent
@@ -187,8 +188,55 @@ def programs_and_rows() -> list[tuple[str, int, int]]:
     ]
 
 
+def whole_runs_section() -> tuple[list[str], list[str]]:
+    """Lines of the page, and goals that are missed: rows over programs within 10 %, no two in one row without a note."""
+    rows = whole_runs.rows()
+    lines, missed, totals = [], [], Counter[str]()
+    lines += [
+        "| run | cases | programs | rows | rows over programs | rows of several programs, without a note |"
+    ]
+    lines += ["|---|---:|---:|---:|---:|---:|"]
+    for run in sorted({row.run for row in rows}):
+        of_run = [row for row in rows if row.run == run]
+        cases = {case for row in of_run for case in row.cases}
+        programs = sum(whole_runs.PROCESSES.get(case, 1) for case in cases)
+        unsaid = [row for row in of_run if len(row.cases) > 1 and not row.notes]
+        share = 100 * len(of_run) / programs - 100
+        lines.append(
+            f"| {run} | {len(cases)} | {programs} | {len(of_run)} | {share:+.0f} % | {len(unsaid)} |"
+        )
+        totals += Counter(cases=len(cases), programs=programs, rows=len(of_run))
+        missed += [f"{row.name}: {', '.join(sorted(row.cases))} in one row without a note" for row in unsaid]
+    share = 100 * totals["rows"] / totals["programs"] - 100
+    by_case = 100 * totals["rows"] / totals["cases"] - 100
+    lines += [
+        "",
+        f"Together {totals['rows']} rows for {totals['programs']} programs ({share:+.1f} %), or {by_case:+.1f} % over the cases.",
+    ]
+    if abs(share) > 10:
+        missed.append(f"{totals['rows']} rows for {totals['programs']} programs, within 10 %")
+    lines += ["", "| row of several programs | programs | its notes |", "|---|---|---|"]
+    lines += [
+        f"| {row.run}: {row.name} | {', '.join(sorted(row.cases))} | {'; '.join(row.notes)} |"
+        for row in rows
+        if len(row.cases) > 1
+    ]
+    by_program: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for row in rows:
+        for case in row.cases:
+            by_program[row.run, case].append(row.name)
+    lines += ["", "| program of several rows | rows |", "|---|---|"]
+    lines += [
+        f"| {run}: {case} | {', '.join(names)} |"
+        for (run, case), names in sorted(by_program.items())
+        if len(names) > whole_runs.PROCESSES.get(case, 1)
+    ]
+    return lines, missed
+
+
 def report() -> tuple[str, list[str]]:
     found, out, programs = scores(), left_out(), programs_and_rows()
+    of_runs, missed = whole_runs_section()
     rows, apps = sum(each[1] for each in programs), sum(each[2] for each in programs)
     total, named = Counter[str](), Counter[str]()
     for score in found.values():
@@ -218,6 +266,7 @@ def report() -> tuple[str, list[str]]:
     ]
     lines += ["| program | client rows | applications |", "|---|---:|---:|"]
     lines += [f"| {case} | {before} | {after} |" for case, before, after in programs if before > 1]
+    lines += ["", "## Rows of a report", "", *_WHOLE_RUNS, *of_runs]
     misses = [(name, *miss) for name, score in found.items() for miss in dict.fromkeys(score.misses)]
     misses += [
         ("its library taken out", *miss) for miss in dict.fromkeys(out.misses) if "probably" in miss[1]
@@ -232,7 +281,6 @@ def report() -> tuple[str, list[str]]:
         if misses
         else ["None."]
     )
-    missed = []
     if wrong > 0.01 * named["all"]:
         missed.append(f"{wrong} of {named['all']} names are of the wrong library, at most 1 %")
     if total["excluded"]:
@@ -256,6 +304,13 @@ _INTRODUCTION = (
 _PROGRAMS = (
     "Each program's request log alone, its clients put together by `identity/applications.py`. Some cases are several programs: a",
     "console producer and a console consumer, a tool that was run with two client ids.",
+    "",
+)
+
+
+_WHOLE_RUNS = (
+    "All programs of a run together, as a report on the brokers' request logs has them: client ids are shared, and the programs",
+    "behind one are told apart (`identity/programs.py`). A console consumer and a console producer of one case are two programs.",
     "",
 )
 

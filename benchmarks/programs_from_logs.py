@@ -1,9 +1,10 @@
-"""benchmarks/programs/evidence.csv: what a broker's request log holds of each program, read as the product reads it.
+"""benchmarks/programs: what a broker's request log holds of each program, read as the product reads it.
 
     python -m benchmarks.programs_from_logs LOGS FOLDER
 
-LOGS holds RUN/CASE.request.log.zst; FOLDER gets evidence.csv. One row is a run, a case and a client (principal, client
-id, software name and version).
+LOGS holds RUN/CASE.request.log.zst; FOLDER gets evidence.csv, whose rows are a run, a case and a client (principal, client
+id, software name and version), and connections.csv, whose rows are the connections of the runs on 3.9.1 (times in
+microseconds since 1970).
 """
 
 import csv
@@ -35,15 +36,30 @@ RELEASES = {"A": "3.9.1", "A2": "3.9.1", "B400": "4.0.0", "C400": "4.0.0", "B431
 _OF_THE_RIG = frozenset(("feeder", "precreate", "check-rsl"))
 
 
-def clients_of(log: Path) -> list[dict[str, str]]:
-    """The clients of one request log, with the requests that were answered."""
+CONNECTION_COLUMNS = (
+    "run",
+    "case",
+    "principal",
+    "client_id",
+    "client_software_name",
+    "client_software_version",
+    "address",
+    "first",
+    "last",
+    "groups",
+    "api_uses",
+)
+WHOLE_RUNS = ("A", "A2")
+
+
+def connections_of(log: Path) -> list[ConnectionEvent]:
+    """The last event of each connection in one request log: it counts the requests from its beginning."""
     latest: dict[tuple[str, int], ConnectionEvent] = {}
 
     def note(event: ConnectionEvent) -> None:
-        """Each event of a connection counts its requests from its beginning."""
         latest[event.client.connection_id, event.opened_at_nanos] = event
 
-    watch, reader = ConnectionWatch(note), LineReader()
+    watch, reader = ConnectionWatch(note, 2**63), LineReader()
     with log.open("rb") as stored, zstandard.ZstdDecompressor().stream_reader(stored) as text:
         for number, line in enumerate(io.BufferedReader(text), start=1):
             if MARK not in line or not (read := reader.read(line)):
@@ -52,9 +68,14 @@ def clients_of(log: Path) -> list[dict[str, str]]:
             if not entry.is_forwarded:  # it stands in the log of the broker that the client asked
                 watch.add(entry, read.nanos or number)
     watch.end()
+    return list(latest.values())
+
+
+def clients_of(connections: list[ConnectionEvent]) -> list[dict[str, str]]:
+    """The clients of one request log, with the requests that were answered."""
     uses: defaultdict[tuple[str, ...], Counter[tuple[int, int]]] = defaultdict(Counter)
     times: defaultdict[tuple[str, ...], list[int]] = defaultdict(list)
-    for event in latest.values():
+    for event in connections:
         client = event.client
         key = (
             client.principal,
@@ -79,15 +100,46 @@ def clients_of(log: Path) -> list[dict[str, str]]:
     ]
 
 
+def rows_of(connections: list[ConnectionEvent]) -> list[dict[str, str]]:
+    """Rows of connections.csv, oldest first."""
+    rows = []
+    for event in connections:
+        client, uses = event.client, [use for use in event.api_uses if use.requests]
+        if client.client_id in _OF_THE_RIG or not uses:
+            continue
+        values = (
+            client.principal,
+            client.client_id,
+            client.client_software_name,
+            client.client_software_version,
+            client.client_address,
+            str(min(use.first_request_at_nanos for use in uses) // 1000),
+            str(max(use.last_request_at_nanos for use in uses) // 1000),
+            " ".join(event.group_ids),
+            " ".join(f"{apis.name(use.api_key)}:{use.version}x{use.requests}" for use in uses),
+        )
+        rows.append(dict(zip(CONNECTION_COLUMNS[2:], values, strict=True)))
+    return sorted(rows, key=lambda row: (row["first"], row["client_id"]))
+
+
 def main(logs: Path, folder: Path) -> None:
-    with (folder / "evidence.csv").open("w", encoding="utf-8", newline="") as opened:
-        writer = csv.DictWriter(opened, COLUMNS, lineterminator="\n")
+    clients, connections = [], []
+    for log in sorted(logs.glob("*/*.request.log.zst")):
+        run, case = log.parent.name, log.name.removesuffix(".request.log.zst")
+        seen = connections_of(log)
+        release = RELEASES[run.partition("-")[0]]
+        clients += [{"run": run, "case": case, "release": release, **client} for client in clients_of(seen)]
+        if run in WHOLE_RUNS:
+            connections += [{"run": run, "case": case, **row} for row in rows_of(seen)]
+    _write(folder / "evidence.csv", COLUMNS, clients)
+    _write(folder / "connections.csv", CONNECTION_COLUMNS, connections)
+
+
+def _write(file: Path, columns: tuple[str, ...], rows: list[dict[str, str]]) -> None:
+    with file.open("w", encoding="utf-8", newline="") as opened:
+        writer = csv.DictWriter(opened, columns, lineterminator="\n")
         writer.writeheader()
-        for log in sorted(logs.glob("*/*.request.log.zst")):
-            run, case = log.parent.name, log.name.removesuffix(".request.log.zst")
-            for client in clients_of(log):
-                release = RELEASES[run.partition("-")[0]]
-                writer.writerow({"run": run, "case": case, "release": release, **client})
+        writer.writerows(rows)
 
 
 if __name__ == "__main__":

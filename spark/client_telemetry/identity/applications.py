@@ -84,16 +84,20 @@ class Application:
 
 
 def applications(clients: Sequence[Client]) -> list[Application]:
-    """The application of each client, in their order."""
+    """The application of each client, in their order, on which nothing depends."""
     by_place: dict[Hashable, list[int]] = defaultdict(list)
-    for place, client in enumerate(clients):
-        by_place[client.principal, client.owner].append(place)
+    for place in sorted(range(len(clients)), key=lambda place: _order(clients[place])):
+        by_place[clients[place].principal, clients[place].owner].append(place)
     found: dict[int, Application] = {}
     for places in by_place.values():
         parts = _Parts([clients[place] for place in places])
         for place, application in zip(places, parts.applications(), strict=True):
             found[place] = application
     return [found[place] for place in range(len(clients))]
+
+
+def _order(client: Client) -> tuple[str, str, str]:
+    return client.client_id or "", client.software_name or "", client.software_version or ""
 
 
 class _Parts:
@@ -105,9 +109,13 @@ class _Parts:
         self._defaults = [_default_id_of(client) for client in clients]
         self._above = list(range(len(clients)))
         self._notes: dict[int, set[str]] = defaultdict(set)
+        self._id_version = [
+            fingerprints.by_client_id(client.client_id)[1] if library else None
+            for client, library in zip(clients, self._defaults, strict=True)
+        ]
         self._id_versions: dict[int, set[tuple[int, ...]]] = defaultdict(set)
-        for place, client in enumerate(clients):
-            if self._defaults[place] and (version := fingerprints.by_client_id(client.client_id)[1]):
+        for place, version in enumerate(self._id_version):
+            if version:
                 self._id_versions[place] = {version}
         self._drop_doubtful_workers()
 
@@ -311,7 +319,10 @@ class _Parts:
         for places in groups.values():
             if len(places) > MOST_DEFAULT_IDS:
                 continue
-            for one, other in _pairs(places):
+            named = [place for place in places if self._id_version[place]]
+            # `kafka-python` beside `kafka-python-1.4.5` and `kafka-python-1.0.2` can be of either.
+            is_plain = len({self._id_version[place] for place in named}) < 2
+            for one, other in _pairs(places if is_plain else named):
                 if (
                     self._clients[one].client_id != self._clients[other].client_id
                     and self._root(one) != self._root(other)

@@ -1,10 +1,12 @@
 """What is one program, by ids that real ones sent (Kafka Streams, Connect, MirrorMaker 2, goka, Kafka's tools)."""
 
 import datetime as dt
+import random
 import time
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import permutations
 
 from client_telemetry.identity.applications import (
     BY_PLACE,
@@ -123,6 +125,40 @@ def test_default_ids_of_one_process():
     found = parts([client("kafka-python-1.4.5"), client("kafka-python-1.0.2")])
     assert len(found) == 2, "one process has one version"
     assert DEFAULT_ID in only([client("sarama")]).notes
+
+
+def test_a_default_id_that_can_be_of_two_versions_is_of_none():
+    """kafka-python's SimpleClient has no version in its id; beside two that have one it was whoever's came first."""
+    of_two = [client("kafka-python"), client("kafka-python-1.0.2"), client("kafka-python-1.4.5")]
+    for clients in permutations(of_two):
+        assert sorted(parts(clients).values(), key=str) == [
+            {"kafka-python"},
+            {"kafka-python-1.0.2"},
+            {"kafka-python-1.4.5"},
+        ]
+    assert only(of_two[:2]).notes == (DEFAULT_ID, BY_PLACE)
+
+
+def test_the_order_of_clients_decides_nothing():
+    """Spark hands them over in any."""
+    clients = [
+        client(f"app-{PROCESS}-StreamThread-1-consumer", JAVA),
+        client("consumer-1", JAVA, {3: 12}),
+        client("adminclient-1", JAVA),
+        client("producer-1", JAVA, {0: 11}),
+        client("orders-7d9f8b6c54-x2x7k"),
+        client("orders-7d9f8b6c54-q9w2z"),
+        client("sarama", versions={9: 1}),
+        client("sarama", ("sarama", "1.46.0")),
+        client("kminion", ("kgo", "0.1.0")),
+        client("kminion", ("kminion", "v2")),
+        client("kafka-python", versions={0: 0}),
+        client("kafka-python-1.4.5", versions={0: 3}),
+    ]
+    expected = parts(clients)
+    for seed in range(50):
+        shuffled = random.Random(seed).sample(clients, len(clients))
+        assert parts(shuffled) == expected, seed
 
 
 def test_pods_of_a_deployment_are_one_through_a_rolling_deploy():
