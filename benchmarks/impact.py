@@ -53,7 +53,7 @@ def run() -> list[Section]:
         )
         print(rows[-1], flush=True)
     text = (
-        f"`spark-submit spark/jobs/impact.py --from {SOURCE} --to <target>` over one day, with Spark's start, the gate, and "
+        f"`spark-submit spark/run_stage.py impact --from {SOURCE} --to <target>` over one day, with Spark's start, the gate, and "
         "verdicts and findings written and published. The target is judged at each step of the upgrade, the releases that it "
         "is compared with before and after their features are finalized. One run each."
     )

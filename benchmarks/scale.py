@@ -4,7 +4,6 @@ compressed.
 Takes some minutes and 5 GB of disk, so it runs by name only: make bench ARGS=scale
 """
 
-import importlib
 import json
 import shutil
 import tempfile
@@ -17,6 +16,7 @@ from client_telemetry.decode.plan import DECODED_TABLES, decode_objects, groups_
 from client_telemetry.lake.catalog import spark_settings_at_start
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.writer import TablePlace
+from client_telemetry.pipeline.stages import main_of
 from client_telemetry.raw.location import RawLocation
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
 from pyspark.sql import SparkSession
@@ -75,7 +75,7 @@ class Day:
             f"--raw={self.raw}",
             f"--result={self._result}",
         ]
-        code = importlib.import_module(f"jobs.{job}").main([*options, *arguments])
+        code = main_of(job)([*options, *arguments])
         result = json.loads(self._result.read_text())
         if code or result["counts"].get("undecodable"):
             raise AssertionError(result["message"])

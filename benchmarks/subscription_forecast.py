@@ -12,7 +12,6 @@ off by more than 10 %.
 
 import argparse
 import datetime as dt
-import importlib
 import json
 import sys
 import tempfile
@@ -23,6 +22,7 @@ from pathlib import Path
 from client_telemetry.compatibility import releases
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline.stage import absolute_url, spark_session
+from client_telemetry.pipeline.stages import main_of
 from client_telemetry.subscription_check import lake_evidence
 from client_telemetry.subscriptions.check import CheckResult, InstanceResult, Situation, check
 from client_telemetry.subscriptions.configured_file import Resource
@@ -92,7 +92,7 @@ def sample_lake(folder: Path) -> str:
         result = folder / f"{stage}.json"
         options = {"cluster": CLUSTER, "lake": location, "result": result, **arguments}
         argv = [f"--{name}={value}" for name, value in options.items()]
-        if importlib.import_module(f"jobs.{stage}").main(argv):
+        if main_of(stage)(argv):
             raise SystemExit(json.loads(result.read_text(encoding="utf-8"))["message"])
         return json.loads(result.read_text(encoding="utf-8"))
 

@@ -1,6 +1,6 @@
 """The one way to run a stage: submit its Spark job, read what it reports, decide what a failure means.
 
-Belongs here: the conversation between Airflow and spark/jobs/<stage>.py, which is arguments one way and an exit
+Belongs here: the conversation between Airflow and spark/run_stage.py, which is arguments one way and an exit
 code with a JSON file the other way. What a stage does is the job's affair.
 """
 
@@ -97,7 +97,7 @@ class ConnectHook(SparkSubmitHook):
 
 
 class SparkStage(SparkSubmitOperator):
-    """Runs spark/jobs/<job>.py for one cluster, or for the lake, and returns what the job reported.
+    """Runs a stage (spark/run_stage.py) for one cluster, or for the lake, and returns what the job reported.
 
     The job runs under spark-submit with the connection ``spark_default``, or, where the environment variable
     SPARK_REMOTE names a Spark Connect server, as a client of that; and where WARM_JOBS names the socket of
@@ -107,7 +107,7 @@ class SparkStage(SparkSubmitOperator):
         the job is about the whole lake
     :param locations: which entries of the clusters file the job takes: ``raw``, ``source``, ``owners``,
         ``scram_users``, ``knowledge``, ``publish``
-    :param job: name of the job where it is not that of the task
+    :param job: name of the stage where it is not that of the task
     :param arguments: further options, name -> value. A list is joined by commas and passed even when it is empty
         ("there is nothing to do"); an empty text or None is a question that was not asked, and is left out.
     :param page: word before the run id in the address of the page that the run publishes: ``answered``, ``checked``
@@ -133,12 +133,13 @@ class SparkStage(SparkSubmitOperator):
     ) -> None:
         super().__init__(
             task_id=task_id,
-            application=str(CHECKOUT / "spark" / "jobs" / f"{job or task_id}.py"),
+            application=str(CHECKOUT / "spark" / "run_stage.py"),
             name=f"client_telemetry_{task_id}",
             multiple_outputs=True,
             **{"pool": LAKE_WRITER_POOL, **kwargs},
         )
         self.stage = task_id
+        self.job = job or task_id
         self.page = page
         self.cluster = cluster
         self.locations = tuple(locations)
@@ -175,7 +176,7 @@ class SparkStage(SparkSubmitOperator):
         }
         if "publish" in self.locations:
             given |= {"publish": clusters.publish, "cluster-name": name}
-        self.application_args = _options(given)
+        self.application_args = [self.job, *_options(given)]
 
         broke = None
         try:

@@ -50,4 +50,4 @@ QUESTION = {
     "telemetry-max-bytes": "{{ params.telemetry_max_bytes }}",
     "report-id": "{{ run_id }}",
 }
-"""Options of the job spark/jobs/subscription_check.py; what was not asked is empty, and left out."""
+"""Options of the stage subscription_check; what was not asked is empty, and left out."""

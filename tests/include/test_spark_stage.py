@@ -175,16 +175,16 @@ publish: {tmp_path}/published
 results: {tmp_path}/results
 clusters: [{{name: east, cluster_id: -aaa, raw: s3://dumps/east}}]
 """)
-    job = tmp_path / "decode.py"
+    job = tmp_path / "run_stage.py"
     job.write_text("""
 import json, os, sys
-options = dict(word.removeprefix("--").split("=", 1) for word in sys.argv[1:])
+options = dict(word.removeprefix("--").split("=", 1) for word in sys.argv[2:])
 with open(options["result"], "w") as result:
-    json.dump({"status": "ok", "message": os.environ["SPARK_REMOTE"], "days": options["days"]}, result)
+    json.dump({"status": "ok", "message": f"{sys.argv[1]} on {os.environ['SPARK_REMOTE']}", "days": options["days"]}, result)
 """)
     monkeypatch.setenv("SPARK_REMOTE", "sc://127.0.0.1:1")
     monkeypatch.setenv("PATH", "/nowhere")  # no spark-submit
     operator = SparkStage(task_id="decode", cluster="east", arguments={"days": ["2026-11-21"]})
     operator.application = str(job)
     report = operator.execute({"ti": ti, "run_id": RUN_ID, "dag": SimpleNamespace(dag_id="a_dag")})
-    assert (report["message"], report["days"]) == ("sc://127.0.0.1:1", "2026-11-21")
+    assert (report["message"], report["days"]) == ("decode on sc://127.0.0.1:1", "2026-11-21")

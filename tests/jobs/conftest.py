@@ -1,7 +1,6 @@
 """Jobs as Airflow runs them, but in this process: the real `main` with the real arguments."""
 
 import datetime as dt
-import importlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.lake.lake import Lake
+from client_telemetry.pipeline.stages import main_of
 from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush, ConnectionEvent
 from client_telemetry.raw.writer import DumpWriter
 from client_telemetry.tables.table import Table
@@ -43,7 +43,7 @@ class Pipeline:
         if stage in ("collect", "decode"):
             options.setdefault("raw", self.raw)
         argv = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-        code = importlib.import_module(f"jobs.{stage}").main(argv)
+        code = main_of(stage)(argv)
         return code, json.loads(result.read_text())
 
     def done(self, stage: str, cluster: str = CLUSTER, **arguments: object) -> dict:

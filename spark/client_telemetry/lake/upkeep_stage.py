@@ -1,7 +1,7 @@
 """lake_maintenance: retention, compaction and expiry of all tables; before that, on demand, the erasure of a client.
 
-    spark-submit spark/jobs/lake_maintenance.py --lake URL [--retention-days JSON]
-    spark-submit spark/jobs/lake_maintenance.py --lake URL --erase --cluster C [--client-id ID] [--principal P] [--publish URL]
+    spark-submit spark/run_stage.py lake_maintenance --lake URL [--retention-days JSON]
+    spark-submit spark/run_stage.py lake_maintenance --lake URL --erase --cluster C [--client-id ID] [--principal P] [--publish URL]
 
 Stages may run meanwhile. What upgrade reports name is kept.
 """

@@ -1,18 +1,16 @@
 """The stages of the pipeline: their order, the tables that each writes, and the module that runs each.
 
-The one place that lists them: jobs, the documentation, the fleet page and the command line read it. A new stage is a line
-here, a module, its tables with their suites, a job and its task in a DAG (docs/extend.md).
+The one place that lists them: spark/run_stage.py, the documentation, the fleet page and the command line read it. A new
+stage is an entry here, a module, its tables with their suites, and its task in a DAG (docs/extend.md).
 """
 
 import importlib
-import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Final, NamedTuple
 
 
 class StageEntry(NamedTuple):
-    """`name`: of the job in spark/jobs. `module`: has `main(argv) -> exit code`. `writes`: names of tables."""
+    """`name`: what spark/run_stage.py takes. `module`: has `main(argv) -> exit code`. `writes`: names of tables."""
 
     name: str
     module: str
@@ -86,13 +84,3 @@ def main_of(name: str) -> Callable[[Sequence[str] | None], int]:
         return result
 
     return main
-
-
-def job(name: str) -> None:
-    """Runs a stage as the script spark/jobs/<name>.py, and exits.
-
-    Python puts the folder of a script first on its path, where the job `profile` would hide the module of that name
-    in the standard library, which pyspark imports through cProfile.
-    """
-    sys.path[:] = [entry for entry in sys.path if not Path(entry).match("spark/jobs")]
-    sys.exit(main_of(name)(None))

@@ -2,7 +2,6 @@
 
 import base64
 import datetime as dt
-import importlib
 import json
 import re
 import subprocess
@@ -15,6 +14,7 @@ from pathlib import Path
 
 from client_telemetry.lake.lake import Lake
 from client_telemetry.otlp.codecs import decompress
+from client_telemetry.pipeline.stages import main_of
 from client_telemetry.raw.envelopes import parse_client_push
 from client_telemetry.raw.manifest import Manifest, parse_manifest
 from client_telemetry.raw.object_key import parse_object_key
@@ -194,7 +194,7 @@ class Play:
         result = self.folder / "results" / f"{stage}.json"
         options = {"cluster": self.cluster, "lake": self.folder / "lake", "result": result, **arguments}
         argv = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
-        code = importlib.import_module(f"jobs.{stage}").main(argv)
+        code = main_of(stage)(argv)
         report = json.loads(result.read_text())
         assert code == 0, report["message"]
         return report

@@ -1,0 +1,16 @@
+"""Runs a stage in this process, or under spark-submit:
+
+spark-submit spark/run_stage.py STAGE [OPTION ...]
+spark-submit spark/run_stage.py profile --cluster C --days 2026-11-21 --lake URL
+python spark/run_stage.py STAGE --help
+"""
+
+import sys
+
+from client_telemetry.pipeline.stages import STAGES, UPKEEP, main_of
+
+if __name__ == "__main__":
+    stages = [stage.name for stage in (*STAGES, UPKEEP)]
+    if len(sys.argv) < 2 or sys.argv[1] not in stages:
+        sys.exit(f"specify the stage: {', '.join(stages)}")
+    sys.exit(main_of(sys.argv[1])(sys.argv[2:]))
