@@ -1,19 +1,18 @@
 """### Client telemetry of one day
 
-What the brokers dumped on a day becomes tables: who was connected, with which software and request versions
-(`client_connections`, `client_sessions`, `clients`), and what clients reported (`client_pushes`, `client_metrics`).
-**For each cluster**: *collect* (what arrived, what is missing) → *decode* (bytes to rows) → *sessionize* (sessions) → *profile*
-(who is out there, who owns it) → *publish* (the fleet page) → *review* (what broker upgrades of the day did to clients).
+What the brokers dumped on a day becomes tables: who was connected, how (`client_connections`, `client_sessions`,
+`clients`), and what clients reported (`client_pushes`, `client_metrics`). **For each cluster**: *collect* (what arrived),
+*decode* (to rows), *sessionize*, *profile* (clients, owners), *publish* (the fleet page), *review* (of broker upgrades).
 **By hand**: trigger it with a `day` (UTC; empty: the last complete one) and `clusters` (empty: all). Any day can be run
-again, in any order; `again` reads those with unreadable records too. Objects up to three days late come with the next run.
-**When it fails** (other clusters go on), the log of *summary* says where, why and what to do; then clear the task."""
+again, in any order; `again` reads those with unreadable records too. Objects up to three days late come with the next
+run. **When it fails** (other clusters go on), the log of *summary* says where, why and what to do; then clear the task."""
 
 from datetime import UTC, datetime
 
 from airflow.sdk import CronDataIntervalTimetable, Param, dag, result, task, task_group
 from include.clusters import NAMES, read_clusters
 from include.daily_summary import conclude, stages_of
-from include.run_day import COLLECT, OPTIONAL_DAY, PAGE, REVIEWED, RULES, day_of
+from include.run_day import COLLECT, DAYS, OPTIONAL_DAY, PAGE, REVIEWED, RULES, day_of
 from include.spark_stage import DEFAULT_ARGS, SparkStage
 
 
@@ -41,13 +40,13 @@ def client_telemetry_daily():
     def cluster(name):
         shared = {"cluster": name, "map_index_template": "{{ task.cluster }}"}
         collect = SparkStage(task_id="collect", **COLLECT, **shared)
-        arrived, affected = ({"days": collect.output[days]} for days in ("decode_days", "derive_days"))
+        arrived, affected, changed = ({option: collect.output[days]} for option, days in DAYS)
         decode = SparkStage(task_id="decode", locations=["raw"], arguments=arrived, **shared)
         sessionize = SparkStage(task_id="sessionize", arguments=affected, **shared)
         profile = SparkStage(task_id="profile", locations=RULES, arguments=affected, **shared)
         publish = SparkStage(task_id="publish", **PAGE, arguments=affected, **shared)
-        review = {"locations": REVIEWED, "arguments": {"changed-on": affected["days"]}}
-        decode >> sessionize >> profile >> publish >> SparkStage(task_id="review", **review, **shared)
+        review = SparkStage(task_id="review", locations=REVIEWED, arguments=changed, **shared)
+        decode >> sessionize >> profile >> publish >> review
 
     @result
     @task(trigger_rule="all_done")

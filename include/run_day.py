@@ -18,6 +18,8 @@ COLLECT = {
 """What the stage collect of the daily run is told."""
 
 
+DAYS = (("days", "decode_days"), ("days", "derive_days"), ("changed-on", "derive_days"))
+"""What stages of the daily run are told of the days that collect found, as option and XCom: decode; those after it; review."""
 RULES = ["owners", "knowledge"]
 """Locations that the stage profile is told."""
 PAGE = {"job": "publish_fleet", "locations": ["publish"]}
