@@ -2,6 +2,7 @@ package clienttelemetry.broker;
 
 import java.io.IOException;
 import java.nio.channels.FileLock;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -37,7 +38,7 @@ final class Dump {
     private final BrokerClock clock;
     private final TreatedPayload payloads;
     private final Path folder;
-    private final FileLock lock;
+    private FileLock lock;
     private final Manifests manifests;
     private final Spool spool;
     private final Hours hours;
@@ -56,6 +57,7 @@ final class Dump {
     private long nextSnapshot;
     private long nextSave;
     private long nextSums;
+    private boolean isLossReported;
 
     /**
      * Makes the incarnation's folder in the spool; throws if the disk does not allow it.
@@ -170,6 +172,7 @@ final class Dump {
 
     /** Once a second: what is due. */
     private void tick(Instant now, long millis) {
+        keepFolder();
         room.look();
         boolean isOver = hours.isOver(now);
         boolean hasWindowEnded = adjustWatch(now);
@@ -196,6 +199,25 @@ final class Dump {
         if (millis >= nextSave || hours.hasNewDrops()) { // a killed broker leaves what it counted
             nextSave = millis + SAVE_MILLIS;
             hours.save(hours.within(now), false);
+        }
+    }
+
+    /** Somebody may clear the spool's disk while the broker runs. */
+    private void keepFolder() {
+        if (Files.isDirectory(folder)) {
+            isLossReported = false;
+            return;
+        }
+        if (!isLossReported) {
+            isLossReported = true;
+            LOG.error("The folder {} was taken away while the broker runs. What it held and was not uploaded yet is lost; it is made anew.", folder);
+            spool.lose();
+        }
+        try {
+            lock.channel().close();
+            lock = Recovery.claim(folder, broker);
+        } catch (IOException e) {
+            LOG.debug("The next second may do", e);
         }
     }
 

@@ -44,6 +44,7 @@ final class Hours {
     private long lastTicks;
     private boolean hasStepped;
     private Map<String, Long> savedDrops = Map.of();
+    private boolean isErrorReported;
     /** Names that the log has told of. */
     private volatile Set<String> ignoredSettings = Set.of();
 
@@ -150,8 +151,12 @@ final class Hours {
             }
             describeBroker(manifest);
             manifests.save(hour);
+            isErrorReported = false;
         } catch (IOException e) {
-            LOG.error("The manifest of {} could not be written into {}.", hour, folder, e);
+            if (!isErrorReported) { // it is tried again at each count of a dropped record
+                isErrorReported = true;
+                LOG.error("The manifest of {} could not be written into {}; it is tried again.", hour, folder, e);
+            }
         }
     }
 

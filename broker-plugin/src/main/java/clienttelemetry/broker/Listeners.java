@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The listeners of the broker, from its configuration. */
 final class Listeners {
@@ -41,7 +42,7 @@ final class Listeners {
         for (String pair : text(configuration, "listener.security.protocol.map").split(",")) {
             int colon = pair.indexOf(':');
             if (colon > 0) {
-                protocols.put(pair.substring(0, colon).trim(), pair.substring(colon + 1).trim());
+                protocols.put(normalised(pair.substring(0, colon)), pair.substring(colon + 1).trim());
             }
         }
         List<Listener> all = new ArrayList<>();
@@ -51,11 +52,25 @@ final class Listeners {
                 all.clear();
                 break;
             }
-            String name = each.substring(0, colon).trim();
+            String name = normalised(each.substring(0, colon));
             String protocol = protocols.getOrDefault(name, name);
             all.add(new Listener(name, protocol, port(each), protocol.startsWith("SASL") ? mechanisms(configuration, name) : List.of()));
         }
-        return new Listeners(all, new HashSet<>(Arrays.asList(text(configuration, "controller.listener.names").split("\\s*,\\s*"))));
+        return new Listeners(all, new HashSet<>(normalised(Arrays.asList(text(configuration, "controller.listener.names").split(",")))));
+    }
+
+    /** As Kafka's log and its metrics spell the name of a listener. */
+    private static String normalised(String name) {
+        return name.trim().toUpperCase(Locale.ROOT);
+    }
+
+    static List<String> normalised(List<String> names) {
+        return names.stream().map(Listeners::normalised).collect(Collectors.toList());
+    }
+
+    /** Empty where they are not known. */
+    List<String> names() {
+        return all.stream().map(each -> each.name).collect(Collectors.toList());
     }
 
     private static int port(String listener) {

@@ -33,6 +33,14 @@ final class Recovery {
 
     /** Makes the folder of an incarnation. Whoever holds the lock lives. */
     static FileLock claim(Path folder, Incarnation broker) throws IOException {
+        try {
+            return claimed(folder, broker);
+        } catch (IOException e) {
+            throw new IOException(Settings.SPOOL + ": " + folder.getParent() + " cannot be written: " + e, e);
+        }
+    }
+
+    private static FileLock claimed(Path folder, Incarnation broker) throws IOException {
         PrivateFiles.createFolder(folder);
         FileLock lock = lock(folder);
         if (lock == null) {

@@ -14,6 +14,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.kafka.common.config.AbstractConfig;
@@ -46,7 +47,7 @@ final class Settings {
     /** An object goes to the store in one PUT, of which S3 takes 5 GiB: it may pass its end by a record, not by more. */
     private static final long LARGEST_OBJECT = 1L << 30;
     private static final String LOCATION = PREFIX + "location";
-    private static final String SPOOL = PREFIX + "spool.dir";
+    static final String SPOOL = PREFIX + "spool.dir";
     private static final String SPOOL_MAX = PREFIX + "spool.max.bytes";
     private static final String SPOOL_MIN_FREE = PREFIX + "spool.min.free.bytes";
     private static final String QUEUE_MAX = PREFIX + "queue.max.bytes";
@@ -59,6 +60,7 @@ final class Settings {
     /** Those that need no restart. */
     static final List<String> DYNAMIC = List.of(CONNECTIONS, SAMPLED_MINUTES, SAMPLED_FROM);
     private static final int LARGEST_TYPO = 5;
+    private static final Pattern BUCKET = Pattern.compile("[A-Za-z0-9._-]+");
     private static final String REGISTRY_MAX = PREFIX + "registry.max.bytes";
     private static final String IDENTIFIERS = PREFIX + "identifiers.";
     private static final String KEY_FILE = IDENTIFIERS + "key.file";
@@ -163,6 +165,9 @@ final class Settings {
         AbstractConfig config = new AbstractConfig(DEFINITION, configuration, false);
         location = location(config.getString(LOCATION));
         spoolFolder = SpoolFolder.checked(SPOOL, config.getString(SPOOL), configuration);
+        if ("file".equals(location.getScheme())) {
+            SpoolFolder.checkLocation(LOCATION, Path.of(location.getPath()), spoolFolder, configuration);
+        }
         spoolMaxBytes = config.getLong(SPOOL_MAX);
         spoolMinFreeBytes = config.getLong(SPOOL_MIN_FREE);
         queueMaxBytes = config.getLong(QUEUE_MAX);
@@ -178,7 +183,7 @@ final class Settings {
         isGroupReadable = config.getBoolean(GROUP_READABLE);
         registryMaxBytes = config.getLong(REGISTRY_MAX);
         identifiers = identifiers(config);
-        leftOut = Stream.concat(config.getList(LEFT_OUT_LISTENERS).stream(), Arrays.stream(config.getString(LEFT_OUT_PRINCIPALS).split(";")))
+        leftOut = Stream.concat(leftOutListeners(config, configuration).stream(), Arrays.stream(config.getString(LEFT_OUT_PRINCIPALS).split(";")))
                 .map(String::trim).filter(each -> !each.isEmpty()).collect(Collectors.toUnmodifiableSet());
         shutdownTimeout = Duration.ofMillis(config.getLong(SHUTDOWN_MS));
         s3Region = config.getString(S3_REGION);
@@ -188,6 +193,18 @@ final class Settings {
         s3KmsKey = config.getString(S3_KMS_KEY);
         s3Profile = config.getString(S3_PROFILE);
         s3ProfileFile = config.getString(S3_PROFILE_FILE);
+    }
+
+    /** As Kafka spells them. One that the broker does not have is an error: its clients would be told of. */
+    private static List<String> leftOutListeners(AbstractConfig config, Map<String, ?> configuration) {
+        List<String> names = Listeners.normalised(config.getList(LEFT_OUT_LISTENERS));
+        List<String> known = Listeners.of(configuration).names();
+        for (String name : names) {
+            if (!known.isEmpty() && !known.contains(name)) {
+                throw new ConfigException(LEFT_OUT_LISTENERS, name, "this broker has no such listener, but " + String.join(", ", known));
+            }
+        }
+        return names;
     }
 
     private static Identifiers identifiers(AbstractConfig config) {
@@ -226,10 +243,15 @@ final class Settings {
     static SortedMap<String, String> unknown(Set<String> names) {
         TreeMap<String, String> sentences = new TreeMap<>();
         for (String name : names) {
-            if (name.startsWith(PREFIX) && !DEFINITION.names().contains(name)) {
-                String nearest = DEFINITION.names().stream().min(Comparator.comparingInt(each -> distance(name, each))).orElse("");
-                sentences.put(name, name + " is not a setting of the dump of client telemetry"
-                        + (distance(name, nearest) <= LARGEST_TYPO ? "; do you mean " + nearest + "?" : ""));
+            boolean isOurs = name.startsWith(PREFIX);
+            if (DEFINITION.names().contains(name) || !isOurs && !name.toLowerCase(Locale.ROOT).startsWith(PREFIX.substring(0, 7))) {
+                continue;
+            }
+            String spelt = name.toLowerCase(Locale.ROOT);
+            String nearest = DEFINITION.names().stream().min(Comparator.comparingInt(each -> distance(spelt, each))).orElse("");
+            boolean isTypo = distance(spelt, nearest) <= LARGEST_TYPO;
+            if (isOurs || isTypo) {
+                sentences.put(name, name + " is not a setting of the dump of client telemetry" + (isTypo ? "; do you mean " + nearest + "?" : ""));
             }
         }
         return sentences;
@@ -258,9 +280,15 @@ final class Settings {
         } catch (IllegalArgumentException e) {
             throw new ConfigException(LOCATION, text, "not a URL: " + e.getMessage());
         }
-        boolean isS3 = "s3".equals(uri.getScheme()) && uri.getAuthority() != null;
-        boolean isFolder = "file".equals(uri.getScheme()) && uri.getPath() != null && uri.getPath().startsWith("/");
-        if (!isS3 && !isFolder) {
+        if (uri.getRawUserInfo() != null || uri.getRawAuthority() != null && uri.getRawAuthority().contains("@")) {
+            throw new ConfigException(LOCATION + " must not have keys in it: name a profile in " + S3_PROFILE); // nor may the log have them
+        }
+        if ("file".equals(uri.getScheme()) && uri.getRawAuthority() != null) {
+            throw new ConfigException(LOCATION, text, "names a machine; the folder is file:///" + uri.getRawAuthority() + uri.getRawPath());
+        }
+        boolean isS3 = "s3".equals(uri.getScheme()) && uri.getAuthority() != null && BUCKET.matcher(uri.getAuthority()).matches();
+        boolean isFolder = "file".equals(uri.getScheme()) && uri.getPath() != null && uri.getPath().startsWith("/") && uri.getPath().indexOf('\0') < 0;
+        if (!isS3 && !isFolder || uri.getRawQuery() != null || uri.getRawFragment() != null) {
             throw new ConfigException(LOCATION, text, "must be s3://bucket/prefix or file:///folder");
         }
         return uri;

@@ -105,6 +105,15 @@ final class Spool {
         new ArrayList<>(open.keySet()).forEach(this::finish);
     }
 
+    /** What was appended to objects that are not finished is lost with their files. */
+    void lose() {
+        for (SpoolFile file : open.values()) {
+            drops.count(Drops.Reason.SPOOL_FULL, file.records());
+            file.abandon();
+        }
+        open.clear();
+    }
+
     private void finish(Dataset dataset) {
         SpoolFile file = open.remove(dataset);
         try {

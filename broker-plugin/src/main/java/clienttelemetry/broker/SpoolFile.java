@@ -90,6 +90,15 @@ final class SpoolFile {
         return new SpooledObject(name, held, bytes, hex(digest));
     }
 
+    /** Frees what it holds; its file is gone. */
+    void abandon() {
+        try {
+            compressed.close();
+        } catch (IOException e) {
+            // It frees its memory all the same.
+        }
+    }
+
     long records() {
         return span.records;
     }

@@ -171,6 +171,36 @@ class BrokerReporterTest {
         assertFalse(refused.getMessage().contains("do you mean"), refused.getMessage());
     }
 
+    @Test
+    void aMisspeltPrefixIsAnErrorToo() {
+        for (String name : new String[] {"client.telemtry.dump.connections", "client.telemetry.dumps.connections", "Client.Telemetry.Dump.Connections"}) {
+            Map<String, Object> all = with();
+            all.put(name, "continuous");
+            ConfigException refused = assertThrows(ConfigException.class, () -> new Settings(all), name);
+            assertTrue(refused.getMessage().endsWith("do you mean client.telemetry.dump.connections?"), refused.getMessage());
+        }
+        Map<String, Object> others = with();
+        others.put("telemetry.max.bytes", "5");
+        others.put("client.quota.callback.class", "x");
+        others.put("client.telemetry.other.plugin", "x");
+        assertDoesNotThrow(() -> new Settings(others));
+    }
+
+    /** A listener that is excluded under a name that it does not have would be told of. */
+    @Test
+    void excludedListenersAreThoseOfTheBroker() {
+        assertEquals(Set.of("CLIENTS"), new Settings(with("exclude.listeners", "clients")).leftOut);
+        ConfigException refused = assertThrows(ConfigException.class, () -> new Settings(with("exclude.listeners", "CLIENT")));
+        assertTrue(refused.getMessage().contains("client.telemetry.dump.exclude.listeners") && refused.getMessage().contains("CLIENTS, CONTROLLER"),
+                refused.getMessage());
+        Map<String, Object> lowerCase = new HashMap<>(with("exclude.listeners", "CLIENTS"));
+        lowerCase.put("listeners", "clients://:9092,controller://:9093");
+        lowerCase.put("controller.listener.names", "controller");
+        assertEquals(Set.of("CLIENTS"), new Settings(lowerCase).leftOut);
+        assertTrue(Listeners.of(lowerCase).isOfControllers("CONTROLLER"), "as the request log spells it");
+        assertEquals("CLIENTS", Listeners.of(lowerCase).onPort(9092).name);
+    }
+
     /** What `kafka-configs.sh` says is so: a change is applied, or refused. */
     @Test
     void aDynamicChangeIsAppliedOrRefused() throws Exception {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
@@ -48,6 +49,68 @@ class SpoolFolderTest {
         Path link = Files.createSymbolicLink(folder.resolve("link"), kafka);
         refusal(link.resolve("spool"), kafka.toString());
         refusal(kafka.resolve("spool"), link.toString());
+    }
+
+    /** `..` behind a symbolic link leads to the parent of where the link points. */
+    @Test
+    void inALogDirByTheParentOfASymbolicLink() throws Exception {
+        Path kafka = Files.createDirectory(folder.resolve("kafka"));
+        Path link = Files.createSymbolicLink(folder.resolve("link"), Files.createDirectory(kafka.resolve("topic-0")));
+        refusal(link.resolve("../spool"), kafka.toString());
+        refusal(folder.resolve("kafka/spool"), link.resolve("..").toString());
+        refusal(kafka.resolve("spool/"), List.of("", " " + kafka + "/ ", " "));
+    }
+
+    /** Where neither log.dirs nor log.dir is set. */
+    @Test
+    void kafkasDefaultLogDir() {
+        Map<String, Object> all = configuration(Path.of("/tmp/kafka-logs/spool"), "");
+        all.remove("log.dirs");
+        assertThrows(ConfigException.class, () -> new Settings(all));
+    }
+
+    private String refusal(String location, Path spool) {
+        Map<String, Object> all = configuration(spool, folder.resolve("kafka").toString());
+        all.put("client.telemetry.dump.location", location);
+        return assertThrows(ConfigException.class, () -> new Settings(all)).getMessage();
+    }
+
+    /** A mounted folder gets a `v1`, which in a log dir stops the broker just as a spool does. */
+    @Test
+    void theLocationIsNoPlaceOfKafkasEither() {
+        Path spool = folder.resolve("spool");
+        String why = refusal(folder.resolve("kafka").toUri().toString(), spool);
+        assertTrue(why.contains("client.telemetry.dump.location") && why.contains("log dir " + folder.resolve("kafka")), why);
+        refusal(folder.resolve("kafka/a/b").toUri().toString(), spool);
+        refusal(spool.toUri().toString(), spool);
+        refusal(spool.resolve("raw").toUri().toString(), spool);
+        why = refusal(folder.resolve("raw").toUri().toString(), folder.resolve("raw/v1/spool"));
+        assertTrue(why.contains("spool"), why);
+        Map<String, Object> all = configuration(spool, folder.resolve("kafka").toString());
+        all.put("client.telemetry.dump.location", folder.toUri().toString());
+        assertEquals(spool, new Settings(all).spoolFolder, "beside each other in one folder");
+    }
+
+    @Test
+    void locationsThatSayAnotherThing() {
+        Path spool = folder.resolve("spool");
+        String why = refusal("file://mnt/dumps", spool);
+        assertTrue(why.contains("file:///mnt/dumps"), why);
+        why = refusal("s3://AKIAKEY:sosecret@bucket/prefix", spool);
+        assertTrue(why.contains("client.telemetry.dump.location") && !why.contains("sosecret"), why);
+        for (String odd : new String[] {"s3://bucket/prefix?region=x", "s3://bucket/prefix#x", "s3://bucket:9000/prefix", "file:///a/b?c", "file:///a%00b"}) {
+            assertTrue(refusal(odd, spool).contains("client.telemetry.dump.location"), odd);
+        }
+    }
+
+    /** A sentence that names the setting, not only a path. */
+    @Test
+    void aSpoolThatCannotBeMade() throws Exception {
+        Path file = Files.createFile(folder.resolve("file"));
+        Map<String, Object> all = configuration(file.resolve("spool"), folder.resolve("kafka").toString());
+        IOException refused = assertThrows(IOException.class, () -> new Dump(TestBroker.BROKER, new Settings(all), null, new BrokerMetrics(), all, null,
+                BrokerClock.SYSTEM));
+        assertTrue(refused.getMessage().startsWith("client.telemetry.dump.spool.dir"), refused.getMessage());
     }
 
     @Test
