@@ -1,5 +1,7 @@
 package clienttelemetry.broker;
 
+import java.beans.PropertyChangeEvent;
+import java.beans.PropertyChangeListener;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Marker;
@@ -23,9 +25,11 @@ final class Log4j2Tap implements LogTap {
     private final Listener listener;
     private final LoggerContext context = (LoggerContext) LogManager.getContext(false);
     private final Gate gate = new Gate();
+    private final PropertyChangeListener reloads = this::reloaded;
     private volatile Level detail = Level.OFF;
     private volatile Ear ear;
     private Configuration gated;
+    private boolean isToldOfReloads;
 
     Log4j2Tap(String logger, Listener listener) {
         this.logger = logger;
@@ -38,6 +42,22 @@ final class Log4j2Tap implements LogTap {
             return; // it ends by a hook of its own when the process is told to end, before the broker has stopped
         }
         detail = wanted == null ? Level.OFF : Level.getLevel(wanted.name());
+        if (!isToldOfReloads) {
+            isToldOfReloads = true;
+            context.addPropertyChangeListener(reloads);
+        }
+        install();
+    }
+
+    private void reloaded(PropertyChangeEvent event) {
+        synchronized (this) {
+            if (isToldOfReloads && LoggerContext.PROPERTY_CONFIG.equals(event.getPropertyName())) {
+                install();
+            }
+        }
+    }
+
+    private void install() {
         Configuration configuration = context.getConfiguration();
         if (gated != configuration) { // a reloaded configuration knows nothing of the tap
             gated = configuration;
@@ -62,6 +82,8 @@ final class Log4j2Tap implements LogTap {
     @Override
     public synchronized void remove() {
         detail = Level.OFF;
+        isToldOfReloads = false;
+        context.removePropertyChangeListener(reloads);
         if (gated != null) {
             gated.removeFilter(gate);
             gated = null;

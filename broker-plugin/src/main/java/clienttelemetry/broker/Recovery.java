@@ -144,7 +144,7 @@ final class Recovery {
         return lock;
     }
 
-    private static List<Path> list(Path folder) {
+    static List<Path> list(Path folder) {
         try (Stream<Path> files = Files.list(folder)) {
             return files.sorted().collect(Collectors.toList());
         } catch (IOException e) {

@@ -40,6 +40,8 @@ final class Uploads {
         final String incarnation;
         final Hour hour;
         final String name;
+        /** The file of the spool that goes to the store; null for other work. */
+        final Path source;
         final Work work;
         final long since;
         long notBefore;
@@ -47,11 +49,12 @@ final class Uploads {
         long goneBefore;
         boolean isRefused;
 
-        Task(Kind kind, String incarnation, Hour hour, String name, Work work, long since) {
+        Task(Kind kind, String incarnation, Hour hour, Path source, Work work, long since) {
             this.kind = kind;
             this.incarnation = incarnation;
             this.hour = hour;
-            this.name = name;
+            this.source = source;
+            name = source == null ? "spool" : source.getFileName().toString();
             this.work = work;
             this.since = since;
         }
@@ -92,7 +95,7 @@ final class Uploads {
     }
 
     void object(SpooledObject object, Incarnation broker) {
-        add(Kind.OBJECT, broker.id, object.hour(), object.file().getFileName().toString(), () -> {
+        add(Kind.OBJECT, broker.id, object.hour(), object.file(), () -> {
             put(object.key(broker), object.file(), object.sha256);
             Files.deleteIfExists(object.file());
         });
@@ -100,7 +103,7 @@ final class Uploads {
 
     /** A manifest as it is in the spool when its turn comes; it leaves the spool unless it changed meanwhile. */
     void manifest(Path file, Hour hour, Incarnation broker) {
-        add(Kind.MANIFEST, broker.id, hour, file.getFileName().toString(), () -> {
+        add(Kind.MANIFEST, broker.id, hour, file, () -> {
             byte[] content = Files.readAllBytes(file);
             Path copy = PrivateFiles.write(file.resolveSibling(file.getFileName() + ".upload"), content);
             put(hour.manifestKey(broker), copy, SpoolFile.hex(SpoolFile.sha256().digest(content)));
@@ -111,11 +114,11 @@ final class Uploads {
 
     /** Something to do when everything of an incarnation has gone; at once, where that is null. */
     void then(String incarnation, Work work) {
-        add(Kind.WORK, incarnation, null, "spool", work);
+        add(Kind.WORK, incarnation, null, null, work);
     }
 
-    private synchronized void add(Kind kind, String incarnation, Hour hour, String name, Work work) {
-        tasks.add(new Task(kind, incarnation, hour, name, work, clock.millis()));
+    private synchronized void add(Kind kind, String incarnation, Hour hour, Path source, Work work) {
+        tasks.add(new Task(kind, incarnation, hour, source, work, clock.millis()));
         notifyAll();
     }
 
@@ -182,6 +185,10 @@ final class Uploads {
             task.work.run();
             succeeded(task);
         } catch (NoSuchFileException e) {
+            if (task.source != null && Files.exists(task.source)) { // what is missing is the store's own folder
+                failed(task, e);
+                return;
+            }
             LOG.error("A file of the spool is gone before it was uploaded: {}", e.getFile());
             succeeded(task);
         } catch (IOException | RuntimeException | Error e) { // this thread is all there is: it goes on

@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.nio.channels.FileLock;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Clock;
@@ -214,6 +215,38 @@ class DumpTest {
     }
 
     /** What is done after a failed write, which needs no room on the disk. */
+    /** A mount that is away, as automounters answer, says the same as a file of the spool that is gone: then it went for good. */
+    @Test
+    void aStoreWithoutItsFolderIsAskedAgain() throws Exception {
+        int[] attempts = {0};
+        FolderStore folderStore = new FolderStore(raw(), false);
+        Spool spool = spool(TestBroker.settings(folder), (key, file, sha) -> {
+            if (attempts[0]++ < 2) {
+                throw new NoSuchFileException("/mnt/dumps");
+            }
+            folderStore.put(key, file, sha);
+        });
+        spool.append(TestBroker.push(TestBroker.NOON, new byte[] {1}));
+        spool.finishAll();
+        uploads.start();
+        assertTrue(uploads.stop(LONG));
+        assertEquals(2, uploads.failures.get());
+        assertEquals(upTo(1), sequences());
+    }
+
+    @Test
+    void aFileOfTheSpoolThatIsGoneHoldsUpNothing() throws Exception {
+        Spool spool = spool(TestBroker.settings(folder), new FolderStore(raw(), false));
+        spool.append(TestBroker.push(TestBroker.NOON, new byte[] {1}));
+        spool.finishAll();
+        for (Path file : Recovery.list(spoolFolder())) {
+            Files.delete(file);
+        }
+        uploads.start();
+        assertTrue(uploads.stop(LONG));
+        assertEquals(0, uploads.failures.get());
+    }
+
     @Test
     void aFileIsCutAfterWhatWasFlushed() throws Exception {
         Files.createDirectories(spoolFolder());

@@ -176,6 +176,28 @@ class LogTapTest {
         }
     }
 
+    /** A file with monitorInterval is read again whenever it changes: a second of requests would be unseen each time. */
+    @Test
+    void log4j2ReadsItsFileAgain() {
+        LoggerContext context = (LoggerContext) LogManager.getContext(false);
+        Log4j2Tap tap = new Log4j2Tap("tapped.again", this::hear);
+        try {
+            tap.listen(LogTap.Detail.DEBUG);
+            for (int i = 0; i < 3; i++) {
+                context.reconfigure();
+                speakLog4j2("tapped.again");
+                assertEquals(List.of("warn", "info", "debug"), heard);
+                heard.clear();
+            }
+            tap.remove();
+            context.reconfigure();
+            speakLog4j2("tapped.again");
+            assertEquals(List.of(), heard, "a tap that was removed stays so");
+        } finally {
+            tap.remove();
+        }
+    }
+
     /** When the process is told to end, log4j 2 ends while the broker still stops, and refuses to begin again. */
     @Test
     void log4j2ThatHasEndedIsLeftAlone() {
