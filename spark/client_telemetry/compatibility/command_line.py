@@ -4,12 +4,13 @@ python -m client_telemetry.compatibility --from 3.9.1 --to 4.0.1 --input clients
     [--features transaction.version=0,group.version=1] [--vendor confluent]
     [--knowledge FOLDER]
 
-Exit code 0; 1 when some rows could not be judged (the others were); 2 for arguments or files that cannot be
+Prints how many clients have which verdict to standard error. Exit code 0; 1 when some rows could not be judged (the others were); 2 for arguments or files that cannot be
 used. Columns are described in docs/knowledge-base.md, an example is docs/examples/clients.csv.
 """
 
 import argparse
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from client_telemetry.compatibility.conditions import APACHE_KAFKA, VENDORS
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.knowledge import DamagedKnowledge
 from client_telemetry.compatibility.own_knowledge import use_folder
+from client_telemetry.compatibility.verdict import PRECEDENCE, SAFE, ClientVerdict
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,17 +65,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     ) as error:
         print(error, file=sys.stderr)
         return 2
-    rows, bad = [], 0
+    rows, verdicts, bad = [], [], 0
     for entry in entries:
         if isinstance(entry, BadRow):
             print(entry, file=sys.stderr)
             bad += 1
             continue
         verdict = judge(entry.evidence, source, target, features=levels, vendor=args.vendor)
+        verdicts.append(verdict)
         rows.append(client_list.verdict_row(entry.client, verdict))
     try:
         client_list.write(args.output, rows)
     except OSError as error:
         print(f"{args.output}: {error.strerror}", file=sys.stderr)
         return 2
+    # The verdicts may go to standard output.
+    print(_counts(verdicts), file=sys.stderr)
     return 1 if bad else 0
+
+
+def _counts(verdicts: Sequence[ClientVerdict]) -> str:
+    """`7 clients: 5 breaks, 1 insufficient_evidence, 1 safe`, and what a list cannot tell of safe ones."""
+    counted = Counter(verdict.verdict for verdict in verdicts)
+    each = ", ".join(f"{counted[word]} {word}" for word in PRECEDENCE if counted[word]) or "no verdict"
+    failing = sum(verdict.already_failing for verdict in verdicts)
+    more = f"; {failing} already failing" if failing else ""
+    so_far = "\nA list of clients does not tell for how long they were watched: safe is as safe as the list is complete."
+    return f"{len(verdicts)} clients: {each}{more}{so_far if counted[SAFE] else ''}"

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.compatibility import releases
 from client_telemetry.compatibility.evidence import UNKNOWN
+from client_telemetry.compatibility.well_observed import CELLS
 from client_telemetry.impact.question import Question
 from client_telemetry.tables.clients import CLIENT_KEY
 
@@ -60,7 +61,8 @@ def evidence(connections: DataFrame, asked: Question, apart: DataFrame | None = 
     """One row per client, or program where one client id is several: CLIENT_KEY, `program` (empty where it is one),
     `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners`
     (listener and security protocol), `sasl_mechanisms` (as seen, sorted), and `uses`, one per API and version, sorted: requests, rejected, first and last
-    request, brokers, and the latest raw record that shows answered requests. `uses_elsewhere`: what brokers of releases
+    request, brokers, the latest raw record that shows answered requests, and the cells of the evidence's time (compatibility/well_observed.py) in which some
+    were answered. `cell_s`: seconds of a cell. `uses_elsewhere`: what brokers of releases
     before the from-release answered, as release, api_key and version, sorted; it tells what a client sends that fails now.
 
     `connections`: rows of client_connections of the cluster and days. `apart`: as `programs_of_connections` gives it.
@@ -82,9 +84,10 @@ def evidence(connections: DataFrame, asked: Question, apart: DataFrame | None = 
     )
     use = F.struct(
         *("api_key", "version", "requests", "rejected", "first_request_at", "last_request_at"),
-        *("broker_ids", "source_object", "source_sequence"),
+        *("broker_ids", "source_object", "source_sequence", "cells"),
     )
-    uses = _uses(counted, asked).groupBy(*_PROGRAM).agg(F.sort_array(F.collect_list(use)).alias("uses"))
+    found, cell_us = _uses(counted, asked)
+    uses = found.groupBy(*_PROGRAM).agg(F.sort_array(F.collect_list(use)).alias("uses"))
     joined = clients.join(uses, [*_PROGRAM], "left").join(
         _uses_elsewhere(connections, asked), [*_CLIENT], "left"
     )
@@ -93,6 +96,7 @@ def evidence(connections: DataFrame, asked: Question, apart: DataFrame | None = 
         *clients.columns[2:],
         "uses",
         "uses_elsewhere",
+        F.lit(cell_us / 1e6).alias("cell_s"),
     )
 
 
@@ -182,15 +186,25 @@ def _unidentified() -> Column:
     return F.col("client_id").isNull() & (F.coalesce("principal", F.lit("")) == "") & undeclared
 
 
-def _uses(counted: DataFrame, asked: Question) -> DataFrame:
-    """One row per client, API and version.
+def _uses(counted: DataFrame, asked: Question) -> tuple[DataFrame, int]:
+    """One row per client, API and version, and the microseconds of a cell of time.
 
     Spark aggregates numbers by hash and all else by sorting, which takes several times as long for the millions of
     rows here: so brokers are gathered as bits, and a raw record is one number, of its object and its sequence.
     """
-    places = counted.select("broker_id", "uses_object").distinct().collect()
+    places = (
+        counted.groupBy("broker_id", "uses_object")
+        .agg(
+            F.unix_micros(F.min("first_seen_at")).alias("first"),
+            F.unix_micros(F.max("last_seen_at")).alias("last"),
+        )
+        .collect()
+    )
     brokers = sorted({place.broker_id for place in places})
     objects = sorted({place.uses_object for place in places} - {None})
+    begin, cell_us = _time_cells(
+        [place.first for place in places], [place.last for place in places], asked.until
+    )
     numbered = counted.join(
         F.broadcast(_numbers(counted.sparkSession, brokers, "broker_id", "broker")), "broker_id"
     )
@@ -198,10 +212,13 @@ def _uses(counted: DataFrame, asked: Question) -> DataFrame:
         F.broadcast(_numbers(counted.sparkSession, objects, "uses_object", "object")), "uses_object", "left"
     )
     record = F.shiftleft("object", _SEQUENCE_BITS) + F.col("uses_sequence")
-    uses = numbered.select(*_PROGRAM, "broker", record.alias("record"), F.explode("api_uses").alias("use"))
+    uses = numbered.select(
+        *_PROGRAM, "broker", "first_seen_at", record.alias("record"), F.explode("api_uses").alias("use")
+    )
     if asked.until is not None:
         # A connection that outlived the cut keeps its counts of the day; versions first used later do not count.
         uses = uses.where(F.coalesce(F.col("use.first_request_at") < F.lit(asked.until), F.lit(True)))
+    uses = _with_cells(uses, begin, cell_us)
     words = range(0, len(brokers), _BITS_OF_A_WORD)
     bit = F.expr(f"shiftleft(1L, cast(broker % {_BITS_OF_A_WORD} as int))")
     summed = uses.groupBy(*_PROGRAM, "use.api_key", "use.version").agg(
@@ -210,6 +227,7 @@ def _uses(counted: DataFrame, asked: Question) -> DataFrame:
         F.min("use.first_request_at").alias("first_request_at"),
         F.max("use.last_request_at").alias("last_request_at"),
         F.max(F.when(F.col("use.requests") > 0, F.col("record"))).alias("record"),
+        F.bit_or("cells").alias("cells"),
         *(
             F.bit_or(F.when(F.col("broker").between(first, first + _BITS_OF_A_WORD - 1), bit)).alias(
                 f"word_{first}"
@@ -220,13 +238,53 @@ def _uses(counted: DataFrame, asked: Question) -> DataFrame:
     seen_by = [
         _with_their_bit(brokers[first : first + _BITS_OF_A_WORD], F.col(f"word_{first}")) for first in words
     ]
-    return summed.withColumns(
+    found = summed.withColumns(
         {
             "object": F.shiftright("record", _SEQUENCE_BITS),
             "source_sequence": F.col("record").bitwiseAND(F.lit(2**_SEQUENCE_BITS - 1)),
             "broker_ids": F.concat(F.array().cast("array<int>"), *seen_by),
         }
     ).join(F.broadcast(_numbers(counted.sparkSession, objects, "source_object", "object")), "object", "left")
+    return found, cell_us
+
+
+def _time_cells(
+    first_us: list[int], last_us: list[int], until: dt.datetime | None
+) -> tuple[int, int]:
+    """Where the time of the evidence begins, in microseconds since 1970, and how long one of its CELLS cells is."""
+    if not first_us:
+        return 0, 1
+    begin, end = min(first_us), max(last_us)
+    if until is not None:
+        end = min(end, (until - dt.datetime.fromtimestamp(0, dt.UTC)) // dt.timedelta(microseconds=1))
+    return begin, max(end - begin, 0) // CELLS + 1
+
+
+def _with_cells(uses: DataFrame, begin_us: int, cell_us: int) -> DataFrame:
+    """With `cells`, a bit for each cell in which a connection was answered: from its first request to its last where these
+    are a cell apart on average or less, otherwise the two, as the others may be anywhere between."""
+    first = F.unix_micros(F.coalesce("use.first_request_at", "first_seen_at"))
+    last = F.unix_micros("use.last_request_at")
+    dense = last - first <= (F.col("use.requests") - 1) * cell_us
+    cells = F.expr(
+        "if(dense, shiftleft(shiftleft(1L, last - first + 1) - 1L, first), shiftleft(1L, first) | shiftleft(1L, last))"
+    )
+    return (
+        uses.withColumns(
+            {
+                "dense": dense,
+                "first": _cell(F.least(first, last), begin_us, cell_us),
+                "last": _cell(last, begin_us, cell_us),
+            }
+        )
+        .withColumn("cells", F.when(F.col("use.requests") > 0, F.coalesce(cells, F.lit(0).cast("long"))))
+        .drop("dense", "first", "last")
+    )
+
+
+def _cell(at_us: Column, begin_us: int, cell_us: int) -> Column:
+    cell = F.floor((at_us - begin_us) / cell_us)
+    return F.greatest(F.least(cell, F.lit(CELLS - 1)), F.lit(0)).cast("int")
 
 
 def _numbers(spark: SparkSession, values: list[Any], name: str, number: str) -> DataFrame:

@@ -31,6 +31,7 @@ from client_telemetry.compatibility import (
 from client_telemetry.compatibility.evidence import UNKNOWN
 from client_telemetry.compatibility.releases import is_rollback, parse
 from client_telemetry.compatibility.verdict import BREAKS
+from client_telemetry.compatibility.well_observed import is_well_observed
 from client_telemetry.identity.applications import NO_CLIENT_ID, SEVERAL_PROGRAMS
 from client_telemetry.impact.client_evidence import keyed_by_client
 from client_telemetry.impact.nearby_releases import COUNTED_AS, differing, on_nearby_targets, on_the_way
@@ -53,6 +54,7 @@ _OF_THE_CLIENT = (
     "broker_ids",
     "first_seen_at",
     "last_seen_at",
+    "well_observed",
 )
 _OF_THE_QUESTION = ("cluster_id", "report_id", *CLIENT_KEY, "program")
 _OF_THE_USES = (
@@ -165,6 +167,7 @@ def upgrade_verdicts(
         .withColumns(
             {
                 "requests": requests,
+                "well_observed": _well_observed(_watched(judged_clients.clients)),
                 # A client that no profile has, as by a run that was stopped in between, is an application of its own.
                 "application": F.when(
                     F.col("program") == "", F.coalesce("profile.application", client_id)
@@ -182,6 +185,37 @@ def upgrade_verdicts(
             }
         ),
     )
+
+
+def _watched(clients: DataFrame) -> int:
+    """The cells of time in which any client sent anything: of the others nothing is known."""
+    each = F.aggregate(
+        F.coalesce("uses", F.array()),
+        F.lit(0).cast("long"),
+        lambda cells, use: cells.bitwiseOR(F.coalesce(use.cells, F.lit(0))),
+    )
+    return clients.agg(F.bit_or(each).alias("watched")).toArrow().to_pylist()[0]["watched"] or 0
+
+
+def _well_observed(watched: int) -> Column:
+    def found(roles: pa.Array, activities: pa.Array, cell_s: pa.Array) -> pa.Array:
+        rows = zip(roles.to_pylist(), activities.to_pylist(), cell_s.to_pylist(), strict=True)
+        return pa.array([_is_well_observed(*row, watched) for row in rows], pa.bool_())
+
+    activity = F.transform(
+        F.coalesce("uses", F.array()),
+        lambda use: F.struct(use.api_key, F.coalesce(use.cells, F.lit(0)).alias("cells")),
+    )
+    return _arrow_udf(found, BOOLEAN)("roles", activity, "cell_s")
+
+
+def _is_well_observed(
+    roles: Sequence[str], activity: Sequence[Mapping[str, int]], cell_s: float | None, watched: int
+) -> bool:
+    cells: dict[int, int] = {}
+    for use in activity:
+        cells[use["api_key"]] = cells.get(use["api_key"], 0) | use["cells"]
+    return cell_s is not None and is_well_observed(roles, cells, watched, cell_s)
 
 
 def _null_if_one() -> Column:

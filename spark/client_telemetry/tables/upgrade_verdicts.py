@@ -105,6 +105,12 @@ UPGRADE_VERDICTS = Table(
         ),
         Column("first_seen_at", TIMESTAMP, "First evidence used", nullable=False),
         Column("last_seen_at", TIMESTAMP, "Last evidence used", nullable=False),
+        Column(
+            "well_observed",
+            BOOLEAN,
+            "Whether each of its roles was seen for long enough by its own rhythm (docs/decisions/0021-well-observed.md)",
+            nullable=False,
+        ),
     ),
     key=("cluster_id", "report_id", *CLIENT_KEY, PROGRAM.name),
     partition=("cluster_id", "report_id"),

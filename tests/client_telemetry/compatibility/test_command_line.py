@@ -27,6 +27,15 @@ def test_the_example_of_the_documentation(tmp_path):
     }
 
 
+def test_it_says_what_it_found(tmp_path, capsys):
+    output = tmp_path / "verdicts.csv"
+    assert main(["--from", "3.6.2", "--to", "4.0.0", "--input", str(EXAMPLE), "--output", str(output)]) == 0
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("7 clients: 5 breaks, 1 insufficient_evidence, 1 safe\n")
+    assert "how long they were watched" in printed.err
+
+
 def test_the_other_rows_are_still_judged(tmp_path, capsys):
     bad, output = tmp_path / "bad.csv", tmp_path / "verdicts.csv"
     bad.write_text(EXAMPLE.read_text().replace("Produce:9 ", "Produce:nine "))

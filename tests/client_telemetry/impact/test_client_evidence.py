@@ -143,3 +143,39 @@ def test_a_use_names_its_brokers_and_the_latest_record_that_shows_it(spark):
 def test_rows_of_before_records_were_named_have_none(spark):
     (client,) = clients(spark, connection(1, use(PRODUCE, 2), uses_object=None, uses_sequence=None))
     assert client["uses"][0]["source_object"] is None
+
+
+def over(api_key: int, requests: int, first: int, last: int) -> dict:
+    """Requests from minute `first` to minute `last`."""
+    return use(api_key, 9, requests, first) | {"last_request_at": NOON + last * MINUTE}
+
+
+def test_cells_say_when_a_client_sent_an_api(spark: SparkSession):
+    """The hour has 62 cells of 58 seconds: minute n lies in cell n, near the end in one or two more."""
+    (client,) = clients(
+        spark,
+        connection(1, over(PRODUCE, 60, 0, 10), over(FETCH, 2, 0, 10)),
+        connection(2, over(PRODUCE, 1, 20, 20), use(3, 9, 0, 30)),
+    )
+    assert round(client["cell_s"], 3) == round(3600 / 62, 3)
+    cells = {use["api_key"]: use["cells"] for use in client["uses"]}
+    assert cells[PRODUCE] == (1 << 11) - 1 | 1 << 20
+    assert cells[FETCH] == 1 | 1 << 10
+    assert not cells[3]
+
+
+def test_requests_on_every_day_of_a_connection_that_stays_fill_the_days(spark: SparkSession):
+    """What was in use before the day has no first request of the day."""
+    yesterday = DAY - dt.timedelta(days=1)
+    (client,) = clients(
+        spark,
+        connection(1, over(PRODUCE, 5000, 0, 60), dt=yesterday),
+        connection(
+            1,
+            over(PRODUCE, 5000, 24 * 60, 25 * 60) | {"first_request_at": None},
+            first_seen_at=NOON + 60 * MINUTE,
+            last_seen_at=NOON + 25 * 60 * MINUTE,
+        ),
+    )
+    (use,) = client["uses"]
+    assert use["cells"] == 2**62 - 1

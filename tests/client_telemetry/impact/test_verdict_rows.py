@@ -26,20 +26,21 @@ DAY = dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 MINUTE = dt.timedelta(minutes=1)
 PRODUCE, FETCH, METADATA = 0, 1, 3
+ALL_DAY = 2**62 - 1
 EVIDENCE = (
     "principal string, client_id string, client_software_name string, client_software_version string, "
     "program string, connections long, first_seen_at timestamp, last_seen_at timestamp, broker_ids array<int>, "
     "listeners array<struct<listener_name: string, security_protocol: string>>, sasl_mechanisms array<string>, "
     "uses array<struct<api_key: int, version: int, requests: long, rejected: long, first_request_at: timestamp, "
-    "last_request_at: timestamp, broker_ids: array<int>, source_object: string, source_sequence: long>>, "
-    "uses_elsewhere array<struct<release: string, api_key: int, version: int>>"
+    "last_request_at: timestamp, broker_ids: array<int>, source_object: string, source_sequence: long, "
+    "cells: long>>, uses_elsewhere array<struct<release: string, api_key: int, version: int>>, cell_s double"
 )
 
 
 def use(api_key: int, version: int, requests: int = 1, minute: int = 0, broker: int = 1) -> tuple:
     at = NOON + minute * MINUTE
     record = (f"object-{broker}", minute)
-    return (api_key, version, requests, 0, at, at + MINUTE, [broker], *record)
+    return (api_key, version, requests, 0, at, at + MINUTE, [broker], *record, ALL_DAY)
 
 
 def client(client_id: str, *uses: tuple, name: str = "unknown", version: str = "unknown", **columns) -> tuple:
@@ -60,6 +61,7 @@ def client(client_id: str, *uses: tuple, name: str = "unknown", version: str = "
         columns.get("mechanisms", []),
         sorted(uses) or None,
         columns.get("elsewhere"),
+        60.0,
     )
 
 
@@ -248,7 +250,7 @@ def test_a_login_that_may_break_is_never_plainly_safe(spark):
 
 
 def test_what_is_refused_today_is_failing_already(spark):
-    refused = (PRODUCE, 2, 0, 11_388, NOON, NOON + MINUTE, [1], None, None)
+    refused = (PRODUCE, 2, 0, 11_388, NOON, NOON + MINUTE, [1], None, None, None)
     seen = [
         client("down", refused, use(METADATA, 1, 900)),
         client("up", use(PRODUCE, 9, 5), use(METADATA, 9)),
@@ -267,7 +269,7 @@ def test_what_is_refused_today_is_failing_already(spark):
 
 def test_what_a_client_sent_before_tells_whether_it_works_again(spark):
     join, commit = 11, 8
-    refused = (join, 1, 0, 300, NOON, NOON + MINUTE, [1], None, None)
+    refused = (join, 1, 0, 300, NOON, NOON + MINUTE, [1], None, None, None)
     lives = [("3.9.1", key, version) for key, version in ((FETCH, 10), (2, 1), (9, 1), (10, 0), (join, 1))]
     lives += [("3.9.1", key, 0) for key in (12, 14)]
     seen = [
@@ -283,3 +285,17 @@ def test_what_a_client_sent_before_tells_whether_it_works_again(spark):
 
 def test_versions_of_a_text():
     assert versions_in("0–2, 5") == {0, 1, 2, 5} and versions_in("") == set()
+
+
+def test_a_client_is_well_observed_by_the_rhythm_of_its_roles(spark: SparkSession):
+    """An hour in which somebody always sent something; in the verdict's row stands who was seen enough."""
+    steady, once, watched = use(PRODUCE, 9), use(PRODUCE, 9)[:-1] + (1,), use(METADATA, 9)
+    seen = [client("steady", steady, watched), client("once", once, watched), client("silent")]
+    judged_clients = judged(spark.createDataFrame(seen, EVIDENCE), asked(), {})
+    profiled = spark.createDataFrame([], CLIENTS.schema)
+    rows = upgrade_verdicts(judged_clients, asked(), "r", profiled).toArrow().to_pylist()
+    assert {row["client_id"]: row["well_observed"] for row in rows} == {
+        "steady": True,
+        "once": False,
+        "silent": False,
+    }

@@ -79,6 +79,7 @@ def verdict(client_id: str | None = "orders", verdict: str = "safe", **changes) 
         "broker_ids": [1, 2, 3],
         "first_seen_at": START,
         "last_seen_at": END - timedelta(seconds=5),
+        "well_observed": False,
         **changes,
     }
 

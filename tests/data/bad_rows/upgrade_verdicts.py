@@ -41,6 +41,7 @@ GOOD = {
     "broker_ids": [1],
     "first_seen_at": _NOON,
     "last_seen_at": _NOON,
+    "well_observed": True,
 }
 
 BAD = {

@@ -13,8 +13,6 @@ from client_telemetry.reports.upgrade.changes import of_fix
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
 from client_telemetry.reports.upgrade.model import (
     OUTCOMES,
-    WELL_OBSERVED_FOR,
-    WELL_OBSERVED_REQUESTS,
     ClientVerdict,
     Finding,
     OtherTarget,
@@ -121,7 +119,7 @@ def _client(
     # Rows that were written before there was a comparison have none.
     values["other_targets"] = tuple(OtherTarget(**other) for other in row["other_targets"] or ())
     values["steps"] = tuple(Step(**step) for step in row.get("steps") or ())
-    for flag in ("already_failing", "works_again"):
+    for flag in ("already_failing", "works_again", "well_observed"):
         values[flag] = bool(row.get(flag))
     unidentified = _is_unidentified(row)
     return ClientVerdict(
@@ -134,7 +132,7 @@ def _client(
         change=of_fix(row["fix"]).text if row["verdict"] == "breaks" else None,
         is_unidentified=unidentified,
         owner_question=owner_question(row, profile) if unidentified else None,
-        safe_so_far=row["verdict"] == "safe" and not _is_well_observed(row),
+        safe_so_far=row["verdict"] == "safe" and not row.get("well_observed"),
         outcome=_outcome(row["verdict"], row["when"]),
         trigger=next(latent, None) if row["when"] == "latent" else None,
         seen_rarely=seen_rarely(row["first_seen_at"], row["last_seen_at"], begin, end),
@@ -148,12 +146,6 @@ def _is_unidentified(row: Mapping[str, Any]) -> bool:
     if row["verdict"] == "insufficient_evidence" or not row["fix"]:
         return not (row["identified_as"] or "").startswith("probably ")
     return of_fix(row["fix"]).certainty == "open"
-
-
-def _is_well_observed(row: Mapping[str, Any]) -> bool:
-    """Whether what was seen of a client reaches beyond what it does within a day."""
-    span: timedelta = row["last_seen_at"] - row["first_seen_at"]
-    return span >= WELL_OBSERVED_FOR and row["requests"] >= WELL_OBSERVED_REQUESTS
 
 
 def _outcome(verdict: str, when: str | None) -> str:

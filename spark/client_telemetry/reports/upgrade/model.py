@@ -3,7 +3,7 @@
 is in build.py."""
 
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 
 SCHEMA_VERSION = 3
@@ -28,10 +28,6 @@ STEPS = {
     "rollback_after_finalization": "rolled back after finalization",
 }
 """Steps of the change in order, with their words."""
-
-WELL_OBSERVED_FOR = timedelta(hours=24)
-"""Between the first and the last request of a client that is called safe without a reservation: a daily job ran once."""
-WELL_OBSERVED_REQUESTS = 100
 
 
 def outcome(verdict: str, when: str | None) -> str:
@@ -219,6 +215,8 @@ class ClientVerdict:
     broker_ids: tuple[int, ...]
     first_seen_at: datetime
     last_seen_at: datetime
+    well_observed: bool
+    """Each of its roles was seen for long enough by its own rhythm."""
     anchor: str
     """Its address on the page, the same in every report: names.anchor."""
     outcome: str
@@ -228,7 +226,7 @@ class ClientVerdict:
     trigger: str | None
     """What sets off a verdict that is latent, from its first latent finding of that verdict."""
     safe_so_far: bool
-    """Safe, by less than WELL_OBSERVED_FOR or fewer than WELL_OBSERVED_REQUESTS of its own requests."""
+    """Safe, and not well observed."""
     seen_rarely: str | None
     """Why the client counts as seen rarely, in words; null = it does not."""
     change: str | None
@@ -293,7 +291,7 @@ class Application:
     first_seen_at: datetime
     last_seen_at: datetime
     safe_so_far: bool
-    """Safe, and none of its clients was seen for long."""
+    """Safe, and none of its clients is well observed."""
     seen_rarely: str | None
     changes: tuple[str, ...]
     """`text` of the changes that its clients which break need."""

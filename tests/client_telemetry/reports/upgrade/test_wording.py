@@ -1,10 +1,9 @@
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from client_telemetry.reports.upgrade import wording
 from client_telemetry.reports.upgrade.client_verdicts import client_verdicts
 
-DAY_BEFORE = datetime(2026, 11, 20, 5, tzinfo=UTC)
 
 
 def client(rows, findings=(), **changes):
@@ -26,7 +25,7 @@ def client(rows, findings=(), **changes):
         ({"verdict": "degrades", "when": "latent"}, "restart", "degrades later, at the next restart"),
         ({"verdict": "degrades"}, None, "degrades"),
         ({"verdict": "safe"}, None, "safe so far"),
-        ({"verdict": "safe", "first_seen_at": DAY_BEFORE}, None, "safe"),
+        ({"verdict": "safe", "well_observed": True}, None, "safe"),
     ],
 )
 def test_happens(rows, changes, trigger, words):
