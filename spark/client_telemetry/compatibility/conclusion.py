@@ -58,6 +58,7 @@ def conclude(case: Case) -> ClientVerdict:
         identified_as=_identified_as(case),
         already_failing=failing,
         works_again=works_again,
+        as_before=bool(reasons) and all(each.as_before for each in reasons),
         condition=explanations.condition(findings),
     )
 

@@ -3,7 +3,7 @@
 Whether an issue was seen does not matter: a known-bad library is never cancelled by a quiet window.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -56,10 +56,11 @@ def of(case: Case) -> list[Finding]:
         elif who is None and (perhaps := _perhaps_unsupported(case, issue)):
             found.append(perhaps)
     for issue in known_issues.kept_by(case.source, case.target):
-        if issue.library == ANY_LIBRARY or library is None:
-            continue
-        if issue.concerns(library.library, library.oldest, library.newest, case.roles, case.target):
-            kept = _kept(case, _finding(case, issue, library), issue)
+        who = _any_library(case, issue) if issue.library == ANY_LIBRARY else library
+        if who is library and case.identity is None and issue.verdict == UNSUPPORTED:
+            who = None
+        if who and issue.concerns(who.library, who.oldest, who.newest, case.roles, case.target):
+            kept = _kept(case, _finding(case, issue, who), issue)
             found += [kept] if kept else []
     told = {each.rule_id for each in found}
     return found + [each for each in _perhaps(case) if each.rule_id not in told]
@@ -129,19 +130,33 @@ def _logs_in(evidence: ClientEvidence) -> bool:
 def _kept(case: Case, found: Finding, issue: KnownIssue) -> Finding | None:
     """The finding for an issue that the source has too; None where what the source answered speaks against it.
 
-    Who was answered has logged in; who was answered in the very requests has not this trouble. A latent one is none of
-    this upgrade's doing, unless the client is a group member that reads nothing: then its event has come.
+    Who was answered has logged in; who was answered in the very requests has not this trouble. A latent one waits for
+    its event as before, unless the client is a group member that reads nothing: then its event has come.
     """
     requests = set(case.uses) - _BEFORE_LOGIN
+    found = replace(found, explanation=f"{found.explanation} (as on {case.source} already)")
+    if issue.verdict != BREAKS:
+        is_so = found.decides and (issue.verdict == UNSUPPORTED or issue.when == LATENT)
+        return _waiting(found, issue, requests) if is_so else None
     if issue.when == LATENT:
         stopped = bool(_MEMBERSHIP & requests) and _FETCH not in requests and issue.api_key not in requests
-        speaks_against = not (found.decides and stopped)
-    else:
-        speaks_against = bool(requests & {issue.api_key} if issue.api_key is not None else requests)
-    if speaks_against or not (found.decides or found.could_be_met):
+        if not (found.decides and stopped):
+            return _waiting(found, issue, requests)
+    elif requests & {issue.api_key} if issue.api_key is not None else requests:
         return None
-    explanation = f"{found.explanation} (as on {case.source} already)"
-    return replace(found, already=found.decides, explanation=explanation, when=AT_ONCE, trigger="")
+    if not (found.decides or found.could_be_met):
+        return None
+    return replace(found, already=found.decides, when=AT_ONCE, trigger="")
+
+
+def _waiting(found: Finding, issue: KnownIssue, requests: Collection[int]) -> Finding | None:
+    """The finding for an issue of both releases that stops nothing today; None where its event has been and gone, or never
+    comes, or where nothing would settle whether it does. What hangs on how client and brokers are set up today keeps no
+    client from being safe: it works so on the source."""
+    passed = issue.when == LATENT and not issue.condition and issue.api_key in requests
+    if passed or found.condition_met == NO or not (found.decides or found.settled_by):
+        return None
+    return replace(found, as_before=True, could_be_met=False)
 
 
 def _any_library(case: Case, issue: KnownIssue) -> Suspect | None:

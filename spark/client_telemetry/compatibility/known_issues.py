@@ -203,12 +203,8 @@ def brought_by(source: str, target: str) -> tuple[KnownIssue, ...]:
 
 @cache
 def kept_by(source: str, target: str) -> tuple[KnownIssue, ...]:
-    """The issues that break clients of both releases: no upgrade between them is to blame, and none helps."""
-    return tuple(
-        issue
-        for issue in known()
-        if issue.verdict == BREAKS and target in issue.brokers and source in issue.brokers
-    )
+    """The issues that brokers on both releases have: no upgrade between them is to blame, and none helps."""
+    return tuple(issue for issue in known() if target in issue.brokers and source in issue.brokers)
 
 
 @cache

@@ -82,6 +82,14 @@ def is_rollback(from_release: str, to_release: str) -> bool:
 
 
 @cache
+def needs_kraft_first(from_release: str, to_release: str) -> bool:
+    """Whether brokers cannot be upgraded from one to the other, one after the other: 4.0 has no ZooKeeper, and asks for KRaft on
+    3.3 or later, the first release with a KRaft for production. ZooKeeper clusters migrate on 3.9 (KIP-866; Kafka docs,
+    "Upgrading Servers to 4.0.2 from any version 3.3.x through 3.9.x")."""
+    return parse(from_release) < (3, 3) and parse(to_release) >= (4, 0)
+
+
+@cache
 def line(release: str) -> tuple[int, ...]:
     """The line of patch releases: 4.0.1 -> (4, 0); before 1.0 releases have four numbers: 0.10.2.2 -> (0, 10, 2)."""
     return parse(release)[:-1]

@@ -22,6 +22,7 @@ from client_telemetry.compatibility.verdict import (
     BREAKS,
     INFERRED,
     INSUFFICIENT_EVIDENCE,
+    LATENT,
     NONE,
     OBSERVED,
     SAFE,
@@ -111,8 +112,10 @@ def _may_choose_what_is_refused(case: Case, key: int) -> bool:
 
 def _unseen(case: Case, key: int) -> Finding | None:
     """The finding for an API that the role needs and that was not seen."""
-    if key not in case.dropped or case.never_used(key):
+    if case.never_used(key):
         return None
+    if key not in case.dropped:
+        return _as_before(case, key)
     declared = case.declared(key)
     if declared is not None:
         return _by_range(case, key, declared)
@@ -124,6 +127,24 @@ def _unseen(case: Case, key: int) -> Finding | None:
         or _by_inference(case, key)
         or _not_known(case, key, "was not seen")
     )
+
+
+def _as_before(case: Case, key: int) -> Finding | None:
+    """A refusal that waits for the role's event on the source as on the target, by what the library's name tells or, of one
+    that is not declared, every library that it looks like; None where either release serves it."""
+    source, target, loss = case.source_api(key), case.target_api(key), roles.loss(key, case.roles, case.tried)
+    if source is None or target is None or loss.when != LATENT or loss.without_it != BREAKS:
+        return None
+    declared = case.declared(key)
+    if declared is not None:
+        found = None if target.works_with(declared) else _by_range(case, key, declared)
+        refused_before = not source.works_with(declared)
+    else:
+        found = _by_fingerprint(case, key)
+        refused_before = bool(case.fingerprint and case.fingerprint.refused_by_all(key, source.served.min))
+    if found is None or not refused_before:
+        return None
+    return replace(found, as_before=True, explanation=f"{found.explanation} (as on {case.source} already)")
 
 
 def _by_other_releases(case: Case, key: int) -> Finding | None:

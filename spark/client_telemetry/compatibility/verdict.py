@@ -65,6 +65,8 @@ class Finding:
     fix: str = ""
     already: bool = False
     """So on the source release too, and nothing that was seen speaks against it."""
+    as_before: bool = False
+    """It waits for an event, on the source release as on the target: no doing of the upgrade."""
 
     @property
     def decides(self) -> bool:
@@ -100,6 +102,8 @@ class ClientVerdict:
     """On the source release already: what it exists for is refused, or it cannot log in."""
     works_again: bool = False
     """It is already failing, and not on the target."""
+    as_before: bool = False
+    """The verdict rests on nothing but what waits for the client on the source release too."""
     condition: str = ""
     """What it depends on that is not known, and what would settle it; empty where nothing is."""
     steps: Mapping[str, Outlook] = field(default_factory=dict)

@@ -44,9 +44,7 @@ def recurring(role: str) -> frozenset[int]:
     """The requests of a role that show it at work: those whose refusal stops it at once, and that are its own. What waits for
     an event, such as the ListOffsets of an offset reset, shows no rhythm, seen or not."""
     return frozenset(
-        key
-        for key, need in roles.needs()[role].items()
-        if need.when == roles.AT_ONCE and key not in _SHARED
+        key for key, need in roles.needs()[role].items() if need.when == roles.AT_ONCE and key not in _SHARED
     )
 
 

@@ -248,9 +248,7 @@ def _uses(counted: DataFrame, asked: Question) -> tuple[DataFrame, int]:
     return found, cell_us
 
 
-def _time_cells(
-    first_us: list[int], last_us: list[int], until: dt.datetime | None
-) -> tuple[int, int]:
+def _time_cells(first_us: list[int], last_us: list[int], until: dt.datetime | None) -> tuple[int, int]:
     """Where the time of the evidence begins, in microseconds since 1970, and how long one of its CELLS cells is."""
     if not first_us:
         return 0, 1

@@ -459,6 +459,7 @@ def _judged(text: str, from_release: str, to_release: str) -> dict[str, Any]:
         "condition": verdict.condition or None,
         "already_failing": verdict.already_failing,
         "works_again": verdict.works_again,
+        "as_before": verdict.as_before,
         "steps": [
             {"step": step, "verdict": then.verdict, "when": then.when, "explanation": then.explanation}
             for step, then in verdict.steps.items()

@@ -63,6 +63,13 @@ UPGRADE_VERDICTS = Table(
             nullable=False,
         ),
         Column(
+            "as_before",
+            BOOLEAN,
+            "The verdict rests on nothing but what waits for the client on the from-release too, as an offset reset that "
+            "both releases refuse",
+            nullable=False,
+        ),
+        Column(
             "steps",
             ArrayType(struct(step=STRING, verdict=STRING, when=STRING, explanation=STRING)),
             "What happens at each step of the change: `rolling` (brokers of both releases), `not_finalized` (all on the new "

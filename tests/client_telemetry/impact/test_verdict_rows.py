@@ -289,7 +289,7 @@ def test_versions_of_a_text():
 
 def test_a_client_is_well_observed_by_the_rhythm_of_its_roles(spark: SparkSession):
     """An hour in which somebody always sent something; in the verdict's row stands who was seen enough."""
-    steady, once, watched = use(PRODUCE, 9), use(PRODUCE, 9)[:-1] + (1,), use(METADATA, 9)
+    steady, once, watched = use(PRODUCE, 9), (*use(PRODUCE, 9)[:-1], 1), use(METADATA, 9)
     seen = [client("steady", steady, watched), client("once", once, watched), client("silent")]
     judged_clients = judged(spark.createDataFrame(seen, EVIDENCE), asked(), {})
     profiled = spark.createDataFrame([], CLIENTS.schema)

@@ -62,6 +62,7 @@ def verdict(client_id: str | None = "orders", verdict: str = "safe", **changes) 
         "condition": None,
         "already_failing": False,
         "works_again": False,
+        "as_before": False,
         "steps": [],
         "rollback_verdict": "safe",
         "rollback_explanation": "3.9.1 answered its requests (Fetch 12) and serves the same again.",

@@ -24,6 +24,7 @@ GOOD = {
     "condition": None,
     "already_failing": False,
     "works_again": False,
+    "as_before": False,
     "steps": [{"step": "rolling", "verdict": "safe", "when": None, "explanation": "nothing happens"}],
     "rollback_verdict": "safe",
     "rollback_explanation": "3.9.1 serves the same again",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
+from client_telemetry.compatibility.releases import needs_kraft_first
 from client_telemetry.reports.upgrade.model import Phrase
 
 LONGEST_TRIGGER = 48
@@ -21,12 +22,14 @@ def answer(
     works_again: int = 0,
     unnamed_connections: int = 0,
     connections_beyond: int = 0,
+    as_before: int = 0,
 ) -> tuple[Phrase, ...]:
     """The answer in pieces. `counts`: applications per outcome. `triggers`: those of the applications that break later.
     `is_rollback`: the release is older. `seen_in`: the window that it rests on (`8 minutes of traffic`). `safe_so_far`:
     of the safe ones, those that were not seen for long. `already_failing`: applications that fail on the from-release;
     `works_again`: those of them that the other release serves. Not covered by any verdict: `unnamed_connections`, of nobody
     knows whom, and `connections_beyond`, which brokers counted of known software beyond those that were seen.
+    `as_before`: of the applications that break later, those of which the same can be said of today.
 
     >>> counts = {"breaks_at_once": 1, "breaks_latent": 2, "safe": 39, "insufficient_evidence": 0}
     >>> text(answer("orders-eu", "3.9.1", "4.0.0", counts, ["offset reset: new group", "offset reset"]))
@@ -43,18 +46,33 @@ offset reset. 39 are safe, and every client was seen well enough for a verdict.'
     if total == 0:
         nobody = Phrase("cannot be judged: no client was seen.")
         return (Phrase(opening), nobody, *_not_covered(unnamed_connections, connections_beyond))
-    broken = _broken(counts, total, triggers)
+    broken = _broken(counts, total, triggers, as_before)
     failing = _failing(already_failing, works_again)
     not_covered = _not_covered(unnamed_connections, connections_beyond)
     rest = _rest(counts, safe_so_far, bool(not_covered))
-    return (Phrase(opening), *broken, Phrase(". "), *failing, *rest, Phrase("."), *not_covered)
+    way = _way(from_release, to_release)
+    return (Phrase(opening), *broken, Phrase(". "), *failing, *rest, Phrase("."), *not_covered, *way)
 
 
 def text(phrases: Iterable[Phrase]) -> str:
     return "".join(phrase.text for phrase in phrases)
 
 
-def _broken(counts: Mapping[str, int], total: int, triggers: Iterable[str | None]) -> list[Phrase]:
+def _way(from_release: str, to_release: str) -> list[Phrase]:
+    """That the brokers cannot be upgraded one after the other, where they cannot."""
+    if not needs_kraft_first(from_release, to_release):
+        return []
+    return [
+        Phrase(
+            f" This is not one rolling upgrade: brokers on {from_release} run on ZooKeeper, which {to_release} does not have. "
+            f"Upgrade to 3.9, migrate to KRaft there (KIP-866), then upgrade to {to_release}."
+        )
+    ]
+
+
+def _broken(
+    counts: Mapping[str, int], total: int, triggers: Iterable[str | None], as_before: int
+) -> list[Phrase]:
     at_once, latent = counts.get("breaks_at_once", 0), counts.get("breaks_latent", 0)
     seen = f" of {total:,} applications" if total > 1 else " of 1 application"
     if not at_once and not latent:
@@ -77,6 +95,8 @@ def _broken(counts: Mapping[str, int], total: int, triggers: Iterable[str | None
         phrases += [Phrase("1", "breaks_latent"), Phrase(seen)]
     if latent:
         phrases += [Phrase(f" {_trigger(latent, triggers)}")]
+    if latent and as_before:
+        phrases += [Phrase(", as today" if as_before == latent else f" ({as_before:,} of them as today)")]
     return phrases
 
 

@@ -61,6 +61,7 @@ def _application(
         condition=worst.condition,
         already_failing=any(client.already_failing for client in clients),
         works_again=any(client.works_again for client in clients),
+        as_before=all(client.as_before for client in clients if client.outcome == worst.outcome),
         steps=_steps(clients),
         rollback_verdict=back.rollback_verdict,
         rollback_explanation=back.rollback_explanation,

@@ -102,6 +102,7 @@ def build_report(
         works_again,
         (asked.connections_unidentified or 0) + _connections(asked.connections_counted_only, is_named=False),
         _connections(asked.connections_counted_only, is_named=True),
+        sum(each.as_before for each in programs if each.outcome == "breaks_latent"),
     )
     to_make = changes(programs)
     compared = release_comparison.compared_targets(question["targets"] or (), asked.to_release, programs)

@@ -119,7 +119,7 @@ def _client(
     # Rows that were written before there was a comparison have none.
     values["other_targets"] = tuple(OtherTarget(**other) for other in row["other_targets"] or ())
     values["steps"] = tuple(Step(**step) for step in row.get("steps") or ())
-    for flag in ("already_failing", "works_again", "well_observed"):
+    for flag in ("already_failing", "works_again", "as_before", "well_observed"):
         values[flag] = bool(row.get(flag))
     unidentified = _is_unidentified(row)
     return ClientVerdict(

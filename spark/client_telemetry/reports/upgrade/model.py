@@ -197,6 +197,8 @@ class ClientVerdict:
     """On the release that the brokers run today already."""
     works_again: bool
     """It is already failing, and the new release serves it."""
+    as_before: bool
+    """The verdict rests on nothing but what waits for it today too."""
     steps: tuple[Step, ...]
     """In the order of the change; empty where the question is about an older release."""
     rollback_verdict: str | None
@@ -279,6 +281,8 @@ class Application:
     already_failing: bool
     """Some client of it is."""
     works_again: bool
+    as_before: bool
+    """So are all of its clients that have its verdict."""
     steps: tuple[Step, ...]
     rollback_verdict: str | None
     rollback_explanation: str | None

@@ -28,6 +28,35 @@ def test_a_long_trigger_is_left_to_the_row():
     assert "1 later, when something sets it off" in sentence
 
 
+def test_what_breaks_later_as_it_would_today():
+    counts = {"breaks_latent": 2, "safe": 40}
+    for as_before, says in (
+        (0, "offset reset. "),
+        (1, "offset reset (1 of them as today). "),
+        (2, "reset, as today. "),
+    ):
+        told = text(answer("c", "4.0.0", "4.3.1", counts, ["offset reset"], as_before=as_before))
+        assert f"2 at their next offset reset{says.partition('reset')[2]}40 are safe" in told
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "says"),
+    [
+        ("2.7.2", "4.0.1", True),
+        ("2.8.2", "4.0.1", True),
+        ("3.2.3", "4.3.1", True),
+        ("3.3.0", "4.0.1", False),
+        ("3.9.1", "4.0.1", False),
+        ("2.7.2", "3.9.1", False),
+    ],
+)
+def test_an_upgrade_that_cannot_be_rolled(source, target, says):
+    """4.0 has no ZooKeeper, and KRaft is for production since 3.3: the sentence, not only a note, says what comes first."""
+    told = text(answer("c", source, target, {"safe": 2}, []))
+    assert ("not one rolling upgrade" in told) == says
+    assert told.endswith(f"migrate to KRaft there (KIP-866), then upgrade to {target}.") == says
+
+
 def test_going_back():
     counts = {"breaks_at_once": 2, "safe": 40}
     assert text(answer("c", "4.0.1", "3.9.1", counts, [], is_rollback=True)) == (

@@ -5,7 +5,6 @@ from client_telemetry.reports.upgrade import wording
 from client_telemetry.reports.upgrade.client_verdicts import client_verdicts
 
 
-
 def client(rows, findings=(), **changes):
     row = rows.verdict(**changes)
     found = [rows.finding(row, number, **finding) for number, finding in enumerate(findings)]
