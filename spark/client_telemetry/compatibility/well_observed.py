@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cache, lru_cache
 
 from client_telemetry.compatibility import roles
+from client_telemetry.compatibility.verdict import AT_ONCE
 
 CELLS = 62
 """So that every set of cells is a positive number of 64 bits."""
@@ -44,7 +45,7 @@ def recurring(role: str) -> frozenset[int]:
     """The requests of a role that show it at work: those whose refusal stops it at once, and that are its own. What waits for
     an event, such as the ListOffsets of an offset reset, shows no rhythm, seen or not."""
     return frozenset(
-        key for key, need in roles.needs()[role].items() if need.when == roles.AT_ONCE and key not in _SHARED
+        key for key, need in roles.needs()[role].items() if need.when == AT_ONCE and key not in _SHARED
     )
 
 
