@@ -25,7 +25,7 @@ def catalog(request, tmp_path, monkeypatch, warehouse) -> Iterator[str]:
     if request.param == "postgres":
         if postgres_programs() is None:
             pytest.skip("no PostgreSQL: on Debian, apt-get install postgresql")
-        server = postgres(tmp_path / "pg")
+        server = postgres()
     else:
         if not REST_JARS.exists():
             pytest.skip("no jars of the REST catalog: make e2e gets them where there is Maven")

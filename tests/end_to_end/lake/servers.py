@@ -5,6 +5,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
@@ -47,64 +48,41 @@ def postgres_programs() -> Path | None:
 
 
 @contextmanager
-def postgres(folder: Path) -> Iterator[dict[str, str]]:
+def postgres() -> Iterator[dict[str, str]]:
     """The environment in which the lake's catalog is a database of its own PostgreSQL."""
-    programs, port, data = postgres_programs(), free_port(), folder / "postgres"
-    data.mkdir(parents=True)
-    # PostgreSQL does not run as root.
+    programs, port = postgres_programs(), free_port()
     prefix: list[str] = []
-    if os.getuid() == 0:
-        for each in [data, *data.parents]:
-            if str(each).startswith("/tmp/"):
-                each.chmod(each.stat().st_mode | 0o755)
-        shutil.chown(data, "postgres", "postgres")
-        prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-    run = [*prefix, str(programs / "initdb"), "-D", str(data), "-U", "lake", "-A", "trust", "--no-sync"]
-    subprocess.run(run, check=True, capture_output=True, cwd="/")
-    log = folder / "postgres.log"
-    options = [
-        "-D",
-        str(data),
-        "-p",
-        str(port),
-        "-h",
-        "127.0.0.1",
-        "-k",
-        str(data),
-        "-F",
-        "-c",
-        "max_connections=300",
-    ]
-    with log.open("wb") as out:
-        process = subprocess.Popen(
-            [*prefix, str(programs / "postgres"), *options], stdout=out, stderr=out, cwd="/"
-        )
-    try:
-        wait_for(port, process, log)
-        sql = [
-            "psql",
-            "-h",
-            "127.0.0.1",
-            "-p",
-            str(port),
-            "-U",
-            "lake",
-            "-d",
-            "postgres",
-            "-c",
-            "create database lake",
-        ]
-        for _ in range(50):
-            if subprocess.run(sql, capture_output=True, check=False).returncode == 0:
-                break
-            time.sleep(0.2)
-        yield {
-            "PYICEBERG_CATALOG__LAKE__TYPE": "sql",
-            "PYICEBERG_CATALOG__LAKE__URI": f"postgresql+psycopg2://lake@127.0.0.1:{port}/lake",
-        }
-    finally:
-        process.send_signal(signal.SIGINT)  # does not wait for those that are still connected
-        process.wait()
+    # Not below pytest's folder, which every start of pytest closes to other users.
+    with tempfile.TemporaryDirectory(prefix="postgres-", ignore_cleanup_errors=True) as folder:
+        data = Path(folder) / "data"
+        data.mkdir()
+        if os.getuid() == 0:  # as which PostgreSQL does not run
+            for each in (folder, data):
+                shutil.chown(each, "postgres", "postgres")
+            prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+        run = [*prefix, str(programs / "initdb"), "-D", str(data), "-U", "lake", "-A", "trust", "--no-sync"]
+        subprocess.run(run, check=True, capture_output=True, cwd="/")
+        options = f"-D {data} -p {port} -h 127.0.0.1 -k {data} -F -c max_connections=300".split()
+        log = Path(folder) / "postgres.log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                [*prefix, str(programs / "postgres"), *options], stdout=out, stderr=out, cwd="/"
+            )
+        try:
+            wait_for(port, process, log)
+            sql = f"psql -h 127.0.0.1 -p {port} -U lake -d postgres -c".split()
+            for _ in range(50):
+                made = subprocess.run([*sql, "create database lake"], capture_output=True, check=False)
+                if made.returncode == 0:
+                    break
+                time.sleep(0.2)
+            yield {
+                "PYICEBERG_CATALOG__LAKE__TYPE": "sql",
+                "PYICEBERG_CATALOG__LAKE__URI": f"postgresql+psycopg2://lake@127.0.0.1:{port}/lake",
+            }
+        finally:
+            process.send_signal(signal.SIGINT)  # does not wait for those that are still connected
+            process.wait()
 
 
 def _s3_of_server() -> dict[str, str]:
