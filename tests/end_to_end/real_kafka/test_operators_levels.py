@@ -14,10 +14,15 @@ from .play import LOOK_SECONDS, Play, records, wait_until
 
 REQUESTS = "kafka.request.logger"
 SELECTOR = "org.apache.kafka.common.network.Selector"
+TEST_SECONDS = 120
 
 
 @pytest.fixture(params=["broker-4", "broker-3"])
 def play(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Play]:
+    """A broker that lives within one hour, so that it writes one manifest."""
+    rest_of_hour = 3600 - time.time() % 3600
+    if rest_of_hour < TEST_SECONDS:
+        time.sleep(rest_of_hour + 1)
     settings = {"client.telemetry.dump.location": (tmp_path / "raw").as_uri()}
     (controller,) = free_ports(1)
     broker = KafkaBroker(
