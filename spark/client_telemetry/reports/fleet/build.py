@@ -22,18 +22,18 @@ from client_telemetry.reports.upgrade.build import quality_warnings
 from client_telemetry.subscriptions.instances import kafka_uuid
 
 COUNTS = {
-    "applications": "what an owner would call one program: one or many of these clients (docs/clients.md)",
+    "applications": "what an owner would call one program: one or more of these clients (docs/clients.md)",
     "clients": "clients: principal, client id, software name and version",
     "instances": "client instances that pushed metrics (KIP-714)",
     "connections": "connections of these clients",
     "requests": "requests of these clients that a broker answered",
-    "clients_without_software": "clients that tell no software name (KIP-511)",
-    "clients_without_owner": "clients that no owner rule matches",
-    "clients_with_deprecated_versions": "clients that use a request version which a newer release refuses",
-    "asked_without_push": "connections of these clients on which a metrics subscription was asked for and of which no "
+    "clients_without_software": "clients that declare no software name (KIP-511)",
+    "clients_without_owner": "clients without a matching owner rule",
+    "clients_with_deprecated_versions": "clients that use a request version that a newer release refuses",
+    "asked_without_push": "connections of these clients on which a metrics subscription was requested and no "
     "client instance pushed",
-    "unidentified_connections": "connections and refusals of which it is not known whose they are",
-    "brokers": "brokers that a manifest or object of the day names",
+    "unidentified_connections": "connections and refusals that belong to no known client",
+    "brokers": "brokers named by a manifest or object of the day",
 }
 """What a day's counts mean."""
 

@@ -24,10 +24,10 @@ RELATED_SHOWN = 3
 CHANGES_SHOWN = 12
 
 RELATIONS = {
-    "one_application": "one application with",
-    "two_applications": "another application than",
-    "doubtful": "maybe one application with",
-    "same_principal_and_address": "maybe one application with",
+    "one_application": "same application as",
+    "two_applications": "not the same application as",
+    "doubtful": "possibly the same application as",
+    "same_principal_and_address": "possibly the same application as",
 }
 """Relations of `clients.related` in words."""
 

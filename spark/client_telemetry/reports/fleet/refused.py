@@ -8,7 +8,7 @@ from typing import Any
 
 from client_telemetry.reports.fleet.model import RefusedPushes
 
-_DELTAS = "the delta values since the push before are lost"
+_DELTAS = "the delta values since the previous push are lost"
 ERRORS = {
     42: ("INVALID_REQUEST", f"{_DELTAS}; a Java client never pushes again"),
     76: (
@@ -18,11 +18,11 @@ ERRORS = {
     87: ("INVALID_RECORD", f"{_DELTAS}; a Java client never pushes again"),
     89: (
         "THROTTLING_QUOTA_EXCEEDED",
-        f"came before its interval was over: {_DELTAS}; the client waits one interval",
+        f"arrived before its interval had passed: {_DELTAS}; the client waits one interval",
     ),
     117: (
         "UNKNOWN_SUBSCRIPTION_ID",
-        f"the subscription had changed: {_DELTAS}; the client asks for the new one",
+        f"the subscription had changed: {_DELTAS}; the client requests the new one",
     ),
     118: ("TELEMETRY_TOO_LARGE", f"larger than telemetry.max.bytes: {_DELTAS}, at each push"),
 }
