@@ -15,10 +15,19 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from telemetry_pages import PREFIX
 from telemetry_pages.pages import page, policy
-from telemetry_pages.published import CHECKS, FLEET, MEDIA_TYPES, PAGE, REPORTS, NotPublished, Published
+from telemetry_pages.published import (
+    CHECKS,
+    FLEET,
+    MEDIA_TYPES,
+    PAGE,
+    REPORTS,
+    REVIEWS,
+    NotPublished,
+    Published,
+)
 from telemetry_pages.search import SHOWN, forms, instance_id, search
 
-DAILY, IMPACT = "client_telemetry_daily", "broker_upgrade_impact"
+DAILY, IMPACT, REVIEW = "client_telemetry_daily", "broker_upgrade_impact", "broker_upgrade_review"
 SUBSCRIPTIONS = "telemetry_subscription_check"
 
 SANDBOX = "allow-scripts allow-downloads allow-modals allow-popups allow-popups-to-escape-sandbox"
@@ -89,13 +98,11 @@ def overview(request: Request, files: Files) -> Response:
     for name in files.clusters():
         days = files.days(name)
         summaries = files.summaries(name, days[:LISTED_DAYS])
-        reports = files.reports(name)
-        clusters.append(
-            {"name": name, "days": summaries, "more_days": len(days) - len(summaries), "reports": reports}
-        )
-    return _html(
-        request, "overview.html", title="Client telemetry", clusters=clusters, listed_reports=LISTED_REPORTS
-    )
+        listed = {"days": summaries, "more_days": len(days) - len(summaries)}
+        answers = {"reports": files.reports(name), "reviews": files.reports(name, REVIEWS)}
+        clusters.append({"name": name, **listed, **answers})
+    limits = {"listed_days": LISTED_DAYS, "listed_reports": LISTED_REPORTS}
+    return _html(request, "overview.html", title="Client telemetry", clusters=clusters, **limits)
 
 
 @app.get("/clusters/{cluster}", dependencies=[_reader_of(DAILY)])
@@ -103,8 +110,8 @@ def days(request: Request, files: Files, cluster: str) -> Response:
     """All pages and reports of a cluster."""
     _known(files, cluster)
     summaries = files.summaries(cluster, files.days(cluster))
-    reports = files.reports(cluster)
-    return _html(request, "cluster.html", title=cluster, cluster=cluster, days=summaries, reports=reports)
+    answers = {"reports": files.reports(cluster), "reviews": files.reports(cluster, REVIEWS)}
+    return _html(request, "cluster.html", title=cluster, cluster=cluster, days=summaries, **answers)
 
 
 @app.get("/fleet/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
@@ -120,6 +127,13 @@ def report_page(request: Request, files: Files, cluster: str, report: str) -> Re
     files.file(REPORTS, cluster, report, PAGE)
     downloads = ["clients.csv", "findings.csv", "report.md", "report.json"]
     return _shown(request, f"Upgrade report of {cluster}", REPORTS, cluster, report, downloads)
+
+
+@app.get("/reviews/{cluster}/{review}", dependencies=[_reader_of(REVIEW)])
+def review_page(request: Request, files: Files, cluster: str, review: str) -> Response:
+    files.file(REVIEWS, cluster, review, PAGE)
+    downloads = ["outcomes.csv", "metric_changes.csv", "review.json"]
+    return _shown(request, f"Review of an upgrade of {cluster}", REVIEWS, cluster, review, downloads)
 
 
 @app.get("/checks", dependencies=[_reader_of(SUBSCRIPTIONS)])
@@ -272,6 +286,11 @@ def fleet_file(files: Files, path: str) -> Response:
 @app.get(f"/files/{REPORTS}/{{path:path}}", dependencies=[_reader_of(IMPACT)])
 def report_file(files: Files, path: str) -> Response:
     return file(files, REPORTS, path)
+
+
+@app.get(f"/files/{REVIEWS}/{{path:path}}", dependencies=[_reader_of(REVIEW)])
+def review_file(files: Files, path: str) -> Response:
+    return file(files, REVIEWS, path)
 
 
 def file(files: Published, kind: str, path: str) -> Response:

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,11 @@ from include.clusters import CHECKOUT
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
+from telemetry_pages.quality_advice import advice
+
 TEMPLATES = Path(__file__).parent / "templates"
 STYLESHEET = CHECKOUT / "spark" / "client_telemetry" / "reports" / "page.css"
+SCRIPTS = ("place.js", "ask.js", "runs.js")
 HOURS = range(24)
 KINDS = {"complete": "whole", "no_manifest": "none"}
 """How an hour's completeness is drawn; any other is seen partly."""
@@ -22,13 +26,13 @@ def page(template: str, **values: Any) -> str:
     return (
         _environment()
         .get_template(template)
-        .render(css=_css(), script=_script("ask.js"), frame_script=_script("frame.js"), **values)
+        .render(css=_css(), scripts={name: _script(name) for name in SCRIPTS}, **values)
     )
 
 
 def policy() -> str:
-    """Nothing but this style, the two scripts, Airflow's own interface, and frames with published pages."""
-    scripts = " ".join(f"'{_digest(_script(name))}'" for name in ("ask.js", "frame.js"))
+    """Nothing but this style, these scripts, Airflow's own interface, and frames with published pages."""
+    scripts = " ".join(f"'{_digest(_script(name))}'" for name in SCRIPTS)
     return (
         f"default-src 'none'; style-src '{_digest(_css())}'; script-src {scripts}; connect-src 'self'; "
         "frame-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'self'"
@@ -70,6 +74,36 @@ def _cell(hour: int, completeness: list[str]) -> tuple[int, str, str]:
     return hour, kind, ", ".join(completeness).replace("_", " ")
 
 
+def points(values: list[int]) -> str:
+    """Of a polyline, 60 by 16: oldest value left, the largest at the top.
+
+    >>> points([0, 5, 10])
+    '1.0,15.0 30.0,8.0 59.0,1.0'
+    """
+    low, high = min(values), max(values)
+    width, height = 58 / max(len(values) - 1, 1), 14 / max(high - low, 1)
+    return " ".join(
+        f"{1 + number * width:.1f},{15 - (value - low) * height:.1f}" for number, value in enumerate(values)
+    )
+
+
+def age(day: str) -> int:
+    """Days from a UTC day, `YYYY-MM-DD`, until today."""
+    return (datetime.now(UTC).date() - date.fromisoformat(day)).days
+
+
+def age_in_words(day: str) -> str:
+    try:
+        days = age(day)
+    except ValueError:
+        return ""
+    return {0: "today", 1: "yesterday"}.get(days, f"{days} days ago")
+
+
+def breaking(counts: dict[str, int]) -> int:
+    return sum(number for outcome, number in counts.items() if outcome.startswith("breaks"))
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -84,5 +118,10 @@ def _environment() -> Environment:
         "segment": lambda text: quote(text, safe=""),
         "minute": lambda text: text[:16].replace("T", " "),
         "broker_hours": broker_hours,
+        "points": points,
+        "age": age,
+        "age_in_words": age_in_words,
+        "breaking": breaking,
+        "advice": advice,
     }
     return environment

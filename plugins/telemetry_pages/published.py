@@ -15,7 +15,7 @@ from typing import Any
 
 import fsspec
 
-FLEET, REPORTS, CHECKS = "fleet", "upgrade_impact", "subscription_check"
+FLEET, REPORTS, REVIEWS, CHECKS = "fleet", "upgrade_impact", "upgrade_review", "subscription_check"
 PAGE = "index.html"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 MEDIA_TYPES = {
@@ -80,7 +80,9 @@ class Published:
 
     def clusters(self) -> list[str]:
         """Names of the folders of all clusters with a page or report."""
-        return sorted({name for kind in (FLEET, REPORTS, CHECKS) for name in _folders(self.root / kind)})
+        return sorted(
+            {name for kind in (FLEET, REPORTS, REVIEWS, CHECKS) for name in _folders(self.root / kind)}
+        )
 
     def days(self, cluster: str) -> list[str]:
         """Days with a fleet page, latest first."""
@@ -105,7 +107,7 @@ class Published:
         return found
 
     def reports(self, cluster: str, kind: str = REPORTS) -> list[dict[str, Any]]:
-        """Summaries of upgrade reports, or of subscription checks, latest first; one without a summary has only its
+        """Summaries of upgrade reports, reviews or subscription checks, latest first; one without a summary has only its
         `folder`."""
         folder = self._cluster(kind, cluster)
         found = []

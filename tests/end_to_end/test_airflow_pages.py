@@ -24,6 +24,8 @@ pytestmark = pytest.mark.end_to_end
 CHECKOUT = Path(__file__).parents[2]
 PICTURES = CHECKOUT / "var" / "e2e"
 PASSWORD = "browser"  # of an Airflow that listens on this machine only and ends with the tests
+FLAGS = {"allow-scripts", "allow-same-origin", "allow-forms", "allow-downloads"}
+"""Of the frame that Airflow draws around a plugin's page."""
 HOSTILE = "<script>document.title='taken over'</script>"
 
 
@@ -157,6 +159,53 @@ def test_without_a_login_nothing_is_shown(airflow):
     assert refused.value.code == 401
 
 
+def test_without_a_login_a_person_is_led_to_it_and_back(airflow):
+    with chromium() as browser:
+        page = browser.new_page()
+        page.set_default_timeout(60_000)
+        page.goto(f"{airflow.url}/client-telemetry/search?q=erp")
+        page.get_by_label("Username").fill("admin")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("heading", name="Search").wait_for()
+        assert page.url.endswith("/client-telemetry/search?q=erp")
+
+
+def test_the_frame_of_airflow_has_the_flags_that_the_pages_are_made_for(page, pages):
+    """docs/decisions/0008 rests on it: no popups, no dialogs, no navigation of the page around the frame."""
+    pages.get_by_role("heading", name="Client telemetry").wait_for()
+    frame = page.locator("iframe[title='Client telemetry']")
+    flags = frame.get_attribute("sandbox")
+    assert set(flags.split()) == FLAGS
+
+
+def test_airflows_address_carries_the_page_and_its_filter(page, pages, airflow):
+    pages.get_by_role("link", name=airflow.fleet_day).first.click()
+    pages.frame_locator("iframe").get_by_role("searchbox").fill("erp")
+    pages.frame_locator("iframe").get_by_text("1 matching client").wait_for()
+    page.wait_for_function("location.hash.endsWith('q=erp')", timeout=5000)
+    address = page.evaluate("location.href")
+    assert "/plugin/client_telemetry/client-telemetry/fleet/fleet/" in address
+    page.goto("about:blank")
+    page.goto(address)
+    shown = pages.frame_locator("iframe")
+    shown.get_by_text("1 matching client").wait_for()
+    assert shown.get_by_role("searchbox").input_value() == "erp"
+    assert page.evaluate("location.href") == address
+
+
+def test_a_page_opens_outside_of_the_frame_with_its_filter(page, pages, airflow):
+    pages.get_by_role("row", name="3.9.1 to 4.0.0").get_by_role("link").last.click()
+    pages.frame_locator("iframe").get_by_role("heading", name="Action required").wait_for()
+    with page.context.expect_page() as opened:
+        pages.get_by_role("link", name="Open in a window of its own").click()
+    own = opened.value
+    own.wait_for_load_state()
+    assert "/client-telemetry/reports/fleet/" in own.url
+    own.frame_locator("iframe").get_by_role("heading", name="Action required").wait_for()
+    own.close()
+
+
 def test_the_overview_leads_to_the_fleet_page(page, pages, airflow):
     pages.get_by_role("heading", name="Client telemetry").wait_for()
     page.screenshot(path=PICTURES / "overview.png")
@@ -172,7 +221,7 @@ def test_the_overview_leads_to_the_fleet_page(page, pages, airflow):
 
 
 def test_the_overview_leads_to_an_upgrade_report(page, pages):
-    pages.get_by_role("row", name="3.9.1 to 4.0.0").get_by_role("link").click()
+    pages.get_by_role("row", name="3.9.1 to 4.0.0").get_by_role("link").last.click()
     shown = pages.frame_locator("iframe")
     shown.get_by_role("heading", name="Action required").wait_for()
     page.screenshot(path=PICTURES / "report.png")
@@ -228,4 +277,6 @@ def test_a_run_shows_its_report_in_a_tab(page, airflow, complaints):
     page.get_by_role("link", name="Upgrade report").click()
     shown = page.frame_locator("iframe[title='Upgrade report']")
     shown.get_by_role("heading", name="Action required").wait_for()
+    flags = set(page.locator("iframe[title='Upgrade report']").get_attribute("sandbox").split())
+    assert flags == FLAGS
     page.screenshot(path=PICTURES / "run.png")

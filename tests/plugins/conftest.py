@@ -42,13 +42,13 @@ def index(*names: str) -> dict:
     }
 
 
-def summary(day: str) -> dict:
+def summary(day: str, clients: int = 2048) -> dict:
     run = {"broker_id": 1, "start": f"{day}T00:00:00.000000Z", "end": f"{day}T06:00:00.000000Z"}
     return {
         "day": day,
         "sentence": f"2 clients {HOSTILE}",
         "counts": {
-            "clients": 2048,
+            "clients": clients,
             "connections": 3,
             "clients_without_software": 1,
             "clients_with_deprecated_versions": 1,
@@ -65,12 +65,15 @@ def summary(day: str) -> dict:
 CHECK = {
     "success": False,
     "table_name": "clients",
+    "expectation": "clients_have_owners",
     "description": HOSTILE,
     "observed_value": "0.5",
     "unexpected_count": 2,
     "rows": 4,
     "severity": "warning",
 }
+
+PASSED = CHECK | {"success": True, "table_name": "brokers", "expectation": "release_is_declared"}
 
 
 @pytest.fixture(scope="session")
@@ -83,20 +86,24 @@ def published(tmp_path_factory) -> Path:
         (root / path).write_text(text, encoding="utf-8")
 
     for day in ("2026-11-20", DAY):
-        write(f"fleet/east/{day}/day.json", summary(day))
+        write(f"fleet/east/{day}/day.json", summary(day, 2048 if day == DAY else 1024))
         write(f"fleet/east/{day}/index.html", f"<p>page of {day}</p>")
         write(f"fleet/east/{day}/clients.csv", "a,b\r\n")
-        write(f"fleet/east/{day}/quality.json", {"checks": [CHECK]})
+        write(f"fleet/east/{day}/quality.json", {"checks": [CHECK, PASSED]})
     write("fleet/east/2026-11-20/search.json", index("only-yesterday", HOSTILE))
     write(f"fleet/east/{DAY}/search.json", index("orders"))
     report = {"report_id": "manual__1+00:00", "from_release": "3.9.1", "to_release": "4.0.0"}
     report |= {"sentence": "breaks 2 of 3", "created_at": f"{DAY}T07:00:00Z"}
+    report |= {"counts": {"breaks_at_once": 1, "breaks_latent": 1, "safe": 1}}
     write("upgrade_impact/east/manual__1/summary.json", report)
     write("upgrade_impact/east/manual__1/index.html", "<p>the report</p>")
     write("upgrade_impact/east/older/index.html", "<p>of an older program</p>")
     check = {"report_id": "manual__3+00:00", "answer": "no-go", "sentence": f"1 aborts {HOSTILE}"}
     write("subscription_check/east/manual__3/summary.json", check | {"created_at": f"{DAY}T08:00:00Z"})
     write("subscription_check/east/manual__3/index.html", "<p>the check</p>")
+    review = {"sentence": "1 failed since", "from_release": "3.9.1", "to_release": "4.0.0"}
+    write("upgrade_review/east/review__1/summary.json", review | {"created_at": f"{DAY}T09:00:00Z"})
+    write("upgrade_review/east/review__1/index.html", "<p>the review</p>")
     write("secret.json", {"password": "x"})
     (root / "fleet" / "east" / DAY / "link.json").symlink_to(root / "secret.json")
     (root / "fleet" / "link").symlink_to(root)

@@ -1,5 +1,6 @@
 """Pages inside Airflow's user interface: who sees them, what they show, and what they never hand out."""
 
+import importlib
 import json
 import re
 import shutil
@@ -22,6 +23,7 @@ PAGES = [
     "/ask",
     "/checks",
     "/checks/east/manual__3",
+    "/reviews/east/review__1",
 ]
 FILES = [
     f"/files/fleet/east/{DAY}/index.html",
@@ -30,6 +32,7 @@ FILES = [
     "/runs/manual__1%2B00:00",
     "/files/subscription_check/east/manual__3/index.html",
     "/check-runs/manual__3%2B00:00",
+    "/files/upgrade_review/east/review__1/index.html",
 ]
 
 
@@ -68,10 +71,13 @@ def test_the_policy_admits_the_styles_and_the_script_that_are_there(web):
     import hashlib
 
     answer = web().get("/ask")
-    for tag in ("style", "script"):
-        (content,) = re.findall(f"<{tag}>(.*?)</{tag}>", answer.text, re.DOTALL)
-        digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
-        assert f"{tag}-src 'sha256-{digest}'" in answer.headers["content-security-policy"]
+    policy = dict(part.split(" ", 1) for part in answer.headers["content-security-policy"].split("; "))
+    for tag, number in (("style", 1), ("script", 2)):
+        contents = re.findall(f"<{tag}>(.*?)</{tag}>", answer.text, re.DOTALL)
+        assert len(contents) == number
+        for content in contents:
+            digest = base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()
+            assert f"'sha256-{digest}'" in policy[f"{tag}-src"]
 
 
 class Links(HTMLParser):
@@ -94,8 +100,8 @@ def test_every_link_leads_somewhere(web):
         seen.add(path)
         if answer.headers["content-type"].startswith("text/html"):
             links = (
-                Links(answer.text).found - seen - {"/dags/telemetry_subscription_check"}
-            )  # Airflow's own page
+                Links(answer.text).found - seen - {"/dags/telemetry_subscription_check", ""}
+            )  # Airflow's own page, and what a script fills in
             waiting += links
     assert len(seen) >= 12
 
@@ -174,6 +180,44 @@ def test_a_day_that_cannot_be_read_hides_no_other(web, published, content):
             assert DAY in answer.text
     finally:
         shutil.rmtree(damaged)
+
+
+def test_the_overview_compares_clusters_with_their_trends(web):
+    text = web().get("/").text
+    (row,) = re.findall(r'<tr><th scope="row"><a href="/clusters/east">.*?</tr>', text, re.DOTALL)
+    assert 'aria-label="clients: 1024, 2048"' in row
+    assert "3.9.1 to 4.0.0" in row
+    assert "2 of 3" in row
+    assert re.search(r"\d+ days ago", row)
+
+
+def test_quality_says_what_failed_first_and_what_to_do(web):
+    text = web().get(f"/quality/east/{DAY}").text
+    assert text.index("What to do") < text.index("<h2>Passed</h2>")
+    assert "Add owner rules" in text
+    assert re.search(r"<summary><code>brokers</code> 1 of 1 checks", text)
+
+
+def test_every_warning_of_a_suite_has_its_own_advice_or_is_about_odd_records():
+    import pkgutil
+
+    from client_telemetry import expectations
+    from telemetry_pages.quality_advice import ADVICE
+
+    modules = [
+        importlib.import_module(each.name)
+        for each in pkgutil.iter_modules(expectations.__path__, "client_telemetry.expectations.")
+    ]
+    suites = [module.SUITE for module in modules if hasattr(module, "SUITE")]
+    assert len(suites) > 10
+    warnings = {rule.name for suite in suites for rule in suite.rules if rule.severity == "warning"}
+    assert set(ADVICE) <= warnings
+    odd_records = {"metric_has_a_name", "point_has_a_value", "buckets_fit_bounds", "pairs_are_listed_once"}
+    of_answers = {"observed_cites_its_source", "missing_evidence_is_told", "most_is_as_before"}
+    assert warnings - set(ADVICE) == odd_records | of_answers | {
+        "stands_for_something",
+        "rules_are_mostly_right",
+    }
 
 
 def test_the_form_offers_the_releases_and_clusters_and_asks_airflow(web):

@@ -40,6 +40,41 @@
   cluster.addEventListener("change", choose);
   choose();
 
+  // How long until an answer: stages that run in the pool of the question go on; then the question is next.
+  const seconds = (task) => (Date.parse(task.end_date) || Date.now()) / 1000 - Date.parse(task.start_date) / 1000;
+  const median = (numbers) => numbers.sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
+  const words = (time) => (time < 90 ? `${Math.max(1, Math.round(time))} s` : `${Math.round(time / 60)} minutes`);
+  const tasks = async (dag, filter) =>
+    (await json(`${form.dataset.api}/dags/${dag}/dagRuns/~/taskInstances?${filter}`)).task_instances;
+  const wait = async () => {
+    const told = [];
+    const pool = await json(`${form.dataset.api}/pools/lake_writer`);
+    if (pool.open_slots > 0) told.push("Starts at once.");
+    else {
+      const running = (await tasks("~", "state=running&pool=lake_writer")).slice(0, 10);
+      const left = await Promise.all(
+        running.map(async (task) => {
+          const done = `task_id=${encodeURIComponent(task.task_id)}&state=success&order_by=-start_date&limit=5`;
+          const earlier = (await tasks(task.dag_id, done)).map(seconds);
+          return { task, left: earlier.length > 0 ? Math.max(0, median(earlier) - seconds(task)) : Infinity };
+        }),
+      );
+      left.sort((a, b) => a.left - b.left);
+      if (left.length > 0) {
+        const { task, left: time } = left[0];
+        const label = task.rendered_map_index ? `${task.task_id} [${task.rendered_map_index}]` : task.task_id;
+        const about = Number.isFinite(time) ? `, in about ${words(time)}` : "";
+        told.push(`Starts when ${label} has ended${about}: questions go before the nightly run.`);
+      }
+    }
+    const answered = await json(`${form.dataset.runs}?state=success&order_by=-start_date&limit=5`);
+    if (answered.dag_runs.length > 0) {
+      told.push(`The last questions took ${words(median(answered.dag_runs.map(seconds)))}.`);
+    }
+    document.getElementById("wait").textContent = told.join(" ");
+  };
+  wait().catch(() => {}); // who may not see pools asks all the same
+
   const follow = async (run) => {
     const url = `${form.dataset.runs}/${encodeURIComponent(run)}`;
     for (;;) {
