@@ -1,5 +1,7 @@
 """Verdicts in words: one sentence that a person can act on, and what is not known."""
 
+from collections.abc import Mapping
+
 from client_telemetry.compatibility import apis, features, inference
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.verdict import (
@@ -74,16 +76,16 @@ def condition(findings: list[Finding]) -> str:
     )
 
 
-def until_finalized(source: str, target: str, before: ClientVerdict, verdict: ClientVerdict) -> str:
-    """What is worse before the features of the target are finalized (`before`) than in the verdict; empty where
+def until_finalized(
+    target: str, levels: Mapping[str, int], before: ClientVerdict, verdict: ClientVerdict
+) -> str:
+    """What is worse at the levels before the features of the target are finalized (`before`) than in the verdict; empty where
     nothing is."""
     if PRECEDENCE.index(before.verdict) >= PRECEDENCE.index(verdict.verdict):
         return ""
     concerned = {each.api_key for each in before.findings if each.verdict == before.verdict}
     levels = {
-        gate.feature: gate.level
-        for gate in features.closed(target, features.not_finalized(source, target))
-        if gate.api_key in concerned
+        gate.feature: gate.level for gate in features.closed(target, levels) if gate.api_key in concerned
     }
     waits = " and ".join(f"{name} {level}" for name, level in levels.items()) or "what waits for it"
     return f"{before.verdict} until {waits} is finalized on {target}: {before.explanation.rstrip('.')}"

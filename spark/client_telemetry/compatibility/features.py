@@ -4,7 +4,7 @@ A level is finalized for the whole cluster. New brokers keep the levels of the o
 (`kafka-features upgrade`), so the first days after an upgrade run on the new release with the old levels.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -118,6 +118,25 @@ def not_finalized(source: str, target: str) -> Mapping[str, int]:
     return {
         feature: max(levels.min, min(before.get(feature, 0), levels.max))
         for feature, levels in supported().get(target, {}).items()
+    }
+
+
+def proven(release: str, uses: Collection[tuple[int, int]]) -> dict[str, int]:
+    """The levels that brokers of a release had at least, by what they answered (API key, version)."""
+    found: dict[str, int] = {}
+    for gate in _gates().get(release, ()):
+        if any(
+            key == gate.api_key and gate.min_version <= version <= gate.max_version for key, version in uses
+        ):
+            found[gate.feature] = max(gate.level, found.get(gate.feature, 0))
+    return found
+
+
+def raised(levels: Mapping[str, int], at_least: Mapping[str, int], release: str) -> Mapping[str, int]:
+    """The levels, none below `at_least` as far as the release has it: nobody lowers a level on the way up."""
+    of_release = supported().get(release, {})
+    return {
+        name: max(level, min(at_least.get(name, 0), of_release[name].max)) for name, level in levels.items()
     }
 
 

@@ -9,7 +9,7 @@ from client_telemetry.compatibility import features as feature_levels
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.conclusion import conclude
 from client_telemetry.compatibility.conditions import APACHE_KAFKA
-from client_telemetry.compatibility.evidence import ClientEvidence
+from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence
 from client_telemetry.compatibility.verdict import ClientVerdict
 
 
@@ -33,9 +33,10 @@ def judge(
     verdict = conclude(case)
     if releases.is_rollback(source, target):
         return verdict
-    before = _at_levels(case, verdict, feature_levels.not_finalized(source, target))
+    levels = levels_before(evidence, source, target)
+    before = _at_levels(case, verdict, levels)
     finalized = _at_levels(case, verdict, feature_levels.newest(target))
-    until = explanations.until_finalized(source, target, before, verdict)
+    until = explanations.until_finalized(target, levels, before, verdict)
     return replace(
         verdict,
         steps=steps.of(evidence, source, target, before, finalized),
@@ -56,7 +57,15 @@ def ends_of_an_upgrade(
     finalized = conclude(case)
     if releases.is_rollback(source, target):
         return finalized, finalized
-    return _at_levels(case, finalized, feature_levels.not_finalized(source, target)), finalized
+    return _at_levels(case, finalized, levels_before(evidence, source, target)), finalized
+
+
+def levels_before(evidence: ClientEvidence, source: str, target: str) -> Mapping[str, int]:
+    """The levels on the target's brokers before its features are finalized: those of the source, which are its defaults or,
+    where brokers answered what needs more (a preview that somebody switched on), what that proves."""
+    answered = {(use[0], use[1]) for use in evidence.api_uses if ApiUse(*use).requests > 0}
+    levels = feature_levels.not_finalized(source, target)
+    return feature_levels.raised(levels, feature_levels.proven(source, answered), target)
 
 
 def _at_levels(case: Case, verdict: ClientVerdict, levels: Mapping[str, int]) -> ClientVerdict:

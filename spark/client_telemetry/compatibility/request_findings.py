@@ -13,7 +13,16 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from client_telemetry.compatibility import apis, client_ranges, failures, fixes, inference, roles, served
+from client_telemetry.compatibility import (
+    apis,
+    client_ranges,
+    failures,
+    fixes,
+    inference,
+    releases,
+    roles,
+    served,
+)
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import ApiUse, format_versions
 from client_telemetry.compatibility.served import Versions
@@ -72,7 +81,7 @@ def _observed(case: Case, key: int) -> Finding | None:
     """The finding for an API that was seen; None where the upgrade takes nothing of it away."""
     uses, target, source = case.uses[key], case.target_api(key), case.source_api(key)
     if target is None and source is None:
-        return None  # between brokers, or newer than the knowledge base: no statement
+        return _answered_beyond_the_release(case, key)
     outside = [use for use in uses if target is None or not _within(use.version, target.served)]
     if not outside:
         if _may_choose_what_is_refused(case, key):
@@ -96,6 +105,27 @@ def _observed(case: Case, key: int) -> Finding | None:
     seen = format_versions([use.version for use in uses])
     why = f"as {case.source} offers no better" if below else "and whether it has a lower one is not known"
     return _not_known(case, key, f"was seen with version {seen} only, {why}")
+
+
+def _answered_beyond_the_release(case: Case, key: int) -> Finding | None:
+    """The finding for an API that brokers answered although their release does not serve it, and the target's does not either:
+    a preview (unstable.api.versions.enable), a build of a vendor, or newer than the knowledge base. None between brokers,
+    and for what is no loss. Going back to an older line loses it: there was no preview before the preview."""
+    api = apis.by_key().get(key)
+    if api is not None and api.used_by in ("broker", "telemetry"):
+        return None
+    if (
+        api is not None
+        and releases.is_rollback(case.source, case.target)
+        and releases.line(case.source) != releases.line(case.target)
+    ):
+        return _finding(case, key, BREAKS, OBSERVED, case.uses[key])
+    return _not_known(
+        case,
+        key,
+        f"was answered although {case.source} as released does not serve it (a preview by unstable.api.versions.enable, a "
+        "vendor's build, or newer than what is known here)",
+    )
 
 
 def _may_choose_what_is_refused(case: Case, key: int) -> bool:

@@ -134,7 +134,8 @@ def loss(key: int, client_roles: Collection[str], used: Collection[int] = ()) ->
     An admin call of a client that also produces or consumes is not what that client exists for: it degrades. Not so
     CreateTopics of a stream processor, which produces, consumes in a group and makes no other admin call (`used`): such
     frameworks create their topics as they start and fail without them (faust, goka).
-    An API that no role lists degrades (telemetry, an unknown one), unless it moves data or sets up the connection.
+    An API that no role lists breaks where it moves data or sets up the connection, and where it is not known what it does;
+    telemetry, and administration beside data, degrade.
     """
     found = [needs()[role][key] for role in client_roles if key in needs()[role]]
     if set(client_roles) - {ADMIN}:
@@ -144,7 +145,7 @@ def loss(key: int, client_roles: Collection[str], used: Collection[int] = ()) ->
         return min(found, key=lambda each: (each.without_it != BREAKS, each.when != AT_ONCE))
     api = apis.by_key().get(key)
     only_admin = set(client_roles) == {ADMIN}
-    breaks = only_admin or (api is not None and api.used_by in ("connection", "data"))
+    breaks = only_admin or api is None or api.used_by in ("connection", "data")
     return Need("", key, False, False, BREAKS if breaks else DEGRADES, AT_ONCE, "", f"knowledge base: {FILE}")
 
 

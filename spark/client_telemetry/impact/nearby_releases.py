@@ -2,8 +2,8 @@
 
 from typing import Any, NamedTuple
 
-from client_telemetry.compatibility import ClientEvidence, ClientVerdict, features, judge, targets
-from client_telemetry.compatibility.judgement import ends_of_an_upgrade, what_decides
+from client_telemetry.compatibility import ClientEvidence, ClientVerdict, judge, targets
+from client_telemetry.compatibility.judgement import ends_of_an_upgrade, levels_before, what_decides
 from client_telemetry.compatibility.verdict import (
     AT_ONCE,
     BREAKS,
@@ -44,7 +44,7 @@ def on_the_way(evidence: ClientEvidence, from_release: str, to_release: str) -> 
     if before is None or not _is_worse(before, finalized):
         return finalized
     return judge(
-        evidence, from_release, to_release, features=features.not_finalized(from_release, to_release)
+        evidence, from_release, to_release, features=levels_before(evidence, from_release, to_release)
     )
 
 

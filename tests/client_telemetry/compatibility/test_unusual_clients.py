@@ -1,0 +1,125 @@
+"""Clients that do not look like a producer or a consumer, or whose main job is another: each would be judged wrongly, or not
+at all, without the rule that its test names."""
+
+import pytest
+from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses, roles
+from client_telemetry.compatibility.verdict import BREAKS, INSUFFICIENT_EVIDENCE, SAFE, ClientVerdict
+
+GREETING = "ApiVersions:2x5 Metadata:8x9"
+MEMBERSHIP = "FindCoordinator:2x2 JoinGroup:5x3 SyncGroup:3x3 Heartbeat:3x300"
+SHARE = "ApiVersions:4 Metadata:13x9 FindCoordinator:6 ShareGroupHeartbeat:1x90 ShareFetch:1x900 ShareAcknowledge:1x90"
+STREAMS = (
+    "ApiVersions:4 Metadata:13x9 FindCoordinator:6 StreamsGroupHeartbeat:0x90 Fetch:17x900 OffsetFetch:9 OffsetCommit:9x90 "
+    "Produce:12x90 InitProducerId:5 ListOffsets:9"
+)
+
+
+def verdict(uses: str, source: str = "3.9.1", target: str = "4.0.0", **who) -> ClientVerdict:
+    return judge(ClientEvidence(api_uses=parse_api_uses(uses), **who), source, target)
+
+
+def test_a_connect_worker_joins_and_never_fetches():
+    """Workers without connectors (protocol type connect) hold a group together and read nothing: what membership shows is
+    enough, and that no Fetch was answered is no failure."""
+    worker = verdict(f"{GREETING} {MEMBERSHIP}")
+    assert (worker.verdict, worker.missing, worker.already_failing) == (SAFE, (), False)
+    declared = {"client_software_name": "apache-kafka-java", "client_software_version": "2.4.1"}
+    assert verdict(f"ApiVersions:3 Metadata:9 {MEMBERSHIP}", **declared).verdict == SAFE
+
+
+def test_an_old_connect_worker_breaks_by_how_it_joins():
+    old = verdict("ApiVersions:0 Metadata:2 FindCoordinator:0 JoinGroup:1 SyncGroup:0 Heartbeat:0x300")
+    assert (old.verdict, old.when) == (BREAKS, "at_once")
+
+
+def test_an_exactly_once_consumer_commits_in_transactions():
+    """TxnOffsetCommit and never OffsetCommit: the latter is not missed."""
+    reads = f"{GREETING} {MEMBERSHIP} OffsetFetch:5 Fetch:10x900 ListOffsets:5"
+    both = verdict(f"{reads} AddOffsetsToTxn:1x60 TxnOffsetCommit:2x60")
+    assert (both.verdict, both.missing) == (SAFE, ())
+    assert 8 not in roles.needed_by(roles.GROUP_CONSUMER, {1, 11, 28})
+    assert 8 in roles.needed_by(roles.GROUP_CONSUMER, {1, 11})
+
+
+@pytest.mark.parametrize("versions", ["ApiVersions:1 Metadata:5", "ApiVersions:2 Metadata:8"])
+def test_a_tool_that_only_greets_loses_nothing(versions):
+    greeted = verdict(versions)
+    assert (greeted.verdict, greeted.missing) == (SAFE, ())
+
+
+def test_a_tool_of_0_10_that_only_greets_may_do_more():
+    assert verdict("ApiVersions:0 Metadata:2").verdict == INSUFFICIENT_EVIDENCE
+
+
+@pytest.mark.parametrize(("requests", "when"), [(1, "latent"), (900, "at_once")])
+def test_burrow_asks_list_offsets_every_few_seconds(requests, when):
+    """The role says that a consumer looks up offsets at a reset; how often it was sent says that this one polls."""
+    reader = f"ApiVersions:0 Metadata:5x90 Fetch:4x900 ListOffsets:0x{requests}"
+    polls = verdict(reader)
+    assert (polls.verdict, polls.when) == (BREAKS, when)
+
+
+@pytest.mark.parametrize(("create", "when"), [("CreateTopics:1", "latent"), ("CreateTopics:2", None)])
+def test_faust_creates_its_topics_as_it_starts(create, when):
+    """CreateTopics beside data degrades; of a stream processor that makes no other admin call it breaks at the next start."""
+    faust = (
+        "Produce:3x60 Fetch:4x90 ListOffsets:1 JoinGroup:2 SyncGroup:1 Heartbeat:1x60 OffsetCommit:2x60 OffsetFetch:1 "
+        f"FindCoordinator:1 Metadata:1 {create}"
+    )
+    started = verdict(faust, target="4.0.1")
+    assert (started.verdict, started.when) == ((BREAKS, when) if when else (SAFE, None))
+    tool = verdict(f"{faust} DescribeConfigs:1", target="4.0.1")
+    assert tool.verdict != BREAKS
+
+
+@pytest.mark.parametrize("target", ["4.0.0", "4.0.2", "3.9.2"])
+def test_share_consumers_stop_on_releases_without_them(target):
+    """KIP-932: 4.0 had an early access with requests of its own, releases before none."""
+    back = verdict(SHARE, "4.2.0", target)
+    assert (back.verdict, back.when) == (BREAKS, "at_once")
+
+
+def test_share_consumers_go_on_from_4_1_to_4_2():
+    """That 4.1 answered them shows that share.version is 1 there, though 4.1 leaves it at 0 by default: an upgraded broker
+    keeps it."""
+    on = verdict(SHARE, "4.1.0", "4.2.0")
+    assert {step: outlook.verdict for step, outlook in on.steps.items()}["not_finalized"] == SAFE
+    assert (on.verdict, on.condition) == (SAFE, "")
+
+
+@pytest.mark.parametrize(
+    ("source", "target"), [("4.2.0", "4.0.0"), ("4.2.0", "3.9.2"), ("4.1.0", "4.0.0"), ("4.1.2", "3.9.1")]
+)
+def test_members_of_streams_groups_stop_on_releases_without_them(source, target):
+    """KIP-1071: a preview in 4.1 (brokers answered what 4.1 as released does not serve), unknown before."""
+    back = verdict(STREAMS, source, target)
+    assert (back.verdict, back.when) == (BREAKS, "at_once")
+    assert "StreamsGroupHeartbeat" in back.explanation
+
+
+def test_a_preview_that_brokers_answered_is_not_safe_on_the_next_patch_release():
+    on = verdict(STREAMS, "4.1.0", "4.1.1")
+    assert on.verdict == INSUFFICIENT_EVIDENCE
+    assert "unstable.api.versions.enable" in " ".join(on.missing)
+
+
+def test_an_api_that_nobody_knows_is_not_passed_over():
+    """Answered today, and nothing tells what it is: not safe, and no mere loss of a function."""
+    unknown = judge(
+        ClientEvidence(api_uses=(*parse_api_uses(f"{GREETING} Produce:7x90"), (200, 0, 50))), "3.9.1", "4.0.0"
+    )
+    assert unknown.verdict == INSUFFICIENT_EVIDENCE
+    assert roles.loss(200, (roles.PRODUCER,)).without_it == BREAKS
+
+
+def test_no_api_that_moves_data_degrades_because_no_role_lists_it():
+    listed = {(role, key) for role, needs in roles.needs().items() for key in needs}
+    for role in set(roles.ROLES) - {roles.ADMIN}:
+        for key in (0, 1, 8, 9, 11, 12, 14, 24, 25, 26, 28, 68, 76, 78, 79, 88):
+            if (role, key) not in listed:
+                assert roles.loss(key, (role,)).without_it == BREAKS
+
+
+def test_requests_between_brokers_say_nothing():
+    leader = judge(ClientEvidence(api_uses=(*parse_api_uses("Fetch:17"), (56, 3, 50))), "4.0.0", "4.0.1")
+    assert leader.verdict == SAFE
