@@ -111,7 +111,7 @@ def test_debug_and_back_to_warn(play):
     (manifest,) = [json.loads(file.read_text()) for file in play.raw.rglob("*.json")]
     figures = manifest["reconciliation"]
     assert figures["requests_by_counter"] > 20
-    # On Kafka 3 a level that the operator lowers counts until the plugin looks again, at most a second later.
+    # On Kafka 3 a level that the operator lowers counts until the plugin looks again, at most a tenth of a second later.
     missed = figures["requests_by_counter"] - figures["requests_in_registry"]
     assert missed <= (0 if broker.kafka == "broker-4" else 16)
     assert figures["connections_in_registry"] == figures["connections_by_gauge"]

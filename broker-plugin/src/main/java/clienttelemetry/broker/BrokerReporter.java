@@ -157,7 +157,7 @@ abstract class BrokerReporter implements MetricsReporter {
             dump = started;
         } catch (Exception | LinkageError | OutOfMemoryError e) { // an OutOfMemoryError is what a refused thread is, too
             ACTIVE.set(null);
-            LOG.error("Client telemetry is not dumped, and the broker goes on without it.", e);
+            LOG.error("Client telemetry is not dumped: {}. The broker goes on without it.", e.getMessage() == null ? e.toString() : e.getMessage(), e);
         }
     }
 

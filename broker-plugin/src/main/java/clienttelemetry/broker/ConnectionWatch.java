@@ -29,6 +29,7 @@ final class ConnectionWatch {
     /** When watching every request began and ended; the last one may be open, which is an end of null. */
     private final List<Instant[]> windows = new ArrayList<>();
     private Instant last;
+    private boolean isEveryRequestWanted;
 
     /** @param tap gives what listens to a logger: {@link LogTap#on} */
     ConnectionWatch(Settings settings, int brokerId, ConnectionRegistry registry, BiFunction<String, LogTap.Listener, LogTap> tap) {
@@ -73,8 +74,7 @@ final class ConnectionWatch {
     boolean adjust(Instant now, boolean hasStepped) {
         modes.add(mode);
         boolean wasOpen = !windows.isEmpty() && windows.get(windows.size() - 1)[1] == null;
-        boolean isEveryRequest = isForEveryRequest(now);
-        boolean isOpen = isEveryRequest;
+        boolean isOpen = isForEveryRequest(now);
         if (wasOpen && (!isOpen || hasStepped)) {
             windows.get(windows.size() - 1)[1] = hasStepped ? last : now;
         }
@@ -82,17 +82,26 @@ final class ConnectionWatch {
             windows.add(new Instant[] {now, null});
         }
         last = now;
+        isEveryRequestWanted = isOpen;
         if (mode == Settings.Watch.OFF) {
             stop();
-            return wasOpen && !isOpen;
+        } else {
+            hold();
+        }
+        return wasOpen && !isOpen;
+    }
+
+    /** Listens on, as the last {@link #adjust} said: reload4j has one level for each logger, which others set, too. */
+    void hold() {
+        if (last == null || mode == Settings.Watch.OFF) {
+            return;
         }
         boolean isDeprecatedOnly = mode == Settings.Watch.DEPRECATED_ONLY;
-        requests.listen(isEveryRequest ? LogTap.Detail.DEBUG
+        requests.listen(isEveryRequestWanted ? LogTap.Detail.DEBUG
                 : isDeprecatedOnly ? LogTap.Detail.INFO : null);
         acceptor.listen(isDeprecatedOnly ? null : LogTap.Detail.DEBUG);
         selector.listen(isDeprecatedOnly ? LogTap.Detail.INFO : LogTap.Detail.DEBUG); // INFO: failed logins
         processor.listen(LogTap.Detail.ERROR);
-        return wasOpen && !isOpen;
     }
 
     private boolean isInWindow(Instant now) {

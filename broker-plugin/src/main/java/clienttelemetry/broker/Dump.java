@@ -151,6 +151,9 @@ final class Dump {
         if (millis >= nextFlush) {
             spool.flush();
             nextFlush = millis + FLUSH_MILLIS;
+            if (watch != null) {
+                watch.hold();
+            }
         }
         if (millis - lastTick >= TICK_MILLIS) {
             lastTick = millis;

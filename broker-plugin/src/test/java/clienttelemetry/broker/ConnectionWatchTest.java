@@ -71,6 +71,24 @@ class ConnectionWatchTest {
         assertEquals("12:00:00-12:05:00", windows("12", "12:30:00"));
     }
 
+    /** An operator's level takes the place of the tap's there: the writer puts it back ten times a second, not only each second. */
+    @Test
+    void reload4jIsListenedToAgainBetweenTicks() {
+        watch = new ConnectionWatch(TestBroker.settings(folder, "connections", "continuous"), 0,
+                ConnectionRegistryTest.registry(record -> { }, new Drops(), 1 << 20, System::nanoTime), Reload4jTap::new);
+        org.apache.log4j.Logger logger = org.apache.log4j.Logger.getLogger("kafka.request.logger");
+        watch.hold();
+        assertFalse(logger.getLevel() != null, "nothing is listened to before the first look");
+        watch.adjust(at("12:00:00"), false);
+        logger.setLevel(org.apache.log4j.Level.WARN);
+        assertFalse(logger.isDebugEnabled());
+        watch.hold();
+        assertTrue(logger.isDebugEnabled());
+        watch.stop();
+        assertEquals(org.apache.log4j.Level.WARN, logger.getLevel());
+        logger.setLevel(null);
+    }
+
     /** On the broker's network threads, whose logging calls the tap. */
     @Test
     void nothingIsThrownAtWhoLogs() {
