@@ -18,13 +18,13 @@ from client_telemetry.identity.client_families import family
 from client_telemetry.identity.programs import NOT_COMPARED, sends_two_versions
 
 KINDS = {
-    "application": "clients under client ids of their own",
+    "application": "clients with their own client ids",
     "streams": "Kafka Streams: all threads and instances of one application.id",
     "connect": "Kafka Connect: a worker with its connectors",
     "mirrormaker": "MirrorMaker 2",
-    "tool": "a command line tool of Kafka",
-    "product": "a product under its own client id",
-    "default_client_id": "clients under a library's default client ids: several programs can hide behind them",
+    "tool": "one of Kafka's command line tools",
+    "product": "a product with its own client id",
+    "default_client_id": "clients with a library's default client ids: possibly several programs",
 }
 SHARED_ID = "another program has the same principal and client id"
 SEVERAL_VERSIONS = (

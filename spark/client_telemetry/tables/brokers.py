@@ -24,40 +24,44 @@ BROKERS = Table(
         DT,
         BROKER_ID,
         BROKER_INCARNATION,
-        Column("software_name", STRING, "As the broker declares it in its manifest; null = not declared"),
-        Column("software_version", STRING, "As the broker declares it, exact release; null = not declared"),
+        Column("software_name", STRING, "As reported in the broker's manifest; null = not reported"),
+        Column(
+            "software_version",
+            STRING,
+            "Exact release as reported in the broker's manifest; null = not reported",
+        ),
         Column(
             "releases",
             STRINGS,
-            "Releases of Apache Kafka that it can be, oldest first: the declared one, or the one that a "
-            "vendor's build adds to (3.9.0.redhat-00001); of a Confluent Platform version the patches of its line; otherwise all known ones whose ApiVersions answer is this one and that support the "
-            "finalized features. Empty for other software and where no release explains it. Newer patches than the "
-            "known ones may answer alike, so a guess of one release is no proof",
+            "Possible releases of Apache Kafka, oldest first: the reported one, or the one that a "
+            "vendor's build is based on (3.9.0.redhat-00001); for a Confluent Platform version, the patches of its line; otherwise "
+            "all known releases with the same ApiVersions response that support the finalized features. Empty for other software "
+            "and if no release fits. Patches newer than the known ones may respond alike, so a guess of one release is not proof",
         ),
         Column(
             "releases_known_by",
             STRING,
-            "declared, confluent_platform, vendor_build, guessed; where releases is empty none_explains (what it offers is "
-            "known, and no known release offers it: other software, a proxy, a newer release) or null",
+            "declared, confluent_platform, vendor_build, guessed; if releases is empty, none_explains (its ApiVersions response is "
+            "known and no known release sends it: other software, a proxy, a newer release) or null",
         ),
-        Column("started_at", TIMESTAMP, "Start of the broker process, as it declares it"),
+        Column("started_at", TIMESTAMP, "Start of the broker process, as reported"),
         Column(
             "last_evidence_at",
             TIMESTAMP,
-            "Latest moment at which it ran for sure: of a record, or at which it noted its manifest; null = none",
+            "Latest time at which it certainly ran: that of a record, or of an update of its manifest; null = none",
         ),
         Column(
             "api_versions",
             ArrayType(struct(api_key=INT, min_version=INT, max_version=INT)),
-            "What the broker advertises in ApiVersions (not always what it serves); null = not reported",
+            "What the broker advertises in ApiVersions (not always what it accepts); null = not reported",
         ),
         Column("finalized_features", MapType(STRING, INT), "Finalized feature levels; null = not reported"),
         Column(
             "feature_levels",
             ArrayType(struct(at=TIMESTAMP, levels=MapType(STRING, INT))),
-            "The finalized levels as they changed within the day, in order: in force at `at`, the time that the writer reports "
-            "for the change; where it reports none, the last moment of the first hour with them (an hour's manifest has "
-            "the levels at its end), so that they may have been raised up to an hour before; null = not reported",
+            "The finalized levels and their changes within the day, in order: in force at `at`, the time that the writer reports "
+            "for the change; if it reports none, the last moment of the first hour with these levels (an hour's manifest has "
+            "the levels at the end of the hour), so they may have been raised up to an hour earlier; null = not reported",
         ),
         Column(
             "listeners",
@@ -67,13 +71,13 @@ BROKERS = Table(
         Column(
             "subscriptions",
             ArrayType(struct(name=STRING, interval_ms=INT, metrics=STRINGS, match=MapType(STRING, STRING))),
-            "KIP-714 subscriptions of the last hour that tells; null = not reported",
+            "KIP-714 subscriptions of the last hour that reports them; null = not reported",
         ),
         Column(
             "scram_users",
             ArrayType(struct(principal=STRING, mechanisms=STRINGS)),
-            "Principals with SCRAM credentials of the last hour that reports them (KRaft keeps them in the metadata log); "
-            "a principal is null where the broker omits principals; null = not reported",
+            "Principals with SCRAM credentials, from the last hour that reports them (KRaft keeps them in the metadata log); "
+            "a principal is null if the broker omits principals; null = not reported",
         ),
     ),
     key=("cluster_id", "dt", "broker_id", "broker_incarnation"),

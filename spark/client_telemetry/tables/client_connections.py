@@ -1,4 +1,4 @@
-"""Connections, one row each and day."""
+"""Connections: one row per connection and day."""
 
 from client_telemetry.tables.table import (
     API_USES,
@@ -31,38 +31,38 @@ CLOSED_BY = {
     "closed_event": "the broker saw the connection close",
     "port_reused": "another connection from the same address and port to the same listener followed",
     "broker_restart": "a later incarnation of the broker had started by the end of the day: the connection cannot "
-    "have lived on",
-    "idle_limit": f"nothing was reported of it for {IDLE_LIMIT_MINUTES} minutes, while the incarnation reported others: "
+    "have survived",
+    "idle_limit": f"it was not reported for {IDLE_LIMIT_MINUTES} minutes, while the incarnation reported others: "
     "a broker closes idle connections after 10 minutes, unless connections.max.idle.ms says otherwise, and the "
-    "registry tells of open ones each hour",
-    "still_open": "no evidence of an end until the end of the day; if the next day has no row, there was none later",
+    "registry reports open ones every hour",
+    "still_open": "no evidence of a close by the end of the day; if the next day has no row, there was none later",
 }
 
 MOST_INSTANCES = 50
 """More instances of one client at one address within a day are not distinguished by time."""
 
 LINK_RULES = {
-    "push_on_connection": ("exact", "pushes of one instance came on this connection"),
+    "push_on_connection": ("exact", "pushes of one instance arrived on this connection"),
     "push_from_port": (
         "exact",
         "pushes of one instance came from its address and port to the same broker incarnation while it was open; "
-        "their source tells no connection id",
+        "their source has no connection ids",
     ),
     "only_instance_at_the_time": (
         "likely",
-        "of the instances of this client at this address, one only was there at the time: from 1.5 push intervals "
+        "of the instances of this client at this address, only one existed at the time: from 1.5 push intervals "
         "before its first push until its last",
     ),
-    "only_instance_that_long": ("likely", "of several, one only was there as long as the connection"),
-    "several_at_the_time": ("ambiguous", "several instances of this client were there as long"),
+    "only_instance_that_long": ("likely", "of several, only one existed as long as the connection"),
+    "several_at_the_time": ("ambiguous", "several instances of this client existed that long"),
     "too_many_instances": (
         "ambiguous",
         f"more than {MOST_INSTANCES} instances of this client at this address within the day",
     ),
-    "several_on_connection": ("ambiguous", "pushes of several instances came on this connection"),
+    "several_on_connection": ("ambiguous", "pushes of several instances arrived on this connection"),
     "no_instance_at_the_time": ("none", "instances of this client pushed from this address, at other times"),
     "no_instance": ("none", "no instance of this client pushed from this address"),
-    "summary": ("none", "it stands for many short connections"),
+    "summary": ("none", "the row represents many short connections"),
     "unknown_client": ("none", "neither principal nor client id is known"),
 }
 """Rule -> link and what it says. The client: principal, client id, software name and version."""
@@ -70,16 +70,16 @@ LINK_RULES = {
 CLIENT_CONNECTIONS = Table(
     name="client_connections",
     comment=(
-        "One row per connection and day with an event: who, to which broker release, and which request versions were "
+        "One row per connection and day with an event: the client, the broker release, and the request versions "
         "used. Uses the events and broker incarnations of the seven days before and nothing later. The day of an "
-        "event is its `dt`; an event that is flagged `other_day` counts in the slice of its object. Principal, client "
-        "id, address and software are the last that any event of the connection had: a connection is one client, so "
-        "a name that came late holds for all of it, and a name that an old ApiVersions request reset to `unknown` "
-        "(KIP-511, versions 0 to 2) stays, flagged `name_reset`. Connections of the brokers themselves are left out: "
-        "those with a client id of Kafka's own (identity/broker_clients.py), or an answered request that only "
-        "brokers send, unless one was answered that brokers never send. A row that is flagged `summary` stands for "
-        "many short connections (its id is `summary-` and a sequence). Failed logins and events of unknown kinds are no "
-        "connections: connection_events has them."
+        "event is its `dt`; an event flagged `other_day` counts in the partition of its object. Principal, client "
+        "id, address and software are the last ones in any event of the connection: a connection is one client, so "
+        "a name that was registered late applies to all of it, and a name that an old ApiVersions request reset to `unknown` "
+        "(KIP-511, versions 0 to 2) is kept, flagged `name_reset`. Connections of the brokers themselves are left out: "
+        "those with a client id that Kafka's brokers use (identity/broker_clients.py), or an answered request that only "
+        "brokers send, unless a request was answered that brokers never send. A row flagged `summary` represents "
+        "many short connections (its id is `summary-` and a sequence). Failed logins and events of unknown kinds are not "
+        "connections: they are in connection_events."
     ),
     columns=(
         CLUSTER_ID,
@@ -92,7 +92,7 @@ CLIENT_CONNECTIONS = Table(
         Column(
             "closed_at",
             TIMESTAMP,
-            "When the broker saw it close, or the last evidence where its end is known otherwise; null = it may go on",
+            "When the broker saw it close, or the last evidence if its end is known otherwise; null = it may still be open",
         ),
         Column(
             "end_known_by", STRING, "; ".join(f"`{k}`: {v}" for k, v in CLOSED_BY.items()), nullable=False
@@ -101,21 +101,21 @@ CLIENT_CONNECTIONS = Table(
         Column(
             "broker_software_version",
             STRING,
-            "What the broker incarnation declares to run: a release of Apache Kafka, or with its name before it other "
-            "software; null = not known",
+            "What the broker incarnation reported: a release of Apache Kafka, or other software with its name in front; "
+            "null = not known",
         ),
         Column(
             "api_uses",
             API_USES,
             "Requests per API and version of the day, sorted: the increase since the last event before it. An "
             "ApiVersions request that the broker refused with error 35 counts as rejected, not as a version in use. "
-            "`first_request_at` is null where the pair was in use before the day",
+            "`first_request_at` is null if the pair was in use before the day",
             nullable=False,
         ),
         Column(
             "uses_object",
             STRING,
-            "Raw object with the event of the day that counts the most requests: it shows every pair of `api_uses`",
+            "Raw object with the event of the day that has the most requests: it shows every pair of `api_uses`",
             nullable=False,
         ),
         Column("uses_sequence", LONG, "Sequence of that event", nullable=False),
@@ -124,40 +124,40 @@ CLIENT_CONNECTIONS = Table(
         Column(
             "given_instance_ids",
             ArrayType(BINARY),
-            "Client instance ids (KIP-714), 16 bytes each, that the broker gave or confirmed in answers to "
-            "GetTelemetrySubscriptions, sorted, at most 16; null or empty where the source has no answers",
+            "Client instance ids (KIP-714), 16 bytes each, that the broker assigned or confirmed in "
+            "GetTelemetrySubscriptions responses, sorted, at most 16; null or empty if the source has no responses",
         ),
         Column(
             "client_instance_id",
             BINARY,
-            "Client instance (KIP-714) that it belongs to, by `link_rule`; null = not linked",
+            "Client instance (KIP-714) that the connection belongs to, by `link_rule`; null = not linked",
         ),
         Column(
             "link",
             STRING,
-            "How sure that is: `exact`, `likely`, `ambiguous` (several instances are possible, none is named), `none`; "
-            "docs/links.md has how often each is right",
+            "How certain that is: `exact`, `likely`, `ambiguous` (several instances are possible, none is named), `none`; "
+            "docs/links.md has the accuracy of each",
             nullable=False,
         ),
         Column(
             "link_rule",
             STRING,
-            "The first that holds. "
+            "The first rule that applies. "
             + "; ".join(f"`{k}` ({link}): {v}" for k, (link, v) in LINK_RULES.items()),
             nullable=False,
         ),
-        Column("link_candidates", LONG, "Instances that the rule leaves", nullable=False),
+        Column("link_candidates", LONG, "Number of instances that the rule leaves possible", nullable=False),
         Column(
             "connections",
             LONG,
-            "How many connections the row stands for: 1, or more with flag `summary`",
+            "Number of connections that the row represents: 1, or more with flag `summary`",
             nullable=False,
         ),
         Column(
             "sasl_mechanism",
             STRING,
-            "SASL mechanism, or those that the source cannot tell apart with a bar between them (docs/sources.md); null = the "
-            "source cannot tell, or not SASL",
+            "SASL mechanism, or several separated by bars if the source cannot distinguish them (docs/sources.md); null = not "
+            "known to the source, or not SASL",
         ),
         Column("events", LONG, "Registry events of the day", nullable=False),
         Column(
@@ -180,15 +180,15 @@ CLIENT_CONNECTIONS = Table(
         "dt",
     ),
     flags={
-        "no_connection": "a refusal that is tied to no connection; only the address is known",
-        "summary": "many short connections of one address, client id and software that the broker summed up",
-        "name_reset": "the broker went back to `unknown` after it had registered a name; the name was kept",
-        "name_invalid": "the software name or version as sent is not what KIP-511 allows: a broker refuses it",
+        "no_connection": "a refusal that cannot be attributed to a connection; only the address is known",
+        "summary": "a summary of many short connections from one address, client id and software",
+        "name_reset": "the broker reset the name to `unknown` after it had registered one; the name was kept",
+        "name_invalid": "the software name or version as sent violates KIP-511: a broker refuses it",
         "name_refused": "the broker refused the software name or version (ApiVersions error 42)",
-        "never_named": "requests beyond ApiVersions and SASL were seen, and the broker registered no software name",
+        "never_named": "requests other than ApiVersions and SASL were seen, but the broker registered no software name",
         "crowded_address": f"more than {MANY_CLIENT_IDS} client ids (that differ in more than numbers and UUIDs), or more than {MANY_SOFTWARES} software names and "
-        "versions, came from this address within the day: a proxy, NAT or a shared host; it tells no hosts apart",
+        "versions, came from this address within the day: a proxy, NAT or a shared host; the address does not identify a host",
         "counts_reset": "request counts of the registry went down; the event with the most requests was used",
-        "counts_from_before": "opened before the day and no earlier event is known: counts may be older than the day",
+        "counts_from_before": "opened before the day, and no earlier event is known: counts may include earlier days",
     },
 )

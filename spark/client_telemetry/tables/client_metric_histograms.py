@@ -15,11 +15,11 @@ from client_telemetry.tables.table import (
 
 CLIENT_METRIC_HISTOGRAMS = Table(
     name="client_metric_histograms",
-    comment="One row per histogram, exponential histogram or summary point. A count above 2^63 - 1 is stored as that.",
+    comment="One row per histogram, exponential histogram or summary point. A count above 2^63 - 1 is stored as 2^63 - 1.",
     columns=(
         *POINT,
         Column("kind", STRING, "histogram, exponential_histogram or summary", nullable=False),
-        Column("temporality", STRING, "delta or cumulative; null for summaries and where not set"),
+        Column("temporality", STRING, "delta or cumulative; null for summaries and if not set"),
         Column("attributes", LABELS, "Attributes of the point", nullable=False),
         Column("start_time", TIMESTAMP, "Client clock; null = not set"),
         Column("time", TIMESTAMP, "Client clock; null = not set"),
@@ -27,10 +27,12 @@ CLIENT_METRIC_HISTOGRAMS = Table(
         Column("sum", DOUBLE, "Sum of the values; null = not set"),
         Column("min", DOUBLE, "Null = not set"),
         Column("max", DOUBLE, "Null = not set"),
-        Column("explicit_bounds", ArrayType(DOUBLE), "Histogram: upper bounds of the buckets but the last"),
+        Column(
+            "explicit_bounds", ArrayType(DOUBLE), "Histogram: upper bounds of all buckets except the last"
+        ),
         Column("bucket_counts", ArrayType(LONG), "Histogram: values per bucket"),
         Column("scale", INT, "Exponential histogram: base is 2^(2^-scale)"),
-        Column("zero_count", LONG, "Exponential histogram: values about zero"),
+        Column("zero_count", LONG, "Exponential histogram: values in the zero bucket"),
         Column("positive_offset", INT, "Exponential histogram: index of the first positive bucket"),
         Column("positive_counts", ArrayType(LONG), "Exponential histogram: values per positive bucket"),
         Column("negative_offset", INT, "Exponential histogram: index of the first negative bucket"),

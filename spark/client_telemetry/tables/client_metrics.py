@@ -25,9 +25,12 @@ POINT = (
     BROKER_INCARNATION,
     SEQUENCE,
     Column(
-        "point_index", INT, "Place of the point in its push, from 0, over all kinds of points", nullable=False
+        "point_index",
+        INT,
+        "Index of the point in its push, from 0, counting all kinds of points",
+        nullable=False,
     ),
-    Column("client_instance_id", BINARY, "Of the push, 16 bytes; null = it carries none"),
+    Column("client_instance_id", BINARY, "Of the push, 16 bytes; null = the push contains none"),
     Column("received_at", TIMESTAMP, "Of the push, broker clock", nullable=False),
     Column("metric", STRING, "Metric name as sent", nullable=False),
 )
@@ -35,17 +38,17 @@ POINT = (
 
 CLIENT_METRICS = Table(
     name="client_metrics",
-    comment="One row per number data point. Who sent it stands in client_pushes, under the same key.",
+    comment="One row per number data point. The sender is in client_pushes, under the same key.",
     columns=(
         *POINT,
         Column("kind", STRING, "gauge or sum", nullable=False),
-        Column("temporality", STRING, "delta or cumulative; null for gauges and where not set"),
+        Column("temporality", STRING, "delta or cumulative; null for gauges and if not set"),
         Column("is_monotonic", BOOLEAN, "For sums; null for gauges"),
         Column("attributes", LABELS, "Attributes of the point", nullable=False),
         Column("start_time", TIMESTAMP, "Client clock; null = not set"),
         Column("time", TIMESTAMP, "Client clock; null = not set"),
-        Column("value", DOUBLE, "Where the client sent a double; NaN and infinities are kept"),
-        Column("value_int", LONG, "Where the client sent an integer; at most one of the two is there"),
+        Column("value", DOUBLE, "Value if the client sent a double; NaN and infinities are kept"),
+        Column("value_int", LONG, "Value if the client sent an integer; at most one of the two is set"),
         Column("resource_index", INT, "Index into client_pushes.resources", nullable=False),
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence", "point_index"),

@@ -23,7 +23,7 @@ from client_telemetry.tables.table import (
 
 CLIENT_PUSHES = Table(
     name="client_pushes",
-    comment="One row per PushTelemetry request that a broker handed over (KIP-714).",
+    comment="One row per PushTelemetry request that a broker passed on (KIP-714).",
     columns=(
         CLUSTER_ID,
         DT,
@@ -31,9 +31,9 @@ CLIENT_PUSHES = Table(
         BROKER_INCARNATION,
         SEQUENCE,
         Column("received_at", TIMESTAMP, "Broker clock", nullable=False),
-        Column("client_instance_id", BINARY, "16 bytes (KIP-714); null = the push carries none"),
+        Column("client_instance_id", BINARY, "16 bytes (KIP-714); null = the push contains none"),
         *CLIENT_CONNECTION,
-        Column("terminating", BOOLEAN, "The client said that it closes", nullable=False),
+        Column("terminating", BOOLEAN, "The client announced that it is closing", nullable=False),
         Column("content_type", STRING, "`OTLP`"),
         Column(
             "compression_type",
@@ -52,12 +52,12 @@ CLIENT_PUSHES = Table(
         ),
         Column("scope_name", STRING, "Of the first named instrumentation scope; null = none"),
         Column("scope_version", STRING, "Of the same scope"),
-        Column("push_interval_ms", INT, "Interval in force, where the broker tells (Kafka 4.2 and later)"),
-        Column("subscription_id", INT, "Where the source has it"),
+        Column("push_interval_ms", INT, "Interval in force, if the broker reports it (Kafka 4.2 and later)"),
+        Column("subscription_id", INT, "If the source has it"),
         Column(
             "error_code",
             INT,
-            "Of the broker's answer, where the source has it; a rejected push has no points",
+            "Error code of the broker's response, if the source has it; a rejected push has no points",
         ),
         Column("clock_skew_ms", LONG, "received_at minus the latest point time; null = no point has a time"),
         Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
@@ -65,11 +65,11 @@ CLIENT_PUSHES = Table(
     ),
     key=("cluster_id", "broker_id", "broker_incarnation", "sequence"),
     flags={
-        "no_instance_id": "the push carries no client instance id",
+        "no_instance_id": "the push contains no client instance id",
         "zero_instance_id": "the client instance id is 16 zero bytes",
-        "identity_in_payload": "the payload carries identity labels of its own; the broker's record was used",
+        "identity_in_payload": "the payload contains its own identity labels; the broker's record was used instead",
         "rejected": "the broker answered with an error; the payload was not decoded",
-        "other_day": "received on another day than the object's key says",
-        "no_points": "the payload holds no metric",
+        "other_day": "received on a different day than the object's key says",
+        "no_points": "the payload contains no metric",
     },
 )

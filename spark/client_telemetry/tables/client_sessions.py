@@ -1,4 +1,4 @@
-"""Lives of client instances (KIP-714), one row each and day."""
+"""Sessions of client instances (KIP-714), one row per instance and day."""
 
 from client_telemetry.tables.table import (
     BINARY,
@@ -40,27 +40,27 @@ CLOCK_OFF_MS = 60_000
 come back and delivered points 28 s old in the sample."""
 
 END_REASONS = {
-    "terminating_push": "the client said that it closes, and nothing came later than 30 s after that",
+    "terminating_push": "the client announced that it is closing, and nothing arrived later than 30 s after that",
     "connection_closed": "silent for longer than the gap until the end of the day, and the connection of the last "
-    "push was closed by then; not proof of a crash, most Java producers close without a word",
+    "push was closed by then; not proof of a crash, most Java producers close without announcing it",
     "broker_restart": "silent likewise, and the broker incarnation of the last push stopped within the gap after it, "
-    "closing the connection if that was still open: the client did not come back",
-    "gap_timeout": "silent likewise, and nothing tells what became of the connection: no registry watched it, or "
+    "closing the connection if it was still open: the client did not come back",
+    "gap_timeout": "silent likewise, and the fate of the connection is not known: no registry watched it, or "
     "it was lost with the push's broker later than a gap",
     "still_open": "may continue after the day: not silent for longer than the gap, or the connection of the last push "
-    "was still open and seen. If the next day has no row, it did not",
+    "was still open and seen. If the next day has no row, the session did not continue",
 }
 
 CLIENT_SESSIONS = Table(
     name="client_sessions",
     comment=(
         "One row per client instance and day on which it pushed. The day of a push is its `dt`; the order of pushes "
-        "and all times are the brokers' receive time, so a push that is flagged `other_day` counts in the slice of "
-        "its object, once, at the time at which it came. A slice uses evidence of the seven days before and nothing "
-        "later, so days can be computed in any order. Gap = max(60 s, 3 x push interval in force), 15 minutes where "
-        "the interval is not known; a gap is counted and does not begin a new session. The interval in force at a "
-        "silence is the larger one that the brokers reported with the pushes at its two ends; where they reported none "
-        "(before Kafka 4.2), the median of up to five distances between ordinary pushes around it, of fewer than three at most "
+        "and all times are the brokers' receive time, so a push flagged `other_day` counts once, in the partition of "
+        "its object, at the time at which it arrived. A partition uses evidence of the seven days before and nothing "
+        "later, so days can be computed in any order. Gap = max(60 s, 3 x push interval in force), 15 minutes if "
+        "the interval is not known; a gap is counted and does not begin a new session. The interval in force during a "
+        "silence is the larger of those that the brokers reported with the pushes at its two ends; if they reported none "
+        "(before Kafka 4.2), the median of up to five intervals between ordinary pushes around it, of fewer than three at most "
         "5 minutes. Pushes without an instance id belong to no session; rejected ones are evidence that the client runs. A client "
         "that closed before its first push has no row here: its connections are in `client_connections`."
     ),
@@ -73,10 +73,10 @@ CLIENT_SESSIONS = Table(
         Column(
             "started_at",
             TIMESTAMP,
-            "First push of the session; null = older than the evidence that is used. The instance itself is older: a "
+            "First push of the session; null = older than the evidence used. The instance itself is older: a "
             "client waits 0.5 to 1.5 intervals before its first push",
         ),
-        Column("started_before", TIMESTAMP, "Where started_at is null: the session began before this time"),
+        Column("started_before", TIMESTAMP, "If started_at is null: the session began before this time"),
         Column(
             "ended_at",
             TIMESTAMP,
@@ -91,24 +91,24 @@ CLIENT_SESSIONS = Table(
         Column(
             "rejected_pushes",
             LONG,
-            "Of these, refused by the broker, where the source has it",
+            "Of these, refused by the broker, if the source has responses",
             nullable=False,
         ),
         Column("points", LONG, "Number data points of the day", nullable=False),
         Column("gaps", LONG, "Silences longer than the gap before a push of the day", nullable=False),
-        Column("gap_seconds", DOUBLE, "Their length in sum", nullable=False),
+        Column("gap_seconds", DOUBLE, "Total length of these gaps", nullable=False),
         Column(
             "push_interval_ms",
             LONG,
-            "Interval in force at the last push: reported by the broker with it, or the median of the last five distances "
-            "between ordinary pushes of the day (of fewer than 3 distances at most 300000); null = not known",
+            "Interval in force at the last push: reported by the broker with it, or the median of the last five intervals "
+            "between ordinary pushes of the day (of fewer than 3 intervals at most 300000); null = not known",
         ),
         Column("push_interval_source", STRING, "`broker`, `observed`; null = not known"),
         Column(
             "subscription_changes",
             LONG,
-            "How often a push of the day came with another interval or subscription id than the push before it, "
-            "where both are known",
+            "How often a push of the day had a different interval or subscription id than the previous push, "
+            "if both are known",
             nullable=False,
         ),
         Column(
@@ -117,7 +117,7 @@ CLIENT_SESSIONS = Table(
             "Smallest received_at minus latest point time of the day's pushes: how far the client's clock is behind "
             "the broker's (negative: ahead); null = no push has a point with a time",
         ),
-        Column("broker_ids", INTS, "Brokers that got pushes of the day, sorted", nullable=False),
+        Column("broker_ids", INTS, "Brokers that received pushes of the day, sorted", nullable=False),
         *CLIENT,
         *SOFTWARE,
         Column("client_addresses", STRINGS, "Addresses of the day, sorted, at most 16", nullable=False),
@@ -130,10 +130,10 @@ CLIENT_SESSIONS = Table(
         "several_software_versions": "the registered software name or version changed, `unknown` not counted",
         "faster_than_interval": "two ordinary pushes in a row to one broker incarnation were closer than half the "
         "interval that the broker reported",
-        "zero_instance_id": "the instance id is 16 zero bytes: many clients may hide behind it",
-        "client_clock_off": "clock_skew_ms is more than a minute: point times of the client are that far off",
+        "zero_instance_id": "the instance id is 16 zero bytes: it may be shared by many clients",
+        "client_clock_off": "clock_skew_ms is more than a minute: the client's point times are off by that much",
         "broker_clocks_apart": "pushes went to several brokers, and received_at minus point time differed between "
-        "connections by more than a minute: the brokers' clocks, or the client's, are not to be trusted with silences "
-        "and order of that day",
+        "connections by more than a minute: the brokers' clocks, or the client's, are not reliable for silences "
+        "and order on that day",
     },
 )

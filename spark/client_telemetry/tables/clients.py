@@ -1,4 +1,4 @@
-"""Clients: what a person would call an application's client, one row each and day."""
+"""Clients: one row per client and day."""
 
 from pyspark.sql.types import ArrayType
 
@@ -25,8 +25,8 @@ CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software
 PROGRAM = Column(
     "program",
     STRING,
-    "Which of several programs behind one client id: the request versions that tell it apart (docs/clients.md); null = "
-    "the client id is one program, or its connections cannot be told apart",
+    "Which of several programs behind one client id: the request versions that distinguish it (docs/clients.md); null = "
+    "the client id is one program, or its connections cannot be distinguished",
 )
 """Of tables that judge programs apart. Part of their key, where null is a value of its own."""
 
@@ -50,10 +50,10 @@ SHORT_LIFE_SECONDS = 60
 RELATIONS = {
     "one_application": "same principal and client id, one of the two without a software name: the unnamed "
     "connections are those of the named application",
-    "two_applications": "likewise, and they cannot be: two applications share the client id",
-    "doubtful": "likewise, and the evidence does not settle it",
-    "same_principal_and_address": "another client id, one of the two a library's default: maybe one application "
-    "that sends its client id on a part of its connections only",
+    "two_applications": "likewise, but they cannot be: two applications share the client id",
+    "doubtful": "likewise, but the evidence does not settle it",
+    "same_principal_and_address": "another client id, one of the two a library's default: possibly one application "
+    "that sends its client id on only some of its connections",
 }
 
 APPLICATION = (
@@ -73,12 +73,12 @@ APPLICATION = (
     Column(
         "product",
         STRING,
-        "Product or framework, by a client id that it sets itself; null = not known to be one",
+        "Product or framework, recognised by a client id that it sets itself; null = not known to be one",
     ),
     Column(
         "application_notes",
         STRINGS,
-        "Where putting the clients together is a guess, and where several programs can be one row, sorted",
+        "Whether grouping the clients is a guess, and whether a row may be several programs, sorted",
         nullable=False,
     ),
 )
@@ -87,44 +87,53 @@ CLIENTS = Table(
     name="clients",
     comment=(
         "One row per client and day: declared identity (`unknown` is kept), what it uses, who owns it. Rows are "
-        "never merged by a guess: what a guess says stands beside the row, in `looks_like` and `related`."
+        "never merged based on a guess: guesses are in the columns `looks_like` and `related`."
     ),
     columns=(
         CLUSTER_ID,
         DT,
         *CLIENT,
         *SOFTWARE,
-        Column("client_id_sanitized", STRING, "client_id URL-encoded as Kafka's Sanitizer does (KIP-190)"),
-        Column("client_id_jmx", STRING, "client_id as it stands in Kafka's JMX metric names (KIP-190)"),
+        Column("client_id_sanitized", STRING, "client_id URL-encoded as by Kafka's Sanitizer (KIP-190)"),
+        Column("client_id_jmx", STRING, "client_id as in Kafka's JMX metric names (KIP-190)"),
         Column(
             "client_family",
             STRING,
-            "client_id with its changing parts masked (identity/client_families.py); with cluster, principal and "
+            "client_id with its variable parts masked (identity/client_families.py); with cluster, principal and "
             "software name it is the client family, which survives restarts and upgrades. Null = no client id",
         ),
-        Column("family_masks", STRINGS, "Names of the masks that changed it, in order", nullable=False),
-        Column("library", STRING, "Library that really speaks, by the declared name; null = not known"),
+        Column("family_masks", STRINGS, "Names of the masks that were applied, in order", nullable=False),
+        Column(
+            "library",
+            STRING,
+            "Library that actually sends the requests, by the declared name; null = not known",
+        ),
         Column(
             "library_version",
             STRING,
-            "Its version: vendors' suffixes removed, Confluent Platform's Kafka, the librdkafka inside a binding; "
-            "null = not known",
+            "Version of the library: vendor suffixes removed, the Kafka version of a Confluent Platform version, the librdkafka inside a "
+            "binding; null = not known",
         ),
-        Column("binding", STRING, "Binding around librdkafka that gave its name; null = none"),
-        Column("identified_as", STRING, "The same for people; null = no name, or one that is not known"),
+        Column("binding", STRING, "Binding of librdkafka that declared its name; null = none"),
+        Column(
+            "identified_as", STRING, "Library and version in readable form; null = no name, or an unknown one"
+        ),
         Column(
             "looks_like",
             STRING,
-            "Where no name was declared: a guess by default client id and request versions; null = looks like nothing",
+            "If no name was declared: a guess by default client id and request versions; null = no guess",
         ),
-        Column("looks_like_because", STRINGS, "Why", nullable=False),
+        Column("looks_like_because", STRINGS, "Reasons for the guess", nullable=False),
         Column(
-            "roles", STRINGS, "What it was seen to do, sorted; see docs/knowledge-base.md", nullable=False
+            "roles",
+            STRINGS,
+            "What the client was seen to do, sorted; see docs/knowledge-base.md",
+            nullable=False,
         ),
         Column(
             "related",
             RELATED,
-            f"Other clients of the principal that may be the same application, at most {MAX_RELATED}. Relations: "
+            f"Other clients of the same principal that may be the same application, at most {MAX_RELATED}. Relations: "
             + "; ".join(f"`{k}`: {v}" for k, v in RELATIONS.items()),
             nullable=False,
         ),
@@ -133,7 +142,7 @@ CLIENTS = Table(
         Column(
             "short_lived_instances",
             LONG,
-            f"Of these, ended within {SHORT_LIFE_SECONDS} s of their first push",
+            f"Of these, those that ended within {SHORT_LIFE_SECONDS} s of their first push",
             nullable=False,
         ),
         Column(
@@ -145,7 +154,7 @@ CLIENTS = Table(
         Column(
             "short_lived_connections",
             LONG,
-            f"Of these, closed within {SHORT_LIFE_SECONDS} s of opening",
+            f"Of these, those that closed within {SHORT_LIFE_SECONDS} s of opening",
             nullable=False,
         ),
         Column(
@@ -153,9 +162,9 @@ CLIENTS = Table(
             DOUBLE,
             "Median time from opening to the last evidence of the day, in whole seconds; null = no connection",
         ),
-        Column("refusals", LONG, "Refusals that are tied to no connection", nullable=False),
+        Column("refusals", LONG, "Refusals that cannot be attributed to a connection", nullable=False),
         Column("addresses", LONG, "Distinct client addresses", nullable=False),
-        Column("address_sample", STRINGS, "The smallest 5 of them", nullable=False),
+        Column("address_sample", STRINGS, "The first 5 of them in sort order", nullable=False),
         Column("listeners", STRINGS, "Listeners, sorted", nullable=False),
         Column("security_protocols", STRINGS, "Security protocols, sorted", nullable=False),
         Column(
@@ -169,12 +178,12 @@ CLIENTS = Table(
         Column(
             "broker_software_versions",
             STRINGS,
-            "Releases of the brokers it talked to, sorted",
+            "Releases of the brokers that it talked to, sorted",
             nullable=False,
         ),
         Column("first_seen_at", TIMESTAMP, "First evidence within the day", nullable=False),
         Column("last_seen_at", TIMESTAMP, "Last evidence within the day", nullable=False),
-        Column("owner", STRING, "By the first owner rule that matches; null = no rule matches"),
+        Column("owner", STRING, "Owner by the first matching rule; null = no rule matches"),
         Column("owner_contact", STRING, "How to reach the owner, from the rule"),
         Column("owner_rule", STRING, "Name of the rule that matched"),
         Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
@@ -182,15 +191,15 @@ CLIENTS = Table(
     key=("cluster_id", "dt", *CLIENT_KEY),
     flags={
         "name_refused": "a broker refused the software name or version of some connection (KIP-511, error 42)",
-        "crowded_address": "many client ids or software versions came from an address of it (see client_connections): "
-        "the address tells no hosts apart",
+        "crowded_address": "many client ids or software versions came from one of its addresses (see client_connections): "
+        "the address does not identify a host",
         "software_unknown": "no software name is registered",
-        "shared_client_id": "another client of the day has the same principal and client id with other software",
+        "shared_client_id": "another client of the day has the same principal and client id but different software",
         "one_application": "its unnamed and its named connections are two rows: see `related`",
-        "doubtful_application": "whether another row with its principal and client id is the same application cannot "
-        "be told: see `related`",
-        "no_client_id": "requests carried no client id",
-        "unidentified": "neither principal nor client id nor software is known: connections that the broker refused "
-        "before it knew whose they are. They may belong to other clients of the day",
+        "doubtful_application": "it is not known whether another row with its principal and client id is the same application: "
+        "see `related`",
+        "no_client_id": "requests contained no client id",
+        "unidentified": "neither principal nor client id nor software is known: connections that the broker rejected "
+        "before authentication. They may belong to other clients of the day",
     },
 )

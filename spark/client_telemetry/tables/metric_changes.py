@@ -19,10 +19,10 @@ FORMS = ("ratio", "difference")
 
 METRIC_CHANGES = Table(
     name="metric_changes",
-    comment="One row per review of an upgrade, group of clients and metric: before and after, with an interval.",
+    comment="One row per review of an upgrade, group of clients and metric: values before and after, with an interval.",
     columns=(
         CLUSTER_ID,
-        Column("review_id", STRING, "Of the review; a re-run replaces its rows", nullable=False),
+        Column("review_id", STRING, "Id of the review; a re-run replaces its rows", nullable=False),
         Column(
             "scope",
             STRING,
@@ -32,32 +32,40 @@ METRIC_CHANGES = Table(
         *CLIENT,
         Column("client_instance_id", BINARY, "scope instance: 16 bytes; null otherwise"),
         *SOFTWARE,
-        Column("owner", STRING, "scope owner: whose clients; null = without owner"),
+        Column("owner", STRING, "scope owner: owner of the clients; null = without owner"),
         Column(
             "metric",
             STRING,
-            "KIP-714's name below `org.apache.kafka.`; or what brokers counted: `requests.<API>`, `requests.failed`, "
+            "KIP-714's name without `org.apache.kafka.`; or counted by brokers: `requests.<API>`, `requests.failed`, "
             "`connections.opened`",
             nullable=False,
         ),
         Column("unit", STRING, "Of `before` and `after`", nullable=False),
         Column("form", STRING, "`estimate` is a ratio (after / before) or a difference", nullable=False),
-        Column("before_from", TIMESTAMP, "Window before", nullable=False),
-        Column("before_until", TIMESTAMP, "End of the window before", nullable=False),
-        Column("after_from", TIMESTAMP, "Window after", nullable=False),
-        Column("after_until", TIMESTAMP, "End of the window after", nullable=False),
-        Column("before", DOUBLE, "Mean before", nullable=False),
-        Column("after", DOUBLE, "Mean after", nullable=False),
+        Column("before_from", TIMESTAMP, "Start of the window before the upgrade", nullable=False),
+        Column("before_until", TIMESTAMP, "End of the window before the upgrade", nullable=False),
+        Column("after_from", TIMESTAMP, "Start of the window after the upgrade", nullable=False),
+        Column("after_until", TIMESTAMP, "End of the window after the upgrade", nullable=False),
+        Column("before", DOUBLE, "Mean before the upgrade", nullable=False),
+        Column("after", DOUBLE, "Mean after the upgrade", nullable=False),
         Column("estimate", DOUBLE, "after / before, or after - before: see `form`", nullable=False),
         Column("low", DOUBLE, "Lower end of the 95 % interval of the estimate", nullable=False),
-        Column("high", DOUBLE, "Upper end", nullable=False),
-        Column("instances", LONG, "Client instances, or connections' clients, behind it", nullable=False),
-        Column("p_value", DOUBLE, "Of no change", nullable=False),
+        Column("high", DOUBLE, "Upper end of that interval", nullable=False),
         Column(
-            "changed", BOOLEAN, "After control of the false discovery rate over the review", nullable=False
+            "instances",
+            LONG,
+            "Number of client instances, or of clients, that the row is based on",
+            nullable=False,
+        ),
+        Column("p_value", DOUBLE, "p-value of the hypothesis of no change", nullable=False),
+        Column(
+            "changed",
+            BOOLEAN,
+            "Whether the change is significant, with the false discovery rate controlled over the review",
+            nullable=False,
         ),
         Column("direction", STRING, "up, down or same", nullable=False),
-        Column("worse", BOOLEAN, "The change is for the worse", nullable=False),
+        Column("worse", BOOLEAN, "Whether the change is for the worse", nullable=False),
     ),
     key=(
         "cluster_id",

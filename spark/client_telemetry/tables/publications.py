@@ -15,14 +15,14 @@ from client_telemetry.tables.table import (
 
 PUBLICATIONS = Table(
     name="publications",
-    comment="One row per stage that published: the snapshot of each table that it moved. Written last.",
+    comment="One row per stage that published: the snapshot of each table that it updated. Written last.",
     columns=(
         CLUSTER_ID,
         Column("run_id", STRING, "Run that published", nullable=False),
         Column("stage", STRING, "Stage that published", nullable=False),
         Column("days", ArrayType(DATE), "Days that were replaced", nullable=False),
-        Column("snapshots", MapType(STRING, LONG), "Table to snapshot id", nullable=False),
-        Column("published_at", TIMESTAMP, f"{PROCESSING_TIME}when", nullable=False),
+        Column("snapshots", MapType(STRING, LONG), "Table name to snapshot id", nullable=False),
+        Column("published_at", TIMESTAMP, f"{PROCESSING_TIME}when the stage published", nullable=False),
     ),
     key=("cluster_id", "run_id", "stage", "published_at"),
     partition=("cluster_id",),

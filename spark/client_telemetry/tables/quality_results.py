@@ -1,4 +1,4 @@
-"""What the gates found. Written even when a gate fails."""
+"""Results of the quality gates. Written even when a gate fails."""
 
 from client_telemetry.tables.table import (
     BOOLEAN,
@@ -20,16 +20,18 @@ QUALITY_RESULTS = Table(
         Column("run_id", STRING, "Run that the gate belongs to", nullable=False),
         Column("stage", STRING, "Stage that wrote the table", nullable=False),
         Column(
-            "dt", DATE, "Day of the slice; for upgrade questions the last day of evidence", nullable=False
+            "dt", DATE, "Day of the partition; for upgrade questions the last day of evidence", nullable=False
         ),
         Column("table_name", STRING, "Table that was checked", nullable=False),
         Column("expectation", STRING, "Name of the expectation in the table's suite", nullable=False),
         Column("severity", STRING, "critical blocks publishing, warning does not", nullable=False),
-        Column("success", BOOLEAN, "Whether it holds", nullable=False),
-        Column("observed_value", STRING, "What was found", nullable=False),
-        Column("rows", LONG, "Rows of the slice", nullable=False),
-        Column("unexpected_count", LONG, "Rows that break it; null = it is not about single rows"),
-        Column("description", STRING, "What the expectation says, in words", nullable=False),
+        Column("success", BOOLEAN, "Whether the check passed", nullable=False),
+        Column("observed_value", STRING, "The value that was found", nullable=False),
+        Column("rows", LONG, "Rows of the partition", nullable=False),
+        Column(
+            "unexpected_count", LONG, "Rows that violate it; null = the expectation is not about single rows"
+        ),
+        Column("description", STRING, "The expectation in words", nullable=False),
         Column("evaluated_at", TIMESTAMP, f"{PROCESSING_TIME}when the gate ran", nullable=False),
     ),
     key=("cluster_id", "run_id", "stage", "dt", "table_name", "expectation", "evaluated_at"),

@@ -1,4 +1,4 @@
-"""The ledger: every object that arrived, what is in it and what became of it."""
+"""The ledger: every object that arrived, its content and its status."""
 
 from client_telemetry.tables.table import (
     CLUSTER_ID,
@@ -14,18 +14,18 @@ from client_telemetry.tables.table import (
 )
 
 STATUSES = {
-    "new": "arrived, not yet decoded, or changed since it was decoded",
-    "decoded": "read to its end",
-    "torn": "ends in the middle of a record; all whole records before the tail are in the tables",
-    "damaged": "unreadable from some byte on; all whole records before it are in the tables",
-    "unreadable": "nothing in it could be read",
-    "empty": "holds no byte, or no record",
-    "too_late": "arrived when its day was no longer looked at, and was not read: `error` says how to",
+    "new": "arrived and not yet decoded, or changed since it was decoded",
+    "decoded": "read completely",
+    "torn": "ends in the middle of a record; all complete records before that are in the tables",
+    "damaged": "unreadable from some byte on; all complete records before that are in the tables",
+    "unreadable": "nothing in the object could be read",
+    "empty": "contains no bytes, or no records",
+    "too_late": "arrived after the period in which late objects are read, and was not read: `error` says how to read it",
 }
 
 RAW_OBJECTS = Table(
     name="raw_objects",
-    comment="One row per raw object: the ledger of what arrived and what became of it.",
+    comment="One row per raw object: the ledger of what arrived, with its status.",
     columns=(
         CLUSTER_ID,
         DT,
@@ -42,14 +42,14 @@ RAW_OBJECTS = Table(
         Column("last_sequence", LONG, "From the object's name; null as above"),
         Column("bytes", LONG, "Size of the object", nullable=False),
         Column("modified_at", TIMESTAMP, f"{PROCESSING_TIME}when the object store last changed the object"),
-        Column("sha256", STRING, "Digest that the manifest states, hex; null = no manifest lists the object"),
+        Column("sha256", STRING, "Digest in the manifest, hex; null = no manifest lists the object"),
         Column("status", STRING, "; ".join(f"`{k}`: {v}" for k, v in STATUSES.items()), nullable=False),
         Column("error", STRING, "Why the status is not `decoded`, and what to do"),
-        Column("records", LONG, "Records found: rows + duplicates + undecodable; null = not decoded yet"),
+        Column("records", LONG, "Records found: rows + duplicates + undecodable; null = not yet decoded"),
         Column("rows", LONG, "Records that became a row"),
-        Column("duplicates", LONG, "Records that another object, or an earlier place in this one, holds too"),
+        Column("duplicates", LONG, "Records that also occur in another object or earlier in this one"),
         Column("undecodable", LONG, "Records (or tails) in undecodable_records"),
-        Column("points", LONG, "Data points of the rows, number points and histograms together"),
+        Column("points", LONG, "Data points of the rows, both number points and histograms"),
         Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
         Column("collected_at", TIMESTAMP, f"{PROCESSING_TIME}when the object was first listed"),
     ),
@@ -57,10 +57,10 @@ RAW_OBJECTS = Table(
     flags={
         "no_manifest": "no manifest of the object's broker incarnation and hour exists or can be read",
         "not_in_manifest": "the manifest of its incarnation and hour does not list the object",
-        "digest_mismatch": "the bytes have another SHA-256 than the manifest states",
-        "size_mismatch": "the object has another size than the manifest states",
-        "record_count_mismatch": "the object holds another number of records than the manifest states",
+        "digest_mismatch": "the SHA-256 of the bytes differs from the manifest",
+        "size_mismatch": "the size of the object differs from the manifest",
+        "record_count_mismatch": "the number of records differs from the manifest",
         "name_not_by_contract": "the object's name is not <incarnation>-<first>-<last>",
-        "other_day": "some record was received on another day than the key says",
+        "other_day": "some record was received on a different day than the key says",
     },
 )

@@ -104,28 +104,28 @@ BROKER_ID = Column("broker_id", INT, "Kafka's node id", nullable=False)
 BROKER_INCARNATION = Column(
     "broker_incarnation",
     STRING,
-    "One incarnation of a broker process: 32 hex digits, new at each start",
+    "Incarnation of the broker process: 32 hex digits, new at each start",
     nullable=False,
 )
 SEQUENCE = Column(
     "sequence", LONG, "Number of the record within its incarnation and dataset, from 0", nullable=False
 )
 SOURCE = (
-    Column("source_object", STRING, "Key of the raw object that holds the record", nullable=False),
+    Column("source_object", STRING, "Key of the raw object that contains the record", nullable=False),
     Column(
-        "source_offset", LONG, "Where the record starts in the decompressed object, bytes", nullable=False
+        "source_offset", LONG, "Offset of the record in the decompressed object, in bytes", nullable=False
     ),
 )
 
 CLIENT = (
-    Column("client_id", STRING, "client.id exactly as sent, any string; null = the request carried none"),
+    Column("client_id", STRING, "client.id exactly as sent, any string; null = the request contained none"),
     Column("principal", STRING, "Kafka principal, `User:name`; empty = not known"),
 )
 SOFTWARE = (
     Column(
         "client_software_name",
         STRING,
-        "As the broker registered it (KIP-511); `unknown` as Kafka says it; empty = the source cannot tell",
+        "As the broker registered it (KIP-511), including Kafka's `unknown`; empty = not known to the source",
     ),
     Column(
         "client_software_version", STRING, "As the broker registered it (KIP-511); same rules as the name"
@@ -137,7 +137,11 @@ CLIENT_CONNECTION = (
     Column("client_port", INT, "TCP port of the client; null = not known"),
     Column("listener_name", STRING, "Listener of the broker"),
     Column("security_protocol", STRING, "PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL"),
-    Column("connection_id", STRING, "Kafka's own connection id; empty = the record is tied to no connection"),
+    Column(
+        "connection_id",
+        STRING,
+        "Kafka's own connection id; empty = the record cannot be attributed to a connection",
+    ),
     *SOFTWARE,
     Column(
         "sent_software_name", STRING, "Name in the ApiVersions request, before validation; empty = not sent"

@@ -1,4 +1,4 @@
-"""What could not be read, with its bytes and the reason."""
+"""Input that could not be read, with its bytes and the reason."""
 
 from client_telemetry.tables.table import BINARY, CLUSTER_ID, DT, INT, LONG, SOURCE, STRING, Column, Table
 
@@ -10,13 +10,13 @@ UNDECODABLE_RECORDS = Table(
         DT,
         Column("dataset", STRING, "client_pushes, connections or manifests", nullable=False),
         *SOURCE,
-        Column("stage", STRING, "Stage that gave up: collect or decode", nullable=False),
+        Column("stage", STRING, "Stage that could not read it: collect or decode", nullable=False),
         Column(
             "error_class", STRING, "Reason, one of the classes in client_telemetry.raw.errors", nullable=False
         ),
         Column("message", STRING, "What is wrong and what to do", nullable=False),
-        Column("bytes", BINARY, "The original bytes, the first 64 KiB", nullable=False),
-        Column("bytes_total", LONG, "How many bytes there were", nullable=False),
+        Column("bytes", BINARY, "The original bytes, at most the first 64 KiB", nullable=False),
+        Column("bytes_total", LONG, "Original size in bytes", nullable=False),
         Column("broker_id", INT, "If known"),
         Column("broker_incarnation", STRING, "If known"),
         Column("sequence", LONG, "If known"),

@@ -17,14 +17,14 @@ from client_telemetry.tables.table import (
 )
 
 OUTCOMES = {
-    "failing": "does not do its work, or a part of it",
+    "failing": "does not do its work, or part of it",
     "gone_or_locked_out": "seen before, silent since",
     "failing_before": "failed before the first broker changed",
-    "changed": "another version or library than before",
+    "changed": "runs a different version or library than before",
     "not_tested": "no upgraded broker has answered it yet",
-    "not_seen": "not seen, and its silence is not unusual yet",
-    "new": "no before to compare with",
-    "unaffected": "goes on",
+    "not_seen": "not seen, but its silence is not yet unusual",
+    "new": "nothing from before the roll to compare with",
+    "unaffected": "works as before",
 }
 PHASES = ("rolling", "not_finalized", "finalized", "rolled_back")
 
@@ -33,7 +33,7 @@ UPGRADE_OUTCOMES = Table(
     comment="One row per review of an upgrade, client and phase: what was predicted and what happened.",
     columns=(
         CLUSTER_ID,
-        Column("review_id", STRING, "Of the review; a re-run replaces its rows", nullable=False),
+        Column("review_id", STRING, "Id of the review; a re-run replaces its rows", nullable=False),
         Column("from_release", STRING, "Exact release before", nullable=False),
         Column("to_release", STRING, "Exact release after", nullable=False),
         Column(
@@ -41,12 +41,12 @@ UPGRADE_OUTCOMES = Table(
         ),
         *CLIENT,
         *SOFTWARE,
-        Column("addresses", STRINGS, "Addresses that it was seen from, sorted", nullable=False),
+        Column("addresses", STRINGS, "Addresses from which it was seen, sorted", nullable=False),
         Column("phase", STRING, f"One of {', '.join(PHASES)}", nullable=False),
         Column("phase_from", TIMESTAMP, "When the phase began", nullable=False),
-        Column("phase_until", TIMESTAMP, "When it ended, or the records do", nullable=False),
-        Column("predicted", STRING, "Verdict for the phase; null = the client was not there before"),
-        Column("predicted_when", STRING, "at_once or latent; null where nothing was predicted"),
+        Column("phase_until", TIMESTAMP, "End of the phase, or of the records", nullable=False),
+        Column("predicted", STRING, "Verdict for the phase; null = the client did not exist before"),
+        Column("predicted_when", STRING, "at_once or latent; null if nothing was predicted"),
         Column("rules", STRINGS, "Rules that decided the prediction, sorted", nullable=False),
         Column("outcome", STRING, "; ".join(f"`{k}`: {v}" for k, v in OUTCOMES.items()), nullable=False),
         Column(
@@ -55,7 +55,7 @@ UPGRADE_OUTCOMES = Table(
             "failing and failing_before: refused, authentication_failed, silent_function, stuck, partly; gone: left_group, "
             "failed_logins, silent; changed: fixed; unaffected: works_again, or null",
         ),
-        Column("since", TIMESTAMP, "When it began; null where nothing did"),
+        Column("since", TIMESTAMP, "When the outcome began; null if nothing changed"),
         Column("confidence", STRING, "certain, likely or possible", nullable=False),
         Column(
             "comparison",
@@ -64,15 +64,15 @@ UPGRADE_OUTCOMES = Table(
             "cannot_tell, not_counted",
             nullable=False,
         ),
-        Column("lost_functions", STRINGS, "What stopped", nullable=False),
+        Column("lost_functions", STRINGS, "Functions that stopped", nullable=False),
         Column(
-            "api_keys", INTS, "APIs that were refused or answered with errors alone, sorted", nullable=False
+            "api_keys", INTS, "APIs that were refused or answered only with errors, sorted", nullable=False
         ),
         Column("reasons", STRINGS, "What the brokers recorded, in sentences", nullable=False),
         Column(
             "rates",
             ArrayType(struct(function=STRING, before=DOUBLE, after=DOUBLE)),
-            "Answered requests a minute, before and in the phase",
+            "Answered requests per minute, before and during the phase",
             nullable=False,
         ),
         Column("fix", STRING, "What to change, as predicted; null = nothing"),

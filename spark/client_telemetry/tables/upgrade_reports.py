@@ -32,48 +32,48 @@ that are already failing and are served there, whatever their verdict."""
 
 UPGRADE_REPORTS = Table(
     name="upgrade_reports",
-    comment="One row per upgrade question: what was asked, on which evidence, and from which snapshots.",
+    comment="One row per upgrade question: the question, the evidence and the snapshots.",
     columns=(
         CLUSTER_ID,
-        Column("report_id", STRING, "Of the question; a re-run replaces its rows", nullable=False),
+        Column("report_id", STRING, "Id of the question; a re-run replaces its rows", nullable=False),
         Column("from_release", STRING, "Exact release that the evidence is from", nullable=False),
-        Column("to_release", STRING, "Exact release that was asked about", nullable=False),
+        Column("to_release", STRING, "Exact target release of the question", nullable=False),
         Column("first_dt", DATE, "First day of evidence", nullable=False),
         Column("last_dt", DATE, "Last day of evidence", nullable=False),
         Column("evidence_from", TIMESTAMP, "First evidence that was used; null = none"),
         Column(
             "evidence_until",
             TIMESTAMP,
-            "Connections opened at this time or later are no evidence, nor are request versions that a connection "
-            "used first then. A connection opened before it counts with all that it did in the day, so counts and "
-            "last_seen_at of one that outlived the cut include later requests. Null = nothing was left out",
+            "Connections opened at this time or later are not evidence, and neither are request versions that a connection "
+            "first used then. A connection opened earlier counts with all its requests of the day, so counts and "
+            "last_seen_at of a connection that stayed open include later requests. Null = nothing was left out",
         ),
-        Column("evidence_until_reason", STRING, "Why evidence was cut there"),
+        Column("evidence_until_reason", STRING, "Why the evidence ends there"),
         Column("clients", LONG, "Clients judged", nullable=False),
         Column(
             "clients_by_pushes_only",
             LONG,
-            "Of these, known by their metric pushes (KIP-714) alone: no connection of theirs was seen, and they are judged by "
+            "Of these, known only by their metric pushes (KIP-714): none of their connections was seen, and they are judged by "
             "the software that they declare",
             nullable=False,
         ),
         Column(
             "already_failing",
             LONG,
-            "Of these, refused or not able to log in on the from-release already",
+            "Of these, already refused or unable to log in on the from-release",
             nullable=False,
         ),
-        Column("connections", LONG, "Connections that are evidence", nullable=False),
+        Column("connections", LONG, "Connections used as evidence", nullable=False),
         Column(
             "connections_elsewhere",
             LONG,
-            "Connections of the days that are not: other release, or opened after the cut",
+            "Connections of these days that are not evidence: another release, or opened after the end of the evidence",
         ),
         Column(
             "connections_unidentified",
             LONG,
-            "Connections to brokers of the from-release, opened before the cut, without principal, client id and "
-            "software: refused before it was known whose they are. No client explains them and none is judged by them",
+            "Connections to brokers of the from-release, opened before the end of the evidence, without principal, client id and "
+            "software: rejected before authentication. They belong to no client, and no client is judged by them",
             nullable=False,
         ),
         Column(
@@ -81,20 +81,22 @@ UPGRADE_REPORTS = Table(
             ArrayType(
                 struct(software_name=STRING, software_version=STRING, connections=LONG, is_judged=BOOLEAN)
             ),
-            "Connections that brokers of the from-release had open by their KIP-511 gauges, beyond all that were seen of "
-            "the software: at the end of the hour with most of them. `is_judged`: no client was seen with it, and a row "
-            "without principal and client id stands for them. Null = no manifest tells",
+            "Connections that brokers of the from-release had open according to their KIP-511 gauges, in excess of those that were "
+            "seen of the software: at the end of the hour with the most of them. `is_judged`: no client was seen with this "
+            "software, and a row without principal and client id represents them. Null = no manifest has them",
         ),
         Column(
             "targets",
             TARGETS,
-            "The release that was asked about and nearby ones, oldest first, with the clients per verdict; whose "
-            "verdict differs is in upgrade_verdicts.other_targets",
+            "The target release and nearby ones, oldest first, with the clients per verdict; clients with a "
+            "different verdict there are in upgrade_verdicts.other_targets",
             nullable=False,
         ),
         Column("knowledge_version", STRING, "Digest of the knowledge base", nullable=False),
-        Column("snapshots", MapType(STRING, LONG), "Table to snapshot id that was read", nullable=False),
-        Column("code_version", STRING, f"{PROCESSING_TIME}version of the program", nullable=False),
+        Column(
+            "snapshots", MapType(STRING, LONG), "Table name to the snapshot id that was read", nullable=False
+        ),
+        Column("code_version", STRING, f"{PROCESSING_TIME}version of the code", nullable=False),
         Column("created_at", TIMESTAMP, f"{PROCESSING_TIME}when the question was answered", nullable=False),
     ),
     key=("cluster_id", "report_id"),
