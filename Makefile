@@ -20,28 +20,28 @@ MARKDOWN := $(wildcard *.md) $(shell find benchmarks broker-plugin docs include 
 .DEFAULT_GOAL := help
 .PHONY: help install run report review review-accuracy owners history requarantine test e2e ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy bench knowledge clean fuzz ask docs storage
 
-help:  ## what there is to do
+help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-run: install  ## process the shipped sample through Airflow and Spark, and print where the upgrade report is
+run: install  ## process the bundled sample through Airflow and Spark, and print the path of the upgrade report
 	@$(AIRFLOW) include/spark_connect.sh python -m include.sample_run
 
-owners: install  ## try owner rules on the clients of the last day: OWNERS=file, ARGS=--every-client
+owners: install  ## try owner rules on the clients of the last processed day: OWNERS=file, ARGS=--every-client
 	@$(BIN)/client-telemetry owners --lake $(or $(LAKE),var/lake) \
 	    --owners $(or $(OWNERS),include/sample/owners.yaml) $(ARGS)
 
 history: install  ## first seen, last seen, gone since of every client family, as CSV: ARGS="--state gone"
 	@$(BIN)/client-telemetry history --lake $(or $(LAKE),var/lake) $(ARGS)
 
-test: install $(KAFKA_CLIENTS)  ## all tests that need no special software
+test: install $(KAFKA_CLIENTS)  ## all tests that need no additional software
 	@$(AIRFLOW) pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-ask: install  ## an upgrade question on the local lake through Airflow: CLUSTER=fleet TO=4.3.1, and FROM, DAY, WINDOW
+ask: install  ## ask an upgrade question of the local lake through Airflow: CLUSTER=fleet TO=4.3.1, and FROM, DAY, WINDOW
 	@test -n "$(CLUSTER)" && test -n "$(TO)" || { echo "specify the cluster and the target release: make ask CLUSTER=fleet TO=4.3.1" >&2; exit 2; }
 	@$(AIRFLOW) include/spark_connect.sh python -m include.ask --cluster='$(CLUSTER)' --to='$(TO)' \
 	    $(if $(FROM),--from='$(FROM)') $(if $(DAY),--day='$(DAY)') $(if $(WINDOW),--window='$(WINDOW)')
 
-report: install  ## the upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, NAME, OUT
+report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, NAME, OUT
 	@test -n "$(LOGS)" && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
 	@$(AIRFLOW) client-telemetry report --to='$(TO)' --out='$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))' \
 	    $(if $(FROM),--from='$(FROM)') $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') \
@@ -49,7 +49,7 @@ report: install  ## the upgrade report from request logs alone: LOGS=<files or f
 
 review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, OWNERS, NAME, OUT
 	@test -n "$(FROM)" && test -n "$(TO)" && test -n "$(LOGS)$(CLUSTER)" || \
-	    { echo "say which upgrade: make review CLUSTER=fleet FROM=3.9.1 TO=4.0.0, or LOGS=<folder> in place of CLUSTER" >&2; exit 2; }
+	    { echo "specify the upgrade: make review CLUSTER=fleet FROM=3.9.1 TO=4.0.0, or LOGS=<folder> instead of CLUSTER" >&2; exit 2; }
 ifdef LOGS
 	@$(AIRFLOW) client-telemetry review --from='$(FROM)' --to='$(TO)' --publish='$(or $(OUT),var/published)' \
 	    $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') $(if $(NAME),--name='$(NAME)') $(LOGS)
@@ -61,10 +61,10 @@ endif
 e2e: install storage $(STAMPS)/s3_server $(if $(shell command -v mvn),$(STAMPS)/rest_catalog) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
 	@$(AIRFLOW) pytest -n 2 --dist loadfile -m end_to_end $(or $(ARGS),tests/end_to_end)
 
-requarantine: install  ## read the days with unreadable records again, when the cause is gone
+requarantine: install  ## reprocess days that have quarantined records
 	@$(AIRFLOW) include/spark_connect.sh python -m include.requarantine
 
-ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; ends with Ctrl-C
+ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; stop it with Ctrl-C
 	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run
 	@$(AIRFLOW) include/ui.sh
 
@@ -101,17 +101,17 @@ format: install  ## format the code
 	@$(BIN)/ruff check --fix $(SOURCES)
 	@$(BIN)/ruff format $(SOURCES)
 
-accuracy: install  ## hold the verdicts against what real clients did on real brokers
+accuracy: install  ## compare the verdicts with what real clients did on real brokers
 	@$(BIN)/python -m benchmarks.accuracy --write docs/accuracy.md
 	@$(BIN)/python -m benchmarks.identification --write docs/identification.md
 
-review-accuracy: install  ## hold reviews of recorded upgrades against what became of each application
+review-accuracy: install  ## compare reviews of recorded upgrades with what happened to each application
 	@$(BIN)/python -m benchmarks.review_accuracy --write docs/review-accuracy.md
 
-bench: install  ## measure against peers and write docs/performance.md; one of them: ARGS=decode
+bench: install  ## benchmark against peers and write docs/performance.md; a single benchmark: ARGS=decode
 	@$(AIRFLOW) python -m benchmarks.bench $(ARGS)
 
-fuzz: install  ## hold the fast decoder against the slow one on damaged pushes: ARGS="SECONDS SEED"
+fuzz: install  ## compare the fast decoder with the slow one on damaged pushes: ARGS="SECONDS SEED"
 	@$(BIN)/python -m benchmarks.fuzz $(ARGS)
 
 generated: install  ## write what is generated from the code: docs/tables.md, docs/libraries.md, include/releases.py, classes of the contract

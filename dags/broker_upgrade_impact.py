@@ -1,19 +1,19 @@
 """### Which clients does a broker upgrade break?
 
-Ask before you upgrade: this DAG holds every client that was seen on a cluster against the target release, and
-writes a report with a verdict, the evidence, the owner and the fix for each.
+Run this before you upgrade: the DAG checks every client that was seen on a cluster against the target release and
+writes a report with a verdict, the evidence, the owner and the fix for each client.
 
-**Trigger it** with the name of a `cluster` (as in the clusters file; the shipped sample has `fleet` and
-`telemetry_cluster`) and the exact release that you upgrade `to`. `from` is the release that the brokers run today;
-left empty, it is what the table `brokers` says of each. The evidence is that of the `window_days` days up to `day`
-(empty: the last day that was processed); a window that is too short misses weekly and monthly jobs.
+**Trigger it** with the name of a `cluster` (as in the clusters file; the bundled sample has `fleet` and
+`telemetry_cluster`) and the exact release to upgrade `to`. `from` is the release that the brokers run today;
+if empty, it is taken from the table `brokers`. The evidence covers the `window_days` days up to `day`
+(empty: the last processed day); a window that is too short misses weekly and monthly jobs.
 
-**The result** of the run (XCom `return_value` of *publish*, also over REST: `GET …/dagRuns/{run}/wait?interval=1`) names
-the report and counts the verdicts. Clients without sufficient evidence are listed, never counted as safe.
+**The result** of the run (XCom `return_value` of *publish*, also over REST: `GET …/dagRuns/{run}/wait?interval=1`) has
+the path of the report and the number of clients per verdict. Clients without sufficient evidence are listed, never counted as safe.
 
 **When it fails**, the log of the failed task ends with the reason and what to do: an unknown cluster, a release that
 does not exist, a day that was never processed (run `client_telemetry_daily` for it), a failed quality gate. Correct
-it and ask again. A question that is asked again in the same run replaces its report.
+it and trigger the DAG again. Repeating a question in the same run replaces its report.
 """
 
 from airflow.sdk import Param, dag
@@ -40,7 +40,7 @@ from include.spark_stage import QUESTION_ARGS, SparkStage
         "day": Param(None, **OPTIONAL_DAY, description="Last UTC day of the evidence"),
         "window_days": Param(7, type="integer", minimum=1, maximum=366, description="Days of evidence"),
         "planned_for": Param(None, **OPTIONAL_DAY, description="Day of the upgrade, for messages to owners"),
-        "asked_by": Param(None, type=["null", "string"], description="Whom owners answer to"),
+        "asked_by": Param(None, type=["null", "string"], description="Contact for owners' answers"),
     },
 )
 def broker_upgrade_impact():

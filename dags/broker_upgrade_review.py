@@ -1,20 +1,20 @@
 """### What did a broker upgrade do to each client?
 
-Ask during a rolling upgrade, and after it: this DAG holds what the brokers recorded of every client before the first broker
-changed against what they recorded since, and against what was predicted.
+Run this during a rolling upgrade and after it: the DAG compares what the brokers recorded about every client since the first
+broker changed with what they recorded before, and with what was predicted.
 
-**Trigger it** with the name of a `cluster` (as in the clusters file). `from` and `to` are the releases; left empty, the last
-change of release in the table `brokers` is reviewed. `day` is the last day that is looked at (empty: the last one that was
-processed): during a roll process the current day first (`client_telemetry_daily` with that day).
+**Trigger it** with the name of a `cluster` (as in the clusters file). `from` and `to` are the releases; if empty, the last
+release change in the table `brokers` is reviewed. `day` is the last day of the review (empty: the last processed day). During
+a roll, process the current day first (`client_telemetry_daily` with that day).
 
-It is compared with the newest report of the same pair of releases that was made from evidence before the first broker changed
-(`broker_upgrade_impact`); without one that question is asked first. The daily run starts a review by itself.
+The review is compared with the newest report for the same releases that was made from evidence before the first broker changed
+(`broker_upgrade_impact`); if there is none, that question is asked first. The daily run starts reviews automatically.
 
-**The result** of the run (XCom `return_value` of *review*, also over REST) names the page, counts the outcomes, and, while
-brokers still differ, says whether to go on: `decision` is go, stop or cannot_tell, `exit_code` 0, 3 or 4.
+**The result** of the run (XCom `return_value` of *review*, also over REST) has the path of the page, the number of clients per
+outcome and, while brokers run both releases, whether to continue: `decision` is go, stop or cannot_tell, `exit_code` 0, 3 or 4.
 
 **When it fails**, the log ends with the reason and what to do: an upgrade that the brokers did not go through (with what they
-did), a day that was never processed, a window without data, a failed quality gate. The same review made again replaces itself.
+did instead), a day that was never processed, a window without data, a failed quality gate. Repeating a review replaces it.
 """
 
 from airflow.sdk import Param, dag
@@ -25,7 +25,7 @@ from include.spark_stage import QUESTION_ARGS, SparkStage
 _RELEASE = {
     "type": ["null", "string"],
     "enum": [None, *RELEASES],
-    "values_display": {"null": "what the brokers did last"},
+    "values_display": {"null": "the brokers' last upgrade"},
 }
 
 
@@ -38,8 +38,8 @@ _RELEASE = {
         "cluster": Param(type="string", minLength=1, description="Name of a cluster in the clusters file"),
         "from": Param(None, **_RELEASE, description="Release before the upgrade"),
         "to": Param(None, **_RELEASE, description="Release after the upgrade"),
-        "day": Param(None, **OPTIONAL_DAY, description="Last UTC day that is looked at"),
-        "window_days": Param(2, type="integer", minimum=1, maximum=31, description="Days that are looked at"),
+        "day": Param(None, **OPTIONAL_DAY, description="Last UTC day of the review"),
+        "window_days": Param(2, type="integer", minimum=1, maximum=31, description="Days of evidence"),
     },
 )
 def broker_upgrade_review():

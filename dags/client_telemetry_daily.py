@@ -1,11 +1,11 @@
 """### Client telemetry of one day
 
-What the brokers dumped on a day becomes tables: who was connected, how (`client_connections`, `client_sessions`,
-`clients`), and what clients reported (`client_pushes`, `client_metrics`). **For each cluster**: *collect* (what arrived),
-*decode* (to rows), *sessionize*, *profile* (clients, owners), *publish* (the fleet page), *review* (of broker upgrades).
-**By hand**: trigger it with a `day` (UTC; empty: the last complete one) and `clusters` (empty: all). Any day can be run
-again, in any order; `again` reads those with unreadable records too. Objects up to three days late come with the next
-run. **When it fails** (other clusters go on), the log of *summary* says where, why and what to do; then clear the task."""
+Turns what the brokers dumped on a day into tables: which clients were connected, and how (`client_connections`,
+`client_sessions`, `clients`), and what they pushed (`client_pushes`, `client_metrics`). **For each cluster**: *collect* (new
+objects), *decode* (to rows), *sessionize*, *profile* (clients, owners), *publish* (the fleet page), *review* (broker upgrades).
+**By hand**: trigger it with a `day` (UTC; empty: the last complete day) and `clusters` (empty: all). Any day can be
+reprocessed, in any order; `again` also retries days with unreadable records. Objects up to three days late are picked up by the next
+run. **When it fails** (other clusters continue), the log of *summary* says where, why and what to do; then clear the task."""
 
 from datetime import UTC, datetime
 
@@ -26,9 +26,9 @@ from include.spark_stage import DEFAULT_ARGS, SparkStage
     default_args=DEFAULT_ARGS,
     user_defined_macros={"day_of": day_of},
     params={
-        "day": Param(None, **OPTIONAL_DAY, description="UTC day; empty: the last complete one"),
+        "day": Param(None, **OPTIONAL_DAY, description="UTC day; empty: the last complete day"),
         "clusters": Param([], **NAMES, description="Names in the clusters file; empty: all"),
-        "again": Param(None, enum=[None, "quarantined"], description="Read unreadable records again"),
+        "again": Param(None, enum=[None, "quarantined"], description="Retry unreadable records"),
     },
 )
 def client_telemetry_daily():

@@ -1,18 +1,18 @@
-"""### Upkeep of the lake
+"""### Maintenance of the lake
 
-Weekly, and by hand: rows past their retention go, small files of a partition become one, manifests are merged, snapshots
-and files that nobody names any more are removed, and so are branches of runs that died. What upgrade reports name is
-kept. Stages may run meanwhile.
+Weekly, and on demand: removes rows past their retention, compacts the small files of each partition, merges manifests, and removes
+snapshots and files that are no longer referenced, and branches of runs that died. Snapshots that upgrade reports refer to are
+kept. Stages may run at the same time.
 
-**Retention** is 90 days for what was received (pushes, points, events) and 13 months for what is derived from it
-(sessions, connections, clients); reports stay for ever. `retention_days` changes it, such as `{"client_metrics": 30}`; null is
-for ever.
+**Retention** is 90 days for received data (pushes, points, events) and 13 months for data derived from it
+(sessions, connections, clients); reports are kept forever. Change it with `retention_days`, such as `{"client_metrics": 30}`; null means
+forever.
 
-**To erase a client**, trigger it with `cluster` and `client_id` or `principal` or both. Its rows leave all tables and
-the snapshots that are kept, and published pages and reports that name it are removed: publish them again. The
-result of *erase* says what was erased, and which raw objects still hold the client: delete these too.
+**To erase a client**, trigger the DAG with `cluster` and `client_id` or `principal` or both. Its rows are removed from all tables and
+retained snapshots, and published pages and reports that name it are removed: publish them again. The
+result of *erase* lists what was erased, and which raw objects still contain the client: delete these too.
 
-**When it fails**, nothing is half done: run it again. The log of the task says why.
+**When it fails**, nothing is left half done: run it again. The log of the task says why it failed.
 """
 
 from datetime import UTC, datetime
@@ -30,8 +30,8 @@ from include.spark_stage import DEFAULT_ARGS, SparkStage
     tags=["client telemetry", "maintenance"],
     default_args=DEFAULT_ARGS,
     params={
-        "retention_days": Param({}, type="object", description="Table to days where it is not the default"),
-        "cluster": Param(None, type=["null", "string"], description="Cluster of a client to erase"),
+        "retention_days": Param({}, type="object", description="Days per table, if not the default"),
+        "cluster": Param(None, type=["null", "string"], description="Cluster of the client to erase"),
         "client_id": Param(None, type=["null", "string"], description="client.id to erase"),
         "principal": Param(None, type=["null", "string"], description="Principal to erase, `User:name`"),
     },

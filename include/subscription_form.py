@@ -11,7 +11,7 @@ _TEXT: dict[str, Any] = {"type": ["null", "string"]}
 
 FORM = {
     "cluster": Param(type="string", minLength=1, description="Name of a cluster in the clusters file"),
-    "action": Param("add", enum=["add", "alter", "delete"], description="What is to be done"),
+    "action": Param("add", enum=["add", "alter", "delete"], description="Change to check"),
     "name": Param(None, **_TEXT, description="Name of the subscription; empty: a generated one"),
     "metrics": Param(None, **_TEXT, description="Prefixes, separated by commas; * for all"),
     "interval_ms": Param(None, type=["null", "integer"], description="Push interval, 100 to 3600000"),
@@ -20,7 +20,7 @@ FORM = {
         None,
         type=["null", "array"],
         items={"type": "object"},
-        description="Several changes instead: objects with action, name, metrics, interval_ms, match",
+        description="Several changes at once: objects with action, name, metrics, interval_ms, match",
     ),
     "goal": Param(
         None,
@@ -29,14 +29,19 @@ FORM = {
         "commits, throttling, upgrade review, or a list of names) and owner, library, client_type, client_ids, interval_ms",
     ),
     "configured": Param(
-        None, **_TEXT, format="multiline", description="Output of --describe, where brokers do not report it"
+        None,
+        **_TEXT,
+        format="multiline",
+        description="Output of --describe, if the brokers do not report their subscriptions",
     ),
     "release": Param(
         None, type=["null", "string"], enum=[None, *RELEASES], description="Release that the brokers run"
     ),
     "day": Param(None, **OPTIONAL_DAY, description="Last UTC day of the evidence"),
     "window_days": Param(7, type="integer", minimum=1, maximum=366, description="Days of evidence"),
-    "telemetry_max_bytes": Param(1_048_576, type="integer", minimum=1, description="As the brokers have it"),
+    "telemetry_max_bytes": Param(
+        1_048_576, type="integer", minimum=1, description="telemetry.max.bytes of the brokers"
+    ),
 }
 
 _PLAIN = ("name", "metrics", "interval_ms", "match", "configured", "release", "day")

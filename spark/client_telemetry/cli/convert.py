@@ -24,10 +24,10 @@ def main(argv: list[str] | None = None) -> int:
     )
     parser.add_argument("format", choices=formats())
     parser.add_argument("files", nargs="+", metavar="FILE")
-    parser.add_argument("--cluster", required=True, help="Kafka's id of the cluster")
-    parser.add_argument("--raw", required=True, help="folder or URL for the dump")
+    parser.add_argument("--cluster", required=True, help="Kafka's cluster id")
+    parser.add_argument("--raw", required=True, help="output folder or URL of the dump")
     parser.add_argument("--release", help="release that the brokers run (request_log)")
-    parser.add_argument("--zone", help="of times without one (request_log); default: UTC")
+    parser.add_argument("--zone", help="time zone of timestamps without a zone (request_log); default: UTC")
     args = parser.parse_args(argv)
     optional = {name: value for name in ("release", "zone") if (value := getattr(args, name))}
     source = {"format": args.format, "files": args.files, **optional}

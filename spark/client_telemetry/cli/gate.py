@@ -32,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         type=_verdicts,
         default=("breaks",),
         metavar="VERDICT[,VERDICT]",
-        help=f"verdicts that stop the upgrade, of {', '.join(PRECEDENCE)}; default: breaks",
+        help=f"verdicts that stop the upgrade, out of {', '.join(PRECEDENCE)}; default: breaks",
     )
     args = parser.parse_args(argv)
     try:

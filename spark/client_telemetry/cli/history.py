@@ -110,7 +110,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument("--lake", required=True, help="folder or URL of the lake")
     arguments.add_argument("--cluster", help="cluster id; default: all")
     arguments.add_argument(
-        "--until", type=dt.date.fromisoformat, help="last day that counts; default: the last one"
+        "--until", type=dt.date.fromisoformat, help="last day to include; default: the last one"
     )
     arguments.add_argument("--state", choices=STATES, help="only families in this state")
     args = arguments.parse_args(argv)

@@ -241,16 +241,16 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--from",
         dest="from_release",
-        help="release the brokers run, or 1=3.9.1,2=4.0.1 by node id; default: what the logs prove",
+        help="release of the brokers, or by node id 1=3.9.1,2=4.0.1; default: the release that the logs prove",
     )
-    parser.add_argument("--out", type=Path, required=True, help="folder for everything that comes of it")
+    parser.add_argument("--out", type=Path, required=True, help="output folder")
     parser.add_argument(
-        "--zone", type=_zone, default=UTC, help="zone of the logs' times, where they name none"
+        "--zone", type=_zone, default=UTC, help="time zone of log timestamps without a zone; default: UTC"
     )
     parser.add_argument("--owners", help="file of owner rules")
     parser.add_argument("--knowledge", help="folder of your own products, libraries, issues and aliases")
     parser.add_argument(
         "--scram-users", help="file with the output of kafka-configs --describe --entity-type users"
     )
-    parser.add_argument("--name", help="what people call the cluster")
+    parser.add_argument("--name", help="display name of the cluster")
     return parser.parse_args(argv)

@@ -94,8 +94,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="client-telemetry show-record", description="Prints a record of a raw dump."
     )
-    parser.add_argument("--raw", required=True, help="folder or URL that holds v1/")
-    parser.add_argument("object", help="key of the object, from v1/ on")
+    parser.add_argument("--raw", required=True, help="folder or URL that contains v1/")
+    parser.add_argument("object", help="key of the object, starting at v1/")
     parser.add_argument("sequence", help="number of the record, or `all`")
     args = parser.parse_args(argv)
     url = args.raw if "://" in args.raw else Path(args.raw).absolute().as_uri()

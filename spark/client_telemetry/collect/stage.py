@@ -213,22 +213,22 @@ def _derive_days(stage: Stage, decode_days: list[dt.date]) -> list[dt.date]:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("collect", __doc__)
-    arguments.add_argument("--raw", required=True, help="raw location: the folder or URL that holds `v1/`")
+    arguments.add_argument("--raw", required=True, help="raw location: folder or URL that contains `v1/`")
     arguments.add_argument("--day", required=True, type=day, help="the day, UTC")
     arguments.add_argument(
-        "--late-days", type=int, default=3, help="how many days back late objects are repaired"
+        "--late-days", type=int, default=3, help="how many days back late objects are picked up"
     )
     arguments.add_argument(
         "--too-late-days",
         type=int,
         default=14,
-        help="how many days before these are looked at for objects that came too late",
+        help="how many days before these are checked for objects that arrived too late",
     )
     arguments.add_argument(
-        "--again", choices=("quarantined",), help="also decode the days that have undecodable records"
+        "--again", choices=("quarantined",), help="also decode days with undecodable records again"
     )
     arguments.add_argument(
         "--source",
-        help="JSON: format and files, maybe release and zone, of what the raw location is made from (sources/conversion.py)",
+        help="JSON with format and files, and optionally release and zone, of the source of the raw location (sources/conversion.py)",
     )
     return run(arguments, Collect(), argv)

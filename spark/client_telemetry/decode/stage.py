@@ -176,7 +176,7 @@ def _list(days_: list[Any]) -> str:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("decode", __doc__)
-    arguments.add_argument("--raw", required=True, help="raw location: the folder or URL that holds `v1/`")
+    arguments.add_argument("--raw", required=True, help="raw location: folder or URL that contains `v1/`")
     arguments.add_argument("--days", required=True, type=days, help="days to decode, UTC")
     return run(
         arguments, decode, argv, lambda args: None if args.days else "decode: no day to decode, nothing to do"

@@ -164,9 +164,11 @@ def _days(stage: Stage) -> list[dt.date]:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("impact", __doc__)
-    arguments.add_argument("--report-id", required=True, help="names the report; the same id replaces it")
     arguments.add_argument(
-        "--from", dest="from_release", help="release that brokers run; default: what they declare"
+        "--report-id", required=True, help="id of the report; an existing report with this id is replaced"
+    )
+    arguments.add_argument(
+        "--from", dest="from_release", help="release of the brokers; default: what they report"
     )
     arguments.add_argument("--to", dest="to_release", required=True, help="exact release to upgrade to")
     arguments.add_argument(
@@ -175,10 +177,10 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--window", type=int, default=7, help="days of evidence")
     arguments.add_argument(
         "--scram-users",
-        help="file or URL with the output of kafka-configs --describe --entity-type users: who has SCRAM credentials; "
+        help="file or URL with the output of kafka-configs --describe --entity-type users, the users with SCRAM credentials; "
         "default: what the brokers report",
     )
     arguments.add_argument(
-        "--knowledge", help="folder of the user's own knowledge; default: the shipped alone"
+        "--knowledge", help="folder with your own knowledge; default: only the built-in knowledge base"
     )
     return run(arguments, impact, argv)

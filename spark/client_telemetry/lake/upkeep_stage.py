@@ -73,14 +73,12 @@ def _nothing_to_do(args: argparse.Namespace) -> str | None:
 def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser("lake_maintenance", __doc__, of_a_cluster=False)
     arguments.add_argument(
-        "--retention-days", type=json.loads, default={}, help="JSON: table to days, null = for ever"
+        "--retention-days", type=json.loads, default={}, help="JSON: days per table, null = forever"
     )
     arguments.add_argument("--erase", action="store_true", help="erase a client instead")
     arguments.add_argument("--cluster", help="Kafka's cluster id of the client to erase")
     arguments.add_argument("--client-id")
     arguments.add_argument("--principal")
-    arguments.add_argument(
-        "--publish", help="where pages and reports are, if they are to forget the client too"
-    )
+    arguments.add_argument("--publish", help="location of pages and reports, to erase the client there too")
     arguments.add_argument("--cluster-name", help=argparse.SUPPRESS)
     return run(arguments, lake_maintenance, argv, _nothing_to_do)

@@ -80,9 +80,9 @@ def parser(stage: str, documentation: str | None, of_a_cluster: bool = True) -> 
     arguments = _Parser(prog=stage, description=(documentation or "").partition("\n")[0])
     if of_a_cluster:
         arguments.add_argument("--cluster", required=True, help="Kafka's cluster id")
-    arguments.add_argument("--run-id", default="manual", help="names the run in tables and branches")
-    arguments.add_argument("--lake", required=True, help="where the tables are: a folder or file:// URL")
-    arguments.add_argument("--result", help="where to write what happened, as JSON")
+    arguments.add_argument("--run-id", default="manual", help="id of the run in tables and branches")
+    arguments.add_argument("--lake", required=True, help="location of the tables: a folder or file:// URL")
+    arguments.add_argument("--result", help="where to write the result, as JSON")
     return arguments
 
 

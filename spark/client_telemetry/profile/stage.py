@@ -47,10 +47,10 @@ def profile(stage: Stage) -> Outcome:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("profile", __doc__)
-    arguments.add_argument("--days", required=True, type=days, help="days to derive, UTC")
-    arguments.add_argument("--owners", help="file or URL of the owner rules; default: nobody owns anything")
+    arguments.add_argument("--days", required=True, type=days, help="days to process, UTC")
+    arguments.add_argument("--owners", help="file or URL of the owner rules; default: no owners")
     arguments.add_argument(
-        "--knowledge", help="folder of the user's own knowledge; default: the shipped alone"
+        "--knowledge", help="folder with your own knowledge; default: only the built-in knowledge base"
     )
     return run(
         arguments,

@@ -160,8 +160,10 @@ def _latest_results(stage: Stage, day: dt.date) -> list[dict[str, Any]]:
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("publish_fleet", __doc__)
     arguments.add_argument("--days", required=True, type=days, help="days to publish, UTC")
-    arguments.add_argument("--publish", required=True, help="folder or file:// URL that gets fleet/...")
-    arguments.add_argument("--cluster-name", help="what people call the cluster")
+    arguments.add_argument(
+        "--publish", required=True, help="folder or file:// URL in which fleet/... is written"
+    )
+    arguments.add_argument("--cluster-name", help="display name of the cluster")
     return run(
         arguments,
         publish_fleet,

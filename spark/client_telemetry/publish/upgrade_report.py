@@ -79,9 +79,11 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser("publish", __doc__)
     arguments.add_argument("--report-id", required=True, help="the report that impact wrote")
     arguments.add_argument(
-        "--publish", required=True, help="folder or file:// URL that gets upgrade_impact/..."
+        "--publish", required=True, help="folder or file:// URL in which upgrade_impact/... is written"
     )
-    arguments.add_argument("--cluster-name", help="what people call the cluster")
-    arguments.add_argument("--asked-by", help="whom owners answer to: a team, mail address or channel")
-    arguments.add_argument("--planned-for", type=day, help="day on which the brokers are to change")
+    arguments.add_argument("--cluster-name", help="display name of the cluster")
+    arguments.add_argument(
+        "--asked-by", help="contact for owners' answers: a team, e-mail address or channel"
+    )
+    arguments.add_argument("--planned-for", type=day, help="planned day of the upgrade")
     return run(arguments, publish, argv, needs_spark=False)

@@ -57,7 +57,7 @@ def sessionize(stage: Stage) -> Outcome:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("sessionize", __doc__)
-    arguments.add_argument("--days", required=True, type=days, help="days to derive, UTC")
+    arguments.add_argument("--days", required=True, type=days, help="days to process, UTC")
     return run(
         arguments,
         sessionize,

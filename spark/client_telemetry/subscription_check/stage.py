@@ -222,28 +222,30 @@ def _days(stage: Stage) -> list[dt.date]:
 
 def main(argv: list[str] | None = None) -> int:
     arguments = parser("subscription_check", __doc__.splitlines()[0])
-    arguments.add_argument("--report-id", required=True, help="names the report; the same id replaces it")
     arguments.add_argument(
-        "--publish", required=True, help="folder or file:// URL that gets subscription_check/..."
+        "--report-id", required=True, help="id of the report; an existing report with this id is replaced"
     )
-    arguments.add_argument("--cluster-name", help="what people call the cluster")
     arguments.add_argument(
-        "--goal", help="what is to be known, as JSON: the smallest subscription is proposed"
+        "--publish", required=True, help="folder or file:// URL in which subscription_check/... is written"
     )
-    arguments.add_argument("--changes", help="JSON list of changes; for several at once")
-    arguments.add_argument("--action", choices=ACTIONS, help="of one change")
-    arguments.add_argument("--name", help="of the subscription; none: a generated one")
-    arguments.add_argument("--metrics", help="prefixes, separated by commas; * for all")
+    arguments.add_argument("--cluster-name", help="display name of the cluster")
+    arguments.add_argument(
+        "--goal", help="what you want to know, as JSON: the smallest subscription for it is proposed"
+    )
+    arguments.add_argument("--changes", help="JSON list of changes, to check several at once")
+    arguments.add_argument("--action", choices=ACTIONS, help="type of the change")
+    arguments.add_argument("--name", help="name of the subscription; default: a generated one")
+    arguments.add_argument("--metrics", help="metric prefixes, separated by commas; * for all")
     arguments.add_argument("--interval-ms", help="push interval")
     arguments.add_argument("--match", help="selectors, key=regex, separated by commas")
-    arguments.add_argument("--configured", help="what is configured; default: what the brokers reported")
-    arguments.add_argument("--release", help="release that the brokers run; default: what they reported")
+    arguments.add_argument("--configured", help="current configuration; default: what the brokers reported")
+    arguments.add_argument("--release", help="release of the brokers; default: what they reported")
     arguments.add_argument(
         "--day", type=day, help="last day of evidence, UTC; default: the last processed one"
     )
     arguments.add_argument("--window", type=int, default=7, help="days of evidence")
     arguments.add_argument(
-        "--telemetry-max-bytes", type=int, default=MAX_BYTES, help="as the brokers have it"
+        "--telemetry-max-bytes", type=int, default=MAX_BYTES, help="telemetry.max.bytes of the brokers"
     )
-    arguments.add_argument("--bootstrap-server", default="BROKER:9092", help="for the commands")
+    arguments.add_argument("--bootstrap-server", default="BROKER:9092", help="address to use in the commands")
     return run(arguments, subscription_check, argv)

@@ -34,7 +34,7 @@ ANSWER_COLUMNS = ("subscriptions", "push_interval_ms", "requested_metrics", "sub
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="client-telemetry subscription-check",
-        description="What each client instance gets from the configured KIP-714 subscriptions.",
+        description="Shows what each client instance gets from the configured KIP-714 subscriptions.",
     )
     add_arguments(parser)
     return run(parser.parse_args(arguments))
@@ -43,7 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--configured", required=True, type=Path, metavar="FILE", help="subscriptions, .json")
     parser.add_argument("--clients", required=True, type=Path, metavar="FILE", help="client instances, .csv")
-    parser.add_argument("--broker", required=True, metavar="V", help="release that the brokers run")
+    parser.add_argument("--broker", required=True, metavar="V", help="release of the brokers")
     parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="answers, .csv")
 
 
