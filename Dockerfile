@@ -1,17 +1,46 @@
-# Airflow, Spark and the jobs in one image: what `make install` builds, as root-less services use it.
-# docker build -t client-telemetry . && docker run --rm client-telemetry make run
-FROM python:3.11-slim-bookworm
-
+# Two images. `airflow`: the DAGs, their pages and Spark's drivers. `executor`: a worker, or the master, of Spark's standalone
+# cluster. docs/deployment.md tells how they are run.
+#     docker build --target airflow -t client-telemetry .
+#     docker build --target executor -t client-telemetry-executor .
+FROM python:3.11-slim-bookworm AS build
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends git make openjdk-17-jre-headless procps \
+    && apt-get install -y --no-install-recommends make openjdk-17-jre-headless procps \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --create-home client-telemetry
-
 WORKDIR /opt/client-telemetry
-COPY --chown=client-telemetry . .
 RUN chown client-telemetry .
+COPY --chown=client-telemetry . .
 USER client-telemetry
-RUN make install
+# Machine code for any processor: an image runs on others than the one that built it.
+ENV NUMBA_CPU_NAME=generic
+RUN make install storage
 
+FROM build AS pack
+RUN make executors
+
+FROM python:3.11-slim-bookworm AS executor
+RUN apt-get update \
+    && apt-get install -y --no-install-recommends openjdk-17-jre-headless procps \
+    && rm -rf /var/lib/apt/lists/* \
+    && useradd --create-home client-telemetry \
+    && install -d -o client-telemetry /work
+# Of root, and so read-only for the user that runs it.
+COPY --from=pack --chown=root /opt/client-telemetry/var/executors /opt/client-telemetry
+USER client-telemetry
+WORKDIR /work
+# What executors of running applications leave behind.
+VOLUME /work
+ENV SPARK_WORKER_DIR=/work SPARK_LOCAL_DIRS=/work/tmp
+EXPOSE 7077 8081
+ENTRYPOINT ["/opt/client-telemetry/spark.sh"]
+CMD ["worker", "spark://spark-master:7077"]
+
+FROM build AS airflow
+USER root
+RUN install -d -o client-telemetry /state
+USER client-telemetry
+# Airflow's database and logs, the clusters file, and tables and pages where they are not in an object store.
+VOLUME /state
+ENV STATE=/state
 EXPOSE 8080
-CMD ["make", "ui"]
+CMD ["include/container.sh"]

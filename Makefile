@@ -14,11 +14,11 @@ BIN := .venv/bin
 AIRFLOW := include/airflow.sh
 STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
-SHELL_SCRIPTS := .ci/run $(wildcard include/*.sh)
+SHELL_SCRIPTS := .ci/run $(wildcard include/*.sh spark/executors/*.sh)
 MARKDOWN := $(wildcard *.md) $(shell find benchmarks broker-plugin docs include spark tests -name '*.md' -not -path '*/target/*')
 
 .DEFAULT_GOAL := help
-.PHONY: help install run report review review-accuracy owners history requarantine test e2e ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy bench knowledge clean fuzz ask docs storage
+.PHONY: help install executors run report review review-accuracy owners history requarantine test e2e ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy bench knowledge clean fuzz ask docs storage
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -58,8 +58,15 @@ else
 endif
 
 # Brokers need no browser.
-e2e: install storage $(STAMPS)/s3_server $(if $(shell command -v mvn),$(STAMPS)/rest_catalog) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
+e2e: install storage executors $(STAMPS)/s3_server $(if $(shell command -v mvn),$(STAMPS)/rest_catalog) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
 	@$(AIRFLOW) pytest -n 2 --dist loadfile -m end_to_end $(or $(ARGS),tests/end_to_end)
+
+executors: $(STAMPS)/executors  ## pack what Spark's workers need into var/executors (docs/deployment.md)
+
+# Everything that a wheel is made of.
+$(STAMPS)/executors: $(shell find spark -type f -not -path '*/__pycache__/*') pyproject.toml requirements.txt | install
+	@spark/executors/pack.sh $(CURDIR)/var/executors
+	@touch $@
 
 requarantine: install  ## reprocess days that have quarantined records
 	@$(AIRFLOW) include/spark_connect.sh python -m include.requarantine

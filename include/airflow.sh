@@ -12,7 +12,15 @@ export PATH="$checkout/.venv/bin:$PATH"
 export PYTHONPATH="$checkout${PYTHONPATH:+:$PYTHONPATH}"
 export PYSPARK_PYTHON=${PYSPARK_PYTHON:-$checkout/.venv/bin/python}
 export PYSPARK_DRIVER_PYTHON=${PYSPARK_DRIVER_PYTHON:-$PYSPARK_PYTHON}
-# spark-defaults.conf, written by the Makefile: where the jars of the table format are.
+# Where Spark's settings are: those of one machine, written by the Makefile, or those of a cluster.
+if [ -n "${SPARK_MASTER:-}" ] && [ -z "${SPARK_CONF_DIR:-}" ]; then
+    export SPARK_CONF_DIR=$checkout/var/spark/cluster
+    mkdir -p "$SPARK_CONF_DIR"
+    sed -e "s|@CHECKOUT@|$checkout|" -e "s|@EXECUTOR_HOME@|${EXECUTOR_HOME:-/opt/client-telemetry}|" \
+        "$checkout/spark/conf/cluster.conf.in" >"$SPARK_CONF_DIR/spark-defaults.conf.$$"
+    mv "$SPARK_CONF_DIR/spark-defaults.conf.$$" "$SPARK_CONF_DIR/spark-defaults.conf"
+    cp "$checkout/spark/conf/log4j2.properties" "$SPARK_CONF_DIR/"
+fi
 export SPARK_CONF_DIR=${SPARK_CONF_DIR:-$checkout/var/spark}
 
 export AIRFLOW_HOME=${AIRFLOW_HOME:-$checkout/var/airflow}
@@ -28,7 +36,7 @@ export AIRFLOW__API__HOST=${AIRFLOW__API__HOST:-127.0.0.1}
 export AIRFLOW__API__PORT=${AIRFLOW__API__PORT:-$port}
 export AIRFLOW__API__BASE_URL=${AIRFLOW__API__BASE_URL:-http://127.0.0.1:$port}
 # JSON, because the URI spark://local[2] is quietly read as YARN.
-spark='{"conn_type": "spark", "host": "local[2]"}'
+spark='{"conn_type": "spark", "host": "'${SPARK_MASTER:-local[2]}'"}'
 export AIRFLOW_CONN_SPARK_DEFAULT=${AIRFLOW_CONN_SPARK_DEFAULT:-$spark}
 
 exec "$@"

@@ -26,6 +26,7 @@ from client_telemetry.lake.catalog import (
 from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline import quality
+from client_telemetry.pipeline.cluster_check import UnusableCluster, check_executors, check_master
 from client_telemetry.raw.file_system import UnusableLocation, file_system, without_userinfo
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
@@ -109,6 +110,7 @@ def spark_session(stage: str, lake: str) -> SparkSession:
     elif is_remote():
         session = SparkSession.builder.getOrCreate()
     else:
+        check_master()
         builder = SparkSession.builder.appName(f"client-telemetry {stage}")
         for name, value in spark_settings_at_start().items():
             builder = builder.config(name, value)
@@ -117,6 +119,7 @@ def spark_session(stage: str, lake: str) -> SparkSession:
         for name, value in settings.items():
             session.conf.set(name, value)
     session.conf.set("spark.sql.session.timeZone", "UTC")
+    check_executors(session)
     return session
 
 
@@ -231,6 +234,14 @@ def run(
         return _finish(stage, args, BAD_ARGUMENTS, Outcome(f"{stage}: {error}"), [])
     except quality.GateFailed as error:
         return _finish(stage, args, GATE_FAILED, Outcome(str(error)), [])
+    except UnusableCluster as error:
+        return _finish(
+            stage,
+            args,
+            FAILED,
+            Outcome(f"{stage}: {error}. Nothing was written; mend it and run the stage again"),
+            [],
+        )
     except Exception as error:
         traceback.print_exc()
         _finish(

@@ -9,6 +9,7 @@ Spark puts its own archives before the installed packages, and has each task for
 task. So pyspark is imported from where it is installed, if it is.
 """
 
+import platform
 import sys
 from collections.abc import Callable
 from importlib.machinery import PathFinder
@@ -20,9 +21,14 @@ if all(PathFinder.find_spec(name, _FOLDERS) for name in ("pyspark", "py4j")):
     for archive in [entry for entry in sys.path_importer_cache if Path(entry).is_file()]:
         del sys.path_importer_cache[archive]
 
-from pyspark.daemon import manager  # noqa: E402
+try:
+    from pyspark.daemon import manager
 
-from client_telemetry.decode.worker import leave_imports_alone  # noqa: E402
+    from client_telemetry.decode.worker import leave_imports_alone
+except ImportError as error:
+    # Spark's driver gets to see this, and cluster_check.py looks for it.
+    python = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    sys.exit(f"client-telemetry executor: Python {python} of {platform.node()} cannot import {error.name}")
 
 leave_imports_alone()
 

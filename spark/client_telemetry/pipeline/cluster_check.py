@@ -1,0 +1,131 @@
+"""Whether a Spark cluster can run a stage, asked before it begins: one line names what is missing, and on which machine.
+
+On one machine (`local[...]`) there is nothing to ask.
+"""
+
+import hashlib
+import re
+import socket
+import sys
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+import pyarrow as pa
+from pyspark import SparkConf, SparkContext
+from pyspark.sql import SparkSession
+
+ICEBERG_CLASS = "org.apache.iceberg.spark.source.SparkTable"
+CANNOT_IMPORT = "client-telemetry executor"
+"""With which worker_daemon.py begins to say why it cannot start."""
+_SECONDS = 10
+_PACK = "pack them with spark/executors/pack.sh and copy that folder to every worker (docs/deployment.md)"
+_OTHER_VERSION = (
+    f"the executors have another version of the package client_telemetry than the driver: {_PACK}"
+)
+
+
+class UnusableCluster(Exception):
+    """Spark's master or an executor lacks something; the message is one line."""
+
+
+def check_master() -> None:
+    """Raises UnusableCluster if the master of this process's settings does not answer."""
+    SparkContext._ensure_initialized()
+    ask_master(SparkConf().get("spark.master", "") or "")
+
+
+def ask_master(master: str) -> None:
+    """Raises UnusableCluster if Spark's standalone master does not answer: Spark itself tries for a minute and then
+    speaks of a stopped context. Several masters are one with spares."""
+    if not master.startswith("spark://"):
+        return
+    reasons = []
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), timeout=_SECONDS).close()
+            return
+        except (OSError, ValueError) as error:
+            reasons.append(str(error))
+    raise UnusableCluster(f"no Spark master answers at {master} ({'; '.join(sorted(set(reasons)))})")
+
+
+def check_executors(session: SparkSession) -> None:
+    """Raises UnusableCluster if an executor has no Iceberg jar, another Python, or no or another package than the driver."""
+    if not is_cluster(session.conf.get("spark.master", "") or ""):
+        return
+    tasks = max(8, 2 * int(session.conf.get("spark.cores.max", "4") or 4))
+    has_jar = f"try_reflect('java.lang.Class', 'forName', '{ICEBERG_CLASS}') is not null as has_jar"
+    try:
+        rows = (
+            session.range(0, tasks, 1, tasks)
+            .selectExpr("id", has_jar)
+            .mapInArrow(_executor, "host string, python string, package string, has_jar boolean")
+            .collect()
+        )
+    except Exception as error:
+        reason = import_failure(str(error))
+        if reason is None:
+            raise
+        raise UnusableCluster(reason) from error
+    for host, python, package, has_jar in sorted({tuple(row) for row in rows}):
+        if not has_jar:
+            raise UnusableCluster(
+                f"executor {host} has no {ICEBERG_CLASS}: the jars of Iceberg have to be on spark.executor.extraClassPath; {_PACK}"
+            )
+        if python != _python():
+            raise UnusableCluster(
+                f"executor {host} runs Python {python}, the driver {_python()}: both need the same minor version"
+            )
+        if package != package_digest():
+            raise UnusableCluster(f"{_OTHER_VERSION} (executor {host})")
+
+
+def is_cluster(master: str) -> bool:
+    return bool(master) and not re.fullmatch(r"local(\[.*\])?", master)
+
+
+def import_failure(error: str) -> str | None:
+    """One line for an error of Spark that came of Python on an executor that did not start; None for another error."""
+    if found := re.search(rf"{CANNOT_IMPORT}: (Python (\S+) of (\S+) cannot import (\S+))", error):
+        what, version = found[1], found[2]
+        if version != _python():
+            return f"executor {found[3]} runs Python {version}, the driver {_python()}: both need the same minor version"
+        return f"{what}: {_PACK}"
+    if "No module named 'client_telemetry." in error:
+        return _OTHER_VERSION
+    if found := re.search(r"No module named '?(client_telemetry|pyspark|py4j)\b", error):
+        return f"the executors' Python has no package {found[1]}: {_PACK}"
+    if found := re.search(r"different version: (\d+\.\d+)", error):
+        return f"an executor runs Python {found[1]}, the driver {_python()}: both need the same minor version"
+    if found := re.search(r'Cannot run program "([^"]+)"', error):
+        return f"an executor has no program {found[1]}: {_PACK}"
+    return None
+
+
+def _executor(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        n = len(batch)
+        yield pa.record_batch(
+            {
+                "host": [socket.gethostname()] * n,
+                "python": [_python()] * n,
+                "package": [package_digest()] * n,
+                "has_jar": batch.column("has_jar"),
+            }
+        )
+
+
+def _python() -> str:
+    return f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+@cache
+def package_digest() -> str:
+    """Of all code and data of the installed package: rows of another version would differ and nobody would know why."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for path in sorted(path for path in package.rglob("*") if path.suffix in (".py", ".csv")):
+        digest.update(path.relative_to(package).as_posix().encode() + b"\0" + path.read_bytes())
+    return digest.hexdigest()[:16]

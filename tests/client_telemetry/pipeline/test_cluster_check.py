@@ -1,0 +1,76 @@
+"""What Spark says of an executor that cannot run Python becomes one line; `make e2e` has the same on a real cluster."""
+
+import socket
+import sys
+
+import pytest
+from client_telemetry.pipeline import cluster_check
+
+HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (
+            "Error while finding module specification for 'client_telemetry.pipeline.worker_daemon' "
+            "(ModuleNotFoundError: No module named 'client_telemetry')",
+            "the executors' Python has no package client_telemetry",
+        ),
+        (
+            "ModuleNotFoundError: No module named 'client_telemetry.new_module'",
+            "the executors have another version of the package",
+        ),
+        (
+            "client-telemetry executor: Python 3.9 of node7 cannot import numpy",
+            "executor node7 runs Python 3.9",
+        ),
+        (
+            f"client-telemetry executor: Python {HERE} of node7 cannot import numba",
+            f"Python {HERE} of node7 cannot import numba",
+        ),
+        (
+            "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver",
+            "Python 3.9",
+        ),
+        ('java.io.IOException: Cannot run program "/opt/x/python": error=2', "no program /opt/x/python"),
+    ],
+)
+def test_one_line_for_what_an_executor_lacks(error, line):
+    message = cluster_check.import_failure(f"Job aborted ...\n{error}\n\tat org.apache.spark")
+    assert message is not None and line in message and "\n" not in message
+
+
+def test_another_error_is_left_alone():
+    assert cluster_check.import_failure("java.lang.OutOfMemoryError") is None
+
+
+@pytest.mark.parametrize(
+    ("master", "expected"),
+    [
+        ("local", False),
+        ("local[2]", False),
+        ("local[*, 4]", False),
+        ("", False),
+        ("spark://a:7077", True),
+        ("k8s://https://a", True),
+        ("local-cluster[2,1,1024]", True),
+    ],
+)
+def test_what_is_a_cluster(master, expected):
+    assert cluster_check.is_cluster(master) is expected
+
+
+def test_a_master_that_does_not_listen():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        master = f"spark://127.0.0.1:{free.getsockname()[1]}"
+    with pytest.raises(
+        cluster_check.UnusableCluster, match=r"no Spark master answers at spark://127\.0\.0\.1"
+    ):
+        cluster_check.ask_master(master)
+    cluster_check.ask_master("local[2]")
+
+
+def test_executors_of_one_machine_are_not_asked(spark):
+    cluster_check.check_executors(spark)
