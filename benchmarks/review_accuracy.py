@@ -18,12 +18,14 @@ from json import loads
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import zstandard
 from client_telemetry.raw.raw_dump_v1_pb2 import ConnectionEvent
 from client_telemetry.review import table_evidence
 from client_telemetry.review.activity import Evidence
+from client_telemetry.review.in_parts import review
 from client_telemetry.review.log_evidence import from_logs
-from client_telemetry.review.model import Review, review
+from client_telemetry.review.model import Review
 from client_telemetry.review.rule_records import COUNTS, RuleRecord, totals
 from client_telemetry.review.tracks import tracks
 from client_telemetry.sources.log_files import find_logs
@@ -173,7 +175,9 @@ def dump_evidence(root: Path) -> Evidence:
         *("requests", "rejected", "first", "last"),
     )
     uses = [{**dict(zip(names, (*key, *row), strict=True)), "groups": []} for key, row in rows.items()]
-    return table_evidence.evidence(FLEET.name, uses, [], [], list(_brokers(root)), SLOT)
+    return table_evidence.evidence(
+        FLEET.name, pa.Table.from_pylist(uses), [], None, list(_brokers(root)), SLOT
+    )
 
 
 def _events(path: Path) -> Iterator[ConnectionEvent]:

@@ -20,9 +20,10 @@ from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.review import decision
+from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.log_evidence import NoRequests, from_logs
 from client_telemetry.review.metric_review import metric_review
-from client_telemetry.review.model import WindowWithoutData, review
+from client_telemetry.review.model import WindowWithoutData
 from client_telemetry.review.owners import with_owners
 from client_telemetry.review.phases import NoSuchUpgrade
 from client_telemetry.sources.log_files import NoLogs, find_logs
@@ -38,12 +39,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         logs = find_logs(args.logs)
         _say(f"{len(logs)} files, {sum(log.bytes for log in logs) / 1e6:.1f} MB")
         evidence = from_logs(logs, args.zone, _say)
-        found = with_owners(review(evidence, source, target), rules)
+        common = setting(evidence, source, target)
+        made, tracks = part(evidence.activities, common)
+        assembled_review, comparisons, curves = assembled([made], evidence, common)
+        found = with_owners(assembled_review, rules)
     except (NoLogs, NoRequests, NoSuchUpgrade, UnusableRelease, WindowWithoutData, BadOwnerRule) as error:
         return _refuse(str(error))
     except OSError as error:
         return _refuse(f"{error.filename}: {error.strerror}")
-    decisions = decision.decisions(found, evidence)
+    decisions = decision.decisions(found)
     name = args.name or found.cluster_id or "unknown"
     began = datetime.fromtimestamp(found.upgrade.began, UTC)
     report = ReviewReport(
@@ -53,7 +57,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         datetime.now(UTC),
         decisions,
         "made now, from the requests before the first broker changed",
-        metrics=metric_review(found, evidence),
+        metrics=metric_review(found, common, comparisons, curves, lambda clients: tracks),
     )
     folder = publish(report, args.publish)
     if found.upgrade.is_mixed:

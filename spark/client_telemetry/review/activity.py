@@ -137,3 +137,12 @@ class Evidence:
     slot_seconds: float
     has_failed_logins: bool = True
     has_refusals: bool = True
+    data_from: float | None = None
+    """When the first activity begins, where the activities are elsewhere."""
+
+    @property
+    def first(self) -> float | None:
+        """When records of clients begin; None = there are none."""
+        if self.data_from is not None:
+            return self.data_from
+        return min((each.since for each in self.activities), default=None)

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from client_telemetry.review import functions, outcome, prediction
-from client_telemetry.review.activity import Evidence
+from client_telemetry.review import outcome, prediction
 from client_telemetry.review.model import Review, ReviewedClient
 from client_telemetry.review.phases import SETTLING_SECONDS
 
@@ -22,14 +21,14 @@ class Decision(NamedTuple):
     tested: int
 
 
-def decisions(review: Review, evidence: Evidence) -> tuple[Decision, ...]:
+def decisions(review: Review) -> tuple[Decision, ...]:
     """One for each broker that runs the target, in order of its start."""
     upgrade = review.upgrade
-    answered = _answered(evidence, upgrade.new)
+    answered = review.answered
     found = []
     for broker, started in sorted(upgrade.upgraded.items(), key=lambda item: item[1]):
         up_for = upgrade.ended - started
-        tested = {(c.client_id, c.principal) for c in review.clients} & answered.get(broker, set())
+        tested = {(c.client_id, c.principal) for c in review.clients} & answered.get(broker, frozenset())
         failing = [client for client in review.clients if _stops(client, started)]
         watched = tuple((client.client_id, client.principal) for client in failing)
         if failing:
@@ -62,17 +61,6 @@ def _stops(client: ReviewedClient, started: float) -> bool:
     ):
         return False
     return last.since is None or last.since >= started - SETTLING_SECONDS
-
-
-def _answered(evidence: Evidence, new: frozenset[str]) -> dict[int, set[tuple[str | None, str]]]:
-    found: dict[int, set[tuple[str | None, str]]] = {}
-    for activity in evidence.activities:
-        if activity.incarnation in new and any(
-            use.answered and key not in functions.PLUMBING for (key, _), use in activity.uses.items()
-        ):
-            client = activity.client
-            found.setdefault(activity.broker_id, set()).add((client.client_id, client.principal))
-    return found
 
 
 __all__ = ["CANNOT_TELL", "EXIT_CODES", "GO", "STOP", "Decision", "decisions", "overall"]

@@ -13,7 +13,6 @@ import numpy as np
 
 from client_telemetry.compatibility import apis
 from client_telemetry.review import samples as samples_of
-from client_telemetry.review.activity import Evidence
 from client_telemetry.review.client_metrics import (
     BY_NAME,
     COUNT,
@@ -38,10 +37,9 @@ from client_telemetry.review.comparison import (
     compare,
     is_large,
 )
-from client_telemetry.review.phases import Upgrade
 from client_telemetry.review.samples import Sample, Values
 from client_telemetry.review.tracks import Track
-from client_telemetry.review.windows import Windows, windows
+from client_telemetry.review.windows import Windows
 
 LEAST_REQUESTS = 60
 """In the busier window: of fewer, a third less is chance."""
@@ -103,23 +101,6 @@ class Compare(NamedTuple):
     instances: int
 
 
-def of_review(
-    evidence: Evidence,
-    upgrade: Upgrade,
-    found_tracks: Sequence[Track],
-    pushed: Sequence[Series] = (),
-    owner: Callable[[str | None, str], str | None] = lambda client_id, principal: None,
-) -> list[MetricChange]:
-    """All comparisons of an upgrade; none where the time before or after is too short. `pushed`: of instances. `owner`: of a
-    client id and principal."""
-    if not evidence.activities:
-        return []
-    times = windows(upgrade, min(each.since for each in evidence.activities))
-    if times is None:
-        return []
-    return changes(found_tracks, pushed, times, evidence.slot_seconds, owner)
-
-
 def changes(
     found_tracks: Sequence[Track],
     pushed: Sequence[Series],
@@ -127,8 +108,19 @@ def changes(
     slot_seconds: float,
     owner: Callable[[str | None, str], str | None] = lambda client_id, principal: None,
 ) -> list[MetricChange]:
-    single = [each for track in found_tracks for each in _of_track(track, times, slot_seconds)]
-    single += [each for one in pushed for each in _of_instance(one, times)]
+    """All comparisons. `pushed`: of instances. `owner`: of a client id and principal."""
+    single = [each for track in found_tracks for each in of_track(track, times, slot_seconds)]
+    return all_changes(single, pushed, times, owner)
+
+
+def all_changes(
+    of_tracks: Sequence[Compare],
+    pushed: Sequence[Series],
+    times: Windows,
+    owner: Callable[[str | None, str], str | None],
+) -> list[MetricChange]:
+    """`of_tracks`: comparisons of each client (of_track)."""
+    single = [*of_tracks, *(each for one in pushed for each in _of_instance(one, times))]
     every = single + _of_groups(single, owner)
     every.sort(key=lambda each: (str(each.group), each.metric.name))
     compared = compare([each.pair for each in every])
@@ -174,7 +166,7 @@ def track_samples(track: Track) -> Iterable[tuple[Metric, list[Sample]]]:
         yield CONNECTIONS, track.opened
 
 
-def _of_track(track: Track, times: Windows, slot_seconds: float) -> Iterable[Compare]:
+def of_track(track: Track, times: Windows, slot_seconds: float) -> Iterable[Compare]:
     name, version = track.software
     group = Group(CLIENT, track.key.client_id, track.key.principal, name, version, None)
     for metric, own in track_samples(track):

@@ -4,19 +4,22 @@ Pure.
 Values are means over the members of what each measured, in equal slots of time; None where nothing was measured.
 """
 
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from client_telemetry.review.client_metrics import BY_NAME, COUNT, Metric, Series
-from client_telemetry.review.metric_changes import INSTANCE, MetricChange, track_samples
+from client_telemetry.review.metric_changes import CLIENT, INSTANCE, Group, MetricChange, track_samples
+from client_telemetry.review.phases import Upgrade
 from client_telemetry.review.samples import Sample, Values, means, rates
 from client_telemetry.review.tracks import Track
 
 SLOTS = 90
 SHORTEST_SLOT_SECONDS = 10.0
+MARGIN_SECONDS = 1800.0
+"""How long before the roll curves begin, at least, and no longer than the time after it."""
 MOST_VERSIONS = 6
 """Of a metric, those with the most members."""
 MOST_CHANGED = 12
@@ -36,7 +39,23 @@ SHOWN = (
 )
 """In this order on the page, those that there are."""
 
-_Member = tuple[Metric, list[Sample], float]
+
+class Span(NamedTuple):
+    """What curves show."""
+
+    since: float
+    until: float
+
+    def edges(self, shortest: float = SHORTEST_SLOT_SECONDS) -> Values:
+        number = int(min(SLOTS, (self.until - self.since) // shortest))
+        return np.linspace(self.since, self.until, max(number, 1) + 1)
+
+
+def shown(upgrade: Upgrade, first: float) -> Span:
+    """`first`: when records begin."""
+    margin = max(MARGIN_SECONDS, upgrade.ended - upgrade.began)
+    since = max(first, upgrade.phases[0].since, upgrade.began - margin)
+    return Span(since, max(upgrade.ended, since + 60.0))
 
 
 class MemberCurve(NamedTuple):
@@ -52,89 +71,136 @@ class MetricCurves(NamedTuple):
     curves: list[MemberCurve]
 
 
-def by_version(
-    found_tracks: Sequence[Track], pushed: Sequence[Series], since: float, until: float
-) -> list[MetricCurves]:
-    members: dict[str, dict[str, list[_Member]]] = {}
-    for track in found_tracks:
-        for metric, own in track_samples(track):
-            members.setdefault(metric.name, {}).setdefault(_version(*track.software), []).append(
-                (metric, own, 0.0)
-            )
+@dataclass
+class Sums:
+    """Of members that are averaged, by slot: the sum of what they measured, and how many measured something."""
+
+    metric: Metric
+    total: Values
+    measured: Values
+    members: int = 0
+
+    def add(self, values: Values) -> None:
+        known = ~np.isnan(values)
+        self.total += np.where(known, values, 0.0)
+        self.measured += known
+        self.members += 1
+
+    def curve(self, name: str, edges: Values) -> MemberCurve:
+        middles = (edges[1:] + edges[:-1]) / 2
+        points = [
+            (float(at), float(total / count) if count else None)
+            for at, total, count in zip(middles, self.total, self.measured, strict=True)
+        ]
+        return MemberCurve(name, self.members, points)
+
+
+VersionSums = dict[tuple[str, str], Sums]
+"""By name of the metric, and software with its version."""
+
+
+def add_track(sums: VersionSums, track: Track, span: Span) -> None:
+    """What brokers counted of a client."""
+    edges = span.edges()
+    version = version_name(*track.software)
+    for metric, own in track_samples(track):
+        if metric.name in SHOWN:
+            _sums(sums, metric, version, len(edges) - 1).add(_of_client(own, edges))
+
+
+def add(sums: VersionSums, more: VersionSums) -> None:
+    for key, own in more.items():
+        known = sums.get(key)
+        if known is None:
+            sums[key] = own
+        else:
+            known.total += own.total
+            known.measured += own.measured
+            known.members += own.members
+
+
+def by_version(of_clients: VersionSums, pushed: Sequence[Series], span: Span) -> list[MetricCurves]:
+    """`of_clients`: of tracks (add_track)."""
+    members: dict[str, dict[str, list[Series]]] = {}
     for one in pushed:
-        version = _version(one.instance.software_name, one.instance.software_version)
-        for name, own in one.samples.items():
-            if (known := BY_NAME.get(name)) is not None:
-                members.setdefault(name, {}).setdefault(version, []).append((known, own, one.interval))
-    return [
-        MetricCurves(_metric(members[name]), _of_versions(members[name], since, until))
-        for name in SHOWN
-        if name in members
-    ]
+        version = version_name(one.instance.software_name, one.instance.software_version)
+        for name in one.samples:
+            if name in SHOWN and name in BY_NAME:
+                members.setdefault(name, {}).setdefault(version, []).append(one)
+    found = []
+    for name in SHOWN:
+        versions: dict[str, MemberCurve] = {
+            version: own.curve(version, span.edges())
+            for (metric, version), own in of_clients.items()
+            if metric == name
+        }
+        for version, instances in members.get(name, {}).items():
+            versions[version] = _of_instances(version, BY_NAME[name], instances, span)
+        most = sorted(versions, key=lambda version: (-versions[version].members, version))[:MOST_VERSIONS]
+        if most:
+            metric = BY_NAME.get(name) or next(
+                own.metric for (metric, _), own in of_clients.items() if metric == name
+            )
+            found.append(MetricCurves(metric, [versions[version] for version in sorted(most)]))
+    return found
 
 
 def of_changed(
     found: Sequence[MetricChange],
-    found_tracks: Sequence[Track],
+    tracks_of: Callable[[Sequence[Group]], Sequence[Track]],
     pushed: Sequence[Series],
-    since: float,
-    until: float,
+    span: Span,
 ) -> list[MetricCurves]:
-    """One for each change that was called, the worse ones and the surest first."""
-    by_key = {(t.key.client_id, t.key.principal, *t.software): t for t in found_tracks}
+    """One for each change that was called, the worse ones and the surest first. `tracks_of`: the tracks of clients."""
+    changed = [each for each in found if each.changed and each.group.scope in (CLIENT, INSTANCE)]
+    changed = sorted(changed, key=lambda each: (not each.worse, each.p_value))[:MOST_CHANGED]
+    clients = [change.group for change in changed if change.group.scope == CLIENT]
+    by_key = {
+        (t.key.client_id, t.key.principal, *t.software): t for t in (tracks_of(clients) if clients else ())
+    }
     by_instance = {one.instance.client_instance_id: one for one in pushed}
-    changed = [each for each in found if each.changed and each.group.scope in ("client", INSTANCE)]
     curves = []
-    for change in sorted(changed, key=lambda each: (not each.worse, each.p_value))[:MOST_CHANGED]:
+    for change in changed:
         group = change.group
-        own: list[Sample] = []
-        interval = 0.0
+        name = group.client_id or "client without id"
         if group.client_instance_id is not None:
             one = by_instance[group.client_instance_id]
-            own, interval = one.samples.get(change.metric.name, []), one.interval
-        else:
-            track = by_key[group.client_id, group.principal, group.software_name, group.software_version]
-            by_name = {metric.name: samples for metric, samples in track_samples(track)}
-            own = by_name.get(change.metric.name, [])
-        if own:
-            member = [(change.metric, own, interval)]
-            name = group.client_id or "client without id"
-            curves.append(MetricCurves(change.metric, [_averaged(name, member, since, until)]))
+            if change.metric.name in one.samples:
+                curve = _of_instances(name, change.metric, [one], span)
+                curves.append(MetricCurves(change.metric, [curve]))
+            continue
+        track = by_key.get((group.client_id, group.principal, group.software_name, group.software_version))
+        by_name = {} if track is None else {metric.name: own for metric, own in track_samples(track)}
+        if change.metric.name in by_name:
+            sums = _sums({}, change.metric, name, len(span.edges()) - 1)
+            sums.add(_of_client(by_name[change.metric.name], span.edges()))
+            curves.append(MetricCurves(change.metric, [sums.curve(name, span.edges())]))
     return curves
 
 
-def _metric(by_name: Mapping[str, list[_Member]]) -> Metric:
-    return next(iter(by_name.values()))[0][0]
+def _sums(sums: VersionSums, metric: Metric, version: str, slots: int) -> Sums:
+    key = metric.name, version
+    if key not in sums:
+        sums[key] = Sums(metric, np.zeros(slots), np.zeros(slots))
+    return sums[key]
 
 
-def _of_versions(versions: Mapping[str, list[_Member]], since: float, until: float) -> list[MemberCurve]:
-    most = sorted(versions, key=lambda name: (-len(versions[name]), name))[:MOST_VERSIONS]
-    return [_averaged(name, versions[name], since, until) for name in sorted(most)]
+def _of_client(own: Sequence[Sample], edges: Values) -> Values:
+    """Counts a minute; before and after what brokers recorded of the client, nothing is known."""
+    values = rates(own, edges, is_covered=True)
+    values[(edges[1:] < own[0].since) | (edges[:-1] > own[-1].until)] = np.nan
+    return values
 
 
-def _averaged(name: str, members: Sequence[_Member], since: float, until: float) -> MemberCurve:
-    longest = max(interval for _, _, interval in members)
-    number = int(min(SLOTS, (until - since) // max(SHORTEST_SLOT_SECONDS, 1.5 * longest)))
-    edges: Values = np.linspace(since, until, max(number, 1) + 1)
-    rows = []
-    for metric, own, interval in members:
-        if metric.kind != COUNT:
-            rows.append(means(own, edges))
-            continue
-        values = rates(own, edges, is_covered=interval == 0.0)
-        if interval == 0.0:  # before and after what brokers recorded of it, nothing is known
-            values[(edges[1:] < own[0].since) | (edges[:-1] > own[-1].until)] = np.nan
-        rows.append(values)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # nobody measured anything in a slot
-        averaged = np.nanmean(np.vstack(rows), axis=0)
-    middles = (edges[1:] + edges[:-1]) / 2
-    points = [
-        (float(at), None if np.isnan(value) else float(value))
-        for at, value in zip(middles, averaged, strict=True)
-    ]
-    return MemberCurve(name, len(members), points)
+def _of_instances(name: str, metric: Metric, instances: Sequence[Series], span: Span) -> MemberCurve:
+    longest = max(one.interval for one in instances)
+    edges = span.edges(max(SHORTEST_SLOT_SECONDS, 1.5 * longest))
+    sums = Sums(metric, np.zeros(len(edges) - 1), np.zeros(len(edges) - 1))
+    for one in instances:
+        own = one.samples[metric.name]
+        sums.add(rates(own, edges) if metric.kind == COUNT else means(own, edges))
+    return sums.curve(name, edges)
 
 
-def _version(name: str, version: str) -> str:
+def version_name(name: str, version: str) -> str:
     return "software not declared" if name in ("", "unknown") else f"{name} {version}".strip()

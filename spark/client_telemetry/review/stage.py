@@ -5,7 +5,7 @@ Reads one consistent set of snapshots. Replaces the review's rows of upgrade_out
 
 import argparse
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
@@ -33,27 +33,28 @@ from client_telemetry.raw.file_system import UnusableLocation
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport, moment
-from client_telemetry.review import decision, rule_records
-from client_telemetry.review.activity import Evidence
+from client_telemetry.review import decision, rule_records, workers
 from client_telemetry.review.client_metrics import Series, series
-from client_telemetry.review.metric_changes import table_rows
+from client_telemetry.review.in_parts import Setting, assembled, setting
+from client_telemetry.review.metric_changes import Compare, Group, table_rows
+from client_telemetry.review.metric_curves import VersionSums
 from client_telemetry.review.metric_review import metric_review
-from client_telemetry.review.model import Review, WindowWithoutData, review
+from client_telemetry.review.model import Review, WindowWithoutData
 from client_telemetry.review.outcome_rows import outcome_rows
 from client_telemetry.review.owners import with_owners
 from client_telemetry.review.phases import NoSuchUpgrade, upgrade_of, upgrades
-from client_telemetry.review.prediction import Prediction, from_report
 from client_telemetry.review.table_evidence import (
     SHORTEST_SLOT_SECONDS,
     SLOTS,
     broker_runs,
-    evidence,
     failed_logins,
     instance_points,
     metric_points,
     opened,
     uses,
+    without_clients,
 )
+from client_telemetry.review.tracks import Track
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
@@ -64,7 +65,7 @@ from client_telemetry.tables.rule_records import RULE_RECORDS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_outcomes import UPGRADE_OUTCOMES
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
-from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 EVIDENCE_ENDS_WITHIN_SECONDS = 120
 """A question finds the first change by what brokers told of themselves; clocks and minutes differ by so much."""
@@ -124,9 +125,9 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     published = lake.published()
     snapshots = {table.name: published[table.name] for table in READ}
     brokers = _brokers(lake, cluster, days)
-    found, gathered = _review(stage, days, snapshots, brokers, plan)
+    reviewed = _review(stage, days, snapshots, brokers, plan)
     found = with_owners(
-        found, read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
+        reviewed.found, read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     )
     pushed = _pushed(stage, days, snapshots)
 
@@ -135,7 +136,9 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     branch = stage.branch(WRITTEN)
     where: dict[str, object] = {"cluster_id": cluster, "review_id": review_id}
     branch.replace_rows(UPGRADE_OUTCOMES, outcome_rows(found, review_id, report_id, now), **where)
-    metrics = metric_review(found, gathered, pushed)
+    metrics = metric_review(
+        found, reviewed.common, reviewed.comparisons, reviewed.curves, reviewed.tracks_of, pushed
+    )
     branch.replace_rows(METRIC_CHANGES, table_rows(metrics.changes, cluster, review_id), **where)
     releases = (plan.from_release, plan.to_release)
     branch.replace_rows(
@@ -145,7 +148,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     suites = (upgrade_outcomes_suite.SUITE, metric_changes_suite.SUITE, rule_records_suite.SUITE)
     stage.publish(branch, [Slice(suite, where, facts) for suite in suites], days)
 
-    decisions = decision.decisions(found, gathered)
+    decisions = decision.decisions(found)
     report = ReviewReport(
         found,
         review_id,
@@ -177,33 +180,54 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     return Outcome(f"review: {report.sentence}\n{page}", counts, details)
 
 
+class _Reviewed(NamedTuple):
+    """`tracks_of`: the tracks of a few clients."""
+
+    found: Review
+    common: Setting
+    comparisons: list[Compare]
+    curves: VersionSums
+    tracks_of: Callable[[Sequence[Group]], Sequence[Track]]
+
+
 def _review(
     stage: Stage,
     days: Sequence[dt.date],
     snapshots: Mapping[str, int],
     brokers: Sequence[Mapping[str, Any]],
     plan: Planned,
-) -> tuple[Review, Evidence]:
-    """The review, and what it rests on."""
+) -> _Reviewed:
+    """Clients are judged by Spark's workers."""
     lake, cluster = stage.lake, stage.cluster
     runs = broker_runs(brokers, 0.0)
     span = max(run.until for run in runs) - min(run.started for run in runs)
     slot = max(SHORTEST_SLOT_SECONDS, round(span / SLOTS / 10) * 10)
     condition = stage.condition({"cluster_id": cluster, "dt": list(days)})
     events = lake.read(CONNECTION_EVENTS, snapshots[CONNECTION_EVENTS.name]).where(condition)
-    gathered = evidence(
+    used = uses(events, slot).persist()
+    known = workers.summary(used, slot)
+    gathered = without_clients(
         cluster,
-        (row.asDict() for row in uses(events, slot).collect()),
+        (row.asDict() for row in workers.unnamed_refusals(used).collect()),
         (row.asDict() for row in failed_logins(events, slot).collect()),
-        (row.asDict() for row in opened(events, slot).collect()),
         brokers,
         slot,
+        first=known.first,
+        last=known.last,
     )
-    predictions = _predictions(lake, cluster, plan.report_id)
+    of_report = stage.condition({"cluster_id": cluster, "report_id": plan.report_id or ""})
+    lake.create([UPGRADE_VERDICTS, UPGRADE_FINDINGS])
+    verdicts, findings = (lake.read(table).where(of_report) for table in (UPGRADE_VERDICTS, UPGRADE_FINDINGS))
+    rows = workers.client_rows(used, opened(events, slot), verdicts, findings)
     try:
-        return review(gathered, plan.from_release, plan.to_release, predictions=predictions), gathered
+        common = setting(gathered, plan.from_release, plan.to_release)
+        made = list(workers.parts(rows, common, known.rows))
+        found, comparisons, curves = assembled(made, gathered, common)
     except (NoSuchUpgrade, WindowWithoutData) as error:
         raise BadArguments(str(error)) from error
+    return _Reviewed(
+        found, common, comparisons, curves, lambda clients: workers.tracks_of(rows, common, clients)
+    )
 
 
 def _brokers(lake: Lake, cluster: str, days: Sequence[dt.date]) -> list[dict[str, Any]]:
@@ -241,34 +265,6 @@ def _report(lake: Lake, cluster: str, source: str, target: str, began: float) ->
     ]
     newest = max(reports, key=lambda row: row["created_at"], default=None)
     return None if newest is None else str(newest["report_id"])
-
-
-def _predictions(
-    lake: Lake, cluster: str, report_id: str | None
-) -> dict[tuple[str | None, str, str], Prediction]:
-    """Of a report: by client id, principal and software name."""
-    if report_id is None:
-        return {}
-    where: dict[str, Any] = {"cluster_id": cluster, "report_id": report_id}
-    findings: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
-    for row in lake.rows(UPGRADE_FINDINGS, None, **where):
-        findings.setdefault((*_client(row), row.get("program")), []).append(row)
-    found: dict[tuple[str | None, str, str], Prediction] = {}
-    # Of several programs behind one client id the one that fares worst: the review does not tell them apart.
-    rows = sorted(
-        lake.rows(UPGRADE_VERDICTS, None, **where), key=lambda row: -list(VERDICTS).index(row["verdict"])
-    )
-    for row in rows:
-        found[row["client_id"], row["principal"] or "", row["client_software_name"] or "unknown"] = (
-            from_report(row, findings.get((*_client(row), row.get("program")), []))
-        )
-    return found
-
-
-def _client(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(
-        row[name] for name in ("client_id", "principal", "client_software_name", "client_software_version")
-    )
 
 
 def _upgrade(

@@ -4,10 +4,12 @@ Counts of an event are cumulative since its connection opened: what a connection
 difference, and lies between the requests that they call the latest.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -26,7 +28,7 @@ from client_telemetry.review.client_metrics import NAMES, PREFIX, Instance, Poin
 SHORTEST_SLOT_SECONDS = 10
 SLOTS = 360
 """The time is cut into about so many slots, none of them shorter."""
-_CLIENT = (
+CLIENT = (
     "client_id",
     "principal",
     "client_address",
@@ -34,7 +36,7 @@ _CLIENT = (
     "client_software_version",
     "security_protocol",
 )
-_RUN = ("broker_id", "broker_incarnation")
+RUN = ("broker_id", "broker_incarnation")
 
 
 def uses(events: DataFrame, slot_seconds: int) -> DataFrame:
@@ -42,22 +44,22 @@ def uses(events: DataFrame, slot_seconds: int) -> DataFrame:
     `events`: rows of connection_events."""
     of_connections = events.where("kind not in ('authentication_failed') and size(api_uses) > 0")
     each = of_connections.select(
-        *_RUN,
+        *RUN,
         "sequence",
         "connection_id",
         "opened_at",
-        *_CLIENT,
+        *CLIENT,
         "group_ids",
         F.explode("api_uses").alias("use"),
     )
     # A record that is tied to no connection stands for itself.
-    same = [*_RUN, "connection_id", "opened_at", "use.api_key", "use.version"]
+    same = [*RUN, "connection_id", "opened_at", "use.api_key", "use.version"]
     alone = F.when(F.col("connection_id") == "", F.col("sequence"))
     before = Window.partitionBy(*same, alone).orderBy("sequence")
     seconds = {name: F.unix_micros(f"use.{name}_request_at") / F.lit(1e6) for name in ("first", "last")}
     counted = each.select(
-        *_CLIENT,
-        *_RUN,
+        *CLIENT,
+        *RUN,
         "group_ids",
         F.col("use.api_key").alias("api_key"),
         F.col("use.version").alias("version"),
@@ -69,7 +71,7 @@ def uses(events: DataFrame, slot_seconds: int) -> DataFrame:
         seconds["last"].alias("last"),
     ).where("requests > 0 or rejected > 0")
     slot = F.floor(F.col("last") / slot_seconds).alias("slot")
-    return counted.groupBy(*_CLIENT, *_RUN, "api_key", "version", slot).agg(
+    return counted.groupBy(*CLIENT, *RUN, "api_key", "version", slot).agg(
         F.sum("requests").alias("requests"),
         F.sum("rejected").alias("rejected"),
         F.min("first").alias("first"),
@@ -83,7 +85,7 @@ def failed_logins(events: DataFrame, slot_seconds: int) -> DataFrame:
     at = F.unix_micros("observed_at") / F.lit(1e6)
     return (
         events.where("kind = 'authentication_failed'")
-        .groupBy("client_address", *_RUN, "sasl_mechanism", F.floor(at / slot_seconds).alias("slot"))
+        .groupBy("client_address", *RUN, "sasl_mechanism", F.floor(at / slot_seconds).alias("slot"))
         .agg(
             F.max("failure_reason").alias("reason"),
             F.min(at).alias("first"),
@@ -97,12 +99,12 @@ def opened(events: DataFrame, slot_seconds: int) -> DataFrame:
     """Connections by client, broker incarnation and slot of their opening."""
     connections = events.where("kind not in ('authentication_failed')")
     one = F.when(F.col("connection_id") == "", F.col("sequence"))
-    each = connections.groupBy(*_RUN, "connection_id", "opened_at", one.alias("alone")).agg(
-        *(F.max_by(name, "sequence").alias(name) for name in _CLIENT),
+    each = connections.groupBy(*RUN, "connection_id", "opened_at", one.alias("alone")).agg(
+        *(F.max_by(name, "sequence").alias(name) for name in CLIENT),
         F.max(F.coalesce("connections", F.lit(1))).alias("connections"),
     )
     slot = F.floor(F.unix_micros("opened_at") / F.lit(1e6) / slot_seconds).alias("slot")
-    return each.groupBy(*_CLIENT, *_RUN, slot).agg(F.sum("connections").alias("opened"))
+    return each.groupBy(*CLIENT, *RUN, slot).agg(F.sum("connections").alias("opened"))
 
 
 def metric_points(pushes: DataFrame, metrics: DataFrame) -> DataFrame:
@@ -199,48 +201,60 @@ def feature_levels(brokers: Iterable[Mapping[str, Any]], runs: Sequence[BrokerRu
 
 def evidence(
     cluster_id: str,
-    use_rows: Iterable[Mapping[str, Any]],
+    use_rows: pa.Table,
     login_rows: Iterable[Mapping[str, Any]],
-    opened_rows: Iterable[Mapping[str, Any]],
+    opened_rows: pa.Table | None,
     brokers: Sequence[Mapping[str, Any]],
     slot_seconds: int,
 ) -> Evidence:
     """What `uses`, `failed_logins`, `opened` and rows of `brokers` hold."""
-    activities: dict[tuple[Client, str, int], Activity] = {}
-    unnamed: list[UnnamedRefusal] = []
-    last = 0.0
-    for row in use_rows:
-        incarnation = _incarnation(row)
-        last = max(last, row["last"])
-        if row["client_id"] is None and not row["principal"] and row["rejected"]:
-            unnamed.append(
-                UnnamedRefusal(
-                    row["client_address"] or "",
-                    row["broker_id"],
-                    incarnation,
-                    row["api_key"],
-                    row["version"],
-                    row["first"],
-                    row["last"],
-                    row["rejected"],
-                )
-            )
-            continue
-        client = _client(row)
-        key = client, incarnation, row["slot"]
-        activity = activities.get(key)
-        if activity is None:
-            begin = row["slot"] * float(slot_seconds)
-            activity = activities[key] = Activity(
-                client, row["broker_id"], incarnation, begin, begin + slot_seconds
-            )
-        activity.groups.update(row["groups"])
-        activity.uses[row["api_key"], row["version"]] = _use(row)
-    for row in opened_rows:
-        # A connection that asked nothing in the slot of its opening is no sign of a client's doing.
-        activity = activities.get((_client(row), _incarnation(row), row["slot"]))
-        if activity is not None:
-            activity.opened += row["opened"]
+    gathered = Gathering(slot_seconds)
+    names_nobody = _names_nobody(use_rows)
+    gathered.add_uses(use_rows.filter(pc.invert(names_nobody)))
+    if opened_rows is not None:
+        gathered.add_opened(opened_rows)
+    found = without_clients(
+        cluster_id,
+        use_rows.filter(names_nobody).to_pylist(),
+        login_rows,
+        brokers,
+        slot_seconds,
+        last=pc.max(use_rows["last"]).as_py() or 0.0,
+    )
+    found.activities = gathered.activities()
+    return found
+
+
+def _names_nobody(uses: pa.Table) -> pa.ChunkedArray:
+    no_principal = pc.equal(pc.fill_null(uses["principal"], ""), "")
+    return pc.and_(pc.and_(pc.is_null(uses["client_id"]), no_principal), pc.greater(uses["rejected"], 0))
+
+
+def without_clients(
+    cluster_id: str,
+    refusal_rows: Iterable[Mapping[str, Any]],
+    login_rows: Iterable[Mapping[str, Any]],
+    brokers: Sequence[Mapping[str, Any]],
+    slot_seconds: int,
+    *,
+    last: float,
+    first: float | None = None,
+) -> Evidence:
+    """Evidence without activities. `refusal_rows`: of `uses`, of refusals that name nobody. `first`, `last`: when activities begin and
+    the last request was made."""
+    unnamed = [
+        UnnamedRefusal(
+            row["client_address"] or "",
+            row["broker_id"],
+            _incarnation(row),
+            row["api_key"],
+            row["version"],
+            row["first"],
+            row["last"],
+            row["rejected"],
+        )
+        for row in refusal_rows
+    ]
     logins = [
         FailedLogin(
             row["client_address"] or "",
@@ -259,32 +273,76 @@ def evidence(
         cluster_id,
         runs,
         feature_levels(brokers, runs),
-        list(activities.values()),
+        [],
         unnamed,
         logins,
         float(slot_seconds),
         has_failed_logins=bool(logins),
+        data_from=first,
     )
 
 
-def _client(row: Mapping[str, Any]) -> Client:
-    return Client(
-        row["client_id"],
-        row["principal"] or "",
-        row["client_address"] or "",
-        row["client_software_name"] or "unknown",
-        row["client_software_version"] or "",
-        row["security_protocol"] or "",
-    )
+class Gathering:
+    """Activities from rows of `uses` and `opened`, which come as columns, in any order and in any number of portions."""
 
+    def __init__(self, slot_seconds: float) -> None:
+        self._slot_seconds = float(slot_seconds)
+        self._activities: dict[tuple[Client, str, int], Activity] = {}
+        self._opened: dict[tuple[Client, str, int], int] = {}
+        self._clients: dict[tuple[str | None, ...], Client] = {}
 
-def _use(row: Mapping[str, Any]) -> Use:
-    use = Use(row["requests"], 0, row["rejected"])
-    if row["requests"]:
-        use.first, use.last = row["first"], row["last"]
-    if row["rejected"]:
-        use.failed_first, use.failed_last = row["first"], row["last"]
-    return use
+    def add_uses(self, rows: pa.Table) -> None:
+        names = ("api_key", "version", "requests", "rejected", "first", "last", "groups")
+        of_uses = zip(*(rows[name].to_pylist() for name in names), strict=True)
+        keys = zip(*(rows[name].to_pylist() for name in (*RUN, "slot")), strict=True)
+        activities = self._activities
+        for client, (broker, run, slot), (api_key, version, requests, rejected, first, last, groups) in zip(
+            self._named(rows), keys, of_uses, strict=True
+        ):
+            key = client, run, slot
+            activity = activities.get(key)
+            if activity is None:
+                begin = slot * self._slot_seconds
+                activity = activities[key] = Activity(client, broker, run, begin, begin + self._slot_seconds)
+            if groups:
+                activity.groups.update(groups)
+            use = activity.uses[api_key, version] = Use(requests, 0, rejected)
+            if requests:
+                use.first, use.last = first, last
+            if rejected:
+                use.failed_first, use.failed_last = first, last
+
+    def add_opened(self, rows: pa.Table) -> None:
+        keys = zip(
+            *(rows[name].to_pylist() for name in ("broker_incarnation", "slot", "opened")), strict=True
+        )
+        for client, (run, slot, opened) in zip(self._named(rows), keys, strict=True):
+            key = client, run, slot
+            self._opened[key] = self._opened.get(key, 0) + opened
+
+    def activities(self) -> list[Activity]:
+        """A connection that asked nothing in the slot of its opening is no sign of a client's doing."""
+        for key, opened in self._opened.items():
+            activity = self._activities.get(key)
+            if activity is not None:
+                activity.opened = opened
+        return list(self._activities.values())
+
+    def _named(self, rows: pa.Table) -> Iterator[Client]:
+        clients = self._clients
+        for key in zip(*(rows[name].to_pylist() for name in CLIENT), strict=True):
+            client = clients.get(key)
+            if client is None:
+                client_id, principal, address, name, version, protocol = key
+                client = clients[key] = Client(
+                    client_id,
+                    principal or "",
+                    address or "",
+                    name or "unknown",
+                    version or "",
+                    protocol or "",
+                )
+            yield client
 
 
 def _incarnation(row: Mapping[str, Any]) -> str:

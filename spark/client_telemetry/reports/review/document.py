@@ -61,7 +61,15 @@ METRIC_COLUMNS = (
 
 
 def review_json(report: ReviewReport) -> str:
-    return json.dumps(document(report), indent=1, allow_nan=False) + "\n"
+    """Lists of objects have a line for each: Python indents slowly, and there is an object for each client and phase."""
+    parts = []
+    for name, value in document(report).items():
+        if isinstance(value, list) and value:
+            text = "[\n  " + ",\n  ".join(json.dumps(each, allow_nan=False) for each in value) + "\n ]"
+        else:
+            text = json.dumps(value, allow_nan=False)
+        parts.append(f" {json.dumps(name)}: {text}")
+    return "{\n" + ",\n".join(parts) + "\n}\n"
 
 
 def document(report: ReviewReport) -> dict[str, Any]:
