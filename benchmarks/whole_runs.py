@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from client_telemetry.compatibility import parse_api_uses
-from client_telemetry.identity.applications import SEVERAL_PROGRAMS, Client, applications
+from client_telemetry.identity.applications import Client, applications
 from client_telemetry.identity.broker_clients import is_broker
 from client_telemetry.identity.programs import Seen, may_be_several, programs
 from client_telemetry.profile.related_clients import related_by_client_id
@@ -71,23 +71,27 @@ def _of_run(run: str, connections: Sequence[_Connection]) -> list[Row]:
     of_client: dict[Key, list[_Connection]] = defaultdict(list)
     for each in connections:
         of_client[each.key].append(each)
-    clients = _clients(of_client)
+    parts = {key: _part(key, of_it) for key, of_it in of_client.items()}
+    siblings: dict[tuple[str, str], list[Mapping[str, object]]] = defaultdict(list)
+    for key, part in parts.items():
+        siblings[key[:2]].append(part)
+    clients: list[tuple[Client, list[_Connection]]] = []
+    for key, of_it in of_client.items():
+        related = related_by_client_id(key[1], key[2:], siblings[key[:2]])
+        of_program: dict[str, list[_Connection]] = defaultdict(list)
+        for connection, names in zip(of_it, _programs(_client(key, of_it, related), of_it), strict=True):
+            for name in names or ("",):
+                of_program[name].append(connection)
+        clients += [(_client(key, part, related, name), part) for name, part in of_program.items()]
     cases: dict[tuple[str, str], set[str]] = defaultdict(set)
-    notes: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for client, application in zip(clients, applications(clients), strict=True):
-        key = (
-            client.principal or "",
-            client.client_id or "",
-            client.software_name or "",
-            client.software_version or "",
-        )
-        for connection, names in zip(of_client[key], _programs(client, of_client[key]), strict=True):
-            for name in names or (None,):
-                row = client.principal or "", f"{client.client_id} ({name})" if name else application.name
-                cases[row].add(connection.case)
-                notes[row].update(application.notes, (SEVERAL_PROGRAMS,) if name else ())
+    notes: dict[tuple[str, str], tuple[str, ...]] = {}
+    found = applications([client for client, _ in clients])
+    for (client, of_it), application in zip(clients, found, strict=True):
+        row = client.principal or "", application.name
+        cases[row].update(each.case for each in of_it)
+        notes[row] = application.notes
     return [
-        Row(run, row[1] or "(empty client id)", tuple(sorted(notes[row])), frozenset(of_it))
+        Row(run, row[1] or "(empty client id)", notes[row], frozenset(of_it))
         for row, of_it in sorted(cases.items())
     ]
 
@@ -98,36 +102,29 @@ def _programs(client: Client, connections: Sequence[_Connection]) -> list[tuple[
     return programs(client.client_id, [each.seen for each in connections])
 
 
-def _clients(of_client: Mapping[Key, Sequence[_Connection]]) -> list[Client]:
-    parts = {key: _part(key, connections) for key, connections in of_client.items()}
-    siblings: dict[tuple[str, str], list[Mapping[str, object]]] = defaultdict(list)
-    for key, part in parts.items():
-        siblings[key[:2]].append(part)
-    clients = []
-    for key, connections in of_client.items():
-        related: dict[str, set[tuple[str | None, str | None]]] = defaultdict(set)
-        for other in related_by_client_id(key[1], key[2:], siblings[key[:2]]):
-            related[other["relation"]].add((other["client_software_name"], other["client_software_version"]))
-        versions: dict[int, set[int]] = defaultdict(set)
-        for each in connections:
-            for api_key, version in each.seen.uses:
-                versions[api_key].add(version)
-        part = parts[key]
-        clients.append(
-            Client(
-                *key,
-                None,
-                part["first_seen_at"],
-                part["last_seen_at"],
-                frozenset(each.seen.address for each in connections),
-                frozenset(group for each in connections for group in each.groups),
-                {k: frozenset(of_api) for k, of_api in versions.items()},
-                same_as=frozenset(related["one_application"]),
-                not_same_as=frozenset(related["two_applications"]),
-                doubtful=frozenset(related["doubtful"]),
-            )
-        )
-    return clients
+def _client(
+    key: Key, connections: Sequence[_Connection], related: Sequence[Mapping[str, str]], program: str = ""
+) -> Client:
+    others: dict[str, set[tuple[str | None, str | None]]] = defaultdict(set)
+    for other in related:
+        others[other["relation"]].add((other["client_software_name"], other["client_software_version"]))
+    versions: dict[int, set[int]] = defaultdict(set)
+    for each in connections:
+        for api_key, version in each.seen.uses:
+            versions[api_key].add(version)
+    return Client(
+        *key,
+        None,
+        _time(min(each.seen.first for each in connections)),
+        _time(max(each.seen.last for each in connections)),
+        frozenset(each.seen.address for each in connections),
+        frozenset(group for each in connections for group in each.groups),
+        {api_key: frozenset(of_api) for api_key, of_api in versions.items()},
+        same_as=frozenset(others["one_application"]),
+        not_same_as=frozenset(others["two_applications"]),
+        doubtful=frozenset(others["doubtful"]),
+        program=program,
+    )
 
 
 def _part(key: Key, connections: Sequence[_Connection]) -> dict[str, object]:

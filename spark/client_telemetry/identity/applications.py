@@ -11,6 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import permutations
 
 from client_telemetry.compatibility import fingerprints, products, software
 from client_telemetry.identity import kip511
@@ -32,6 +33,10 @@ SEVERAL_VERSIONS = (
 )
 MAYBE_TWO = "whether all connections of this client id are of one program cannot be told"
 BY_PLACE = "default client ids put here by principal, address, time and library"
+OF_THE_TOOL = (
+    "put here by principal, address, time and requests: kafka-consumer-groups asks for the ends of partitions "
+    "under the client id of its command config"
+)
 DEFAULT_ID = "a default client id: several programs can hide behind it"
 SEVERAL_PROGRAMS = "several programs send under this client id: their request versions tell them apart"
 
@@ -63,6 +68,8 @@ class Client:
     beside: frozenset[str] = frozenset()
     on_one_release: bool = True
     """Whether all brokers that answered run one release: on several a library takes several versions."""
+    program: str = ""
+    """Of one program behind a client id that several share (programs.py): what tells it apart. All else is its own then."""
 
     @property
     def is_named(self) -> bool:
@@ -96,8 +103,8 @@ def applications(clients: Sequence[Client]) -> list[Application]:
     return [found[place] for place in range(len(clients))]
 
 
-def _order(client: Client) -> tuple[str, str, str]:
-    return client.client_id or "", client.software_name or "", client.software_version or ""
+def _order(client: Client) -> tuple[str, str, str, str]:
+    return client.client_id or "", client.software_name or "", client.software_version or "", client.program
 
 
 class _Parts:
@@ -124,6 +131,7 @@ class _Parts:
         self._ids_of_products()
         self._generated_parts()
         self._default_ids_of_products()
+        self._consumers_of_group_tools()
         self._beside()
         self._default_ids()
         return self._named()
@@ -173,15 +181,17 @@ class _Parts:
                 note = self._two_rows(self._clients[one], self._clients[other])
                 if anybodys and note in (MAYBE_TWO, SEVERAL_VERSIONS):
                     note = SHARED_ID
-                if note == SHARED_ID:
+                if note == SHARED_ID and self._clients[one].program == self._clients[other].program:
                     self._notes[one].add(note)
                     self._notes[other].add(note)
-                elif note is not None:
+                elif note not in (None, SHARED_ID):
                     self._join(one, other, note or None)
 
     @staticmethod
     def _two_rows(one: Client, other: Client) -> str | None:
         """SHARED_ID for two programs; otherwise a note, empty where there is nothing to note."""
+        if one.program != other.program:
+            return SHARED_ID
         if other.software in one.same_as or one.software in other.same_as:
             return ""
         if other.software in one.not_same_as or one.software in other.not_same_as:
@@ -284,6 +294,34 @@ class _Parts:
             if len(fitting) == 1:
                 self._join(fitting.pop(), place, BY_PLACE)
 
+    def _consumers_of_group_tools(self) -> None:
+        """kafka-consumer-groups up to 1.1 has an admin client named admin-<n>, whatever is configured, and for the ends of
+        partitions a consumer under the client id of its command config (kafka.admin.ConsumerGroupCommand,
+        KafkaConsumerGroupService)."""
+        tools = [
+            place
+            for place, client in enumerate(self._clients)
+            if (product := self._products[place])
+            and product.name == GROUPS_TOOL
+            and FIND_COORDINATOR in client.versions
+            and not self._sends_two_versions(place)
+        ]
+        if not 0 < len(tools) <= MOST_DEFAULT_IDS:
+            return
+        for place, client in enumerate(self._clients):
+            asked = client.versions.keys() - NOT_COMPARED
+            is_own = not self._products[place] and not client.is_named
+            if not is_own or LIST_OFFSETS not in asked or not asked <= {LIST_OFFSETS, METADATA}:
+                continue
+            fitting = {
+                self._root(tool)
+                for tool in tools
+                if self._at_one_place(client, self._clients[tool])
+                and _could_be_one(client, self._clients[tool])
+            }
+            if len(fitting) == 1:
+                self._join(fitting.pop(), place, OF_THE_TOOL)
+
     def _windows(self, places: Sequence[int]) -> dict[int, tuple[dt.datetime, dt.datetime]]:
         """When the application of each of these clients was there, before default ids are put to it."""
         roots = {self._root(place) for place in places}
@@ -319,18 +357,41 @@ class _Parts:
         for places in groups.values():
             if len(places) > MOST_DEFAULT_IDS:
                 continue
-            named = [place for place in places if self._id_version[place]]
-            # `kafka-python` beside `kafka-python-1.4.5` and `kafka-python-1.0.2` can be of either.
-            is_plain = len({self._id_version[place] for place in named}) < 2
-            for one, other in _pairs(places if is_plain else named):
+            places.sort(key=lambda place: self._clients[place].first_seen_at)
+            for one, other in _pairs(self._of_one_version(places)):
                 if (
                     self._clients[one].client_id != self._clients[other].client_id
                     and self._root(one) != self._root(other)
                     and self._one_version(one, other)
                     and self._at_one_place(self._clients[one], self._clients[other])
                     and _could_be_one(self._clients[one], self._clients[other])
+                    and self._in_each_others_time(one, other)
                 ):
                     self._join(one, other, BY_PLACE)
+
+    def _in_each_others_time(self, one: int, other: int) -> bool:
+        """A program behind a shared client id that was there before or after the other can still be several."""
+        return all(
+            not client.program or _within(client, (beside.first_seen_at, beside.last_seen_at))
+            for client, beside in permutations((self._clients[one], self._clients[other]))
+        )
+
+    def _of_one_version(self, places: Sequence[int]) -> Sequence[int]:
+        """Without those that can be of two versions which ids name: `kafka-python` beside `kafka-python-1.4.5` and
+        `kafka-python-1.0.2`."""
+        named = [place for place in places if self._id_version[place]]
+        if len({self._id_version[place] for place in named}) < 2:
+            return places
+        fitting = {
+            place: {
+                self._id_version[other]
+                for other in named
+                if self._at_one_place(self._clients[place], self._clients[other])
+                and _could_be_one(self._clients[place], self._clients[other])
+            }
+            for place in places
+        }
+        return [place for place in places if self._id_version[place] or len(fitting[place]) < 2]
 
     def _one_version(self, one: int, other: int) -> bool:
         """Whether the versions that default ids name are not two: `kafka-python-1.4.5` beside `kafka-python-1.0.2`."""
@@ -357,7 +418,7 @@ class _Parts:
             kind, product = self._kind(places)
             if kind == "default_client_id":
                 notes[root].add(DEFAULT_ID)
-            if any(self._sends_two_versions(place) for place in places):
+            if any(self._clients[place].program or self._sends_two_versions(place) for place in places):
                 notes[root].add(SEVERAL_PROGRAMS)
             name = self._name(kind, places)
             names[name].append(root)
@@ -416,11 +477,14 @@ class _Parts:
             )
             return groups[0] if groups else {"connect": "Kafka Connect", "mirrormaker": "MirrorMaker 2"}[kind]
         own = [place for place in places if not self._defaults[place]] or list(places)
+        if kind == "tool":
+            own = [place for place in places if self._products[place]]
         client = self._clients[own[0]]
         if client.client_id is None:
             return NO_CLIENT_ID
         if len({self._clients[place].client_id for place in own}) == 1:
-            return client.client_id
+            programs = {self._clients[place].program for place in own} - {""}
+            return f"{client.client_id} ({'; '.join(sorted(programs))})" if programs else client.client_id
         families = {family(self._clients[place].client_id or "").text for place in own}
         if len(families) == 1:
             return families.pop()
@@ -433,6 +497,10 @@ class _Parts:
 
 
 NO_CLIENT_ID = "(no client id)"
+GROUPS_TOOL = "kafka-consumer-groups, kafka-delete-records or kafka-broker-api-versions"
+"""The product whose own client id is admin-<n>, in product_client_ids.csv."""
+LIST_OFFSETS, METADATA, FIND_COORDINATOR = 2, 3, 10
+"""Of the tools with an admin client of that name only kafka-consumer-groups asks for a coordinator."""
 _JAVA = "apache-kafka-java"
 _CONSUMER_OF_GROUP = re.compile(r"consumer-.+-[0-9]+")
 MOST_DEFAULT_IDS = 200

@@ -1,19 +1,27 @@
 """Which connections of a client id that several programs share are whose: identity/programs.py decides, for the clients
-whose day shows a reason to look."""
+whose day shows a reason to look. Which applications the programs are parts of: identity/applications.py, once more for the
+principals that have some."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from client_telemetry.compatibility import knowledge
+from client_telemetry.identity.application_rows import PROGRAM, READ, application_columns
 from client_telemetry.identity.programs import NOT_COMPARED, Seen, may_be_several, programs
-from client_telemetry.impact.client_evidence import connection_hash, counting, keyed_by_client
+from client_telemetry.impact.client_evidence import (
+    connection_hash,
+    counting,
+    keyed_by_client,
+    with_programs,
+)
 from client_telemetry.impact.question import Question
+from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY
 
 _PROGRAM = StructType([StructField("connection_hash", LongType()), StructField("program", StringType())])
 
@@ -34,13 +42,7 @@ def programs_of_connections(connections: DataFrame, profiled: DataFrame, asked: 
             connection_hash().alias("connection_hash"),
             F.coalesce("client_address", F.lit("")).alias("address"),
             F.unix_micros("first_seen_at").alias("first"),
-            # Its last evidence may be a snapshot, minutes after its last request.
-            F.unix_micros(
-                F.coalesce(
-                    F.array_max(F.transform("api_uses", lambda use: use.last_request_at)),
-                    F.col("last_seen_at"),
-                )
-            ).alias("last"),
+            F.unix_micros(_last_request_at()).alias("last"),
             F.transform(
                 F.filter("api_uses", lambda use: use.requests > 0),
                 lambda use: F.struct(use.api_key.alias("api_key"), use.version.alias("version")),
@@ -49,6 +51,82 @@ def programs_of_connections(connections: DataFrame, profiled: DataFrame, asked: 
         return each.groupBy("client_hash").applyInArrow(_apart(), _PROGRAM).localCheckpoint()
     finally:
         shared.unpersist()
+
+
+def applications_of_programs(
+    connections: DataFrame, profiled: DataFrame, asked: Question, apart: DataFrame | None
+) -> DataFrame | None:
+    """`client_hash`, `program` and the columns of APPLICATION, one row for each client and program of the principals one of
+    whose client ids is several programs; None where there is none. A program is put beside clients by its own connections:
+    `kafka-python-producer-1 (Produce v3)` to the `kafka-python-1.4.5` that was there at the same time."""
+    if apart is None:
+        return None
+    counted = with_programs(keyed_by_client(counting(connections, asked)), apart)
+    principals = counted.where(F.col("program") != "").select("principal").distinct()
+    counted = counted.join(
+        F.broadcast(principals.withColumnRenamed("principal", "of")),
+        F.col("principal").eqNullSafe(F.col("of")),
+        "left_semi",
+    )
+    seen = counted.groupBy("client_hash", "client", "program").agg(
+        F.min("first_seen_at").alias("first_seen_at"),
+        F.max(_last_request_at()).alias("last_seen_at"),
+        F.array_sort(F.collect_set("client_address")).alias("client_addresses"),
+        F.array_distinct(F.flatten(F.collect_set("group_ids"))).alias("group_ids"),
+        F.array_distinct(
+            F.flatten(
+                F.collect_set(
+                    F.transform(
+                        F.filter("api_uses", lambda use: use.requests > 0),
+                        lambda use: F.struct(use.api_key.alias("api_key"), use.version.alias("version")),
+                    )
+                )
+            )
+        ).alias("answered"),
+        F.collect_set("broker_software_version").alias("broker_software_versions"),
+    )
+    latest = (
+        keyed_by_client(profiled)
+        .groupBy("client_hash", "client")
+        .agg(F.max_by(F.struct("owner", "related"), "dt").alias("profile"))
+    )
+    rows = seen.join(latest, ["client_hash", "client"], "left").select(
+        "client_hash",
+        *(F.col("client")[name].alias(name) for name in CLIENT_KEY),
+        F.col("profile.owner").alias("owner"),
+        F.col("profile.related").alias("related"),
+        *seen.columns[2:],
+    )
+    return rows.groupBy("principal").applyInArrow(_together(), _PROGRAM_APPLICATION).localCheckpoint()
+
+
+_PROGRAM_APPLICATION = StructType(
+    [
+        StructField("client_hash", LongType()),
+        StructField("program", StringType()),
+        *(StructField(column.name, column.kind) for column in APPLICATION),
+    ]
+)
+
+
+def _together() -> Callable[[pa.Table], pa.Table]:
+    own, schema = knowledge.in_use(), to_arrow_schema(_PROGRAM_APPLICATION)
+
+    def together(table: pa.Table) -> pa.Table:
+        knowledge.use(own)
+        columns = application_columns(table.select([*READ, PROGRAM]).to_pylist())
+        for name in schema.names[:2]:
+            columns[name] = table.column(name).to_pylist()
+        return pa.table([pa.array(columns[field.name], field.type) for field in schema], schema=schema)
+
+    return together
+
+
+def _last_request_at() -> Column:
+    """Its last evidence may be a snapshot, minutes after its last request."""
+    return F.coalesce(
+        F.array_max(F.transform("api_uses", lambda use: use.last_request_at)), F.col("last_seen_at")
+    )
 
 
 def _shared(profiled: DataFrame) -> DataFrame:

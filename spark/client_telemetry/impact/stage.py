@@ -20,7 +20,7 @@ from client_telemetry.impact.client_evidence import (
     first_evidence,
 )
 from client_telemetry.impact.counted_connections import counted_only, evidence_of
-from client_telemetry.impact.programs import programs_of_connections
+from client_telemetry.impact.programs import applications_of_programs, programs_of_connections
 from client_telemetry.impact.question import (
     NoSuchQuestion,
     offered_mechanisms,
@@ -99,7 +99,9 @@ def impact(stage: Stage) -> Outcome:
 
     branch = stage.branch(WRITTEN)
     where = {"cluster_id": cluster, "report_id": args.report_id}
-    branch.replace(UPGRADE_VERDICTS, [upgrade_verdicts(clients, asked, args.report_id, profiled)], **where)
+    of_programs = applications_of_programs(connections, profiled, asked, apart)
+    rows = upgrade_verdicts(clients, asked, args.report_id, profiled, of_programs)
+    branch.replace(UPGRADE_VERDICTS, [rows], **where)
     branch.replace(UPGRADE_FINDINGS, [upgrade_findings(clients, asked, args.report_id)], **where)
     targets = compared_targets(clients, asked)
     verdicts = verdict_counts(targets, asked.to_release)

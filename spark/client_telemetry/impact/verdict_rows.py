@@ -32,7 +32,7 @@ from client_telemetry.compatibility.evidence import UNKNOWN
 from client_telemetry.compatibility.releases import is_rollback, parse
 from client_telemetry.compatibility.verdict import BREAKS
 from client_telemetry.compatibility.well_observed import is_well_observed
-from client_telemetry.identity.applications import NO_CLIENT_ID, SEVERAL_PROGRAMS
+from client_telemetry.identity.applications import NO_CLIENT_ID
 from client_telemetry.impact.client_evidence import keyed_by_client
 from client_telemetry.impact.nearby_releases import COUNTED_AS, differing, on_nearby_targets, on_the_way
 from client_telemetry.impact.question import Question
@@ -144,10 +144,14 @@ def _workers(session: SparkSession) -> int:
 
 
 def upgrade_verdicts(
-    judged_clients: JudgedClients, asked: Question, report_id: str, profiled: DataFrame
+    judged_clients: JudgedClients,
+    asked: Question,
+    report_id: str,
+    profiled: DataFrame,
+    of_programs: DataFrame | None = None,
 ) -> DataFrame:
     """Rows of upgrade_verdicts. `profiled`: rows of `clients` of the days, whose latest has the owner and the
-    application."""
+    application. `of_programs`: the applications of some clients and programs, as `applications_of_programs` gives them."""
     profiles = (
         keyed_by_client(profiled)
         .groupBy("client_hash", "client")
@@ -158,6 +162,8 @@ def upgrade_verdicts(
     )
     client_id = F.coalesce("client_id", F.lit(NO_CLIENT_ID))
     owned = keyed_by_client(judged_clients.clients).join(profiles, ["client_hash", "client"], "left")
+    if of_programs is not None:
+        owned = _regrouped(owned, of_programs)
     return _of(
         UPGRADE_VERDICTS,
         judged_clients.with_verdicts(owned)
@@ -169,18 +175,9 @@ def upgrade_verdicts(
                 "requests": requests,
                 "well_observed": _well_observed(_watched(judged_clients.clients)),
                 # A client that no profile has, as by a run that was stopped in between, is an application of its own.
-                "application": F.when(
-                    F.col("program") == "", F.coalesce("profile.application", client_id)
-                ).otherwise(F.concat(client_id, F.lit(" ("), "program", F.lit(")"))),
+                "application": F.coalesce("profile.application", client_id),
                 "application_kind": F.coalesce("profile.application_kind", F.lit("application")),
-                "application_notes": F.array_sort(
-                    F.array_union(
-                        F.coalesce("profile.application_notes", F.array().cast("array<string>")),
-                        F.when(F.col("program") == "", F.array().cast("array<string>")).otherwise(
-                            F.array(F.lit(SEVERAL_PROGRAMS))
-                        ),
-                    )
-                ),
+                "application_notes": F.coalesce("profile.application_notes", F.array().cast("array<string>")),
                 "program": _null_if_one(),
             }
         ),
@@ -216,6 +213,23 @@ def _is_well_observed(
     for use in activity:
         cells[use["api_key"]] = cells.get(use["api_key"], 0) | use["cells"]
     return cell_s is not None and is_well_observed(roles, cells, watched, cell_s)
+
+
+def _regrouped(owned: DataFrame, of_programs: DataFrame) -> DataFrame:
+    """`owned` with the applications of `of_programs` in `profile`, where there are some."""
+    names = [column.name for column in APPLICATION]
+    theirs = of_programs.select("client_hash", "program", F.struct(*names).alias("application_of_program"))
+    application = F.coalesce(
+        "application_of_program", F.struct(*(F.col(f"profile.{name}").alias(name) for name in names))
+    )
+    return owned.join(theirs, ["client_hash", "program"], "left").withColumn(
+        "profile",
+        F.struct(
+            "profile.owner",
+            "profile.owner_contact",
+            *(application.getField(name).alias(name) for name in names),
+        ),
+    )
 
 
 def _null_if_one() -> Column:

@@ -12,6 +12,7 @@ from client_telemetry.identity.applications import (
     BY_PLACE,
     DEFAULT_ID,
     MAYBE_TWO,
+    OF_THE_TOOL,
     SEVERAL_PROGRAMS,
     SEVERAL_VERSIONS,
     SHARED_ID,
@@ -125,6 +126,43 @@ def test_default_ids_of_one_process():
     found = parts([client("kafka-python-1.4.5"), client("kafka-python-1.0.2")])
     assert len(found) == 2, "one process has one version"
     assert DEFAULT_ID in only([client("sarama")]).notes
+
+
+def test_the_consumer_of_an_old_group_tool_is_the_tools():
+    """kafka-consumer-groups 0.11 to 1.1: `admin-1` whatever is configured, and a consumer with the configured id."""
+    tool = client("admin-1", versions={3: 5, 9: 3, 10: 1, 15: 1})
+    ends = client("lag-check", versions={2: 2, 3: 5})
+    together = only((tool, ends))
+    assert (together.name, together.kind, together.notes) == ("admin-1", "tool", (OF_THE_TOOL,))
+    for other in (
+        client("lag-check", versions={1: 7, 2: 2, 3: 5}),  # it reads records
+        client("lag-check", versions={2: 2, 3: 6}),  # of another release
+        client("lag-check", JAVA, {2: 2, 3: 5}),
+        client("lag-check", versions={2: 2, 3: 5}, address="10.0.0.2"),
+        client("lag-check", versions={2: 2, 3: 5}, start=NOON + 2 * HOUR),
+    ):
+        assert len(parts((tool, other))) == 2
+    assert len(parts((client("admin-1", versions={3: 5, 21: 0}), ends))) == 2, "kafka-delete-records has none"
+
+
+def test_programs_behind_one_client_id_are_put_to_the_clients_that_were_there_with_them():
+    now, later = NOON, NOON + 6 * HOUR
+    clients = [
+        client("kafka-python-producer-1", versions={0: 3}, program="Produce v3"),
+        client("kafka-python-producer-1", versions={0: 0}, start=later, program="Produce v0"),
+        client("kafka-python-1.4.5", versions={1: 4}, start=now),
+        client("kafka-python-1.0.2", versions={1: 0}, start=later),
+    ]
+    names = [each.name for each in applications(clients)]
+    assert names == ["kafka-python-1.4.5", "kafka-python-1.0.2"] * 2
+    alone = parts(clients[:2])
+    assert sorted(each.name for each in alone) == [
+        "kafka-python-producer-1 (Produce v0)",
+        "kafka-python-producer-1 (Produce v3)",
+    ]
+    assert {each.notes for each in alone} == {(DEFAULT_ID, SEVERAL_PROGRAMS)}
+    whole_day = replace(clients[0], last_seen_at=later)  # it can still be several
+    assert len(parts((whole_day, clients[2]))) == 2
 
 
 def test_a_default_id_that_can_be_of_two_versions_is_of_none():

@@ -1,7 +1,10 @@
 """Programs behind one client id, judged apart."""
 
+from collections import defaultdict
+
+from client_telemetry.identity.applications import BY_PLACE, DEFAULT_ID, SEVERAL_PROGRAMS
 from client_telemetry.impact.client_evidence import evidence
-from client_telemetry.impact.programs import programs_of_connections
+from client_telemetry.impact.programs import applications_of_programs, programs_of_connections
 from client_telemetry.tables.clients import CLIENTS
 from pyspark.sql import DataFrame, SparkSession
 
@@ -43,6 +46,41 @@ def test_two_console_producers_have_their_own_evidence(spark: SparkSession):
         ("console-producer", "Produce v2"): [(PRODUCE, 2), (METADATA, 2)],
         ("console-producer", "Produce v3"): [(PRODUCE, 3), (METADATA, 4)],
         ("orders", ""): [(PRODUCE, 2), (PRODUCE, 9)],
+    }
+
+
+def test_a_program_belongs_to_the_clients_that_were_there_with_it(spark: SparkSession):
+    """Two releases of kafka-python at one address, an hour apart: their producers share a client id, their consumers do
+    not."""
+    shared = {"client_id": "kafka-python-producer-1"}
+    consumers = {"client_id": "kafka-python-1.4.5"}, {"client_id": "kafka-python-1.0.2"}
+    connections = frame(
+        spark,
+        connection(1, use(PRODUCE, 3), use(METADATA, 1), **shared),
+        connection(2, use(FETCH, 4), use(METADATA, 1), **consumers[0]),
+        connection(3, use(PRODUCE, 0, 1, 60), use(METADATA, 0, 1, 60), opened=60, **shared),
+        connection(4, use(FETCH, 0, 1, 60), use(METADATA, 0, 1, 60), opened=60, **consumers[1]),
+        connection(5, use(PRODUCE, 9), principal="User:billing"),
+    )
+    clients = profiled(
+        spark,
+        client(
+            "kafka-python-producer-1", use(PRODUCE, 3), use(PRODUCE, 0), use(METADATA, 1), use(METADATA, 0)
+        ),
+        client("kafka-python-1.4.5", use(FETCH, 4)),
+        client("kafka-python-1.0.2", use(FETCH, 0)),
+    )
+    apart = programs_of_connections(connections, clients, asked())
+    found = applications_of_programs(connections, clients, asked(), apart)
+    assert found is not None
+    rows = found.toArrow().to_pylist()
+    together = defaultdict(list)
+    for row in rows:
+        together[row["application"]].append(row["program"])
+        assert set(row["application_notes"]) == {BY_PLACE, DEFAULT_ID, SEVERAL_PROGRAMS}
+    assert {name: sorted(programs) for name, programs in together.items()} == {
+        "kafka-python-1.4.5": ["", "Produce v3"],
+        "kafka-python-1.0.2": ["", "Produce v0"],
     }
 
 

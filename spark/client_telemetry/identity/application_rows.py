@@ -1,0 +1,70 @@
+"""Applications of clients that are rows of a table. Pure; the stages profile and impact call it from Spark."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from client_telemetry.identity.applications import Client, applications
+
+READ = (
+    "principal",
+    "client_id",
+    "client_software_name",
+    "client_software_version",
+    "owner",
+    "first_seen_at",
+    "last_seen_at",
+    "client_addresses",
+    "group_ids",
+    "answered",
+    "related",
+    "broker_software_versions",
+)
+"""Columns of `clients`, with `client_addresses`, and `answered`: structs of api_key and version."""
+PROGRAM = "program"
+"""Read where it is there: rows of programs behind a client id that several share; empty otherwise."""
+_ADDRESSES = 64
+"""Addresses of a client that are compared with those of others."""
+
+
+def application_columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """`application`, `application_kind`, `product` and `application_notes` of each row, in their order. Rows of one
+    cluster."""
+    found = applications([_client(row) for row in rows])
+    return {
+        "application": [each.name for each in found],
+        "application_kind": [each.kind for each in found],
+        "product": [each.product for each in found],
+        "application_notes": [list(each.notes) for each in found],
+    }
+
+
+def _client(row: Mapping[str, Any]) -> Client:
+    versions: dict[int, set[int]] = {}
+    for use in row["answered"] or ():
+        versions.setdefault(use["api_key"], set()).add(use["version"])
+    software: dict[str, set[tuple[str | None, str | None]]] = {}
+    beside = set()
+    for other in row["related"] or ():
+        if other["relation"] == "same_principal_and_address":
+            beside.add(other["client_id"])
+        else:
+            pair = (other["client_software_name"], other["client_software_version"])
+            software.setdefault(other["relation"], set()).add(pair)
+    return Client(
+        row["principal"],
+        row["client_id"],
+        row["client_software_name"],
+        row["client_software_version"],
+        row["owner"],
+        row["first_seen_at"],
+        row["last_seen_at"],
+        frozenset((row["client_addresses"] or ())[:_ADDRESSES]),
+        frozenset(row["group_ids"] or ()),
+        {key: frozenset(of_api) for key, of_api in versions.items()},
+        same_as=frozenset(software.get("one_application", ())),
+        not_same_as=frozenset(software.get("two_applications", ())),
+        doubtful=frozenset(software.get("doubtful", ())),
+        beside=frozenset(beside),
+        on_one_release=len(row["broker_software_versions"] or ()) <= 1,
+        program=row.get(PROGRAM) or "",
+    )
