@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility import apis, client_versions
-from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, due, rows, whole
 from client_telemetry.compatibility.served import Versions
 from client_telemetry.compatibility.software import Identity
 
@@ -29,6 +29,10 @@ COLUMNS = (
     "before_runs",
     "source",
 )
+
+
+MOST = 2**15 - 1
+"""Request versions are of 16 bits."""
 
 
 class Row(NamedTuple):
@@ -57,7 +61,12 @@ def read(file: str) -> tuple[Row, ...]:
         low, high = whole(file, line, "min_version", low_text), whole(file, line, "max_version", high_text)
         if apis.name(key) != api_name:
             raise DamagedKnowledge(file, line, f"api {key} {api_name} is not in {apis.FILE}")
-        if low > high or client_versions.parse(first) > client_versions.parse(last):
+        due(file, line, library=library, source=source)
+        since = client_versions.of_cell(file, line, "version_from", first)
+        until = client_versions.of_cell(file, line, "version_to", last)
+        if high > MOST:
+            raise DamagedKnowledge(file, line, f"max_version {high} is more than a request can carry")
+        if low > high or since > until:
             raise DamagedKnowledge(file, line, "a range ends before it begins")
         if confidence not in ("high", "medium", "low") or not source:
             raise DamagedKnowledge(file, line, "confidence is high, medium or low, and a source is due")
@@ -66,8 +75,8 @@ def read(file: str) -> tuple[Row, ...]:
         row = Row(
             library,
             configuration,
-            client_versions.parse(first),
-            client_versions.parse(last),
+            since,
+            until,
             key,
             Versions(low, high),
             _also(file, line, also_text),

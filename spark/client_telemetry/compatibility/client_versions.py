@@ -7,6 +7,8 @@ order them.
 import re
 from functools import lru_cache
 
+from client_telemetry.compatibility.knowledge import DamagedKnowledge
+
 LENGTH = 4
 
 
@@ -22,6 +24,14 @@ def parse(text: str) -> tuple[int, ...]:
         raise NotAVersion(f"{text!r} does not begin with a version number")
     numbers = [int(number) for number in match[1].split(".")][:LENGTH]
     return tuple(numbers + [0] * (LENGTH - len(numbers)))
+
+
+def of_cell(file: str, line: int, column: str, text: str) -> tuple[int, ...]:
+    """A cell of the knowledge base as a version."""
+    try:
+        return parse(text)
+    except NotAVersion as error:
+        raise DamagedKnowledge(file, line, f"{column} {error}") from error
 
 
 _LAST = 10**9 + 1

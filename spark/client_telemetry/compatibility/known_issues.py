@@ -19,7 +19,7 @@ from client_telemetry.compatibility import (
     roles,
 )
 from client_telemetry.compatibility.conditions import Circumstances, Condition
-from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, due, rows, whole
 from client_telemetry.compatibility.verdict import (
     AT_ONCE,
     BREAKS,
@@ -118,6 +118,7 @@ def known() -> tuple[KnownIssue, ...]:
                 raise DamagedKnowledge(
                     FILE, line, f"{column} {row[column]!r} is none of {', '.join(allowed)}"
                 )
+        due(FILE, line, rule_id=row["rule_id"])
         of_roles = frozenset(row["roles"].split())
         if of_roles - set(roles.ROLES):
             raise DamagedKnowledge(FILE, line, f"roles {row['roles']!r} has one that is not known")
@@ -139,6 +140,15 @@ def known() -> tuple[KnownIssue, ...]:
             brokers = _brokers(row["broker_from"].split(), row["broker_to"].split())
         except releases.UnusableRelease as error:
             raise DamagedKnowledge(FILE, line, str(error)) from error
+        since = client_versions.of_cell(FILE, line, "version_from", row["version_from"])
+        until = client_versions.of_cell(FILE, line, "version_to", row["version_to"])
+        if since > until:
+            raise DamagedKnowledge(FILE, line, "a range of versions ends before it begins")
+        if row["fixed_in"]:
+            library, _, version = row["fixed_in"].partition(" ")
+            client_versions.of_cell(
+                FILE, line, f"fixed_in is a library and its version; after {library!r}", version
+            )
         key = whole(FILE, line, "api_key", row["api_key"]) if row["api_key"] else None
         for version in row["versions"].split():
             whole(FILE, line, "versions", version)
@@ -148,8 +158,8 @@ def known() -> tuple[KnownIssue, ...]:
             KnownIssue(
                 rule_id=row["rule_id"],
                 library=row["library"],
-                version_from=client_versions.parse(row["version_from"]),
-                version_to=client_versions.parse(row["version_to"]),
+                version_from=since,
+                version_to=until,
                 brokers=brokers,
                 roles=of_roles,
                 api_key=key,

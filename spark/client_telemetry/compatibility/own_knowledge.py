@@ -48,6 +48,31 @@ def _check() -> None:
     products.advices()
     advice.on("x", (), "4.0.0")
     known_issues.known()
+    _check_libraries()
+
+
+def _check_libraries() -> None:
+    """That libraries which the user's rows name are known: a misspelt one would never match anything, without a word."""
+    for file, columns, column in (
+        (software.FILE, software.COLUMNS, "library"),
+        (products.IDS_FILE, products.IDS_COLUMNS, "library"),
+        (products.FILE, products.COLUMNS, "library"),
+        (advice.FILE, advice.COLUMNS, "library"),
+    ):
+        for line, cells in knowledge.own_rows(file, columns):
+            named = dict(zip(columns, cells, strict=True))[column]
+            for library in filter(None, named.split("|")):
+                if not client_ranges.named(library):
+                    raise DamagedKnowledge(
+                        file,
+                        line,
+                        f"library {library} is not in {client_ranges.FILE} or {fingerprints.UNNAMED_FILE}",
+                    )
+    for line, (product, *_) in knowledge.own_rows(products.FILE, products.COLUMNS):
+        if products.named(product) is None:
+            raise DamagedKnowledge(
+                products.FILE, line, f"product {product} has no client ids in {products.IDS_FILE}"
+            )
 
 
 def main(argv: Sequence[str] | None = None) -> int:

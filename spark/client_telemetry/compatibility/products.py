@@ -10,7 +10,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility import apis
-from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, due, rows
 
 IDS_FILE = "product_client_ids.csv"
 IDS_COLUMNS = ("client_id_pattern", "product", "kind", "library", "brings_default_ids", "source")
@@ -79,8 +79,7 @@ def named(name: str) -> Product | None:
 def _ids() -> tuple[ProductId, ...]:
     found = []
     for line, (pattern, product, kind, library, brings, source) in rows(IDS_FILE, IDS_COLUMNS):
-        if not product or not source:
-            raise DamagedKnowledge(IDS_FILE, line, "product and source are due")
+        due(IDS_FILE, line, client_id_pattern=pattern, product=product, source=source)
         if kind not in KINDS:
             raise DamagedKnowledge(IDS_FILE, line, f"kind {kind!r} is none of {', '.join(KINDS)}")
         if brings not in ("yes", "no"):
@@ -98,8 +97,7 @@ def advices() -> dict[str, tuple[Advice, ...]]:
     """Product -> what to do where its requests are refused."""
     found: dict[str, tuple[Advice, ...]] = {}
     for line, (product, library, names, text, source, confidence) in rows(FILE, COLUMNS):
-        if not (product and text and source):
-            raise DamagedKnowledge(FILE, line, "product, advice and source are due")
+        due(FILE, line, product=product, advice=text, source=source)
         if confidence not in CONFIDENCES:
             raise DamagedKnowledge(
                 FILE, line, f"confidence {confidence!r} is none of {', '.join(CONFIDENCES)}"

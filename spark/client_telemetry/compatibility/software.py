@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 
 from client_telemetry.compatibility import client_versions, releases
 from client_telemetry.compatibility.evidence import ClientEvidence
-from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
+from client_telemetry.compatibility.knowledge import DamagedKnowledge, due, rows
 
 FILE = "client_software.csv"
 COLUMNS = (
@@ -72,6 +72,7 @@ def known() -> dict[str, Software]:
     """Software name, as it is registered -> what is known of it."""
     found: dict[str, Software] = {}
     for line, (name, library, pattern, binding, since, named, decides, source) in rows(FILE, COLUMNS):
+        due(FILE, line, software_name=name, library=library)
         if name in found:
             raise DamagedKnowledge(FILE, line, f"{name} occurs twice")
         if decides not in ("yes", "no") or not source:
@@ -87,8 +88,8 @@ def known() -> dict[str, Software]:
             library,
             compiled,
             binding,
-            client_versions.parse(since) if since else None,
-            client_versions.parse(named) if named else None,
+            client_versions.of_cell(FILE, line, "negotiates_since", since) if since else None,
+            client_versions.of_cell(FILE, line, "names_every_connection_since", named) if named else None,
             decides == "yes",
             source,
         )
@@ -113,9 +114,14 @@ def _platform_line(version: str) -> str | None:
 
 @cache
 def _aliases() -> dict[tuple[str, str], str]:
-    return {
-        (name, reported): library for _, (name, reported, library, _) in rows(ALIASES_FILE, ALIASES_COLUMNS)
-    }
+    found: dict[tuple[str, str], str] = {}
+    for line, (name, reported, version, source) in rows(ALIASES_FILE, ALIASES_COLUMNS):
+        due(ALIASES_FILE, line, software_name=name, reported_version=reported, source=source)
+        client_versions.of_cell(ALIASES_FILE, line, "library_version", version)
+        if name not in known():
+            raise DamagedKnowledge(ALIASES_FILE, line, f"software_name {name} is not in {FILE}")
+        found.setdefault((name, reported), version)
+    return found
 
 
 @cache

@@ -1,11 +1,14 @@
 """A user's own folder, as docs/knowledge-base.md tells to write one: the example there, and mistakes in it."""
 
 import csv
+import re
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from client_telemetry.cli.__main__ import main as client_telemetry_command
 from client_telemetry.compatibility import ClientEvidence, judge, knowledge, parse_api_uses
 from client_telemetry.compatibility.command_line import main as judge_list
 from client_telemetry.compatibility.knowledge import DamagedKnowledge
@@ -37,6 +40,91 @@ def test_the_example_adds_a_product_a_library_an_issue_and_an_alias():
     assert verdict("a", "Produce:7", "shop-kafka", "nightly").identified_as == "shop-kafka 2.3.0"
     use_folder(None)
     assert verdict("shopbus-eu", "Produce:2 Metadata:5") == without and knowledge.version() == shipped
+
+
+def test_the_documentation_alone_is_enough(tmp_path, monkeypatch, capsys):
+    """Its files are written, its commands run."""
+    monkeypatch.chdir(tmp_path)
+    text = (EXAMPLE.parents[1] / "knowledge-base.md").read_text(encoding="utf-8")
+    text = text.partition("### An example, from nothing")[2].partition("\n### ")[0]
+    for name, content in re.findall(r"^`([\w/]+\.csv)`.*?^```csv\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(content, encoding="utf-8")
+    (commands,) = re.findall(r"^```sh\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    for command in commands.splitlines():
+        assert client_telemetry_command(shlex.split(command)[1:]) == 0, capsys.readouterr().err
+    printed = capsys.readouterr().out
+    assert "product_client_ids.csv: 2 rows" in printed and "known_issues.csv: 1 row" in printed
+    with Path("verdicts.csv").open(encoding="utf-8", newline="") as opened:
+        rows = {
+            row["client"]: (row["verdict"], row["fix"], row["explanation"]) for row in csv.DictReader(opened)
+        }
+    assert {name: verdict for name, (verdict, _, _) in rows.items()} == {
+        "the bus": "breaks",
+        "metrics": "breaks",
+        "old shop": "breaks",
+        "new shop": "degrades",
+    }
+    assert rows["the bus"][1] == "upgrade the shop bus to 2.4"
+    assert rows["metrics"][1].startswith("upgrade Telegraf to 1.29.0 or later and set kafka_version")
+    assert rows["old shop"][1] == "upgrade shop-kafka to 2.0.0 or later"
+    assert "uncompressed" in rows["new shop"][2]
+    mistake = Path("mine/products.csv")
+    mistake.write_text(mistake.read_text().replace("Shop bus", "Shop buss"))
+    assert client_telemetry_command(shlex.split(commands.splitlines()[0])[1:]) == 2
+    assert capsys.readouterr().err.strip() in text.replace("`", "\n").splitlines()
+
+
+FREE = frozenset(
+    (
+        "source",
+        "explanation",
+        "workaround",
+        "advice",
+        "configuration",
+        "binding",
+        "rule_id",
+        "reported_version",
+    )
+)
+"""Columns in which any text means something."""
+A_NAME_BEGINS = {("client_api_versions.csv", "library"), ("product_client_ids.csv", "client_id_pattern")}
+"""Another text there is another library or client id."""
+MAY_BE_EMPTY = {
+    ("client_software.csv", "negotiates_since"),
+    ("client_software.csv", "names_every_connection_since"),
+    ("known_issues.csv", "roles"),
+    ("product_client_ids.csv", "library"),
+    ("products.csv", "library"),
+}
+
+
+def _mistakes() -> Iterator[tuple[str, int, str, str]]:
+    """File, line, column and what stands there: each cell of the example emptied, and each that is no free text made one."""
+    for path in sorted(EXAMPLE.iterdir()):
+        for line, row in enumerate(csv.DictReader(path.read_text().splitlines()), start=2):
+            for column in (column for column, text in row.items() if text):
+                place = path.name, column
+                if place not in MAY_BE_EMPTY:
+                    yield path.name, line, column, ""
+                if column not in FREE and place not in A_NAME_BEGINS:
+                    yield path.name, line, column, "§"
+
+
+@pytest.mark.parametrize(("file", "line", "column", "bad"), tuple(_mistakes()))
+def test_every_cell_that_cannot_be_is_an_error_with_its_place(tmp_path, file, line, column, bad):
+    folder = shutil.copytree(EXAMPLE, tmp_path / "own")
+    rows = list(csv.DictReader((folder / file).read_text().splitlines()))
+    rows[line - 2][column] = bad
+    with (folder / file).open("w", newline="") as opened:
+        writer = csv.DictWriter(opened, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    with pytest.raises(DamagedKnowledge) as error:
+        use_folder(folder)
+    assert error.value.line >= 2
+    # A name that another file refers to is missed there.
+    assert Path(error.value.file) == folder / file or column in ("product", "software_name")
 
 
 @pytest.mark.parametrize(

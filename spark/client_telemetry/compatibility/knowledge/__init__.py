@@ -106,12 +106,16 @@ def in_use() -> OwnKnowledge | None:
 def rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
     """(line number, cells) of each row, cells in the order of `columns`, which must be the file's own. A user's rows come
     first."""
-    found = []
-    if _own is not None and file in _own.texts:
-        name = str(Path(_own.folder) / file)
-        own = _rows(name, columns, _own.texts[file])
-        found += [(Line.of(line, name), cells) for line, cells in own]
-    return found + _rows(file, columns, (files(__name__) / file).read_text(encoding="utf-8"))
+    shipped = _rows(file, columns, (files(__name__) / file).read_text(encoding="utf-8"))
+    return own_rows(file, columns) + shipped
+
+
+def own_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+    """Those of `rows` that are the user's."""
+    if _own is None or file not in _own.texts:
+        return []
+    name = str(Path(_own.folder) / file)
+    return [(Line.of(line, name), cells) for line, cells in _rows(name, columns, _own.texts[file])]
 
 
 def _rows(file: str, columns: tuple[str, ...], text: str) -> list[tuple[int, list[str]]]:
@@ -134,6 +138,12 @@ def whole(file: str, line: int, column: str, text: str) -> int:
     if not text.isdecimal():
         raise DamagedKnowledge(file, line, f"{column} {text!r} is not a whole number")
     return int(text)
+
+
+def due(file: str, line: int, **cells: str) -> None:
+    """Cells of a row that must not be empty, by the names of their columns."""
+    if empty := [column for column, text in cells.items() if not text.strip()]:
+        raise DamagedKnowledge(file, line, f"{' and '.join(empty)} {'is' if len(empty) == 1 else 'are'} due")
 
 
 def version() -> str:
