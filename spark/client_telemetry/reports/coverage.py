@@ -20,8 +20,8 @@ COMPLETENESS = {
     "missing_objects": "raw objects are missing",
     "sequence_gap": "records are missing",
     "dropped_records": "the broker dropped records",
-    "unread_records": "fewer records were read than there are",
-    "registry_not_watching": "connections were watched for a part of the hour only, or not at all",
+    "unread_records": "fewer records were read than exist",
+    "registry_not_watching": "connections were watched for only part of the hour, or not at all",
     "registry_incomplete": "the broker counted connections or requests that the plugin did not see",
 }
 """The vocabulary of `broker_hours.completeness` in a reader's words."""
@@ -135,7 +135,7 @@ def _deprecated_only_sentences(seen: Coverage) -> list[str]:
         return []
     return [
         f"Of requests to {_brokers(seen.deprecated_only)}, only those of deprecated versions were watched: "
-        "a client that sent none is not in this report on their account."
+        "clients that sent none to them are missing from this report, unless other brokers saw them."
     ]
 
 
@@ -158,7 +158,10 @@ def _window_sentences(seen: Coverage) -> list[str]:
     unwatched = sorted(set(seen.broker_ids) - watched - set(seen.deprecated_only))
     if unwatched:
         sentences.append(f"Connections to {_brokers(unwatched)} were not watched at all.")
-    return [*sentences, "A client that sent no request to a watched broker then is not in this report."]
+    return [
+        *sentences,
+        "Clients that sent no request to a watched broker in that time are not in this report.",
+    ]
 
 
 def _brokers(ids: Iterable[int]) -> str:

@@ -87,7 +87,7 @@ def test_windows_that_touch_at_the_hour_are_one(rows):
         "Connections to broker 1 were watched from 2026-11-21 05:55 to 06:04.",
         "Connections to broker 2 were watched from 2026-11-21 06:00 to 06:02.",
         "Connections to broker 3 were not watched at all.",
-        "A client that sent no request to a watched broker then is not in this report.",
+        "Clients that sent no request to a watched broker in that time are not in this report.",
     ]
 
 
@@ -108,8 +108,8 @@ def test_where_deprecated_requests_only_were_watched_the_answer_says_so(rows):
         "2 hours of requests of deprecated versions (0 of 24 broker hours)"
     )
     assert watched_sentences(seen) == [
-        "Of requests to broker 1, only those of deprecated versions were watched: a client that sent none is not in "
-        "this report on their account."
+        "Of requests to broker 1, only those of deprecated versions were watched: "
+        "clients that sent none to them are missing from this report, unless other brokers saw them."
     ]
 
 

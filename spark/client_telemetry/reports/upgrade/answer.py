@@ -38,7 +38,7 @@ offset reset. 39 are safe, and every client was seen well enough for a verdict.'
     """
     total = sum(counts.values())
     change = f"from {from_release} to {to_release}"
-    opening = f"{'Going back' if is_rollback else f'Upgrading cluster {cluster}'} {change} "
+    opening = f"{'Rolling back' if is_rollback else f'Upgrading cluster {cluster}'} {change} "
     if is_rollback:
         opening += f"on cluster {cluster} "
     if seen_in:
@@ -103,7 +103,11 @@ def _broken(
 def _failing(already_failing: int, works_again: int) -> list[Phrase]:
     if not already_failing:
         return []
-    phrases = [Phrase(f"{already_failing:,} {_are(already_failing)} failing already", "already_failing")]
+    phrases = [
+        Phrase(
+            f"{already_failing:,} already {'fails' if already_failing == 1 else 'fail'}", "already_failing"
+        )
+    ]
     if works_again:
         whose = "" if works_again == already_failing == 1 else f"{works_again:,} of them "
         works = "works" if works_again == 1 else "work"
@@ -160,11 +164,7 @@ def _trigger(applications: int, triggers: Iterable[str | None]) -> str:
     whose = "its" if applications == 1 else "their"
     head = heads.pop() if len(heads) == 1 else None
     if head is None:
-        return (
-            "later, each when something sets it off"
-            if applications > 1
-            else "later, when something sets it off"
-        )
+        return "later, each when triggered" if applications > 1 else "later, when triggered"
     return f"at {whose} next {head}"
 
 

@@ -37,15 +37,17 @@ _T = TypeVar("_T")
 NO_OWNER_FOLDER = "_no-owner"
 
 NOT_ASSESSED = (
-    "Releases that are not in the comparison: another patch release can break more or fewer clients.",
-    "Which of the notes about the cluster apply to it: settings of clients and brokers, removed configurations and "
-    "feature levels do not show in requests.",
-    "Changes between now and then: a library that is upgraded, a group that takes up another protocol.",
-    "Requests that the brokers counted and that no client of this report explains.",
+    "Releases that were not compared: another patch release may break more or fewer clients.",
+    "Which of the cluster notes apply to this cluster: client and broker settings, removed configurations and "
+    "feature levels are not visible in requests.",
+    "Changes until the upgrade: a library that is upgraded, a group that switches to another protocol.",
+    "Requests that the brokers counted but that belong to no client of this report.",
     "Clients that did not connect while the evidence was collected, such as monthly jobs.",
 )
 
-NO_GUESS = "Who a client is that tells no software name: its library is not guessed from its requests."
+NO_GUESS = (
+    "The library of clients that declare no software name: it could not be inferred from their requests."
+)
 """Said where it holds: where no such client is identified."""
 
 
@@ -183,8 +185,8 @@ def _evidence(asked: Question, programs: int, seen: Coverage) -> tuple[str, ...]
         ]
     if asked.clients_by_pushes_only:
         sentences += [
-            f"{_many(asked.clients_by_pushes_only, 'client')} known by metric pushes alone: no connection was seen, so "
-            "the verdict rests on the software that was declared."
+            f"{_many(asked.clients_by_pushes_only, 'client')} known only by metric pushes: no connection was seen, so "
+            "the verdict is based on the declared software."
         ]
     if asked.connections_elsewhere:
         sentences += [
@@ -195,17 +197,19 @@ def _evidence(asked: Question, programs: int, seen: Coverage) -> tuple[str, ...]
         many = asked.connections_unidentified != 1
         sentences += [
             f"{_many(asked.connections_unidentified, 'more connection')} of unnamed clients: rejected before "
-            f"authentication, or without principal, client id and software; {'they are' if many else 'it is'} judged "
-            "as no client."
+            f"authentication, or without principal, client id and software; {'they count' if many else 'it counts'} as "
+            "no client."
         ]
     for each in asked.connections_counted_only or ():
         software = " ".join(
             filter(None, (declared(each["software_name"]), declared(each["software_version"])))
         )
-        covered = "the verdict rests on the software" if each["is_judged"] else "no verdict covers them"
+        covered = (
+            "the verdict is based on the software" if each["is_judged"] else "not covered by any verdict"
+        )
         sentences += [
-            f"{_many(each['connections'], 'more connection')} of {software or 'unnamed clients'} counted by the brokers and "
-            f"not seen otherwise: {covered}."
+            f"{_many(each['connections'], 'more connection')} of {software or 'unnamed clients'} counted by the brokers but "
+            f"not seen: {covered}."
         ]
     if seen.broker_hours:
         sentences += [
@@ -213,7 +217,7 @@ def _evidence(asked: Question, programs: int, seen: Coverage) -> tuple[str, ...]
             f"of {_many(len(seen.broker_ids), 'broker')} seen completely."
         ]
     else:
-        sentences += ["Which hours of which brokers were seen is not known."]
+        sentences += ["It is not known which broker hours were seen."]
     return (*sentences, *watched_sentences(seen))
 
 

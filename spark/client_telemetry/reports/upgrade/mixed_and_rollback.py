@@ -22,12 +22,12 @@ def mixed_window(applications: Sequence[Application], from_release: str, to_rele
     latent = sum(c.mixed_verdict == "breaks" and c.outcome == "breaks_latent" for c in applications)
     if latent:
         sentences += [
-            f"Of those that break, {latent:,} {'does' if latent == 1 else 'do'} so only at a trigger."
+            f"Of those that break, {latent:,} {'does' if latent == 1 else 'do'} so only when triggered."
         ]
     if counts["breaks"] > latent:
         sentences += [
-            "What breaks at once does so bit by bit: as the leaders of partitions, and the coordinators of groups "
-            f"and transactions, move to brokers on {to_release}."
+            "What breaks at once does so step by step, as partition leaders and the coordinators of groups "
+            f"and transactions move to brokers on {to_release}."
         ]
     return _outlook(
         applications,
@@ -48,7 +48,7 @@ def way_back(applications: Sequence[Application], from_release: str) -> Outlook:
     )
     if again:
         sentences += [
-            f"{counted(again, 'application')} that the upgrade breaks {'works' if again == 1 else 'work'} again then."
+            f"{counted(again, 'application')} that the upgrade breaks {'works' if again == 1 else 'work'} again."
         ]
     return _outlook(
         applications,

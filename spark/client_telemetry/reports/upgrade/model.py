@@ -21,7 +21,7 @@ OUTCOMES = {
 
 
 STEPS = {
-    "rolling": "while brokers of both releases run",
+    "rolling": "rolling upgrade, brokers on both releases",
     "not_finalized": "all brokers upgraded, features not finalized",
     "finalized": "features finalized",
     "rollback_before_finalization": "rolled back before finalization",
@@ -36,12 +36,12 @@ def outcome(verdict: str, when: str | None) -> str:
 
 
 OUTCOME_MEANINGS = {
-    "breaks_at_once": "what the client exists for stops when the brokers have the new release",
-    "breaks_latent": "nothing happens at first; what the client exists for stops when the trigger comes",
-    "insufficient_evidence": "nothing breaks by what is known, and not enough is known to call it safe",
-    "degrades": "the client keeps its main job and loses a function",
-    "unsupported": "works on the wire, documented as unsupported",
-    "safe": "every request that its role needs was observed or is declared, and the new release serves it",
+    "breaks_at_once": "the client's main job stops when the brokers run the new release",
+    "breaks_latent": "nothing happens at first; the client's main job stops when the trigger occurs",
+    "insufficient_evidence": "nothing known breaks, but not enough is known to call the client safe",
+    "degrades": "the client keeps doing its main job but loses a function",
+    "unsupported": "works, but Kafka no longer supports this client version",
+    "safe": "every request that its role needs was observed or is declared, and the new release accepts it",
 }
 
 CERTAINTIES = {
@@ -55,8 +55,8 @@ CERTAINTIES = {
 CONFIDENCE_MEANINGS = {
     "observed": "requests of that version were seen",
     "declared": "from the software name and version that the client declared (KIP-511)",
-    "inferred": "guessed from the pattern of its requests",
-    "none": "nothing to go by",
+    "inferred": "inferred from the pattern of its requests",
+    "none": "no evidence",
 }
 
 

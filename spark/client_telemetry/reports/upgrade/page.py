@@ -145,7 +145,7 @@ def _identified(application: Application) -> str | None:
     """What its first client was identified as; of an unidentified one the likeliest candidates."""
     client = application.clients[0]
     if client.is_unidentified and client.candidates:
-        return f"can be {wording.either(each.library for each in client.candidates[:CANDIDATES_SHOWN])}"
+        return f"possibly {wording.either(each.library for each in client.candidates[:CANDIDATES_SHOWN])}"
     return client.identified_as
 
 

@@ -18,7 +18,7 @@ _LISTS: tuple[tuple[str, str, Callable[[Application], bool]], ...] = (
     ),
     (
         "open_questions",
-        "Safe, with a question left open",
+        "Safe, with an open question",
         lambda each: each.outcome == "safe" and bool(each.missing),
     ),
     ("safe", "Safe", lambda each: each.outcome == "safe"),

@@ -63,14 +63,14 @@ def _small_enough(text_with: Callable[[int], str]) -> str:
         text = text_with(most)
         if len(text) < LARGEST:
             return text
-    end = "\n\nCut here: everything is in clients.csv.\n"
+    end = "\n\nTruncated here: everything is in clients.csv.\n"
     return text[: LARGEST - len(end) - 1] + end
 
 
 def _report_ticket(report: UpgradeReport, most: int) -> str:
     question = report.question
     lines = [
-        f"# {'Going back' if report.is_rollback else 'Upgrade'} of {code(question.cluster_name)} "
+        f"# {'Rollback' if report.is_rollback else 'Upgrade'} of {code(question.cluster_name)} "
         f"from {question.from_release} to {question.to_release}",
         "",
         prose(report.sentence),
@@ -111,25 +111,25 @@ def _owner_ticket(
 ) -> str:
     question, name = report.question, _owner(stake.owner)
     broken = [each for each in applications if each.verdict == "breaks"]
-    change, are_to = ("way back", "go back") if report.is_rollback else ("upgrade", "be upgraded")
-    when = f"on {report.planned_for}" if report.planned_for else "on a day that is not set yet"
+    change, are_to = ("rollback", "be rolled back") if report.is_rollback else ("upgrade", "be upgraded")
+    when = f"on {report.planned_for}" if report.planned_for else "on a date that is not set yet"
     lines = [
         f"# What the {change} of {code(question.cluster_name)} to {question.to_release} means for {name}",
         "",
         f"- **Subject:** {prose(_subject(report, stake, len(broken)))}",
         f"- **To:** {name}{f' ({prose(stake.contact)})' if stake.contact else ''}",
         f"- **From:** {prose(report.asked_by) if report.asked_by else 'the team that runs the brokers'}",
-        f"- **Date:** {question.created_at:%Y-%m-%d}; the brokers change {when}",
+        f"- **Date:** {question.created_at:%Y-%m-%d}; {change} {when}",
         "",
-        f"The Kafka brokers of this cluster are to {are_to} from {question.from_release} to "
+        f"The Kafka brokers of this cluster will {are_to} from {question.from_release} to "
         f"{question.to_release}. {_stake_sentence(stake)}",
         "",
     ]
     if broken:
         lines += [
-            "A client library talks to brokers in certain versions of each request. The other release does "
-            "not accept every version that the present one does, and a client that needs one that is gone stops working, "
-            "although nobody touched it.",
+            "A client library sends each request in a certain version. The other release does "
+            "not accept every version that the current one accepts, and a client that needs a removed version stops working, "
+            "although nobody changed the client.",
             "",
         ]
     for number, (fix, group) in enumerate(_by_change(report, stake, broken), start=1):
@@ -142,7 +142,7 @@ def _owner_ticket(
         "",
         *bullets(report.evidence),
         f"- Report {code(question.report_id)}, {wording.minute(question.created_at)}. Times are in UTC.",
-        "- All of your clients, the safe ones too, are in clients.csv beside this file.",
+        "- All of your clients, including the safe ones, are in clients.csv next to this file.",
         "",
     ]
     return "\n".join(lines)
@@ -212,12 +212,12 @@ def _cards(clients: Sequence[tuple[ClientVerdict, Application]], most: int) -> l
     for client, application in clients[:most]:
         lines += [f"- {_client_name(client)}: {prose(client.owner_question or '')}"]
         likely = ", ".join(each.versions for each in client.candidates[:CANDIDATES_NAMED])
-        lines += [f"  - It can be {prose(likely)}."] if likely else []
+        lines += [f"  - Candidates: {prose(likely)}."] if likely else []
         advice = by_candidate(client.fix)
         lines += [f"  - If it is {prose(library)}: {prose(text)}." for library, text in advice.items()]
         named = [each for each in client.related if each.relation == "two_applications"][:1]
         lines += [
-            f"  - Another program than the one that declares itself as {code(each.client_software_name or '')} "
+            f"  - Not the program that declares itself as {code(each.client_software_name or '')} "
             f"{code(each.client_software_version or '')}, with the same principal and client id."
             for each in named
         ]
@@ -357,15 +357,13 @@ def _stake_sentence(stake: OwnerStake) -> str:
 
 def _checks(broken: list[Application]) -> list[str]:
     lines = [
-        "1. Run the changed client against the cluster as it is now, with a restart, for as long as it takes to do "
+        "1. Restart the changed client against the cluster as it is now, and let it run until it has done "
         "everything that it normally does.",
-        "2. Have the report made again on the evidence since the change. The client must be listed as safe, with "
-        "its new software, and the requests named above must not be among its requests any more.",
+        "2. Ask for a new report with the evidence since the change. The client must be listed as safe, with "
+        "its new software, and must no longer send the requests named above.",
     ]
     if any(each.outcome == "breaks_latent" for each in broken):
-        lines += [
-            "3. For a client that stops later: provoke its trigger in a test environment of the new release."
-        ]
+        lines += ["3. For a client that stops later: trigger it in a test environment on the new release."]
     return lines
 
 
@@ -373,7 +371,7 @@ def _method(report: UpgradeReport) -> list[str]:
     question = report.question
     snapshots = ", ".join(f"{table} {snapshot}" for table, snapshot in question.snapshots.items())
     return [
-        f"Knowledge base {question.knowledge_version}, program {question.code_version}.",
+        f"Knowledge base {question.knowledge_version}, code version {question.code_version}.",
         f"Snapshots read: {snapshots or 'none'}.",
-        f"Report {question.report_id}, made {wording.minute(question.created_at)}.",
+        f"Report {question.report_id}, created {wording.minute(question.created_at)}.",
     ]

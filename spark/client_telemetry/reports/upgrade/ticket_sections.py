@@ -41,9 +41,9 @@ def _difference(each: TargetDifference) -> str:
 def the_change_itself(report: UpgradeReport, listed: int) -> list[str]:
     """What concerns the cluster, the time while brokers differ, and the way back. `listed`: applications with a line."""
     question = report.question
-    lines = [f"## {'Going back' if report.is_rollback else 'The upgrade'} itself", ""]
+    lines = [f"## {'The rollback' if report.is_rollback else 'The upgrade'} itself", ""]
     lines += bullets(
-        f"{WEIGHTS[note.weight].capitalize()}: {note.what} (Concerns: {note.affected}.)"
+        f"{WEIGHTS[note.weight].capitalize()}: {note.what} (Affected: {note.affected}.)"
         for note in report.cluster_notes
         if note.weight != "skip_release"
     )
@@ -52,7 +52,7 @@ def the_change_itself(report: UpgradeReport, listed: int) -> list[str]:
         alarms = ", ".join(f"{each.api_name} {each.versions}" for each in report.false_alarms)
         lines += bullets(
             [
-                f"DeprecatedRequestsPerSec and the request log of {question.from_release} call these deprecated, although "
+                f"DeprecatedRequestsPerSec and the request log of {question.from_release} report these as deprecated, although "
                 f"{question.to_release} accepts them: {alarms}."
             ]
         )

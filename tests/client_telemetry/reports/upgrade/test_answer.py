@@ -25,7 +25,7 @@ def test_sentence(case):
 def test_a_long_trigger_is_left_to_the_row():
     counts = {"breaks_at_once": 0, "breaks_latent": 1, "safe": 1}
     sentence = text(answer("c", "3.9.1", "4.0.0", counts, ["x" * 60]))
-    assert "1 later, when something sets it off" in sentence
+    assert "1 later, when triggered" in sentence
 
 
 def test_what_breaks_later_as_it_would_today():
@@ -60,7 +60,7 @@ def test_an_upgrade_that_cannot_be_rolled(source, target, says):
 def test_going_back():
     counts = {"breaks_at_once": 2, "safe": 40}
     assert text(answer("c", "4.0.1", "3.9.1", counts, [], is_rollback=True)) == (
-        "Going back from 4.0.1 to 3.9.1 on cluster c breaks 2 of 42 applications at once. 40 are safe, and "
+        "Rolling back from 4.0.1 to 3.9.1 on cluster c breaks 2 of 42 applications at once. 40 are safe, and "
         "every client was seen well enough for a verdict."
     )
 

@@ -137,7 +137,7 @@ def test_evidence_without_begin_and_end(rows):
     report = build(rows, [rows.verdict()], question=asked)
     assert report.evidence == (
         "1 connection of 1 client in 1 application from 2026-11-21 to 2026-11-21.",
-        "Which hours of which brokers were seen is not known.",
+        "It is not known which broker hours were seen.",
     )
 
 
@@ -176,12 +176,12 @@ def test_it_is_said_that_nobody_is_guessed_where_that_is_so(rows):
         (
             1,
             "1 more connection of unnamed clients: rejected before authentication, or without principal, client id and "
-            "software; it is judged as no client.",
+            "software; it counts as no client.",
         ),
         (
             9780,
             "9,780 more connections of unnamed clients: rejected before authentication, or without principal, client id "
-            "and software; they are judged as no client.",
+            "and software; they count as no client.",
         ),
     ],
 )
@@ -205,9 +205,9 @@ def test_connections_that_only_brokers_counted(rows):
         " 3 more connections of unnamed clients and 6 more connections of known software are not covered."
     )
     assert [each for each in report.evidence if "counted by the brokers" in each] == [
-        "3 more connections of unnamed clients counted by the brokers and not seen otherwise: no verdict covers them.",
-        "6 more connections of librdkafka 2.3.0 counted by the brokers and not seen otherwise: no verdict covers them.",
-        "1 more connection of kgo v1.19.0 counted by the brokers and not seen otherwise: the verdict rests on the software.",
+        "3 more connections of unnamed clients counted by the brokers but not seen: not covered by any verdict.",
+        "6 more connections of librdkafka 2.3.0 counted by the brokers but not seen: not covered by any verdict.",
+        "1 more connection of kgo v1.19.0 counted by the brokers but not seen: the verdict is based on the software.",
     ]
 
 

@@ -65,7 +65,7 @@ def test_the_card_says_all_of_it(report):
         "10.1.2.2, 10.1.2.3 and 7 more",
         "<code>erp</code>",
         "<code>tx-1</code>",
-        "Another program than the one that declares itself as",
+        "Not the program that declares itself as",
         "apache-kafka-java 3.9.1",
         "github.com/IBM/sarama v1.41.0",
         "seen on 2 days",

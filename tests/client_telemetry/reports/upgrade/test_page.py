@@ -251,7 +251,7 @@ def test_notes_skips_and_false_alarms(rows):
 
 def test_a_release_to_skip_is_reported_at_once(rows):
     html = report_page(build_report(rows.question(0), [], [], [], []))
-    assert "4.0.0 is a release to skip" in html.split("</header>")[0]
+    assert "4.0.0 should be skipped" in html.split("</header>")[0]
 
 
 def test_going_back_is_not_called_an_upgrade(rows):
@@ -259,8 +259,8 @@ def test_going_back_is_not_called_an_upgrade(rows):
     asked = rows.question(1, from_release="4.0.1", to_release="3.9.1")
     html = report_page(build_report(asked, [row], [], [], []))
     text = Page(html).text
-    assert "Going back itself" in text["upgrade"] and 'id="way-back"' not in html
-    assert "before going back" in text["first"] and "<title>Rollback of" in html
+    assert "The rollback itself" in text["upgrade"] and 'id="way-back"' not in html
+    assert "before the rollback" in text["first"] and "<title>Rollback of" in html
     assert "cannot register while these are finalized" in text["upgrade"]
 
 

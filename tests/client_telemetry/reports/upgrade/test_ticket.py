@@ -89,7 +89,7 @@ def test_a_pack_is_a_message(rows):
         "- **Subject:** Kafka cluster fleet: 3.9.1 to 4.0.0 on 2026-12-01: 1 application of erp must change",
         "- **To:** erp (erp@example.com)",
         "- **From:** kafka@example.com",
-        "- **Date:** 2026-11-22; the brokers change on 2026-12-01",
+        "- **Date:** 2026-11-22; upgrade on 2026-12-01",
         "Upgrade brod to 4.4.2 or later.",
         '- rebar.config: `{brod, "4.4.2"}` ([release notes](https://github.com/kafka4beam/brod/releases/tag/4.4.2))',
         "group `erp-orders`; transactional id `tx`; from `10.1.2.3`",
@@ -118,7 +118,7 @@ def test_tickets_fit_everywhere_at_any_size(rows, undeclared):
     report = build_report(rows.question(len(given)), given, [], [], [])
     for ticket in (report_ticket(report), *(owner_ticket(report, stake) for stake in report.owners)):
         assert len(ticket) < LARGEST == 32_000
-        assert "Cut here" not in ticket and ticket.count("| breaks at once") >= 1
+        assert "Truncated here" not in ticket and ticket.count("| breaks at once") >= 1
 
 
 def test_changes_that_differ_in_brackets_are_one_kind_of_work(rows):
@@ -135,5 +135,5 @@ def test_what_is_not_known_of_a_safe_client_is_reported(rows):
     given = [rows.verdict("a"), rows.verdict("b", missing=["whether it uses Kerberos"])]
     report = build_report(rows.question(2), given, [], [], [])
     for ticket in (report_ticket(report), owner_ticket(report, report.owners[0])):
-        part = ticket.split("## Safe, with a question left open")[1].split("##")[0]
+        part = ticket.split("## Safe, with an open question")[1].split("##")[0]
         assert "whether it uses Kerberos" in part and "`b`" in part and "`a`" not in part

@@ -25,6 +25,6 @@ def test_going_back_has_its_notes_and_no_way_back(rows):
     row = rows.verdict("a", rollback_verdict=None, rollback_explanation=None)
     report = build_report(rows.question(1, from_release="4.0.1", to_release="3.9.1"), [row], [], [], [])
     ticket = report_ticket(report)
-    assert ticket.startswith("# Going back of") and "## Going back itself" in ticket
+    assert ticket.startswith("# Rollback of") and "## The rollback itself" in ticket
     assert "## Rollback" not in ticket and "cannot register while these are finalized" in ticket
-    assert "are to go back from 4.0.1 to 3.9.1" in owner_ticket(report, report.owners[0])
+    assert "will be rolled back from 4.0.1 to 3.9.1" in owner_ticket(report, report.owners[0])
