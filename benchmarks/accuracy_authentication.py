@@ -144,8 +144,7 @@ _INTRODUCTION = (
 _LEFT_OUT = (
     "The knowledge base without a library's rows: what protocol facts alone say of its clients. A failed login shows in no",
     "request before the upgrade, so a client that may log in with SCRAM and whose library is not known is left undecided by",
-    "what brokers refuse since 3.7.2 and 4.0, and so is one that may choose a version which waits for a feature level. The",
-    "wrong safe ones below go back to a release that answers their ApiVersions 4 with an error, as it does to every client;",
-    "that one library takes this for an answer is in no request.",
+    "what brokers refuse since 3.7.2 and 4.0, and so is one that may choose a version which waits for a feature level, and one",
+    "that goes back to a release which answers its ApiVersions with error 35, where it was not seen to ask again (KIP-511).",
     "",
 )

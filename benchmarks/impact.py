@@ -31,7 +31,7 @@ CONNECTIONS = 2
 SOURCE = "3.9.1"
 CLUSTER, DAY = "benchmark", dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
-JOB = Path(__file__).parents[1] / "spark" / "jobs" / "impact.py"
+RUN_STAGE = Path(__file__).parents[1] / "spark" / "run_stage.py"
 
 
 def run() -> list[Section]:
@@ -63,7 +63,8 @@ def run() -> list[Section]:
 def ask(lake: str, target: str) -> None:
     """Run the job; it has to end well."""
     arguments = ["--cluster", CLUSTER, "--report-id", "benchmark", "--from", SOURCE, "--to", target]
-    subprocess.run(["spark-submit", JOB, *arguments, "--run-id", "benchmark", "--lake", lake], check=True)
+    run = ["--run-id", "benchmark", "--lake", lake]
+    subprocess.run(["spark-submit", RUN_STAGE, "impact", *arguments, *run], check=True)
 
 
 def make_lake(folder: str, clients: int) -> int:

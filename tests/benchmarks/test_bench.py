@@ -1,7 +1,7 @@
 import json
 import time
 
-from benchmarks import bench
+from benchmarks import bench, impact
 from benchmarks.bench import Section
 from benchmarks.measure import cost_of, machine, take_turns
 
@@ -37,3 +37,7 @@ def test_the_page_shows_the_latest_result_of_each_benchmark(tmp_path):
 def test_an_unknown_benchmark_is_named(capsys):
     assert bench.main(["nonsense"]) == 2
     assert "no benchmark nonsense" in capsys.readouterr().err
+
+
+def test_the_question_is_asked_by_a_script_that_exists():
+    assert impact.RUN_STAGE.is_file()

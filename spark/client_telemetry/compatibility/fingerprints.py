@@ -147,9 +147,9 @@ def _of(
     return Fingerprint(tuple(ranked[:MOST]), tuple(found), bool(named), tuple(reasons))
 
 
-def that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> tuple[Profile, ...]:
-    """Every stretch of versions of a library that can have sent these requests without telling its name."""
-    seen = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
+def that_explain(seen: tuple[tuple[int, tuple[int, ...]], ...], release: str) -> tuple[Profile, ...]:
+    """Every stretch of versions of a library that can have sent these requests (API keys with the versions of each, sorted)
+    without telling its name."""
     return _that_explain(seen, releases.parse(release) >= NAMES_KEPT_SINCE)
 
 
@@ -160,7 +160,8 @@ def _that_explain(seen: tuple[tuple[int, tuple[int, ...]], ...], names_are_kept:
 
 def libraries_that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> frozenset[str]:
     """Every library that, in some version, can have sent these requests without telling its name."""
-    return frozenset(each.library for each in that_explain(uses, release))
+    seen = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
+    return frozenset(each.library for each in that_explain(seen, release))
 
 
 def by_client_id(client_id: str | None) -> tuple[str | None, Version | None]:

@@ -10,7 +10,7 @@
   that explains it gets along with the target.
 """
 
-from functools import cache
+from functools import cache, lru_cache
 
 from client_telemetry.compatibility import apis, eras, fingerprints, served, software
 from client_telemetry.compatibility.case import Case
@@ -73,11 +73,16 @@ def takes_what_is_served(case: Case, key: int) -> bool:
 
 def candidates(case: Case) -> tuple[fingerprints.Profile, ...]:
     """What a client that declares no name can be: stretches of versions of libraries that send what it sends."""
-    return tuple(
-        each
-        for each in fingerprints.that_explain(case.uses, case.source)
-        if not holds_back(each, case.seen, case.source)
-    )
+    return _candidates(case.seen, case.source)
+
+
+@lru_cache(maxsize=64)
+def _candidates(
+    seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
+) -> tuple[fingerprints.Profile, ...]:
+    """Of one client, asked for issue after issue and target after target; the cache holds the last ones."""
+    explaining = fingerprints.that_explain(seen, release)
+    return tuple(each for each in explaining if not holds_back(each, seen, release))
 
 
 @cache

@@ -38,6 +38,8 @@ from client_telemetry.compatibility.verdict import (
     Finding,
 )
 
+GREETING_NOT_KNOWN = "greeting_not_known"
+
 _SOURCE = "KIP-896 (removed request versions), KIP-35 (ApiVersions); knowledge base: "
 
 
@@ -55,7 +57,30 @@ def of(case: Case) -> list[Finding]:
             found.append(_refused(case, key, refused[key]))
         else:
             found.append(_unseen(case, key))
-    return [finding for finding in found if finding]
+    return [finding for finding in (_greeting(case), *found) if finding]
+
+
+def _greeting(case: Case) -> Finding | None:
+    """The finding for ApiVersions of a client whose library is not known, on the way back to brokers that do not have its
+    version. They answer with error 35 and their ranges, in version 0 (KIP-511), and a client is to ask again with a version that
+    they have; whether this one does has not been seen where no ApiVersions of it was ever refused. (franz-go 1.19.0 takes
+    the error for an answer.)"""
+    target, uses = case.target_api(apis.API_VERSIONS), case.uses.get(apis.API_VERSIONS, [])
+    above = [use for use in uses if target is not None and use.version > target.served.max]
+    fell_back = any(use[0] == apis.API_VERSIONS and ApiUse(*use).rejected for use in case.evidence.api_uses)
+    if not above or fell_back or target is None or case.identity is not None:
+        return None
+    if not case.evidence.declares_software and inference.candidates(case):
+        return None
+    finding = _not_known(case, apis.API_VERSIONS, "")
+    return replace(
+        finding,
+        rule_id=GREETING_NOT_KNOWN,
+        explanation=f"it asks for request versions with ApiVersions {finding.versions}, which {case.target} answers with error "
+        f"35 and its own ranges ({target.served}); whether it then asks again, as KIP-511 says, was not seen, and its library "
+        "is not known",
+        source="KIP-511 (ApiVersions falls back to version 0 at error 35)",
+    )
 
 
 def _refused(case: Case, key: int, uses: list[ApiUse]) -> Finding | None:

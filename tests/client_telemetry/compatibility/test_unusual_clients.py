@@ -123,3 +123,33 @@ def test_no_api_that_moves_data_degrades_because_no_role_lists_it():
 def test_requests_between_brokers_say_nothing():
     leader = judge(ClientEvidence(api_uses=(*parse_api_uses("Fetch:17"), (56, 3, 50))), "4.0.0", "4.0.1")
     assert leader.verdict == SAFE
+
+
+NEW_GREETING = "ApiVersions:4x3 Metadata:12x9 Produce:11x90"
+
+
+@pytest.mark.parametrize(
+    ("who", "refused", "target", "concludes"),
+    [
+        ("mykafka", False, "3.8.1", INSUFFICIENT_EVIDENCE),
+        ("mykafka", True, "3.8.1", SAFE),
+        ("mykafka", False, "4.1.0", SAFE),
+        ("apache-kafka-java", False, "3.8.1", SAFE),
+    ],
+)
+def test_an_unknown_library_may_take_error_35_for_an_answer(who, refused, target, concludes):
+    """Going back before 3.9, whose brokers do not have ApiVersions 4: KIP-511 wants a client to ask again, and franz-go 1.19.0
+    does not. One that was refused it before and is here all the same does."""
+    uses = (*parse_api_uses(NEW_GREETING), *(((18, 4, 0, 2),) if refused else ()))
+    client = ClientEvidence(who, "4.0.0", api_uses=uses, security_protocol="PLAINTEXT")
+    assert judge(client, "4.0.0", target).verdict == concludes
+
+
+def test_names_are_told_apart_letter_for_letter():
+    """KIP-511 compares nothing and libraries send a constant: LibRdKafka was typed by somebody, and may be any library."""
+    assert judge(member_of("librdkafka"), "3.9.1", "4.0.0").identified_as == "librdkafka 2.6.1"
+    assert judge(member_of("LibRdKafka"), "3.9.1", "4.0.0").identified_as.startswith("not identified")
+
+
+def member_of(name: str) -> ClientEvidence:
+    return ClientEvidence(name, "2.6.1", api_uses=parse_api_uses("Produce:9 Metadata:12"))
