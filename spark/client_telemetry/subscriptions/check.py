@@ -43,14 +43,14 @@ LOSES_FOR_GOOD, TOO_LARGE, LOSES_INTERVAL, THROTTLED = (
     "throttled",
 )
 HARMS = {
-    ABORTS: "its process aborts at the first push: it is asked for metrics of which it has none (librdkafka 2.5.0 to 2.5.2)",
-    DISCONNECTS: "loses its connection at every push: it is asked for metrics of which it has none (librdkafka 2.5.3 to "
+    ABORTS: "its process aborts at the first push, because it is asked only for metrics that it does not have (librdkafka 2.5.0 to 2.5.2)",
+    DISCONNECTS: "loses its connection at every push, because it is asked only for metrics that it does not have (librdkafka 2.5.3 to "
     "2.10.0)",
     LOSES_FOR_GOOD: "its largest push decompresses to more than telemetry.max.bytes: INVALID_RECORD, after which a Java "
     "client never pushes again",
     TOO_LARGE: "its largest push is larger than telemetry.max.bytes: TELEMETRY_TOO_LARGE, its telemetry is lost each time",
-    LOSES_INTERVAL: "its next push is refused (UNKNOWN_SUBSCRIPTION_ID) and the delta values since the push before are lost",
-    THROTTLED: "it asks for the new subscription at once and is refused (THROTTLING_QUOTA_EXCEEDED): it waits one interval more",
+    LOSES_INTERVAL: "its next push is refused (UNKNOWN_SUBSCRIPTION_ID) and the delta values since the previous push are lost",
+    THROTTLED: "it requests the new subscription at once and is refused (THROTTLING_QUOTA_EXCEEDED): it waits one more interval",
 }
 (
     NO_PLUGIN,
@@ -75,13 +75,13 @@ HARMS = {
 )
 SILENCES = {
     OLD_BROKER: "the brokers' release is older than 3.7.0",
-    NO_PLUGIN: "no broker has a metrics plugin, so none offers GetTelemetrySubscriptions",
-    CANNOT_PUSH: "its library, or its version, has no KIP-714",
-    UNKNOWN_LIBRARY: "it declares no library that is known, and asked for no subscription",
-    OPTED_OUT: "its library can push and asked for no subscription: enable.metrics.push=false",
-    ADMIN_DEFAULT: "admin clients of Java push with enable.metrics.push=true only",
+    NO_PLUGIN: "no broker has a metrics plugin, so none supports GetTelemetrySubscriptions",
+    CANNOT_PUSH: "its library, or this version of it, does not implement KIP-714",
+    UNKNOWN_LIBRARY: "it declares no known library, and requested no subscription",
+    OPTED_OUT: "its library can push but requested no subscription: enable.metrics.push=false",
+    ADMIN_DEFAULT: "Java's admin clients push only with enable.metrics.push=true",
     REFUSED: "all its pushes were refused",
-    NEVER_PUSHED: "it was asked for metrics and closed before its first push, or never pushed",
+    NEVER_PUSHED: "it was asked for metrics but closed before its first push, or never pushed",
     NO_MATCH: "no subscription with metrics matches it",
 }
 FIRST_RELEASE = (3, 7)

@@ -33,7 +33,7 @@ OUTCOME_WORDS = {
 KIND_WORDS = {
     outcome.REFUSED: "requests refused",
     outcome.AUTHENTICATION_FAILED: "cannot log in",
-    outcome.SILENT_FUNCTION: "stopped a part of its work",
+    outcome.SILENT_FUNCTION: "stopped part of its work",
     outcome.STUCK: "stuck",
     outcome.PARTLY: "refused by some brokers",
     outcome.LEFT_GROUP: "left its group",
@@ -50,7 +50,7 @@ PHASE_WORDS = {
     "finalized": "finalized",
     "rolled_back": "rolled back",
 }
-DECISION_WORDS = {"go": "Go on", "stop": "Stop", "cannot_tell": "Cannot tell"}
+DECISION_WORDS = {"go": "Continue", "stop": "Stop", "cannot_tell": "Cannot tell"}
 _COLORS = {
     outcome.FAILING: "breaks_at_once",
     outcome.GONE: "breaks_latent",
@@ -129,7 +129,7 @@ def _fix(client: ReviewedClient) -> str:
 
 def _predicted(client: ReviewedClient) -> str:
     if client.prediction is None:
-        return "not there before"
+        return "did not exist before"
     verdict = client.prediction.verdict.replace("_", " ")
     when = f" ({client.prediction.when.replace('_', ' ')})" if client.prediction.when else ""
     return verdict + when

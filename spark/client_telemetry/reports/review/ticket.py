@@ -39,7 +39,7 @@ def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -
     lines = [
         f"# Upgrade of {code(report.cluster_name)} from {upgrade.from_release} to {upgrade.to_release}: clients of {code(owner)}",
         "",
-        f"{len(urgent)} of {len(clients)} need you now." if urgent else "None of them needs you now.",
+        f"{len(urgent)} of {len(clients)} need action now." if urgent else "None of them needs action now.",
         "",
         row(("Client", "Outcome", "Since (UTC)", "What the brokers recorded", "Predicted", "Fix")),
         row(("---",) * 6),
@@ -59,7 +59,7 @@ def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -
                     ),
                     f"{since:%Y-%m-%d %H:%M}" if since else "",
                     "; ".join(prose(reason) for reason in last.reasons),
-                    prose(foreseen.verdict.replace("_", " ")) if foreseen else "not there before",
+                    prose(foreseen.verdict.replace("_", " ")) if foreseen else "did not exist before",
                     prose(foreseen.fix) if foreseen and client.comparison != prediction.AS_SAFE else "",
                 )
             )

@@ -83,13 +83,13 @@ def sentence(found: Mapping[str, Any]) -> str:
             (checks.STARTS, "start to push"),
             (checks.CHANGES, "change"),
             (checks.STOPS, "stop"),
-            (checks.SAME, "stay as they are"),
+            (checks.SAME, "do not change"),
         )
         if instances.get(change)
     ]
     of_all = sum(instances.values())
     words.append(
-        f"Of {of_all:,} client instances {', '.join(parts)}." if parts else "It concerns no client instance."
+        f"Of {of_all:,} client instances {', '.join(parts)}." if parts else "It affects no client instance."
     )
     before, after = totals["before"], totals["after"]
     words.append(

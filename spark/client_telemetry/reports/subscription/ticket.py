@@ -23,7 +23,12 @@ def ticket(found: Mapping[str, Any]) -> str:
         *_listed("Note", found["remarks"]),
     ]
     if found["harms"]:
-        lines += ["## Whom it hurts", "", row(("Clients", "What happens", "Instances")), row(("---",) * 3)]
+        lines += [
+            "## Clients that it harms",
+            "",
+            row(("Clients", "What happens", "Instances")),
+            row(("---",) * 3),
+        ]
         for each in found["harms"]:
             ids = ", ".join(code(name) for name in each["client_ids"][:10])
             lines.append(row((ids, prose(each["explanation"]), str(each["instances"]))))
@@ -63,7 +68,7 @@ def ticket(found: Mapping[str, Any]) -> str:
         ("The same with kafka-configs.sh", "apply_with_configs"),
         ("Look", "look"),
         ("Take back", "take_back"),
-        ("ACLs that they need", "acls"),
+        ("ACLs that these commands need", "acls"),
     ):
         if found["commands"][name]:
             lines += [f"{title}:", "", "```", *found["commands"][name], "```", ""]
