@@ -93,7 +93,7 @@ def sentence(found: Mapping[str, Any]) -> str:
     )
     before, after = totals["before"], totals["after"]
     words.append(
-        f"Pushes a day: {before['pushes']:,.0f} before, {after['pushes']:,.0f} after; payload "
+        f"Pushes per day: {before['pushes']:,.0f} before, {after['pushes']:,.0f} after; payload "
         f"{size(before['bytes'])} before, {size(after['bytes'])} after."
     )
     serious = [each for each in found["harms"] if each["harm"] in SERIOUS]

@@ -42,7 +42,7 @@ def ticket(found: Mapping[str, Any]) -> str:
     lines += [
         "## Clients",
         "",
-        row(("Client", "Software", "Subscriptions", "Interval", "Pushes a day", "Payload a day")),
+        row(("Client", "Software", "Subscriptions", "Interval", "Pushes per day", "Payload per day")),
     ]
     lines.append(row(("---",) * 6))
     for each in found["clients"][:CLIENTS_SHOWN]:
