@@ -136,3 +136,29 @@ def test_perhaps_unsupported_only_where_one_library_explains_every_request_exact
         verdict = judge(known, "3.9.1", "4.0.0")
         assert verdict.verdict == "safe" and verdict.confidence == "observed"
         assert ("java_below_2_1_unsupported" in {each.rule_id for each in verdict.findings}) == listed
+
+
+@pytest.mark.parametrize(
+    ("release", "uses"),
+    [
+        (
+            "0.11",
+            "Produce:3 Fetch:5 ListOffsets:2 Metadata:4 OffsetCommit:3 OffsetFetch:3 FindCoordinator:1 JoinGroup:2 "
+            "Heartbeat:1 SyncGroup:1 ApiVersions:1",
+        ),
+        (
+            "1.1",
+            "Produce:5 Fetch:7 ListOffsets:2 Metadata:5 OffsetCommit:3 OffsetFetch:3 FindCoordinator:1 JoinGroup:2 "
+            "Heartbeat:1 SyncGroup:1 ApiVersions:1",
+        ),
+    ],
+)
+@pytest.mark.parametrize("target", ["4.0.0", "4.0.1", "4.3.1"])
+def test_a_default_client_id_alone_makes_nobody_unsupported(release, uses, target):
+    """Java before 2.1 declares no name. Under its default client id and under one of its own it fares the same."""
+    verdicts = {
+        client_id: judge(ClientEvidence(client_id=client_id, api_uses=parse_api_uses(uses)), "3.9.1", target)
+        for client_id in ("consumer-1", "producer-1", "billing", None)
+    }
+    found = {(each.verdict, each.when, each.confidence) for each in verdicts.values()}
+    assert found == {("safe", None, "observed")}, verdicts

@@ -1,11 +1,12 @@
 """The sentence that is the answer, in good grammar for none, one and many."""
 
+import re
 from collections.abc import Iterable, Mapping
 
 from client_telemetry.compatibility.releases import needs_kraft_first
 from client_telemetry.reports.upgrade.model import Phrase
 
-LONGEST_TRIGGER = 48
+LONGEST_TRIGGER = 52
 """Characters. A longer trigger does not fit into the sentence; the client's row has it."""
 
 
@@ -160,25 +161,36 @@ def _rest(counts: Mapping[str, int], safe_so_far: int, is_incomplete: bool) -> l
 
 def _trigger(applications: int, triggers: Iterable[str | None]) -> str:
     """When latent verdicts strike: the trigger, if it is one and the same and short enough."""
-    heads = {trigger_head(trigger) for trigger in triggers}
     whose = "its" if applications == 1 else "their"
-    head = heads.pop() if len(heads) == 1 else None
-    if head is None:
+    phrases = {at_trigger(trigger, whose) for trigger in triggers}
+    phrase = phrases.pop() if len(phrases) == 1 else None
+    if phrase is None:
         return "later, each when triggered" if applications > 1 else "later, when triggered"
-    return f"at {whose} next {head}"
+    return phrase
 
 
-def trigger_head(trigger: str | None) -> str | None:
-    """What comes before the explanation of a trigger, without article; None where it is missing or long.
+_SAYS_WHAT_HAPPENS = re.compile(
+    r"\b(?:is|are|moves|closes|times|begins|starts|restarts|rebalances|holds|refuses|answers)\b"
+)
 
-    >>> trigger_head("an offset reset: new group, new partition")
-    'offset reset'
-    >>> trigger_head("its next start")
-    'start'
+
+def at_trigger(trigger: str | None, whose: str) -> str | None:
+    """When a latent verdict strikes, without what follows the trigger as its explanation; None where it is missing or long.
+
+    >>> at_trigger("an offset reset: new group, new partition", "its")
+    'at its next offset reset'
+    >>> at_trigger("its next start", "their")
+    'at their next start'
+    >>> at_trigger("its group coordinator moves or restarts", "their")
+    'when their group coordinator moves or restarts'
     """
     if not trigger:
         return None
     head = trigger.replace("(", ":").replace(",", ":").split(":")[0].strip().rstrip(".")
+    if not 0 < len(head) <= LONGEST_TRIGGER:
+        return None
+    if _SAYS_WHAT_HAPPENS.search(head):
+        return f"when {re.sub(r'^its ', f'{whose} ', head)}"
     for article in ("a ", "an ", "the ", "its ", "their ", "next "):
         head = head.removeprefix(article)
-    return head if 0 < len(head) <= LONGEST_TRIGGER else None
+    return f"at {whose} next {head}"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from client_telemetry.identity.kip511 import declared
-from client_telemetry.reports.upgrade.answer import trigger_head
+from client_telemetry.reports.upgrade.answer import at_trigger
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
 from client_telemetry.reports.upgrade.model import (
     OUTCOMES,
@@ -97,8 +97,8 @@ def happens(client: ClientVerdict | Application) -> str:
     words = "safe so far" if client.safe_so_far else OUTCOMES[client.outcome]
     if client.when == "latent" and client.outcome != "breaks_latent":
         words += " later"
-    head = trigger_head(client.trigger)
-    return f"{words}, at the next {head}" if head else words
+    phrase = at_trigger(client.trigger, "the")
+    return f"{words}, {phrase}" if phrase else words
 
 
 def would_happen(finding: Finding) -> str:

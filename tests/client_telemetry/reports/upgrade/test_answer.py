@@ -1,7 +1,9 @@
 import csv
+import re
 from pathlib import Path
 
 import pytest
+from client_telemetry.compatibility import known_issues, roles
 from client_telemetry.reports.upgrade.answer import answer, text
 from client_telemetry.reports.upgrade.model import OUTCOMES
 
@@ -26,6 +28,25 @@ def test_a_long_trigger_is_left_to_the_row():
     counts = {"breaks_at_once": 0, "breaks_latent": 1, "safe": 1}
     sentence = text(answer("c", "3.9.1", "4.0.0", counts, ["x" * 60]))
     assert "1 later, when triggered" in sentence
+
+
+def _triggers() -> set[str]:
+    """All that the knowledge base and the rules have."""
+    of_roles = {need.trigger for of_role in roles.needs().values() for need in of_role.values()}
+    beside = roles.loss(
+        19, (roles.PRODUCER, roles.GROUP_CONSUMER), (19,)
+    ).trigger  # CreateTopics of a stream processor
+    return (of_roles | {issue.trigger for issue in known_issues.known()} | {beside}) - {""}
+
+
+@pytest.mark.parametrize("trigger", sorted(_triggers()))
+def test_every_trigger_reads_on_from_the_sentence(trigger):
+    """A client breaks "at its next start", not "at its next its next start"."""
+    for clients in (1, 2):
+        sentence = text(answer("c", "3.9.1", "4.0.0", {"breaks_latent": clients, "safe": 1}, [trigger]))
+        assert not re.search(r"next (a|an|the|its|their|next|such) |\b(\w+) \2\b", sentence), sentence
+        head = re.search(r"at (?:its|their) next ([^.]+)\. ", sentence)
+        assert not head or not re.search(r"\b(is|are|moves|closes|begins|starts)\b", head[1]), sentence
 
 
 def test_what_breaks_later_as_it_would_today():

@@ -61,6 +61,36 @@ def test_a_refused_version_is_no_version_in_use():
     assert events[-1].client.client_software_name == "kgo"
 
 
+def test_a_name_that_an_old_request_resets_was_reported_before():
+    """Clients that ask ApiVersions once more in a version up to 2 are `unknown` to the broker from then on (KIP-511). The
+    event before has the name, so that the connection keeps it (flag name_reset of client_connections)."""
+    greeted = json_line(10, API_VERSIONS, HELLO, {"errorCode": 0}, software=UNNAMED)
+    named = json_line(11, FETCH, software=("kgo", "v1.15.4"))
+    for reset in (
+        json_line(12, (18, "API_VERSIONS", 2), {}, {"errorCode": 0}, software=("kgo", "v1.15.4")),
+        json_line(12, METADATA, software=UNNAMED),  # the request that reset it is not in the log
+    ):
+        events = _watch(greeted, named, reset, json_line(13, FETCH, software=UNNAMED))
+        before = next(each for each in events if each.client.client_software_name == "kgo")
+        assert _uses(before).keys() == {(18, 3), (1, 16)}, "what it had done under its name"
+        assert events[-1].client.client_software_name == "unknown"
+
+
+def test_a_connection_of_a_sasl_listener_need_not_begin_with_api_versions():
+    """What precedes a login is in no request log: the name stands in clientInformation alone, and the connection is a new
+    one if all earlier ones are known."""
+    line = json_line(10, FETCH, software=("kgo", "v1.15.4"))
+    (event,) = _watch(line)
+    assert KINDS[event.kind] == "active", "it can have been there before the log"
+    events: list[ConnectionEvent] = []
+    watch, read = ConnectionWatch(events.append, 0), LineReader().read(line)
+    watch.add(parse_entry(read.message), read.nanos)
+    watch.end()
+    assert [KINDS[each.kind] for each in events] == ["opened", "active"]
+    assert events[-1].client.client_software_name == "kgo"
+    assert _uses(events[-1]) == {(1, 16): (1, 0)}
+
+
 def test_a_refused_name_is_sent_and_not_registered():
     bad = {"clientSoftwareName": "my_client", "clientSoftwareVersion": "1+2"}
     events = _watch(
