@@ -111,6 +111,7 @@ format: install  ## format the code
 accuracy: install  ## compare the verdicts with what real clients did on real brokers
 	@$(BIN)/python -m benchmarks.accuracy --write docs/accuracy.md
 	@$(BIN)/python -m benchmarks.identification --write docs/identification.md
+	@$(BIN)/python -m benchmarks.product_knowledge --write docs/accuracy-products.md
 
 review-accuracy: install  ## compare reviews of recorded upgrades with what happened to each application
 	@$(BIN)/python -m benchmarks.review_accuracy --write docs/review-accuracy.md
