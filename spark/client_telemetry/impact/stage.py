@@ -77,7 +77,7 @@ def impact(stage: Stage) -> Outcome:
     slice_ = stage.condition({"cluster_id": cluster, "dt": days})
     connections = lake.read(CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name]).where(slice_)
     profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
-    pushing = by_pushes_only(profiled, asked)
+    pushing = by_pushes_only(profiled, asked).persist()
     hours = [
         row
         for d in days
@@ -118,7 +118,7 @@ def impact(stage: Stage) -> Outcome:
         "evidence_until_reason": asked.until_reason,
         "clients": sum(verdicts.values()),
         "clients_by_pushes_only": pushing.count(),
-        "already_failing": clients.rows().where("judged.already_failing").count(),
+        "already_failing": clients.already_failing(),
         "connections": counted,
         "connections_elsewhere": elsewhere,
         "connections_unidentified": unidentified,
@@ -132,6 +132,7 @@ def impact(stage: Stage) -> Outcome:
         "created_at": dt.datetime.now(dt.UTC),
     }
     clients.forget()
+    pushing.unpersist()
     branch.replace_rows(UPGRADE_REPORTS, [report], **where)
     facts = {"clients": report["clients"], "dropped_apis": len(dropped(asked.from_release, asked.to_release))}
     for table in READ:

@@ -6,8 +6,9 @@ thousand clients have some thousand distinct evidences.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -94,6 +95,8 @@ class JudgedClients(NamedTuple):
     `targets` (release and how the client is counted there) and `findings`."""
     few: bool
     """Whether the verdicts fit into every worker's memory."""
+    counts: DataFrame
+    """For each distinct `alike` its number of `clients`, with `judged`."""
 
     def rows(self) -> DataFrame:
         """One row for each client, with `judged`."""
@@ -106,7 +109,11 @@ class JudgedClients(NamedTuple):
 
     def forget(self) -> None:
         self.clients.unpersist()
-        self.verdicts.unpersist()
+        self.counts.unpersist()
+
+    def already_failing(self) -> int:
+        failing = self.counts.where("judged.already_failing").agg(F.sum("clients").alias("clients"))
+        return failing.toArrow().to_pylist()[0]["clients"] or 0
 
 
 def judged(
@@ -128,13 +135,18 @@ def judged(
         rows = [_judged(text, from_release, to_release) for text in texts.to_pylist()]
         return pa.array(rows, to_arrow_type(_JUDGED, timestamp_utc=True))
 
+    # Looked at twice: by what others of one name declared, and for what decides. `alike` then has it all.
+    clients = clients.persist()
     decides = F.to_json(_what_decides(mechanisms, scram_users), {"ignoreNullFields": "false"})
     with_others = clients.join(F.broadcast(_declared(clients)), ["principal", "client_id"], "left")
     alike = with_others.withColumn("alike", decides).drop("declared").persist()
     # A part for each worker and none more: each starts with an empty memory of what it knows of libraries and releases.
-    distinct = alike.select("alike").distinct().repartition(_workers(alike.sparkSession), "alike")
-    found = distinct.withColumn("judged", _arrow_udf(verdicts, _JUDGED)("alike")).persist()
-    return JudgedClients(alike, found, found.count() <= MOST_IN_MEMORY)
+    distinct = alike.groupBy("alike").agg(F.count("*").alias("clients"))
+    counted = distinct.repartition(_workers(alike.sparkSession), "alike")
+    counts = counted.withColumn("judged", _arrow_udf(verdicts, _JUDGED)("alike")).persist()
+    few = counts.count() <= MOST_IN_MEMORY
+    clients.unpersist()
+    return JudgedClients(alike, counts.drop("clients"), few, counts)
 
 
 def _workers(session: SparkSession) -> int:
@@ -195,24 +207,30 @@ def _watched(clients: DataFrame) -> int:
 
 
 def _well_observed(watched: int) -> Column:
-    def found(roles: pa.Array, activities: pa.Array, cell_s: pa.Array) -> pa.Array:
-        rows = zip(roles.to_pylist(), activities.to_pylist(), cell_s.to_pylist(), strict=True)
+    def found(roles: pa.Array, keys: pa.Array, cells: pa.Array, cell_s: pa.Array) -> pa.Array:
+        # Arrays of numbers are read whole: a dict for each use takes several times as long.
+        lengths = keys.value_lengths().to_pylist()
+        uses = iter(zip(keys.flatten().to_pylist(), cells.flatten().to_pylist(), strict=True))
+        activities = (tuple(islice(uses, length)) for length in lengths)
+        rows = zip(roles.to_pylist(), activities, cell_s.to_pylist(), strict=True)
         return pa.array([_is_well_observed(*row, watched) for row in rows], pa.bool_())
 
-    activity = F.transform(
-        F.coalesce("uses", F.array()),
-        lambda use: F.struct(use.api_key, F.coalesce(use.cells, F.lit(0)).alias("cells")),
+    uses = F.coalesce("uses", F.array())
+    return _arrow_udf(found, BOOLEAN)(
+        "roles",
+        F.transform(uses, lambda use: use.api_key),
+        F.transform(uses, lambda use: F.coalesce(use.cells, F.lit(0))),
+        "cell_s",
     )
-    return _arrow_udf(found, BOOLEAN)("roles", activity, "cell_s")
 
 
 def _is_well_observed(
-    roles: Sequence[str], activity: Sequence[Mapping[str, int]], cell_s: float | None, watched: int
+    roles: Sequence[str], uses: Iterable[tuple[int, int]], cell_s: float | None, watched: int
 ) -> bool:
-    cells: dict[int, int] = {}
-    for use in activity:
-        cells[use["api_key"]] = cells.get(use["api_key"], 0) | use["cells"]
-    return cell_s is not None and is_well_observed(roles, cells, watched, cell_s)
+    activity: dict[int, int] = {}
+    for api_key, cells in uses:
+        activity[api_key] = activity.get(api_key, 0) | cells
+    return cell_s is not None and is_well_observed(roles, activity, watched, cell_s)
 
 
 def _regrouped(owned: DataFrame, of_programs: DataFrame) -> DataFrame:
@@ -300,8 +318,7 @@ def compared_targets(judged_clients: JudgedClients, asked: Question) -> list[dic
     """upgrade_reports.targets: clients per release and how they are counted there, oldest release first."""
     compared = (asked.to_release, *targets.nearby(asked.from_release, asked.to_release))
     counts = {release: dict.fromkeys((*COUNTED_AS, "works_again"), 0) for release in compared}
-    alike = judged_clients.clients.groupBy("alike").agg(F.count("*").alias("clients"))
-    each = judged_clients.with_verdicts(alike).select("clients", F.inline("judged.targets"))
+    each = judged_clients.counts.select("clients", F.inline("judged.targets"))
     for row in (
         each.groupBy("to_release", "counted_as")
         .agg(

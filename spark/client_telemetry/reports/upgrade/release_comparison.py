@@ -53,12 +53,14 @@ def target_differences(applications: Iterable[Application]) -> tuple[TargetDiffe
 def better_target(
     targets: Sequence[Target], applications: Sequence[Application], is_rollback: bool
 ) -> str | None:
-    """The sentence that names the nearby release on which fewest applications break, nearest first; None where no release
-    is better. `targets` are in the order of releases."""
+    """The sentence that names the nearby release on which fewest applications break, nearest first, or where none breaks
+    fewer, on which fewest lack evidence; None where no release is better. `targets` are in the order of releases."""
     asked = next((target for target in targets if target.is_asked), None)
     better = [target for target in targets if asked and _broken(target) < _broken(asked)]
-    if asked is None or not better:
+    if asked is None:
         return None
+    if not better:
+        return _settling_target(targets, asked, is_rollback)
     nearest_first = list(reversed(better)) if is_rollback else better
     best = min(nearest_first, key=lambda target: (_broken(target), target.counts["insufficient_evidence"]))
     later = targets[targets.index(best) + 1 :]
@@ -87,7 +89,36 @@ def better_target(
     more = f", and {counted(added, 'other')} {'fails' if added == 1 else 'fail'} there" if added else ""
     return (
         f"{opening} {broken}: {counted(len(freed), 'application')} {where}"
-        f"{_reasons(freed, best.to_release)}{more}."
+        f"{_reasons(freed, best.to_release)}{more}.{_settled(asked, best)}"
+    )
+
+
+def _settled(asked: Target, best: Target) -> str:
+    settled = asked.counts["insufficient_evidence"] - best.counts["insufficient_evidence"]
+    if settled <= 0:
+        return ""
+    verb = "lacks" if settled == 1 else "lack"
+    return f" It also settles {counted(settled, 'application')} that {verb} evidence on {asked.to_release}."
+
+
+def _settling_target(targets: Sequence[Target], asked: Target, is_rollback: bool) -> str | None:
+    """The sentence that names the nearby release on which fewest applications lack evidence and no more break than on the one
+    asked about, nearest first; None where none leaves fewer."""
+    open_ = asked.counts["insufficient_evidence"]
+    settling = [
+        each
+        for each in targets
+        if _broken(each) == _broken(asked) and each.counts["insufficient_evidence"] < open_
+    ]
+    if not settling:
+        return None
+    nearest_first = list(reversed(settling)) if is_rollback else settling
+    best = min(nearest_first, key=lambda each: each.counts["insufficient_evidence"])
+    left = best.counts["insufficient_evidence"]
+    settled = counted(open_ - left, "application")
+    lack = "lacks" if open_ - left == 1 else "lack"
+    return (
+        f"{best.to_release} settles {settled} that {lack} evidence on {asked.to_release}, and breaks no more."
     )
 
 
