@@ -17,6 +17,9 @@ SOURCES := dags include plugins spark tests benchmarks
 SHELL_SCRIPTS := .ci/run $(wildcard include/*.sh spark/executors/*.sh)
 MARKDOWN := $(wildcard *.md) $(shell find benchmarks broker-plugin docs include spark tests -name '*.md' -not -path '*/target/*')
 
+# As one word of the shell, whatever is in it.
+quoted = '$(subst ','\'',$(1))'
+
 .DEFAULT_GOAL := help
 .PHONY: help install executors run report review review-accuracy owners history requarantine test e2e ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy bench knowledge clean fuzz ask docs storage
 
@@ -41,11 +44,12 @@ ask: install  ## ask an upgrade question of the local lake through Airflow: CLUS
 	@$(AIRFLOW) include/spark_connect.sh python -m include.ask --cluster='$(CLUSTER)' --to='$(TO)' \
 	    $(if $(FROM),--from='$(FROM)') $(if $(DAY),--day='$(DAY)') $(if $(WINDOW),--window='$(WINDOW)')
 
-report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, NAME, OUT
-	@test -n "$(LOGS)" && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
+report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, NAME, OUT, FOLLOW=minutes, FAIL_ON=breaks
+	@test -n $(call quoted,$(LOGS)) && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
 	@$(AIRFLOW) client-telemetry report --to='$(TO)' --out='$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))' \
 	    $(if $(FROM),--from='$(FROM)') $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') \
-	    $(if $(KNOWLEDGE),--knowledge='$(KNOWLEDGE)') $(if $(SCRAM_USERS),--scram-users='$(SCRAM_USERS)') $(if $(NAME),--name='$(NAME)') $(LOGS)
+	    $(if $(KNOWLEDGE),--knowledge='$(KNOWLEDGE)') $(if $(SCRAM_USERS),--scram-users='$(SCRAM_USERS)') $(if $(NAME),--name='$(NAME)') \
+	    $(if $(FOLLOW),--follow='$(FOLLOW)') $(if $(FAIL_ON),--fail-on='$(FAIL_ON)') -- $(call quoted,$(LOGS))
 
 review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, OWNERS, NAME, OUT
 	@test -n "$(FROM)" && test -n "$(TO)" && test -n "$(LOGS)$(CLUSTER)" || \
@@ -134,8 +138,11 @@ knowledge: install  ## read the request versions of a release from its kafka-cli
 lock: $(STAMPS)/uv  ## resolve the dependencies of pyproject.toml into requirements.txt
 	@var/uv/bin/uv pip compile -q --universal --python-version 3.11 --all-extras pyproject.toml -o requirements.txt
 
+CLEANED := var/lake var/published var/results var/airflow
 clean:  ## remove tables, reports and Airflow's state; what was installed stays
-	@rm -rf var/lake var/published var/results var/airflow $(STAMPS)/airflow
+	@$(if $(wildcard $(CLEANED)),du -sh $(wildcard $(CLEANED)),echo "there is nothing to delete")
+	@test -n "$(YES)$(if $(wildcard $(CLEANED)),,nothing)" || { printf 'Delete these? [y/N] '; read -r answer && [ "$$answer" = y ]; } || { echo "nothing deleted; without the question: make clean YES=1"; exit 1; }
+	@rm -rf $(CLEANED) $(STAMPS)/airflow
 
 storage: install $(STAMPS)/storage_jars  ## what tables in S3 or another catalog need: Spark's jars, as many writers as the catalog takes (docs/storage.md)
 	@$(SET_POOL)

@@ -14,12 +14,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from client_telemetry.compatibility.verdict import INSUFFICIENT_EVIDENCE, PRECEDENCE
+from client_telemetry.compatibility.go_no_go import add_fail_on, decide
 
-GO: Final = 0
 BAD_ARGUMENTS: Final = 2
-NO_GO: Final = 3
-CANNOT_TELL: Final = 4
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,13 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         prog="client-telemetry gate", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("report", type=Path, metavar="REPORT", help="report.json of an upgrade report")
-    parser.add_argument(
-        "--fail-on",
-        type=_verdicts,
-        default=("breaks",),
-        metavar="VERDICT[,VERDICT]",
-        help=f"verdicts that stop the upgrade, out of {', '.join(PRECEDENCE)}; default: breaks",
-    )
+    add_fail_on(parser, default=("breaks",))
     args = parser.parse_args(argv)
     try:
         report = json.loads(args.report.read_text(encoding="utf-8"))
@@ -44,23 +35,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, KeyError, TypeError):
         return _refuse(f"{args.report} is not the report.json of an upgrade report")
     print(sentence)
-    stopping = sum(verdicts[verdict] for verdict in args.fail_on)
-    if stopping:
-        print(f"no-go: {stopping} clients with {' or '.join(args.fail_on)}")
-        return NO_GO
-    if verdicts[INSUFFICIENT_EVIDENCE]:
-        print(f"cannot tell: {verdicts[INSUFFICIENT_EVIDENCE]} clients lack evidence")
-        return CANNOT_TELL
-    print("go")
-    return GO
-
-
-def _verdicts(text: str) -> tuple[str, ...]:
-    verdicts = tuple(part.strip() for part in text.split(",") if part.strip())
-    unknown = [verdict for verdict in verdicts if verdict not in PRECEDENCE]
-    if unknown or not verdicts:
-        raise argparse.ArgumentTypeError(f"{text!r} has to name verdicts of {', '.join(PRECEDENCE)}")
-    return verdicts
+    code, decision = decide(verdicts, args.fail_on)
+    print(decision)
+    return code
 
 
 def _refuse(message: str) -> int:

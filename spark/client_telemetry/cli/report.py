@@ -12,14 +12,21 @@ one line tells what to say instead.
 import argparse
 import json
 import os
+import re
+import shlex
+import shutil
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from client_telemetry.cli.follow import follow, still_to_watch
+from client_telemetry.cli.quiet_libraries import output_of_libraries_to
+from client_telemetry.compatibility.go_no_go import add_fail_on, decide
 from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.owners import load_owner_rules
@@ -38,6 +45,9 @@ from client_telemetry.sources.request_log.conversion import Converted, convert, 
 
 BAD_ARGUMENTS = 2
 REPORT_ID = "from_request_logs"
+UNFINISHED = "UNFINISHED"
+"""In the folder for what comes of it until the report is there."""
+LIBRARIES_LOG = Path("results", "stages.log")
 SPARK_SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
@@ -64,11 +74,52 @@ class OutputIsThere(ValueError):
     """The folder for what comes of it holds something: it would be mixed up with an earlier report."""
 
 
+class StageFailed(Exception):
+    """With the exit code of the stage; the message is the stage's own."""
+
+    def __init__(self, message: str, code: int) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 def main(argv: list[str] | None = None) -> int:
     args = _arguments(argv)
     try:
-        if args.out.exists() and any(args.out.iterdir()):
-            raise OutputIsThere(f"{args.out} is not empty: name another folder with OUT=")
+        _make_room(args.out, follows=args.follow is not None)
+        if args.follow is not None:
+            return follow(_repeated(args), args.logs, args.out, args.follow, _say)
+        code = _report(args)
+    except (NoLogs, OutputIsThere) as error:
+        return _refuse(str(error))
+    except StageFailed as failed:
+        _refuse(f"{failed}; the log is {args.out / LIBRARIES_LOG}")
+        return failed.code
+    except KeyboardInterrupt:
+        if args.follow is None:
+            shutil.rmtree(args.out, ignore_errors=True)
+        raise
+    return code
+
+
+def _make_room(out: Path, *, follows: bool) -> None:
+    """Raises OutputIsThere. What a report left that was never finished is removed."""
+    if (out / UNFINISHED).exists():
+        shutil.rmtree(out)
+    there = {entry.name for entry in out.iterdir()} if out.exists() else set()
+    if there - ({"published"} if follows else set()):
+        raise OutputIsThere(f"{out} is not empty: name another folder with OUT=")
+
+
+def _repeated(args: argparse.Namespace) -> list[str]:
+    """The options of the report that --follow makes again and again."""
+    names = ("to_release", "from_release", "owners", "knowledge", "scram_users", "name")
+    given = {name.removesuffix("_release").replace("_", "-"): getattr(args, name) for name in names}
+    zone = [] if args.zone is UTC else [f"--zone={args.zone}"]
+    return [f"--{name}={value}" for name, value in given.items() if value] + zone
+
+
+def _report(args: argparse.Namespace) -> int:
+    try:
         target = exact(args.to_release)
         _check_files_named(args)
         logs = find_logs(args.logs)
@@ -82,6 +133,8 @@ def main(argv: list[str] | None = None) -> int:
         return _refuse(str(error))
     except ReleaseNotTold as error:
         return _refuse(f"{error}; say which one with FROM=")
+    args.out.mkdir(parents=True, exist_ok=True)
+    (args.out / UNFINISHED).touch()
     _tell_brokers(seen, cluster_id, releases)
     started = time.monotonic()
     total = sum(file.lines for file in seen.files)
@@ -89,7 +142,16 @@ def main(argv: list[str] | None = None) -> int:
         seen, releases, cluster_id, args.out / "raw", args.zone, _Progress("lines converted", total)
     )
     _tell_converted(done, time.monotonic() - started)
-    return _run_stages(args, surveyed_days(seen), cluster_id, release, target)
+    page = _run_stages(args, surveyed_days(seen), cluster_id, release, target)
+    (args.out / UNFINISHED).unlink()
+    report = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
+    _say(f"{report['sentence']}\n{still_to_watch(report)}")
+    code = 0
+    if args.fail_on:
+        code, decision = decide(Counter(client["verdict"] for client in report["clients"]), args.fail_on)
+        _say(decision)
+    _say(f"Report: {page}")
+    return code
 
 
 def _check_files_named(args: argparse.Namespace) -> None:
@@ -168,18 +230,22 @@ def _tell_converted(done: Converted, seconds: float) -> None:
 
 def _run_stages(
     args: argparse.Namespace, days: Sequence[str], cluster_id: str, release: str, target: str
-) -> int:
+) -> Path:
     lake, results = f"--lake={args.out / 'lake'}", args.out / "results"
 
     def run(stage: str, *arguments: str) -> dict[str, Any]:
         result = results / f"{stage}.json"
         options = [f"--cluster={cluster_id}", f"--run-id={REPORT_ID}", lake, f"--result={result}", *arguments]
-        code = main_of(stage)(options)
+        _say(f"  {stage} …")
+        with output_of_libraries_to(args.out / LIBRARIES_LOG):
+            code = main_of(stage)(options)
+        report = json.loads(result.read_text()) if result.exists() else {}
         if code:
-            raise SystemExit(code)
-        return json.loads(result.read_text())
+            raise StageFailed(report.get("message", f"{stage} ended with exit code {code}"), code)
+        return report
 
     settings = " ".join(f"--conf {name}={value}" for name, value in SPARK_SETTINGS.items())
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--master local[*] {settings} pyspark-shell")
     _say("the stages of the daily run, then the report; each takes seconds")
     raw, report = f"--raw={args.out / 'raw'}", f"--report-id={REPORT_ID}"
@@ -193,8 +259,7 @@ def _run_stages(
     run("impact", report, *own, *users, f"--from={release}", f"--to={target}", f"--window={len(days)}")
     name = [f"--cluster-name={args.name}"] if args.name else []
     done = run("publish", report, f"--publish={args.out / 'published'}", *name)
-    _say(f"Report: {done['report']}")
-    return 0
+    return Path(done["report"].removeprefix("file://"))
 
 
 class _Progress:
@@ -205,7 +270,7 @@ class _Progress:
         self._printed_at = time.monotonic()
 
     def __call__(self, lines: int) -> None:
-        if time.monotonic() - self._printed_at > 5:
+        if time.monotonic() - self._printed_at > 2:
             self._printed_at = time.monotonic()
             _say(f"  {lines:,} {f'of {self._total:,} ' if self._total else ''}{self._what}")
 
@@ -253,4 +318,31 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         "--scram-users", help="file with the output of kafka-configs --describe --entity-type users"
     )
     parser.add_argument("--name", help="display name of the cluster")
-    return parser.parse_args(argv)
+    parser.add_argument(
+        "--follow",
+        type=float,
+        nargs="?",
+        const=10.0,
+        metavar="MINUTES",
+        help="make the report again whenever the logs have grown, every MINUTES (10), until it is interrupted",
+    )
+    add_fail_on(parser, default=None)
+    args = parser.parse_args(argv)
+    args.logs = [word for text in args.logs for word in _words(text)]
+    if args.follow is not None and args.fail_on:
+        parser.error("--follow goes on until it is interrupted: --fail-on does not go with it")
+    return args
+
+
+def _words(text: str) -> list[str]:
+    """One name, with blanks if there is such a file; or several, as a shell would read them (LOGS= of make)."""
+    if not re.search(r"\s", text):
+        return [text]
+    try:
+        find_logs([text])
+    except NoLogs:
+        try:
+            return shlex.split(text)
+        except ValueError:
+            pass
+    return [text]

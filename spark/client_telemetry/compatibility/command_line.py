@@ -2,9 +2,9 @@
 
 python -m client_telemetry.compatibility --from 3.9.1 --to 4.0.1 --input clients.csv --output verdicts.csv
     [--features transaction.version=0,group.version=1] [--vendor confluent]
-    [--knowledge FOLDER]
+    [--knowledge FOLDER] [--fail-on breaks]
 
-Prints how many clients have which verdict to standard error. Exit code 0; 1 when some rows could not be judged (the others were); 2 for arguments or files that cannot be
+Prints how many clients have which verdict to standard error. Exit code 0; 1 when some rows could not be judged (the others were); with --fail-on 3 for no-go, 4 for cannot tell; 2 for arguments or files that cannot be
 used. Columns are described in docs/knowledge-base.md, an example is docs/examples/clients.csv.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 from client_telemetry.compatibility import client_list, features, releases
 from client_telemetry.compatibility.client_list import BadRow, UnreadableList
 from client_telemetry.compatibility.conditions import APACHE_KAFKA, VENDORS
+from client_telemetry.compatibility.go_no_go import add_fail_on, decide
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.knowledge import DamagedKnowledge
 from client_telemetry.compatibility.own_knowledge import use_folder
@@ -51,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         metavar="FOLDER",
         help="your own products, libraries, issues and aliases, beside the shipped ones",
     )
+    add_fail_on(parser, default=None)
     args = parser.parse_args(arguments)
     try:
         use_folder(args.knowledge)
@@ -81,7 +83,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     # The verdicts may go to standard output.
     print(_counts(verdicts), file=sys.stderr)
-    return 1 if bad else 0
+    if bad:
+        return 1
+    if args.fail_on is None:
+        return 0
+    code, decision = decide(Counter(verdict.verdict for verdict in verdicts), args.fail_on)
+    print(decision, file=sys.stderr)
+    return code
 
 
 def _counts(verdicts: Sequence[ClientVerdict]) -> str:

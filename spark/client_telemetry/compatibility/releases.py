@@ -3,7 +3,6 @@
 Releases are exact: 4.0.0 lacks JoinGroup 0-1 and 4.0.1 has it, so "4.0" is no answerable question.
 """
 
-from difflib import get_close_matches
 from functools import cache
 
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows
@@ -61,9 +60,10 @@ def exact(release: str) -> str:
     patches = [each for each in known() if parse(each)[: len(numbers)] == numbers]
     if patches:
         raise NotAnExactRelease(f"{wanted} is not an exact release; there are {', '.join(patches)}")
-    near = get_close_matches(wanted, known(), n=3, cutoff=0.5) or [known()[-1]]
+    older = [each for each in known() if parse(each) < numbers][-1:]
+    newer = [each for each in known() if parse(each) > numbers][:2]
     raise UnknownRelease(
-        f"Kafka {wanted} is not known; nearest: {', '.join(near)} (newest known: {known()[-1]})"
+        f"Kafka {wanted} is not known; nearest: {', '.join(older + newer)} (newest known: {known()[-1]})"
     )
 
 

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,17 @@ TEXT = LOGS / "kafka-2.7.2-text.request.log.zst"
 
 
 def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
-    code = report.main(["--to=4.0.1", "--from=2.7.2", f"--out={tmp_path / 'out'}", str(TEXT)])
-    printed = capsys.readouterr().out
-    assert code == 0, printed
+    log = shutil.copy(TEXT, tmp_path / "a log with blanks.log.zst")
+    arguments = ["--to=4.0.1", "--from=2.7.2", f"--out={tmp_path / 'out'}", "--fail-on=breaks", str(log)]
+    code = report.main(arguments)
+    captured = capsys.readouterr()
+    printed = captured.out
+    assert code == 3, printed
+    assert (captured.err, "WARN" in printed) == ("", False)
+    assert (tmp_path / "out" / report.LIBRARIES_LOG).read_text().count("\n") > 5
+    assert not (tmp_path / "out" / report.UNFINISHED).exists()
+    assert "clients are safe so far. The one seen most rarely, " in printed
+    assert "no-go: 3 clients with breaks" in printed
     page = Path(printed.rpartition("Report: ")[2].strip())
     assert page.is_file()
     with (page.parent / "clients.csv").open(newline="", encoding="utf-8") as rows:
@@ -61,3 +71,64 @@ def test_an_earlier_report_is_not_overwritten(tmp_path, capsys):
     (tmp_path / "there").touch()
     assert report.main(["--to=4.0.1", f"--out={tmp_path}", str(TEXT)]) == 2
     assert "name another folder" in capsys.readouterr().err
+
+
+def test_an_interrupted_report_leaves_nothing_that_the_next_try_refuses(tmp_path, monkeypatch):
+    def interrupted(*arguments):
+        assert (tmp_path / "out" / report.UNFINISHED).exists()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(report, "_run_stages", interrupted)
+    out = tmp_path / "out"
+    with pytest.raises(KeyboardInterrupt):
+        report.main(["--to=4.0.1", "--from=2.7.2", f"--out={out}", str(TEXT)])
+    assert not out.exists()
+    (out / "raw").mkdir(parents=True)
+    (out / report.UNFINISHED).touch()  # of a process that was killed
+    with pytest.raises(KeyboardInterrupt):
+        report.main(["--to=4.0.1", "--from=2.7.2", f"--out={out}", str(TEXT)])
+
+
+def test_a_failed_stage_is_one_line_with_its_exit_code(tmp_path, monkeypatch, capsys):
+    def failed(*arguments):
+        raise report.StageFailed("impact: a gate failed", 3)
+
+    monkeypatch.setattr(report, "_run_stages", failed)
+    assert report.main(["--to=4.0.1", "--from=2.7.2", f"--out={tmp_path / 'out'}", str(TEXT)]) == 3
+    error = capsys.readouterr().err
+    assert error.startswith("client-telemetry report: impact: a gate failed; the log is ")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("case", "text", "words"),
+    [
+        ("a file with blanks", "{folder}/my log.log", ["{folder}/my log.log"]),
+        (
+            "several, as make passes them",
+            "{folder}/a.log {folder}/b.log",
+            ["{folder}/a.log", "{folder}/b.log"],
+        ),
+        (
+            "quoted within LOGS=",
+            "'{folder}/my log.log' 2={folder}/a.log",
+            ["{folder}/my log.log", "2={folder}/a.log"],
+        ),
+        ("a pattern with blanks", "{folder}/my *.log", ["{folder}/my *.log"]),
+        ("a quote that is not closed", "it's not there", ["it's not there"]),
+    ],
+)
+def test_names_with_blanks(tmp_path, case, text, words):
+    for name in ("my log.log", "a.log", "b.log"):
+        (tmp_path / name).touch()
+    expected = [word.format(folder=tmp_path) for word in words]
+    assert report._words(text.format(folder=tmp_path)) == expected, case
+
+
+def test_make_passes_names_with_blanks_and_quotes_whole():
+    checkout = Path(__file__).parents[3]
+    printed = subprocess.run(
+        ["make", "-n", "report", "LOGS='my log.log' b's.log", "TO=4.0.1"],
+        cwd=checkout, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    assert r"""-- ''\''my log.log'\'' b'\''s.log'""" in printed

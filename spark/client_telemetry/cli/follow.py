@@ -1,0 +1,81 @@
+"""The report over time: made again while the brokers write on, and how long to go on watching."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from client_telemetry.compatibility.well_observed import INTERVALS, SHORTEST_S
+from client_telemetry.sources.log_files import find_logs
+
+
+def follow(
+    options: Sequence[str], logs: Sequence[str], out: Path, minutes: float, say: Callable[[str], None]
+) -> int:
+    """Makes the report whenever the logs have grown, until it is interrupted; returns the exit code of the first if that
+    cannot be made. Each is made from all of the logs, by a process of its own, and replaces `out`/published whole."""
+    before: Sequence[tuple[str, int]] | None = None
+    work = out / "work"
+    try:
+        while True:
+            sizes = [(str(log.file), log.bytes) for log in find_logs(logs)]
+            if sizes != before:
+                shutil.rmtree(work, ignore_errors=True)
+                command = [sys.executable, "-m", "client_telemetry.cli", "report", *options, f"--out={work}"]
+                made = subprocess.run([*command, *logs], stdout=subprocess.DEVNULL, check=False)
+                if made.returncode == 0:
+                    say(_made(work, out))
+                elif before is None:
+                    return made.returncode
+                before = sizes
+            time.sleep(minutes * 60)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def _made(work: Path, out: Path) -> str:
+    shutil.rmtree(out / "published", ignore_errors=True)
+    (work / "published").rename(out / "published")
+    (file,) = (out / "published").glob("upgrade_impact/*/*/report.json")
+    report = json.loads(file.read_text(encoding="utf-8"))
+    now = datetime.now(UTC)
+    return f"{now:%H:%M} UTC: {report['sentence']}\n{still_to_watch(report)}\nReport: {file.parent / 'index.html'}"
+
+
+def still_to_watch(report: Mapping[str, Any]) -> str:
+    """How long the client with the longest silence still has to be watched until *safe so far* can become *safe*, at least.
+    By the rule of compatibility/well_observed.py; a report has a client's first and last request, so that silences
+    between them may make it longer."""
+    watched = [minute for each in report["coverage"]["watched"] for minute in (each["start"], each["end"])]
+    so_far = [client for client in report["clients"] if client["safe_so_far"]]
+    if not so_far or not watched:
+        return "Every safe client was watched for as long as its rhythm needs."
+    start, end = min(map(_moment, watched)), max(map(_moment, watched))
+    silences = {
+        max(_moment(client["first_seen_at"]) - start, end - _moment(client["last_seen_at"])): client
+        for client in so_far
+        if client["first_seen_at"]
+    }
+    silence = max(silences, default=timedelta())
+    needed = max(INTERVALS * silence, timedelta(seconds=SHORTEST_S)) - (end - start)
+    named = silences[silence]["client_id"] if silences else so_far[0]["client_id"]
+    if needed <= timedelta():
+        return f"{len(so_far)} clients are safe so far: watch on until their pauses have come up {INTERVALS} times."
+    return (
+        f"{len(so_far)} clients are safe so far. The one seen most rarely, {named}, has to be watched for at least "
+        f"{_in_words(needed)} more: {INTERVALS} times its longest silence."
+    )
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
+def _in_words(time_: timedelta) -> str:
+    minutes = -(-int(time_.total_seconds()) // 60)
+    return f"{minutes} minutes" if minutes < 120 else f"{minutes // 60} hours"

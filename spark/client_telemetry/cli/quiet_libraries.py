@@ -1,0 +1,20 @@
+"""What stages, Spark and its JVM print goes to a file; what a command says itself does not."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from pathlib import Path
+
+
+@contextmanager
+def output_of_libraries_to(log: Path) -> Iterator[None]:
+    """A JVM that starts meanwhile keeps writing there to its end."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    before = os.dup(2)
+    try:
+        with log.open("a", encoding="utf-8") as file, redirect_stdout(file), redirect_stderr(file):
+            os.dup2(file.fileno(), 2)
+            yield
+    finally:
+        os.dup2(before, 2)
+        os.close(before)

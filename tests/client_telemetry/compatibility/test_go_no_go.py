@@ -1,0 +1,36 @@
+"""Exit codes for a pipeline: --fail-on of report, compatibility and gate."""
+
+import pytest
+from client_telemetry.compatibility import command_line
+from client_telemetry.compatibility.go_no_go import decide
+
+CLIENTS = "docs/examples/clients.csv"
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "fail_on", "code"),
+    [
+        ({"safe": 3}, ["breaks"], 0),
+        ({"safe": 3, "breaks": 1, "insufficient_evidence": 1}, ["breaks"], 3),
+        ({"safe": 3, "insufficient_evidence": 1}, ["breaks"], 4),
+        ({"degrades": 1}, ["breaks"], 0),
+        ({"degrades": 1}, ["breaks", "degrades"], 3),
+        ({"insufficient_evidence": 1}, ["insufficient_evidence"], 3),
+    ],
+)
+def test_codes(verdicts, fail_on, code):
+    assert decide(verdicts, fail_on)[0] == code
+
+
+@pytest.mark.parametrize(("options", "code"), [([], 0), (["--fail-on=breaks"], 3)])
+def test_the_command_for_lists(tmp_path, request, options, code):
+    clients = request.config.rootpath / CLIENTS
+    files = [f"--input={clients}", f"--output={tmp_path / 'v.csv'}"]
+    assert command_line.main(["--from=3.9.1", "--to=4.0.0", *files, *options]) == code
+
+
+def test_a_word_that_is_no_verdict_is_refused(capsys):
+    with pytest.raises(SystemExit) as ended:
+        command_line.main(["--from=3.9.1", "--to=4.0.0", "--input=x", "--output=y", "--fail-on=brakes"])
+    assert ended.value.code == 2
+    assert "'brakes' has to name verdicts of" in capsys.readouterr().err
