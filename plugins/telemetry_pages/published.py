@@ -57,6 +57,13 @@ class File:
     def read_bytes(self) -> bytes:
         return self.files.cat_file(self.path)
 
+    def size(self) -> int:
+        return int(self.files.info(self.path)["size"])
+
+    def part(self, start: int, end: int) -> bytes:
+        """Bytes from `start` to before `end`, without reading the others."""
+        return self.files.cat_file(self.path, start=start, end=end)
+
     def entries(self) -> list[dict[str, Any]]:
         """What a folder lists, as it is now; nothing if there is no such folder."""
         try:
@@ -134,6 +141,13 @@ class Published:
             return _parsed(path, str(found.get("mtime") or found.get("ETag") or found.get("LastModified")))
         except ValueError as error:
             raise NotPublished(f"{'/'.join(names)} is damaged: {error}") from None
+
+    def search_index(self, cluster: str, day: str) -> tuple[File, File] | None:
+        """`search.ids.txt` and `search.names.txt` of a day of `days`; None where an older version published the day."""
+        folder = self.root / FLEET / cluster / day
+        names = {PurePosixPath(entry["name"]).name for entry in folder.entries() if not entry.get("islink")}
+        ids, texts = folder / "search.ids.txt", folder / "search.names.txt"
+        return (ids, texts) if {ids.name, texts.name} <= names else None
 
     def file(self, *names: str) -> File:
         """The path of a published file, by the names of its folders and its own. Raises NotPublished."""

@@ -86,3 +86,73 @@ def test_principal_group_transactional_id_and_rack(query):
     }
     assert _matches(entry, None, None, query.casefold())
     assert not _matches(entry, None, None, "orders")
+
+
+def _indexed(folder, ids, names):
+    from telemetry_pages.published import Published
+
+    day = folder / "fleet" / "east" / DAY
+    day.mkdir(parents=True, exist_ok=True)
+    (day / "search.ids.txt").write_text("".join(f"{each}\n" for each in sorted(ids)))
+    (day / "search.names.txt").write_text("\n" + "".join(f"{each}\n" for each in names))
+    return Published(str(folder))
+
+
+def test_a_day_is_read_only_if_its_index_has_the_query(tmp_path, monkeypatch):
+    from telemetry_pages.search import may_match
+
+    published = _indexed(tmp_path, [INSTANCE.hex()], ["orders-1", "10.0.0.1"])
+
+    def asked(id_=None, address_=None, text=""):
+        return may_match(published, "east", DAY, id_, address_, text)
+
+    assert asked(id_=INSTANCE.hex())
+    assert asked(text="ders")
+    assert asked(address_="10.0.0.1")
+    assert not asked(id_="0" * 32)
+    assert not asked(text="payments")
+    assert not asked(address_="10.0.0.10")
+    assert not asked(address_="0.0.0.1")
+
+
+@pytest.mark.parametrize("skew", ["random", "zeros", "ends"])
+def test_an_id_is_found_by_reading_a_part_of_the_sorted_ids(tmp_path, skew):
+    import random
+
+    from telemetry_pages.search import has_id
+
+    numbers = random.Random(7)
+    ids = {numbers.randbytes(16).hex() for _ in range(20_000)}
+    if skew == "zeros":
+        ids |= {f"{n:032x}" for n in range(20_000)}
+    if skew == "ends":
+        ids |= {f"{2**128 - 1 - n:032x}" for n in range(20_000)}
+    file, _ = _indexed(tmp_path, ids, []).search_index("east", DAY)
+    absent = [numbers.randbytes(16).hex() for _ in range(50)]
+    assert all(has_id(file, each) for each in numbers.sample(sorted(ids), 200))
+    assert not any(has_id(file, each) for each in absent)
+    empty, _ = _indexed(tmp_path / "none", [], []).search_index("east", DAY)
+    assert not has_id(empty, absent[0])
+
+
+def test_what_the_job_writes_and_what_the_search_reads_agree(tmp_path):
+    """Every name, address and id of search.json passes the index."""
+    import json
+
+    from telemetry_pages.published import Published
+    from telemetry_pages.search import _names, address, may_match
+
+    from tests.end_to_end.test_airflow_pages import _published
+
+    _published(tmp_path)
+    published = Published(str(tmp_path))
+    (day,) = published.days("fleet")
+    document = json.loads((tmp_path / "fleet" / "fleet" / day / "search.json").read_text())
+    for entry in document["clients"] + document["instances"]:
+        for name in _names(entry):
+            assert may_match(published, "fleet", day, None, None, name.casefold())
+        for each in entry["addresses"]:
+            assert may_match(published, "fleet", day, None, address(each), "")
+        if "client_instance_id" in entry:
+            assert may_match(published, "fleet", day, entry["client_instance_id"], None, "")
+    assert not may_match(published, "fleet", day, None, None, "nobody")

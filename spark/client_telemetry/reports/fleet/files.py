@@ -52,7 +52,7 @@ def files(fleet: FleetDay, index: SearchIndex) -> dict[str, str]:
         "fleet.json": _json(plain(fleet)),
         "day.json": _json(_summary(fleet)),
         "quality.json": _json({"schema_version": fleet.schema_version, "checks": _checks(fleet)}),
-        "search.json": index.document(),
+        **index.files(),
         "software.csv": _software_csv(fleet),
         "clients.csv": _csv(fleet, FleetClient, map(_in_words, fleet.clients)),
         "deprecated.csv": _csv(fleet, DeprecatedVersion, fleet.deprecated),

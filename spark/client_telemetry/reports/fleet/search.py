@@ -1,5 +1,7 @@
-"""search.json: what a client instance, a client or an address of the day is found by. Columns: docs/fleet-page.md."""
+"""search.json: what a client instance, a client or an address of the day is found by; and two small files that say whether it
+is worth reading. Columns: docs/fleet-page.md."""
 
+import ipaddress
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -40,6 +42,23 @@ class SearchIndex:
         }
         return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
 
+    def files(self) -> dict[str, str]:
+        """`search.ids.txt`: the instance ids, sorted, 32 hex digits and a line feed each, so that a part of the file can be
+        read. `search.names.txt`: a line for each name that a query may be a part of, case-folded, and for each address."""
+        instances = (*self.instances, *self.never_pushed)
+        names = {name.casefold() for row in (*self.clients, *instances) for name in _names(row)}
+        addresses = {_shortest(each) for row in self.clients for each in self._addresses(row)}
+        addresses |= {_shortest(each) for row in instances for each in row["client_addresses"]}
+        ids = sorted({bytes(row["client_instance_id"]).hex() for row in instances})
+        return {
+            "search.json": self.document(),
+            "search.ids.txt": "".join(f"{each}\n" for each in ids),
+            "search.names.txt": "\n" + "".join(f"{each}\n" for each in sorted(names | addresses)),
+        }
+
+    def _addresses(self, row: Mapping[str, Any]) -> Iterable[str]:
+        return self.addresses.get(client_key(row), row["address_sample"])
+
     def _client(self, row: Mapping[str, Any]) -> dict[str, Any]:
         return {
             **_identity(row),
@@ -47,7 +66,7 @@ class SearchIndex:
             **_groups(row),
             "connections": row["connections"],
             "instances": row["instances"],
-            "addresses": sorted(self.addresses.get(client_key(row), row["address_sample"])),
+            "addresses": sorted(self._addresses(row)),
             "first_seen_at": timestamp(row["first_seen_at"]),
             "last_seen_at": timestamp(row["last_seen_at"]),
         }
@@ -65,6 +84,21 @@ class SearchIndex:
             "last_seen_at": timestamp(row["last_evidence_at"]),
             "end_reason": row["end_reason"],
         }
+
+
+def _names(row: Mapping[str, Any]) -> Iterable[str]:
+    lists = (row.get(name) or () for name in ("group_ids", "transactional_ids", "racks"))
+    yield from filter(
+        None, (row["client_id"], row["principal"], *(each for names in lists for each in names))
+    )
+
+
+def _shortest(address: str) -> str:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    return str(getattr(found, "ipv4_mapped", None) or found)
 
 
 def _silent(row: Mapping[str, Any]) -> dict[str, Any]:
