@@ -9,6 +9,8 @@ from collections.abc import Callable
 from pyiceberg.exceptions import BadRequestError, CommitFailedException, ValidationException
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import TableProperties, Transaction
+from pyiceberg.table.metadata import TableMetadata
+from pyiceberg.table.update import TableUpdate
 
 _LONGEST_S = 300.0
 _LONGEST_WAIT_S = 2.0
@@ -26,6 +28,19 @@ class CommitsLost(Exception):
     """Others were first again and again, for minutes."""
 
 
+class MetadataOnce(Transaction):
+    """A transaction that derives the table's metadata once after each update. pyiceberg's own copies it at every access, some
+    fifteen times in a commit, with all snapshots of the table."""
+
+    _derived: tuple[tuple[TableUpdate, ...], TableMetadata] | None = None
+
+    @property
+    def table_metadata(self) -> TableMetadata:
+        if self._derived is None or self._derived[0] is not self._updates:
+            self._derived = (self._updates, super().table_metadata)
+        return self._derived[1]
+
+
 def committed(load: Callable[[], IcebergTable], change: Change) -> IcebergTable:
     """Load the table, apply `change` in a transaction and commit it, once more whenever somebody else committed to the
     table in between. Returns the table with the change."""
@@ -36,7 +51,7 @@ def committed(load: Callable[[], IcebergTable], change: Change) -> IcebergTable:
         # pyiceberg would repeat the commit itself, without `change` seeing what the others did.
         iceberg.metadata.properties[TableProperties.COMMIT_NUM_RETRIES] = "0"
         try:
-            with iceberg.transaction() as transaction:
+            with MetadataOnce(iceberg) as transaction:
                 change(iceberg, transaction)
             return iceberg
         except (
