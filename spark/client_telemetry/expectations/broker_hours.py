@@ -13,7 +13,7 @@ SUITE = Suite(
             "completeness_is_known",
             f"size(completeness) > 0 and size(array_except(completeness, array({_WORDS}))) = 0",
             "critical",
-            "completeness holds words of the vocabulary, at least one",
+            "completeness has at least one value, all from the vocabulary",
         ),
         RowRule(
             "complete_stands_alone",
@@ -34,7 +34,7 @@ SUITE = Suite(
             "count_if(size(array_intersect(completeness, array('missing_objects', 'sequence_gap', 'dropped_records', "
             "'unread_records', 'bad_manifest'))) > 0)",
             "warning",
-            "broker hours of which records are known to be missing: see their completeness",
+            "broker hours with records known to be missing: see their completeness",
             maximum=0,
         ),
     ),

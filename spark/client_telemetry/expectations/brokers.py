@@ -16,20 +16,20 @@ SUITE = Suite(
             "release_is_declared",
             "software_version is not null and software_version <> ''",
             "warning",
-            "the broker declares its release; an upgrade question cannot use brokers that do not",
+            "the broker reports its release; an upgrade question cannot use brokers that do not",
         ),
         RowRule(
             "releases_have_a_reason",
             "if(coalesce(size(releases), 0) = 0, coalesce(releases_known_by = 'none_explains', true), "
             "coalesce(releases_known_by in ('declared', 'confluent_platform', 'vendor_build', 'guessed'), false))",
             "critical",
-            "releases that a broker can be are named together with how they are known",
+            "possible releases of a broker are given together with how they are known",
         ),
         RowRule(
             "evidence_follows_the_start",
             "last_evidence_at is null or started_at is null or last_evidence_at >= started_at - interval 5 minutes",
             "warning",
-            "no evidence is older than the start of the broker: otherwise its clock or its manifest is wrong",
+            "no evidence is older than the start of the broker; otherwise its clock or its manifest is wrong",
         ),
     ),
 )

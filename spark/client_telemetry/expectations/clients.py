@@ -21,13 +21,13 @@ SUITE = Suite(
             "something_was_seen",
             "instances >= 0 and connections >= 0 and refusals >= 0 and instances + connections + refusals > 0",
             "critical",
-            "a client is seen by at least one instance, connection or refusal",
+            "a client has at least one instance, connection or refusal",
         ),
         RowRule(
             "sample_is_of_the_addresses",
             "size(address_sample) = least(addresses, 5) and address_sample = array_sort(array_distinct(address_sample))",
             "critical",
-            "the sample holds the five smallest addresses, or all of fewer",
+            "the sample has the five smallest addresses, or all if there are fewer",
         ),
         RowRule(
             "lists_are_sorted",
@@ -35,21 +35,21 @@ SUITE = Suite(
             "and security_protocols = array_sort(array_distinct(security_protocols)) "
             "and broker_software_versions = array_sort(array_distinct(broker_software_versions))",
             "critical",
-            "listeners, security protocols and releases are listed once, in order",
+            "listeners, security protocols and releases are listed without duplicates, sorted",
         ),
         RowRule(
             "ids_are_sorted",
             "size(group_ids) <= 64 and group_ids = array_sort(array_distinct(group_ids)) and "
             "size(transactional_ids) <= 64 and transactional_ids = array_sort(array_distinct(transactional_ids))",
             "critical",
-            "at most 64 groups and transactional ids, each once, in order",
+            "at most 64 groups and transactional ids, without duplicates, sorted",
         ),
         RowRule(
             "uses_are_sorted",
             "api_uses = array_sort(api_uses) and "
             "size(array_distinct(transform(api_uses, u -> struct(u.api_key, u.version)))) = size(api_uses)",
             "critical",
-            "uses are sorted by API and version, each pair once",
+            "uses are sorted by API and version, without duplicates",
         ),
         RowRule(
             "uses_are_counted",
@@ -69,13 +69,13 @@ SUITE = Suite(
             "(client_id is null) = (client_family is null) "
             "and (size(family_masks) = 0) = coalesce(client_id = client_family, true)",
             "critical",
-            "a client id has a family, and a mask is named where the two differ",
+            "a client id has a family, and the masks are given if the two differ",
         ),
         RowRule(
             "guesses_stand_beside_names",
             f"(looks_like is null or {_UNKNOWN}) and (identified_as is null or not {_UNKNOWN})",
             "critical",
-            "what a client looks like is only guessed where it declares no name",
+            "looks_like is only set for clients that declare no name",
         ),
         RowRule(
             "related_clients_are_others",
@@ -83,20 +83,20 @@ SUITE = Suite(
             "(r.client_id <=> client_id and r.client_software_name <=> client_software_name "
             "and r.client_software_version <=> client_software_version))",
             "critical",
-            "relations are words of the vocabulary, and no client is related to itself",
+            "relations are values of the vocabulary, and no client is related to itself",
         ),
         RowRule(
             "short_lives_are_counted",
             "short_lived_instances between 0 and instances and short_lived_connections between 0 and connections",
             "critical",
-            "there are no more short-lived ones than there are",
+            "short-lived instances and connections do not outnumber all of them",
         ),
         RowRule(
             "application_is_named",
             f"application is not null and application_kind in ({_KINDS}) and "
             "application_notes = array_sort(array_distinct(application_notes))",
             "critical",
-            "every client belongs to an application, of a kind of the vocabulary",
+            "every client belongs to an application with a kind from the vocabulary",
         ),
         RowRule(
             "owner_has_rule",
@@ -108,7 +108,7 @@ SUITE = Suite(
             "unknown_software_is_flagged",
             f"({_UNKNOWN}) = array_contains(flags, 'software_unknown')",
             "critical",
-            "a client without a software name carries the flag, and no other does",
+            "a client without a software name has the flag, and no other client has it",
         ),
         flags_are_known(CLIENTS),
         SliceRule(
@@ -131,14 +131,14 @@ SUITE = Suite(
             "clients_have_owners",
             "coalesce(avg(cast(owner is null as double)), 0)",
             "warning",
-            "clients that no owner rule matches, as a share: add rules, or nobody hears of what breaks",
+            "share of clients without a matching owner rule: add rules, otherwise nobody is notified of what breaks",
             maximum=0.2,
         ),
         SliceRule(
             "software_is_known",
             f"coalesce(avg(cast({_UNKNOWN} as double)), 0)",
             "warning",
-            "clients without a software name, as a share: only their requests tell what they are",
+            "share of clients that declare no library (KIP-511): they can be identified only by their requests",
             maximum=0.5,
         ),
     ),

@@ -9,7 +9,7 @@ SUITE = Suite(
     RAW_OBJECTS,
     (
         RowRule(
-            "status_is_known", f"status in ({_STATUSES})", "critical", "status is a word of the vocabulary"
+            "status_is_known", f"status in ({_STATUSES})", "critical", "status is a value of the vocabulary"
         ),
         RowRule(
             "records_add_up",
@@ -27,14 +27,14 @@ SUITE = Suite(
             "fault_has_a_reason",
             "status in ('new', 'decoded') or error is not null",
             "critical",
-            "what was not read to its end says why",
+            "an object that was not read completely has a reason",
         ),
         flags_are_known(RAW_OBJECTS),
         SliceRule(
             "objects_are_readable",
             "count_if(status in ('torn', 'damaged', 'unreadable', 'empty'))",
             "warning",
-            "objects (manifests too) that could not be read to their end: see their error, and undecodable_records",
+            "objects (including manifests) that could not be read completely: see their error, and undecodable_records",
             maximum=0,
         ),
         SliceRule(
@@ -42,7 +42,7 @@ SUITE = Suite(
             "count_if(size(array_intersect(flags, array('digest_mismatch', 'size_mismatch', 'record_count_mismatch', "
             "'not_in_manifest'))) > 0)",
             "warning",
-            "objects that differ from what their manifest states: see their flags",
+            "objects that differ from their manifest: see their flags",
             maximum=0,
         ),
     ),

@@ -94,5 +94,5 @@ def flags_are_known(table: Table) -> RowRule:
         "flags_are_known",
         f"size(array_except(flags, array({words}))) = 0",
         "critical",
-        "flags are words of the table's vocabulary",
+        "flags are values of the table's vocabulary",
     )

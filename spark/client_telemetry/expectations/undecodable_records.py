@@ -10,20 +10,20 @@ SUITE = Suite(
     UNDECODABLE_RECORDS,
     (
         RowRule(
-            "error_class_is_known", f"error_class in ({_CLASSES})", "critical", "the reason is a known one"
+            "error_class_is_known", f"error_class in ({_CLASSES})", "critical", "the error class is known"
         ),
-        RowRule("message_is_there", "message <> ''", "critical", "the reason stands in words"),
+        RowRule("message_is_there", "message <> ''", "critical", "there is a message"),
         RowRule(
             "bytes_are_kept",
             "length(bytes) = least(bytes_total, 65536) or length(bytes) = 65536",
             "critical",
-            "the bytes are kept, up to 64 KiB",
+            "the original bytes are kept, up to 64 KiB",
         ),
         SliceRule(
             "rows_match_ledger",
             "count(*) - {undecodable}",
             "critical",
-            "as many records as the ledger counts",
+            "the number of records matches the ledger",
             minimum=0,
             maximum=0,
         ),
@@ -31,7 +31,7 @@ SUITE = Suite(
             "few_are_undecodable",
             "count(*) / greatest({records}, 1)",
             "warning",
-            "undecodable records as a share of all records",
+            "share of undecodable records among all records",
             maximum=0.001,
         ),
     ),
