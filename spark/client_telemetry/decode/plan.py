@@ -50,9 +50,9 @@ def decode_objects(
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Loads compiled code, which the driver does not need.
-        from client_telemetry.decode.worker import Worker, leave_imports_alone
+        from client_telemetry.decode.worker import Worker, freeze_imports
 
-        leave_imports_alone()
+        freeze_imports()
         for batch in batches:
             done = [
                 Worker(read, places).decode(pickle.loads(tasks[task]))

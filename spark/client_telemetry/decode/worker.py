@@ -6,7 +6,8 @@ record by record (slow_decoder.py), as connection events do.
 
 import datetime as dt
 import gc
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from typing import Any, BinaryIO
 
@@ -33,11 +34,25 @@ from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 
 @cache
-def leave_imports_alone() -> None:
+def freeze_imports() -> None:
     """Keep the garbage collector, which Spark calls after each task, from what was imported, which is most there is. Once
     for a process and those that it forks."""
     gc.collect()
     gc.freeze()
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Within it nobody looks for cycles: rows are tuples without any, and looking through tens of thousands of them only
+    costs time."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 class Worker:
@@ -57,20 +72,24 @@ class Worker:
 
     def decode(self, groups: Sequence[Sequence[str]]) -> TaskResult:
         """`groups`: keys of objects that may hold the same records, each in the order to read them."""
-        # Rows are tuples without cycles: looking for cycles among tens of thousands of them only costs time.
-        gc.disable()
-        objects = []
-        for group in groups:
-            seen: dict[str, Sequences] = {"client_pushes": Sequences(), "connections": Sequences()}
-            for each in group:
-                key = parse_object_key(each)
-                objects.append(self._decode_object(key, seen[key.dataset]))
+        with collector_paused():
+            objects = [done for group in groups for done in self._decode_group(group)]
+            return TaskResult(objects, self._close_files())
+
+    def _decode_group(self, group: Sequence[str]) -> Iterator[DecodedObject]:
+        seen: dict[str, Sequences] = {"client_pushes": Sequences(), "connections": Sequences()}
+        for each in group:
+            key = parse_object_key(each)
+            yield self._decode_object(key, seen[key.dataset])
+
+    def _close_files(self) -> dict[str, list[str]]:
+        """Table to the URLs of its files."""
         files: dict[str, list[str]] = {}
         for (table, *_), file in self._files.items():
             url = file.close()
             if url:
                 files.setdefault(table, []).append(url)
-        return TaskResult(objects, files)
+        return files
 
     def _decode_object(self, key: ObjectKey, seen: Sequences) -> DecodedObject:
         done = DecodedObject(object_key=str(key))

@@ -15,23 +15,27 @@ from collections.abc import Callable
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-_FOLDERS = [entry for entry in sys.path if not Path(entry).is_file()]
-if all(PathFinder.find_spec(name, _FOLDERS) for name in ("pyspark", "py4j")):
-    sys.path[:] = _FOLDERS
-    for archive in [entry for entry in sys.path_importer_cache if Path(entry).is_file()]:
-        del sys.path_importer_cache[archive]
 
-try:
-    from pyspark.daemon import manager
+def prepare() -> Callable[[], None]:
+    """Change this process into the daemon: its import path, and what is imported and frozen before it forks. Returns
+    Spark's own main function. To be called by the daemon alone; exits where the executor lacks a package."""
+    folders = [entry for entry in sys.path if not Path(entry).is_file()]
+    if all(PathFinder.find_spec(name, folders) for name in ("pyspark", "py4j")):
+        sys.path[:] = folders
+        for archive in [entry for entry in sys.path_importer_cache if Path(entry).is_file()]:
+            del sys.path_importer_cache[archive]
+    try:
+        from pyspark.daemon import manager
 
-    from client_telemetry.decode.worker import leave_imports_alone
-except ImportError as error:
-    # Spark's driver gets to see this, and cluster_check.py looks for it.
-    python = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    sys.exit(f"client-telemetry executor: Python {python} of {platform.node()} cannot import {error.name}")
+        from client_telemetry.decode.worker import freeze_imports
+    except ImportError as error:
+        # Spark's driver gets to see this, and cluster_check.py looks for it.
+        python = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        sys.exit(f"client-telemetry executor: Python {python} of {platform.node()} cannot import {error.name}")
+    freeze_imports()
+    main: Callable[[], None] = manager
+    return main
 
-leave_imports_alone()
 
 if __name__ == "__main__":
-    run: Callable[[], None] = manager
-    run()
+    prepare()()

@@ -1,6 +1,7 @@
 """One worker over objects in memory, with compiled code and without: the same rows."""
 
 import datetime as dt
+import gc
 import io
 import random
 import struct
@@ -265,3 +266,16 @@ def test_damaged_pushes_give_the_same_rows_both_ways():
         fuzzer.check_object()
     assert fuzzer.counts["pushes that compiled code took"] > 30
     assert fuzzer.counts["client_metric_histograms"] and fuzzer.counts["undecodable_records"]
+
+
+def test_the_garbage_collector_is_off_while_it_decodes_and_as_before_afterwards(tmp_path):
+    seen = []
+
+    def read(key: str) -> io.BytesIO:
+        seen.append(gc.isenabled())
+        raise OSError("lost")
+
+    assert gc.isenabled()
+    with pytest.raises(OSError, match="lost"):
+        decoded(read, [[f"{FOLDER}/0.bin"]], tmp_path, compiled=True)
+    assert (seen, gc.isenabled()) == ([False], True)

@@ -10,7 +10,11 @@ import pyspark
 LIBRARIES = Path(pyspark.__file__).parent / "python" / "lib"
 PROGRAM = """
 import gc, sys, zipimport
-import client_telemetry.pipeline.worker_daemon, pyspark
+from client_telemetry.pipeline import worker_daemon
+before = list(sys.path)
+assert worker_daemon.sys.path == before, "an import changes nothing"
+worker_daemon.prepare()
+import pyspark
 print(pyspark.__file__)
 print([entry for entry, finder in sys.path_importer_cache.items() if isinstance(finder, zipimport.zipimporter)])
 print(gc.get_freeze_count() > 50_000)
