@@ -12,6 +12,7 @@ from pathlib import Path
 
 from client_telemetry.compatibility import ApiUse, ClientEvidence, ClientVerdict, judge, parse_api_uses
 from client_telemetry.compatibility.verdict import BREAKS, PRECEDENCE
+from client_telemetry.identity import kip511
 
 from benchmarks.scores import Prediction, grouped, misses, table
 
@@ -66,9 +67,7 @@ def _judged(
         parse_api_uses(row["api_uses"]),
         mechanism or None,
         row["security_protocol"],
-        also_declared=tuple(
-            _who(each)[2:] for each in same if each["client_software_name"] not in ("", "unknown")
-        ),
+        also_declared=tuple(_who(each)[2:] for each in same if kip511.is_known(each["client_software_name"])),
     )
     return judge(evidence, row["release"], target)
 

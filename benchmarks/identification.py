@@ -20,6 +20,7 @@ from pathlib import Path
 from client_telemetry.compatibility import client_versions, fingerprints, identification, parse_api_uses
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, versions_in_use
 from client_telemetry.compatibility.identification import Identification
+from client_telemetry.identity import kip511
 from client_telemetry.identity.applications import Client, applications
 from client_telemetry.identity.broker_clients import is_broker
 
@@ -67,7 +68,7 @@ def of_programs(with_client_id: bool) -> Iterator[Case]:
     truth = {row["case"]: row for row in _rows("programs/libraries.csv")}
     for row in _clients_of_programs():
         known = truth.get(row["case"])
-        if known is None or row["client_software_name"] not in ("", "unknown"):
+        if known is None or kip511.is_known(row["client_software_name"]):
             continue
         uses = parse_api_uses(row["api_uses"])
         client_id = row["client_id"] if with_client_id else None

@@ -27,11 +27,10 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from client_telemetry.cli.follow import follow, still_to_watch
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide
-from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
-from client_telemetry.pipeline.stage import BadArguments
+from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.stages import main_of
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.sources.log_files import NoLogs, find_logs
@@ -156,11 +155,7 @@ def _report(args: argparse.Namespace) -> int:
 
 def _check_files_named(args: argparse.Namespace) -> None:
     """The stages read these after minutes; a mistake in one is said before. Raises BadArguments."""
-    if args.knowledge:
-        try:
-            use_folder(args.knowledge)
-        except ValueError as error:
-            raise BadArguments(str(error)) from error
+    use_own_knowledge(args.knowledge)
     if args.owners:
         read_text_file(args.owners, "owner rules", load_owner_rules)
     if args.scram_users:

@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from client_telemetry.compatibility import apis
-
-UNKNOWN = "unknown"
-"""How Kafka registers a client that declared no software name or version (ClientInformation.EMPTY)."""
+from client_telemetry.identity import kip511
 
 
 class UnreadableApiUses(ValueError):
@@ -72,7 +70,7 @@ class ClientEvidence:
 
     @property
     def declares_software(self) -> bool:
-        return bool(self.client_software_name) and self.client_software_name != UNKNOWN
+        return kip511.is_known(self.client_software_name)
 
 
 def versions_in_use(evidence: ClientEvidence) -> dict[int, list[ApiUse]]:

@@ -1,6 +1,7 @@
 """What must hold for lives of client instances."""
 
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
+from client_telemetry.identity import kip511
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS, END_REASONS
 
 _REASONS = ", ".join(f"'{reason}'" for reason in END_REASONS)
@@ -106,7 +107,7 @@ SUITE = Suite(
         ),
         SliceRule(
             "software_is_known",
-            "coalesce(avg(cast(coalesce(client_software_name, '') in ('', 'unknown') as double)), 0)",
+            f"coalesce(avg(cast(not ({kip511.is_declared('client_software_name')}) as double)), 0)",
             "warning",
             "share of sessions without a registered software name: clients that push metrics have sent one",
             maximum=0.1,

@@ -1,10 +1,11 @@
 """What must hold for clients."""
 
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
+from client_telemetry.identity import kip511
 from client_telemetry.identity.applications import KINDS
 from client_telemetry.tables.clients import CLIENTS, MAX_RELATED, RELATIONS
 
-_UNKNOWN = "coalesce(client_software_name, '') in ('', 'unknown')"
+_UNKNOWN = f"not ({kip511.is_declared('client_software_name')})"
 _KINDS = ", ".join(f"'{kind}'" for kind in KINDS)
 _RELATIONS = ", ".join(f"'{relation}'" for relation in RELATIONS)
 

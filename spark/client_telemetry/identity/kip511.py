@@ -19,11 +19,30 @@ def is_valid(name_or_version: str) -> bool:
     return re.fullmatch(PATTERN, name_or_version) is not None
 
 
+NOT_DECLARED = (None, "", UNKNOWN)
+"""What stands in a column of registered names or versions where the client declared none. Empty and null: the source
+cannot tell."""
+
+
 def is_known(registered: str | None) -> bool:
     """Whether the registered name or version tells anything: it is there, not empty and not `unknown`."""
-    return registered not in (None, "", UNKNOWN)
+    return registered not in NOT_DECLARED
 
 
 def declared(registered: str | None) -> str | None:
     """The registered name or version where it tells anything, otherwise None."""
     return registered if is_known(registered) else None
+
+
+def is_declared(column: str) -> str:
+    """`is_known` as a Spark SQL condition over a column, never null.
+
+    >>> is_declared("client_software_name")
+    "coalesce(client_software_name, '') not in ('', 'unknown')"
+    """
+    return f"coalesce({column}, '') not in ('', '{UNKNOWN}')"
+
+
+def registered(name_or_version: str | None) -> str:
+    """What a broker registers for what a client declared, or did not."""
+    return name_or_version or UNKNOWN

@@ -20,13 +20,20 @@ class NotADescription(ValueError):
 
 
 def scram_principals(printed: str) -> frozenset[str]:
-    """Principals (`User:alice`) with SCRAM credentials. An empty output means that nobody has any.
+    """Principals (`User:alice`) with SCRAM credentials. Raises NotADescription, also for an empty text: the tool prints
+    nothing where nobody has any, but nothing is also what a command leaves that failed, and "nobody uses SCRAM" would
+    then call clients safe that are not.
 
     >>> sorted(scram_principals("SCRAM credential configs for user-principal 'alice' are SCRAM-SHA-256=iterations=8192"))
     ['User:alice']
     """
+    if not printed.strip():
+        raise NotADescription(
+            "it is empty: run kafka-configs.sh --describe --entity-type users again; if no user has SCRAM credentials, leave "
+            "the option out"
+        )
     users = [match["user"] for match in _CREDENTIALS.finditer(printed)]
-    if printed.strip() and not users and not _QUOTAS.search(printed):
+    if not users and not _QUOTAS.search(printed):
         raise NotADescription(
             "it is not the output of kafka-configs.sh --describe --entity-type users: no line begins with "
             "'SCRAM credential configs for user-principal'"

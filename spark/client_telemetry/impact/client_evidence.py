@@ -11,8 +11,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.compatibility import releases
-from client_telemetry.compatibility.evidence import UNKNOWN
 from client_telemetry.compatibility.well_observed import CELLS
+from client_telemetry.identity import kip511
 from client_telemetry.impact.question import Question
 from client_telemetry.tables.clients import CLIENT_KEY
 
@@ -44,8 +44,8 @@ def connection_counts(connections: DataFrame, asked: Question) -> tuple[int, int
 def connections_by_software(connections: DataFrame, asked: Question) -> dict[tuple[str, str], int]:
     """Name and version, `unknown` where none was told -> connections that are evidence."""
     name, version = (
-        F.when(F.coalesce(told, F.lit("")) == "", UNKNOWN).otherwise(F.col(told)).alias(told)
-        for told in ("client_software_name", "client_software_version")
+        F.when(F.expr(kip511.is_declared(column)), F.col(column)).otherwise(kip511.UNKNOWN).alias(column)
+        for column in ("client_software_name", "client_software_version")
     )
     each = connections.where(_counts(asked)).groupBy(*CONNECTION, name, version).agg(_stands_for())
     rows = each.groupBy("client_software_name", "client_software_version").agg(F.sum("stands_for")).collect()
@@ -182,7 +182,7 @@ def _counts(asked: Question) -> Column:
 def _unidentified() -> Column:
     """Whose connection it is, is not known: the flag `unidentified` of the table `clients`. It may be any client's,
     also one that is judged by its other connections, so it is judged as none."""
-    undeclared = F.coalesce("client_software_name", F.lit("")).isin("", UNKNOWN)
+    undeclared = ~F.expr(kip511.is_declared("client_software_name"))
     return F.col("client_id").isNull() & (F.coalesce("principal", F.lit("")) == "") & undeclared
 
 

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.compatibility.broker_guess import declared
-from client_telemetry.compatibility.evidence import UNKNOWN
+from client_telemetry.identity import kip511
 from client_telemetry.impact.client_evidence import connections_by_software
 from client_telemetry.impact.question import Question
 
@@ -53,21 +53,21 @@ def counted_only(
     for row in told:
         counts = by_hour.setdefault(_end(row), {})
         for each in row["connections_counted"]:
-            software = (each["software_name"] or UNKNOWN, each["software_version"] or UNKNOWN)
+            software = (kip511.registered(each["software_name"]), kip511.registered(each["software_version"]))
             if software[0] != BROKERS_DECLARE or software[1] not in own:
                 counts[software] = counts.get(software, 0) + each["connections"]
     seen = connections_by_software(connections, asked)
     names = ("client_software_name", "client_software_version")
     pushed = {
         tuple(row)
-        for row in pushing.select(*(F.coalesce(n, F.lit(UNKNOWN)) for n in names)).distinct().collect()
+        for row in pushing.select(*(F.coalesce(n, F.lit(kip511.UNKNOWN)) for n in names)).distinct().collect()
     }
     found = []
     for software in sorted({each for counts in by_hour.values() for each in counts} - pushed):
         more = max(counts.get(software, 0) for counts in by_hour.values()) - seen.get(software, 0)
         if more > 0:
             ends = [end for end, counts in by_hour.items() if counts.get(software)]
-            is_judged = software[0] != UNKNOWN and software not in seen
+            is_judged = kip511.is_known(software[0]) and software not in seen
             found.append(CountedOnly(*software, more, min(ends), max(ends), is_judged))
     return found
 

@@ -61,7 +61,7 @@ SUITES = (upgrade_reports_suite.SUITE, upgrade_verdicts_suite.SUITE, upgrade_fin
 
 
 def impact(stage: Stage) -> Outcome:
-    use_own_knowledge(stage)
+    use_own_knowledge(stage.arguments.knowledge)
     args, lake, cluster = stage.arguments, stage.lake, stage.cluster
     days = _days(stage)
     published = lake.published()

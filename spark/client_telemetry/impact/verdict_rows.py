@@ -29,10 +29,10 @@ from client_telemetry.compatibility import (
     products,
     targets,
 )
-from client_telemetry.compatibility.evidence import UNKNOWN
 from client_telemetry.compatibility.releases import is_rollback, parse
 from client_telemetry.compatibility.verdict import BREAKS
 from client_telemetry.compatibility.well_observed import is_well_observed
+from client_telemetry.identity import kip511
 from client_telemetry.identity.applications import NO_CLIENT_ID
 from client_telemetry.impact.client_evidence import keyed_by_client
 from client_telemetry.impact.nearby_releases import COUNTED_AS, differing, on_nearby_targets, on_the_way
@@ -350,9 +350,8 @@ def _question(asked: Question, report_id: str) -> tuple[Column, Column]:
 def _declared(clients: DataFrame) -> DataFrame:
     """Software that several clients with one principal and client id declared: some libraries name only a part of
     their connections. Without a principal or client id connections have nothing in common."""
-    name = F.col("client_software_name")
     software = F.struct("client_software_name", "client_software_version")
-    tells = (F.coalesce(name, F.lit("")) != "") & (name != UNKNOWN)
+    tells = F.expr(kip511.is_declared("client_software_name"))
     return (
         clients.where((F.col("client_id") != "") & (F.col("principal") != ""))
         .groupBy("principal", "client_id")

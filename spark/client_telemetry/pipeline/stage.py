@@ -87,10 +87,10 @@ def parser(stage: str, documentation: str | None, of_a_cluster: bool = True) -> 
     return arguments
 
 
-def use_own_knowledge(stage: "Stage") -> None:
+def use_own_knowledge(folder: str | None) -> None:
     """Put the user's own knowledge in force; raises BadArguments for a mistake in it."""
     try:
-        use_folder(stage.arguments.knowledge)
+        use_folder(folder)
     except ValueError as error:
         raise BadArguments(str(error)) from error
 

@@ -31,7 +31,9 @@ def prepare() -> Callable[[], None]:
     except ImportError as error:
         # Spark's driver gets to see this, and cluster_check.py looks for it.
         python = f"{sys.version_info[0]}.{sys.version_info[1]}"
-        sys.exit(f"client-telemetry executor: Python {python} of {platform.node()} cannot import {error.name}")
+        sys.exit(
+            f"client-telemetry executor: Python {python} of {platform.node()} cannot import {error.name}"
+        )
     freeze_imports()
     main: Callable[[], None] = manager
     return main

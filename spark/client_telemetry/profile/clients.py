@@ -11,6 +11,7 @@ from operator import and_
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.identity import kip511
 from client_telemetry.identity.owners import OwnerRule
 from client_telemetry.profile.client_applications import with_applications
 from client_telemetry.profile.client_identity import with_identity
@@ -172,7 +173,7 @@ def _same_client(left: str, right: str) -> Column:
 
 
 def _slice(named: DataFrame, day: dt.date) -> DataFrame:
-    unknown = F.coalesce("client_software_name", F.lit("")).isin("", "unknown")
+    unknown = ~F.expr(kip511.is_declared("client_software_name"))
     columns = {
         "dt": F.lit(day),
         "addresses": F.size("client_addresses"),

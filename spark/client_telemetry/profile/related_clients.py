@@ -47,7 +47,7 @@ def with_siblings(clients: DataFrame) -> DataFrame:
 
 
 def _named() -> Column:
-    return ~F.coalesce("client_software_name", F.lit("")).isin("", kip511.UNKNOWN)
+    return F.expr(kip511.is_declared("client_software_name"))
 
 
 def related_by_client_id(

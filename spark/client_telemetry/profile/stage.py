@@ -21,7 +21,7 @@ SUITES = (clients_suite.SUITE,)
 
 
 def profile(stage: Stage) -> Outcome:
-    use_own_knowledge(stage)
+    use_own_knowledge(stage.arguments.knowledge)
     days, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
     owners = stage.arguments.owners
     rules = read_text_file(owners, "owner rules", load_owner_rules) if owners else ()

@@ -7,7 +7,7 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
-from client_telemetry.compatibility.evidence import UNKNOWN
+from client_telemetry.identity import kip511
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, day, parser, run
 from client_telemetry.publish.place import published_place
 from client_telemetry.reports.upgrade import client_profiles
@@ -47,7 +47,9 @@ def publish(stage: Stage) -> Outcome:
         of_the_days(BROKERS),
         _latest_results(stage, question),
         profile_rows=of_the_days(CLIENTS, client_profiles.COLUMNS),
-        use_rows=of_the_days(CLIENTS, client_profiles.USE_COLUMNS, client_software_name=[None, "", UNKNOWN]),
+        use_rows=of_the_days(
+            CLIENTS, client_profiles.USE_COLUMNS, client_software_name=list(kip511.NOT_DECLARED)
+        ),
         cluster_name=args.cluster_name,
         asked_by=args.asked_by,
         planned_for=args.planned_for,

@@ -9,6 +9,7 @@ from importlib import resources
 from jinja2 import DictLoader, Environment, StrictUndefined, Template
 from markupsafe import Markup, escape
 
+from client_telemetry.identity import kip511
 from client_telemetry.reports import charts
 from client_telemetry.reports.client_strings import client_label, pieces, shortened, shown, without_invisible
 from client_telemetry.reports.cluster_states import release
@@ -72,6 +73,8 @@ def template(name: str, package: str, filters: dict[str, object], values: dict[s
         "counted": wording.counted,
         "found": wording.found,
         "brokers": wording.brokers,
+        "declared": kip511.declared,
+        "registered": kip511.registered,
         "release": release,
         "id": id,
         **filters,

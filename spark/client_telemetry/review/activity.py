@@ -8,9 +8,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-UNKNOWN_SOFTWARE = "unknown"
-"""How Kafka registers a client that sent no software name (ClientInformation.EMPTY)."""
-
 
 class Client(NamedTuple):
     """Whose requests they are. `principal` is Kafka's name of it (`User:orders`)."""

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from client_telemetry.identity import kip511
 from client_telemetry.review import functions, outcome, signs
-from client_telemetry.review.activity import UNKNOWN_SOFTWARE, FailedLogin
+from client_telemetry.review.activity import FailedLogin
 from client_telemetry.review.outcome import FunctionRates, Outcome
 from client_telemetry.review.phases import (
     BEFORE,
@@ -350,11 +351,11 @@ def _last_answered(track: Track, until: float) -> float | None:
 def _changed(track: Track, around: Surroundings, phase: Phase) -> tuple[float, str] | None:
     """When, and to what, the software changed within the phase."""
     began = around.upgrade.began
-    old = {v for v, (first, _) in track.versions.items() if first < began and v[0] != UNKNOWN_SOFTWARE}
+    old = {v for v, (first, _) in track.versions.items() if first < began and kip511.is_known(v[0])}
     came = {
         v: first
         for v, (first, _) in track.versions.items()
-        if phase.since <= first < phase.until and v[0] != UNKNOWN_SOFTWARE
+        if phase.since <= first < phase.until and kip511.is_known(v[0])
     }
     if not old or not came:
         return None

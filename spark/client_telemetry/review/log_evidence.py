@@ -10,9 +10,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from typing import Any, NamedTuple
 
-from client_telemetry.identity import broker_clients
+from client_telemetry.identity import broker_clients, kip511
 from client_telemetry.review.activity import (
-    UNKNOWN_SOFTWARE,
     Activity,
     BrokerRun,
     Client,
@@ -345,9 +344,9 @@ class _RequestLog:
             name = entry.request.get("clientSoftwareName")
             if name:
                 self._announced[connection] = str(name), str(entry.request.get("clientSoftwareVersion") or "")
-        if entry.software_name and entry.software_name != UNKNOWN_SOFTWARE:
+        if entry.software_name and kip511.is_known(entry.software_name):
             return entry.software_name, entry.software_version or ""
-        return self._announced.get(connection, (UNKNOWN_SOFTWARE, ""))
+        return self._announced.get(connection, (kip511.UNKNOWN, ""))
 
     def _span(self, at: float) -> _Span:
         found = self._spans[0]

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from client_telemetry.compatibility import apis
+from client_telemetry.identity import kip511
 from client_telemetry.review import samples as samples_of
 from client_telemetry.review.client_metrics import (
     BY_NAME,
@@ -225,7 +226,7 @@ def _of_groups(single: Sequence[Compare], owner: Callable[[str | None, str], str
     members: dict[tuple[Group, Metric], list[Pair]] = {}
     for each in single:
         group = each.group
-        if group.software_name not in ("", "unknown"):
+        if kip511.is_known(group.software_name):
             version = Group(VERSION, None, "", group.software_name, group.software_version, None)
             members.setdefault((version, each.metric), []).append(each.pair)
         responsible = owner(group.client_id, group.principal)

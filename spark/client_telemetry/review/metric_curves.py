@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from client_telemetry.identity import kip511
 from client_telemetry.review.client_metrics import BY_NAME, COUNT, Metric, Series
 from client_telemetry.review.metric_changes import CLIENT, INSTANCE, Group, MetricChange, track_samples
 from client_telemetry.review.phases import Upgrade
@@ -203,4 +204,4 @@ def _of_instances(name: str, metric: Metric, instances: Sequence[Series], span: 
 
 
 def version_name(name: str, version: str) -> str:
-    return "software not declared" if name in ("", "unknown") else f"{name} {version}".strip()
+    return f"{name} {version}".strip() if kip511.is_known(name) else "software not declared"

@@ -17,8 +17,8 @@ from client_telemetry.compatibility.verdict import (
     SAFE,
     UNSUPPORTED,
 )
+from client_telemetry.identity import kip511
 from client_telemetry.review import functions, outcome, phases
-from client_telemetry.review.activity import UNKNOWN_SOFTWARE
 from client_telemetry.review.judge_client import Knowledge
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.tracks import Track
@@ -93,7 +93,7 @@ def evidence_of(track: Track, old: Iterable[str], until: float) -> ClientEvidenc
         if activity.incarnation not in incarnations or activity.since >= until:
             continue
         client = activity.client
-        if software is None or client.software_name != UNKNOWN_SOFTWARE:
+        if software is None or kip511.is_known(client.software_name):
             software = client.software_name, client.software_version
         protocol = client.security_protocol or protocol
         for (key, version), use in activity.uses.items():

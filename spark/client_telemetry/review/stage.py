@@ -89,7 +89,7 @@ class Planned(NamedTuple):
 
 def review_upgrades(stage: Stage) -> Outcome:
     """All that were asked about, in order of time."""
-    use_own_knowledge(stage)
+    use_own_knowledge(stage.arguments.knowledge)
     outcomes = [_review_upgrade(stage, each) for each in planned(stage.arguments, stage.lake)]
     last = outcomes[-1]
     details = {**last.details, "reviews": [each.details for each in outcomes]}

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.identity import kip511
 from client_telemetry.review.activity import (
     Activity,
     BrokerRun,
@@ -138,7 +139,7 @@ def instance_points(rows: Iterable[Mapping[str, Any]]) -> dict[Instance, list[Po
                 instance_id,
                 row["client_id"],
                 row["principal"] or "",
-                row["client_software_name"] or "unknown",
+                kip511.registered(row["client_software_name"]),
                 row["client_software_version"] or "",
             )
             own = found[instance_id] = instance, []
@@ -338,7 +339,7 @@ class Gathering:
                     client_id,
                     principal or "",
                     address or "",
-                    name or "unknown",
+                    kip511.registered(name),
                     version or "",
                     protocol or "",
                 )

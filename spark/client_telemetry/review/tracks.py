@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from client_telemetry.compatibility import software
-from client_telemetry.identity import broker_clients
+from client_telemetry.identity import broker_clients, kip511
 from client_telemetry.identity.client_families import family
 from client_telemetry.review import functions
-from client_telemetry.review.activity import UNKNOWN_SOFTWARE, Activity
+from client_telemetry.review.activity import Activity
 from client_telemetry.review.samples import Sample
 
 _API_VERSIONS = 18
@@ -132,7 +132,7 @@ class Track:
             count += use.answered + use.failed + use.refused
         if times:
             self.all_requests.append(Span(min(times), max(times), count, incarnation))
-            name_and_version = (client.software_name or UNKNOWN_SOFTWARE, client.software_version)
+            name_and_version = (kip511.registered(client.software_name), client.software_version)
             first, last = self.versions.get(name_and_version, (min(times), max(times)))
             self.versions[name_and_version] = (min(first, *times), max(last, *times))
 
@@ -182,14 +182,14 @@ def _by_software(members: list[Activity], changed_at: float) -> Mapping[str, lis
     """Activities of one client id and principal, apart where programs of several libraries were there at the same time."""
     by_name: dict[str, list[Activity]] = {}
     for each in members:
-        by_name.setdefault(each.client.software_name or UNKNOWN_SOFTWARE, []).append(each)
-    named = [name for name in by_name if name != UNKNOWN_SOFTWARE]
+        by_name.setdefault(kip511.registered(each.client.software_name), []).append(each)
+    named = [name for name in by_name if kip511.is_known(name)]
     if (
-        UNKNOWN_SOFTWARE in by_name
+        kip511.UNKNOWN in by_name
         and len(named) == 1
-        and not _are_apart(by_name[UNKNOWN_SOFTWARE], by_name[named[0]])
+        and not _are_apart(by_name[kip511.UNKNOWN], by_name[named[0]])
     ):
-        by_name[named[0]] += by_name.pop(UNKNOWN_SOFTWARE)
+        by_name[named[0]] += by_name.pop(kip511.UNKNOWN)
     if len(by_name) == 1:
         return by_name
     last = {name: max(each.until for each in own) for name, own in by_name.items()}

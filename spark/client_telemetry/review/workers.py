@@ -17,6 +17,7 @@ from pyspark.sql.pandas.functions import arrow_udf
 from pyspark.sql.types import DataType
 
 from client_telemetry.compatibility import knowledge
+from client_telemetry.identity import kip511
 from client_telemetry.identity.client_families import family
 from client_telemetry.review.in_parts import Part, Setting, part
 from client_telemetry.review.metric_changes import Group
@@ -160,7 +161,7 @@ class _Report:
         order = list(VERDICTS)
         found: dict[tuple[str | None, str, str], Prediction] = {}
         for key, text in sorted(self._verdicts, key=lambda each: (each[1], str(each[0]))):
-            client = key[0], key[1] or "", key[2] or "unknown"
+            client = key[0], key[1] or "", kip511.registered(key[2])
             one = _prediction(text, tuple(sorted(self._findings.get(key, ()))))
             known = found.get(client)
             if known is None or order.index(one.verdict) < order.index(known.verdict):

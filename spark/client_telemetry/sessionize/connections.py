@@ -10,8 +10,8 @@ from collections.abc import Collection
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.identity import kip511
 from client_telemetry.identity.broker_clients import CLIENT_IDS, CLIENTS_ONLY, api_keys
-from client_telemetry.identity.kip511 import PATTERN, UNKNOWN
 from client_telemetry.sessionize.broker_incarnations import INCARNATION, incarnations
 from client_telemetry.sessionize.instance_links import LINK_COLUMNS, with_links
 from client_telemetry.sessionize.look_back import midnight, with_history
@@ -155,7 +155,7 @@ def _connections(events: DataFrame, day: dt.date) -> DataFrame:
 def _identity() -> dict[str, Column]:
     """What is last known, over all events: an event that does not tell takes nothing away."""
     tells = F.coalesce(F.col("client_software_name"), F.lit("")) != ""
-    named = tells & (F.col("client_software_name") != "unknown")
+    named = F.expr(kip511.is_declared("client_software_name"))
     software = F.struct("client_software_name", "client_software_version")
     sent = F.struct("sent_software_name", "sent_software_version")
     return {
@@ -231,7 +231,7 @@ def _crowded_addresses(events: DataFrame) -> DataFrame:
     UUID only are threads of one application: a host of Kafka Streams has dozens."""
     same_id = F.regexp_replace("client_id", _UUID_OR_NUMBER, "#")
     software = F.struct("client_software_name", "client_software_version")
-    named = ~F.coalesce("client_software_name", F.lit("")).isin("", UNKNOWN)
+    named = F.expr(kip511.is_declared("client_software_name"))
     return (
         events.where(F.coalesce("client_address", F.lit("")) != "")
         .select(
@@ -302,7 +302,7 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
                 "name_refused": F.col("refused_name"),
                 "crowded_address": F.col("crowded"),
                 "name_reset": F.col("named").isNotNull() & ~F.col("named_at_last"),
-                "never_named": (software.client_software_name == "unknown") & _used_beyond_naming(),
+                "never_named": (software.client_software_name == kip511.UNKNOWN) & _used_beyond_naming(),
                 "counts_reset": (F.col("most_at_last") < F.col("most"))
                 | (F.col("most") < F.col("most_before")),
                 "counts_from_before": counts_from_before,
@@ -316,7 +316,7 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
 
 def _invalid(sent: str) -> Column:
     """Sent, and not as KIP-511 allows."""
-    return (F.coalesce(sent, F.lit("")) != "") & ~F.col(sent).rlike(rf"\A(?:{PATTERN})\z")
+    return (F.coalesce(sent, F.lit("")) != "") & ~F.col(sent).rlike(rf"\A(?:{kip511.PATTERN})\z")
 
 
 def _smallest(arrays: str) -> Column:

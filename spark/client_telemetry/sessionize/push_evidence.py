@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from client_telemetry.identity import kip511
 from client_telemetry.sessionize.distinct_rows import (
     distinct_lists,
     distinct_rows,
@@ -167,9 +168,7 @@ def _known_softwares(*who: pa.Table) -> tuple[np.ndarray, list[tuple[str, str | 
     kind_of, firsts = distinct_rows(every)
     names, versions = (every[name].take(firsts).to_pylist() for name in SOFTWARE)
     softwares = list(zip(names, versions, strict=True))
-    known = sorted(
-        (s for s in softwares if s[0] not in (None, "", "unknown")), key=lambda s: (s[0], s[1] or "")
-    )
+    known = sorted((s for s in softwares if kip511.is_known(s[0])), key=lambda s: (s[0], s[1] or ""))
     numbers = {software: number for number, software in enumerate(known)}
     return np.array([numbers.get(software, -1) for software in softwares], np.int32)[kind_of], known
 

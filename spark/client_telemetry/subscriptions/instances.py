@@ -11,7 +11,8 @@ import re
 import uuid
 from dataclasses import dataclass
 
-UNKNOWN_SOFTWARE = "unknown"
+from client_telemetry.identity import kip511
+
 NO_INSTANCE_ID = bytes(16)
 """Uuid.ZERO_UUID, which a client sends until a broker gave it an id."""
 
@@ -45,8 +46,8 @@ class ClientInstance:
         return (
             None if self.instance_id is None else kafka_uuid(self.instance_id),
             self.client_id,
-            self.software_name or UNKNOWN_SOFTWARE,
-            self.software_version or UNKNOWN_SOFTWARE,
+            kip511.registered(self.software_name),
+            kip511.registered(self.software_version),
             address,
             port,
         )

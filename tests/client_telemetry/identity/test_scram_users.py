@@ -12,9 +12,14 @@ def test_who_has_credentials():
     assert scram_principals(PRINTED) == {"User:alice", "User:o'brien the 2nd"}
 
 
-@pytest.mark.parametrize("printed", ["", "\n", PRINTED.splitlines()[0]])
-def test_nobody_has_any(printed):
-    assert scram_principals(printed) == frozenset()
+def test_nobody_has_any_where_only_quotas_are_described():
+    assert scram_principals(PRINTED.splitlines()[0]) == frozenset()
+
+
+@pytest.mark.parametrize("printed", ["", " \n"])
+def test_an_empty_file_proves_nothing(printed):
+    with pytest.raises(NotADescription, match="it is empty"):
+        scram_principals(printed)
 
 
 @pytest.mark.parametrize("printed", ["alice\nbob\n", "Error while executing config command with args"])

@@ -6,6 +6,7 @@ from functools import cache
 from jinja2 import Template
 
 from client_telemetry.compatibility import apis
+from client_telemetry.identity import kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.curves import number
 from client_telemetry.reports.markup import page_parts, template, text_file
@@ -92,7 +93,7 @@ def review_page(report: ReviewReport) -> str:
 
 
 def _software(client: ReviewedClient) -> str:
-    if client.software_name in ("", "unknown"):
+    if not kip511.is_known(client.software_name):
         return ""
     return f"{client.software_name} {client.software_version}".strip()
 

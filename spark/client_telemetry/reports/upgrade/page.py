@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import Template
 
+from client_telemetry.identity import kip511
 from client_telemetry.identity.applications import KINDS
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports import charts
@@ -199,7 +200,7 @@ def _others(
                     each.owner or "no owner",
                     folders[each.owner],
                     OUTCOMES[each.outcome],
-                    shown(each.clients[0].client_software_name or "unknown"),
+                    shown(kip511.registered(each.clients[0].client_software_name)),
                     "; ".join(each.changes),
                 )
             ),
