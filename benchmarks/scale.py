@@ -12,7 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from client_telemetry.decode.decoded_object import DecodedObject
-from client_telemetry.decode.plan import DECODED_TABLES, decode_objects, groups_that_may_overlap, share_out
+from client_telemetry.decode.plan import (
+    DECODED_TABLES,
+    decode_objects,
+    groups_by_task,
+    groups_that_may_overlap,
+)
 from client_telemetry.lake.catalog import spark_settings_at_start
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.writer import TablePlace
@@ -147,7 +152,7 @@ def _objects(folder: Path) -> list[dict]:
     listing = time.perf_counter() - began
     began = time.perf_counter()
     rows = [row for row in day.ledger() if row["dataset"] != "manifests"]
-    tasks = share_out(groups_that_may_overlap(rows))
+    tasks = groups_by_task(groups_that_may_overlap(rows))
     planning = time.perf_counter() - began
     if not listed == len(rows) == sum(map(len, tasks)) == OBJECTS:
         raise AssertionError(f"{listed} objects, {len(rows)} in the ledger, {sum(map(len, tasks))} in tasks")

@@ -33,6 +33,7 @@ from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.stages import main_of
 from client_telemetry.pipeline.text_file import read_text_file
+from client_telemetry.reports.counted import counted
 from client_telemetry.sources.log_files import NoLogs, find_logs
 from client_telemetry.sources.request_log.broker_releases import (
     BrokerReleases,
@@ -122,7 +123,9 @@ def _report(args: argparse.Namespace) -> int:
         target = exact(args.to_release)
         _check_files_named(args)
         logs = find_logs(args.logs)
-        _say(f"{len(logs)} files, {sum(log.bytes for log in logs) / 1e6:.1f} MB: looking whose they are")
+        _say(
+            f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB: which brokers wrote them?"
+        )
         seen = survey(logs, args.zone, _Progress("lines looked at"))
         _check(seen)
         cluster_id = seen.cluster_id or "unknown"
@@ -170,10 +173,12 @@ def _check(seen: Survey) -> None:
             _say(f"{file.log.file}: {_server_log(file)}")
         elif not file.entries:
             _say(
-                f"{file.log.file}: {file.lines} lines, none of the request logger at DEBUG: how it begins is quarantined"
+                f"{file.log.file}: {counted(file.lines, 'line')}, none of the request logger at DEBUG: its beginning is quarantined"
             )
         if file.cut:
-            _say(f"{file.log.file}: {file.cut}; the {file.lines} lines before that count")
+            _say(
+                f"{file.log.file}: {file.cut}; what comes before that ({counted(file.lines, 'line')}) is used"
+            )
     if not seen.brokers:
         raise NothingInTheLogs(
             "there is no entry of kafka.request.logger at DEBUG in what was named: its lines have "
@@ -184,10 +189,10 @@ def _check(seen: Survey) -> None:
 def _server_log(file: SurveyedFile) -> str:
     counts = file.counted
     if not counts:
-        return f"{file.lines} lines of other loggers of Kafka, none of a start, a refused request or a failed login"
+        return f"{counted(file.lines, 'line')} of other Kafka loggers, none about a start, a refused request or a failed login"
     return (
-        f"a server log: {counts['started']} starts, {counts['refused']} requests refused, "
-        f"{counts['login_failed']} failed logins"
+        f"a server log: {counted(counts['started'], 'start')}, {counted(counts['refused'], 'refused request')}, "
+        f"{counted(counts['login_failed'], 'failed login')}"
     )
 
 
@@ -195,7 +200,7 @@ def _tell_brokers(seen: Survey, cluster_id: str, releases: BrokerReleases) -> No
     _say(f"cluster {cluster_id}:")
     for broker in seen.brokers:
         _say(
-            f"  broker {broker.broker_id} ({_HOW[broker.id_known_by]}): {broker.entries} requests from "
+            f"  broker {broker.broker_id} ({_HOW[broker.id_known_by]}): {counted(broker.entries, 'request')} from "
             f"{_clock(broker.first)} to {_clock(broker.last)} UTC"
         )
         for incarnation in broker.incarnations:
@@ -214,13 +219,15 @@ def _tell_brokers(seen: Survey, cluster_id: str, releases: BrokerReleases) -> No
 
 def _tell_converted(done: Converted, seconds: float) -> None:
     _say(
-        f"{done.entries} requests; {done.connections} connections of clients, {done.between_brokers} of brokers; "
+        f"{counted(done.entries, 'request')}; {counted(done.connections, 'connection')} of clients, {done.between_brokers} of brokers; "
         f"{done.pushes} metric pushes; {seconds:.0f} s, {done.lines / max(seconds, 0.001):,.0f} lines/s"
     )
     if done.refused or done.failed_logins:
-        _say(f"{done.refused} requests refused and {done.failed_logins} failed logins, by the server logs")
+        _say(
+            f"{counted(done.refused, 'refused request')} and {counted(done.failed_logins, 'failed login')} in the server logs"
+        )
     for reason, count in done.unreadable.most_common():
-        _say(f"  {count} lines look like an entry and are none: {reason}")
+        _say(f"  {counted(count, 'line')} could not be parsed as a request: {reason}")
 
 
 def _run_stages(
@@ -288,7 +295,7 @@ def _zone(name: str) -> tzinfo:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError):
         raise argparse.ArgumentTypeError(
-            f"{name!r} is no time zone: write it as Europe/Berlin or UTC"
+            f"{name!r} is not a known time zone: write it as Europe/Berlin or UTC"
         ) from None
 
 

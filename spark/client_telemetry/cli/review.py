@@ -17,6 +17,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.review import decision
@@ -37,7 +38,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         source, target = upgrade(exact(args.from_release), exact(args.to_release))
         rules = load_owner_rules(args.owners.read_text(encoding="utf-8")) if args.owners else ()
         logs = find_logs(args.logs)
-        _say(f"{len(logs)} files, {sum(log.bytes for log in logs) / 1e6:.1f} MB")
+        _say(f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB")
         evidence = from_logs(logs, args.zone, _say)
         common = setting(evidence, source, target)
         made, tracks = part(evidence.activities, common)

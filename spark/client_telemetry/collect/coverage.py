@@ -289,11 +289,11 @@ def _requests(manifests: Sequence[Manifest]) -> list[dict[str, Any]] | None:
 
 def _connections(manifests: Sequence[Manifest]) -> list[dict[str, Any]] | None:
     """Over the listeners of the hour's last incarnation that tells; None where none does."""
-    told = [manifest.connections for manifest in manifests if manifest.connections is not None]
-    if not told:
+    reported = [manifest.connections for manifest in manifests if manifest.connections is not None]
+    if not reported:
         return None
     total: dict[tuple[str, str], int] = {}
-    for each in told[-1]:
+    for each in reported[-1]:
         software = each.client_software_name, each.client_software_version
         total[software] = total.get(software, 0) + each.count
     return [

@@ -148,7 +148,7 @@ def _of(
 
 
 def that_explain(seen: tuple[tuple[int, tuple[int, ...]], ...], release: str) -> tuple[Profile, ...]:
-    """Every stretch of versions of a library that can have sent these requests (API keys with the versions of each, sorted)
+    """Every range of versions of a library that can have sent these requests (API keys with the versions of each, sorted)
     without telling its name."""
     return _that_explain(seen, releases.parse(release) >= NAMES_KEPT_SINCE)
 

@@ -72,7 +72,7 @@ def takes_what_is_served(case: Case, key: int) -> bool:
 
 
 def candidates(case: Case) -> tuple[fingerprints.Profile, ...]:
-    """What a client that declares no name can be: stretches of versions of libraries that send what it sends."""
+    """What a client that declares no name can be: version ranges of libraries that send what it sends."""
     return _candidates(case.seen, case.source)
 
 

@@ -62,8 +62,8 @@ def of(case: Case) -> list[Finding]:
         if who and issue.concerns(who.library, who.oldest, who.newest, case.roles, case.target):
             kept = _kept(case, _finding(case, issue, who), issue)
             found += [kept] if kept else []
-    told = {each.rule_id for each in found}
-    return found + [each for each in _perhaps(case) if each.rule_id not in told]
+    rules_found = {each.rule_id for each in found}
+    return found + [each for each in _perhaps(case) if each.rule_id not in rules_found]
 
 
 def _perhaps(case: Case) -> Iterator[Finding]:

@@ -82,7 +82,7 @@ def _explanation(from_release: str, to_release: str, upgraded: ClientVerdict) ->
         return f"It goes on until this meets a broker on {to_release}: {reasons[0].trigger}."
     places = _places({each.api_key for each in reasons if each.when == AT_ONCE})
     return (
-        f"It {upgraded.verdict} bit by bit, {places} to brokers on {to_release}, and goes on with those still on "
+        f"It {upgraded.verdict} step by step, {places} to brokers on {to_release}, and goes on with those still on "
         f"{from_release}; once the last broker has changed it is as its verdict says."
     )
 

@@ -46,7 +46,7 @@ def decode_objects(
     if not groups:
         return []
     # Every task gets the list of all: as bytes, so that it makes objects of its own part only.
-    tasks = [pickle.dumps(task) for task in share_out(groups)]
+    tasks = [pickle.dumps(task) for task in groups_by_task(groups)]
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         # Loads compiled code, which the driver does not need.
@@ -65,7 +65,7 @@ def decode_objects(
     return [pickle.loads(row["done"]) for row in rows]
 
 
-def share_out(groups: Sequence[Sequence[tuple[str, int]]]) -> list[list[list[str]]]:
+def groups_by_task(groups: Sequence[Sequence[tuple[str, int]]]) -> list[list[list[str]]]:
     """Groups to tasks: the largest first, each to the task with the least; about 64 MiB each, at least eight."""
     sizes = [sum(size for _, size in group) for group in groups]
     count = min(len(groups), max(8, sum(sizes) // _TASK_BYTES))
@@ -105,7 +105,7 @@ def groups_that_may_overlap(objects: Sequence[dict[str, Any]]) -> list[list[tupl
     return groups
 
 
-def groups_that_do_overlap(
+def merge_overlapping(
     groups: Sequence[Sequence[tuple[str, int]]], decoded: Sequence[DecodedObject]
 ) -> list[list[tuple[str, int]]] | None:
     """The groups merged where records of different groups have sequences in common, whatever the names say;

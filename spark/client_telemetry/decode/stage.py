@@ -13,8 +13,8 @@ from client_telemetry.decode.decoded_object import TaskResult
 from client_telemetry.decode.plan import (
     DECODED_TABLES,
     decode_objects,
-    groups_that_do_overlap,
     groups_that_may_overlap,
+    merge_overlapping,
 )
 from client_telemetry.expectations import broker_hours as broker_hours_suite
 from client_telemetry.expectations import (
@@ -136,7 +136,7 @@ def _decode_all(
     groups = [group for rows in by_day.values() for group in groups_that_may_overlap(rows)]
     while True:
         results = decode_objects(stage.spark, groups, raw.read, places)
-        merged = groups_that_do_overlap(groups, [d for result in results for d in result.objects])
+        merged = merge_overlapping(groups, [d for result in results for d in result.objects])
         if merged is None:
             return results
         groups = merged

@@ -1,4 +1,4 @@
-"""What must hold for lives of client instances."""
+"""What must hold for sessions of client instances."""
 
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, flags_are_known
 from client_telemetry.identity import kip511

@@ -72,7 +72,7 @@ def load_owner_rules(text: str) -> tuple[OwnerRule, ...]:
     try:
         content = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise BadOwnerRule(f"the owner rules are no YAML: {' '.join(str(error).split())}") from None
+        raise BadOwnerRule(f"the owner rules are not valid YAML: {' '.join(str(error).split())}") from None
     if isinstance(content, dict) and set(content) == {"rules"}:
         content = content["rules"]
     if not isinstance(content, list):

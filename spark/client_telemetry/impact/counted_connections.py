@@ -41,16 +41,16 @@ def counted_only(
 ) -> list[CountedOnly] | None:
     """Sorted by software; None where no manifest tells. `hours`: rows of broker_hours of the days, `brokers` of brokers;
     `connections` of client_connections; `pushing`: what `by_pushes_only` found."""
-    told = [
+    reported = [
         row
         for row in _of_the_from_release(hours, brokers, asked)
         if row.get("connections_counted") is not None
     ]
-    if not told:
+    if not reported:
         return None
     own = {row["software_version"] for row in brokers}
     by_hour: dict[dt.datetime, dict[Software, int]] = {}
-    for row in told:
+    for row in reported:
         counts = by_hour.setdefault(_end(row), {})
         for each in row["connections_counted"]:
             software = (kip511.registered(each["software_name"]), kip511.registered(each["software_version"]))

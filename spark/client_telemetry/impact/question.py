@@ -88,11 +88,11 @@ def _until(source: str, brokers: Sequence[dict[str, Any]]) -> tuple[dt.datetime 
     does not declare its release, that its answers are those of other releases only tells that it left."""
     moves = []
     for broker_id in {row["broker_id"] for row in brokers}:
-        lives = sorted(
+        incarnations = sorted(
             (row for row in brokers if row["broker_id"] == broker_id and _can_be(row)),
             key=lambda row: (row["started_at"], row["broker_incarnation"]),
         )
-        for before, after in pairwise(lives):
+        for before, after in pairwise(incarnations):
             if before["software_version"] and source in _can_be(before) and source not in _can_be(after):
                 moves.append((after["started_at"], broker_id, " or ".join(_can_be(after))))
     if not moves:

@@ -199,7 +199,7 @@ def _as_declared(
     return column if column.type == kind else column.cast(kind)
 
 
-def share_out(files: Sequence[PartitionFile]) -> list[list[PartitionFile]]:
+def files_by_task(files: Sequence[PartitionFile]) -> list[list[PartitionFile]]:
     """The files in tasks of about a million rows each."""
     tasks: list[list[PartitionFile]] = []
     rows = _PORTION

@@ -68,7 +68,7 @@ def day(text: str) -> dt.date:
     try:
         return dt.date.fromisoformat(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no day: write it as 2026-11-21") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date: write it as 2026-11-21") from None
 
 
 def days(text: str) -> list[dt.date]:

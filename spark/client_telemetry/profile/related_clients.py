@@ -112,7 +112,7 @@ def with_neighbours(clients: DataFrame) -> DataFrame:
         .withColumn(
             "defaults", F.collect_list(_some(default, eligible & F.col("is_default"))).over(of_principal)
         )
-        .withColumn("defaults", F.when(eligible & ~F.col("is_default"), _that_it_could_be()))
+        .withColumn("defaults", F.when(eligible & ~F.col("is_default"), _defaults_it_could_be()))
         .withColumn("has_default", F.coalesce(F.size("defaults") > 0, F.lit(False)))
         .withColumn(
             "place",
@@ -134,7 +134,7 @@ def _some(value: Column, condition: Column) -> Column:
     return F.when(condition & (F.col("place") <= MAX_RELATED), value)
 
 
-def _that_it_could_be() -> Column:
+def _defaults_it_could_be() -> Column:
     return F.filter(
         "defaults",
         lambda other: (

@@ -1,5 +1,5 @@
 """What the fleet page needs of a day beside the tables' own rows: which standard metrics each client instance
-delivered, and of each client its addresses and the lives that ended before a push. What they mean is in
+delivered, and of each client its addresses and the sessions that ended before a push. What they mean is in
 reports/fleet/."""
 
 from collections.abc import Collection

@@ -85,7 +85,7 @@ def parse_object_key(key: str) -> ObjectKey:
     try:
         dt = date.fromisoformat(match["dt"])
     except ValueError:
-        raise BadObjectKey(f"dt={match['dt']} is no day: {key!r}") from None
+        raise BadObjectKey(f"dt={match['dt']} is not a date: {key!r}") from None
     incarnation, first, last = _read_file_name(dataset, file_name)
     return ObjectKey(
         prefix=match["prefix"],

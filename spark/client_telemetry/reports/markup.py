@@ -13,6 +13,7 @@ from client_telemetry.identity import kip511
 from client_telemetry.reports import charts
 from client_telemetry.reports.client_strings import client_label, pieces, shortened, shown, without_invisible
 from client_telemetry.reports.cluster_states import release
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.coverage import COMPLETENESS
 from client_telemetry.reports.upgrade import wording
 
@@ -70,7 +71,7 @@ def template(name: str, package: str, filters: dict[str, object], values: dict[s
         "number": wording.number,
         "minute": wording.minute,
         "marked": marked,
-        "counted": wording.counted,
+        "counted": counted,
         "found": wording.found,
         "brokers": wording.brokers,
         "declared": kip511.declared,

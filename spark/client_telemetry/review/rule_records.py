@@ -43,8 +43,8 @@ class RuleRecord:
 
     @property
     def precision(self) -> float | None:
-        told = self.happened + self.did_not_happen
-        return self.happened / told if told else None
+        decided = self.happened + self.did_not_happen
+        return self.happened / decided if decided else None
 
     @property
     def recall(self) -> float | None:

@@ -147,11 +147,11 @@ def rates(samples: Sequence[Sample], edges: Values, *, is_covered: bool = False)
 def means(samples: Sequence[Sample], edges: Values) -> Values:
     """Mean of the gauge in each block; NaN where it was not told."""
     number = len(edges) - 1
-    sums, told = np.zeros(number), np.zeros(number)
+    sums, weights = np.zeros(number), np.zeros(number)
     length = float(edges[1] - edges[0])
     for _, at, value in samples:
         block = int((at - float(edges[0])) / length)
         if 0 <= block < number and math.isfinite(value):
             sums[block] += value
-            told[block] += 1
-    return np.where(told > 0, sums / np.maximum(told, 1), np.nan)
+            weights[block] += 1
+    return np.where(weights > 0, sums / np.maximum(weights, 1), np.nan)

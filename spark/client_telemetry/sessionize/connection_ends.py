@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from client_telemetry.lake.files import PartitionFile, portions
-from client_telemetry.sessionize.distinct_rows import distinct_rows, integers, without_dictionaries
+from client_telemetry.sessionize.distinct_rows import decode_dictionaries, distinct_rows, integers
 from client_telemetry.sessionize.push_groups import LAST, TCP
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 
@@ -31,7 +31,7 @@ def read(files: Sequence[PartitionFile], buckets: int) -> Iterator[tuple[int, Co
         known = pc.not_equal(portion["connection_id"], "")
         for name in TCP:
             known = pc.and_(known, pc.is_valid(portion[name]))
-        portion = without_dictionaries(portion.filter(known))
+        portion = decode_dictionaries(portion.filter(known))
         end = portion["end_known_by"]
         connections = pa.table(
             {

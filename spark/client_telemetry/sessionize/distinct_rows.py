@@ -82,7 +82,7 @@ def _words(column: pa.BinaryArray) -> np.ndarray | None:
     return np.frombuffer(data, np.uint8)[ends[0] : ends[-1]].view(np.int32).reshape(-1, 4)
 
 
-def without_dictionaries(table: pa.Table, larger_than: int = 0) -> pa.Table:
+def decode_dictionaries(table: pa.Table, larger_than: int = 0) -> pa.Table:
     """With values instead of dictionaries, which hold the values of all rows, not only of those that are left."""
     columns = [
         column.cast(column.type.value_type) if _has_dictionary(column, larger_than) else column

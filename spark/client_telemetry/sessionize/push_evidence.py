@@ -10,12 +10,12 @@ import pyarrow.compute as pc
 
 from client_telemetry.identity import kip511
 from client_telemetry.sessionize.distinct_rows import (
+    decode_dictionaries,
     distinct_lists,
     distinct_rows,
     integers,
     ranks,
     together,
-    without_dictionaries,
 )
 from client_telemetry.sessionize.push_groups import (
     FIRST,
@@ -85,7 +85,7 @@ def sessions_of(parts: Iterable[Pushes]) -> pa.Table:
     sums = added_up(instances, day.sums, count)
     terminating, rejected = (_of_some(day, instances, name, count) for name in ("terminating", "rejected"))
 
-    last = without_dictionaries(day.who.take(timing["last_group"]))
+    last = decode_dictionaries(day.who.take(timing["last_group"]))
     interval_ms = np.where(
         timing["last_reported_ms"] > 0, timing["last_reported_ms"], timing["last_observed_ms"]
     )

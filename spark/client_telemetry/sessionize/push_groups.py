@@ -15,7 +15,7 @@ from numba import from_dtype, types
 
 from client_telemetry.lake.files import PartitionFile, portions
 from client_telemetry.raw.wire import compiled
-from client_telemetry.sessionize.distinct_rows import distinct_rows, integers, without_dictionaries
+from client_telemetry.sessionize.distinct_rows import decode_dictionaries, distinct_rows, integers
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 
 FIRST, LAST = np.iinfo(np.int64).max, np.iinfo(np.int64).min
@@ -66,7 +66,7 @@ def read(files: Sequence[PartitionFile], today: bool, buckets: int) -> Iterator[
             rejected = pc.fill_null(pc.not_equal(portion["error_code"], 0), False)
             portion = portion.append_column("rejected", rejected)
         numbers, firsts = distinct_rows(portion.select(alike))
-        groups = without_dictionaries(portion.select(alike).take(firsts), larger_than=_FEW_TEXTS)
+        groups = decode_dictionaries(portion.select(alike).take(firsts), larger_than=_FEW_TEXTS)
         portion = portion.select([name for name in (*_ADDED_UP, "sequence") if name in portion.column_names])
         sums = _sums(portion, numbers, len(firsts))
         instances = groups["client_instance_id"].to_pylist()

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from client_telemetry.lake.files import PartitionFile, share_out
+from client_telemetry.lake.files import PartitionFile, files_by_task
 from client_telemetry.sessionize.broker_incarnations import incarnations
 from client_telemetry.sessionize.look_back import first_day
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
@@ -39,8 +39,10 @@ def client_sessions(
     spark = brokers.sparkSession
     today = [file for file in pushes if file.dt == day]
     before = [file for file in pushes if file.dt is not None and first_day(day) <= file.dt < day]
-    reads = [(True, files) for files in share_out(today)] + [(False, files) for files in share_out(before)]
-    ends = share_out([file for file in connections if file.dt == day])
+    reads = [(True, files) for files in files_by_task(today)] + [
+        (False, files) for files in files_by_task(before)
+    ]
+    ends = files_by_task([file for file in connections if file.dt == day])
     tasks = 1 + sum(file.rows for file in today) // _PUSHES_AT_ONCE
     stopped = {
         (its.cluster_id, its.broker_incarnation): its.stopped_at

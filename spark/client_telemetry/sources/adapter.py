@@ -67,4 +67,4 @@ class Adapter(Protocol):
 
 def cut_files(reasons: Sequence[str]) -> list[str]:
     """The warning about files that end early, if there are any."""
-    return [f"{len(reasons)} files end before their end, such as {reasons[0]}"] if reasons else []
+    return [f"Truncated files: {len(reasons)}, such as {reasons[0]}"] if reasons else []

@@ -30,7 +30,7 @@ def declared(text: str) -> Source:
     try:
         given = json.loads(text)
     except ValueError as error:
-        raise UnusableSource(f"the source is no JSON: {error}") from None
+        raise UnusableSource(f"the source is not valid JSON: {error}") from None
     if not isinstance(given, dict) or not {"format", "files"} <= given.keys() <= _KEYS:
         raise UnusableSource(f"a source has format and files, and may have release and zone, not {text}")
     try:
@@ -45,7 +45,9 @@ def declared(text: str) -> Source:
     try:
         zone = ZoneInfo(given.get("zone", "UTC"))
     except (ZoneInfoNotFoundError, ValueError):
-        raise UnusableSource(f"{given['zone']!r} is no time zone: write it as Europe/Berlin or UTC") from None
+        raise UnusableSource(
+            f"{given['zone']!r} is not a known time zone: write it as Europe/Berlin or UTC"
+        ) from None
     return Source(given["format"], tuple(given["files"]), given.get("release"), zone)
 
 

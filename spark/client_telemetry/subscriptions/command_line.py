@@ -124,7 +124,7 @@ def _warn_of_blank_client_ids(
         for selector in each.selectors:
             if selector.attribute == "client_id" and empty.matching(selector.pattern):
                 print(
-                    f"subscription {each.name!r}: {blank} clients have no client_id, which does not match "
+                    f"subscription {each.name!r}: {blank} of the clients have no client_id, which does not match "
                     f"{selector.regex!r}; an empty client id would",
                     file=sys.stderr,
                 )

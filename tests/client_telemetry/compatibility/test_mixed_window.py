@@ -37,7 +37,7 @@ def test_fleet_application_during_the_first_roll(row):
     """Evidence from before the roll against what became of it from 05:47:54 to 05:49:45.
 
     The capture calls an application degraded where more than 3 % (producer) or 5 % (consumer) of its
-    operations failed: one that breaks bit by bit is degraded over the whole window.
+    operations failed: one that breaks step by step is degraded over the whole window.
     """
     before = BEFORE[row["case"]]
     also = before["also_declared"].split()
@@ -72,10 +72,10 @@ def test_the_truth_table_holds_what_the_capture_holds():
 @pytest.mark.parametrize(
     ("uses", "says"),
     [
-        ("Produce:2", "breaks bit by bit, as the leaders of its partitions move to brokers on 4.0.0"),
+        ("Produce:2", "breaks step by step, as the leaders of its partitions move to brokers on 4.0.0"),
         ("Fetch:4 JoinGroup:1", "when its group's coordinator moves"),
-        ("CreateTopics:0", "breaks bit by bit, as it turns to brokers"),
-        ("Produce:9 CreateTopics:0", "degrades bit by bit"),
+        ("CreateTopics:0", "breaks step by step, as it turns to brokers"),
+        ("Produce:9 CreateTopics:0", "degrades step by step"),
         ("Produce:9", "Both releases serve what it uses"),
         ("ApiVersions:0", "Not known, as what it meets on 4.0.0"),
     ],

@@ -4,7 +4,7 @@ import datetime as dt
 import time
 from pathlib import Path
 
-from client_telemetry.decode.plan import groups_that_may_overlap, share_out
+from client_telemetry.decode.plan import groups_by_task, groups_that_may_overlap
 from client_telemetry.raw.location import RawLocation
 from client_telemetry.raw.object_key import records_key
 from pyarrow import fs
@@ -38,7 +38,7 @@ def objects(of_brokers: dict[int, int], size: int = 3 * MIB) -> list[dict]:
 def shares(rows: list[dict]) -> list[int]:
     """Bytes of each task; every object is in one task."""
     sizes = {row["object_key"]: row["bytes"] for row in rows}
-    tasks = share_out(groups_that_may_overlap(rows))
+    tasks = groups_by_task(groups_that_may_overlap(rows))
     keys = [key for task in tasks for group in task for key in group]
     assert sorted(keys) == sorted(sizes)
     return [sum(sizes[key] for group in task for key in group) for task in tasks]

@@ -68,7 +68,7 @@ def test_json_and_a_bare_list_are_fine():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("rules: [", "no YAML"),
+        ("rules: [", "not valid YAML"),
         ("", "no list"),
         ("owner: x", "no list"),
         ("- just a text", "owner rule 1 is no mapping"),

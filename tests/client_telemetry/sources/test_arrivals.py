@@ -235,7 +235,7 @@ def test_files_that_are_gone_after_they_were_converted_are_no_error(logs):
         ({"format": "request_log", "files": ["a"], "file": "b"}, "a source has format and files"),
         ({"format": "requestlog", "files": ["a"]}, "there are request_log, collector_proto"),
         ({"format": "otlp_proto", "files": ["a"], "release": "4.0.1"}, "release and zone are of request_log"),
-        ({"format": "request_log", "files": ["a"], "zone": "Mars"}, "'Mars' is no time zone"),
+        ({"format": "request_log", "files": ["a"], "zone": "Mars"}, "'Mars' is not a known time zone"),
     ],
 )
 def test_what_is_no_source_is_refused_with_what_one_is(given, said):

@@ -8,6 +8,7 @@ from typing import Any
 
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_strings import client_label
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.fleet.model import (
     ApplicationMetrics,
     DeprecatedVersion,
@@ -28,7 +29,7 @@ from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade.document import plain
 from client_telemetry.reports.upgrade.spreadsheet import table_csv
-from client_telemetry.reports.upgrade.wording import NOT_DECLARED, counted, found
+from client_telemetry.reports.upgrade.wording import NOT_DECLARED, found
 
 PAGE = "index.html"
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.fleet.model import Changes, DeprecatedVersion, Phrase
-from client_telemetry.reports.upgrade.wording import counted
 
 
 def sentence(

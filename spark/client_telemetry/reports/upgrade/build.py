@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from client_telemetry.compatibility.releases import is_rollback
 from client_telemetry.identity.kip511 import declared
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.coverage import coverage, traffic_seen, watched_sentences
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade import mixed_and_rollback, release_comparison, release_notes
@@ -173,7 +174,7 @@ def _not_assessed(clients: Iterable[ClientVerdict]) -> tuple[str, ...]:
 
 
 def _evidence(asked: Question, programs: int, seen: Coverage) -> tuple[str, ...]:
-    connections = f"{_many(asked.connections, 'connection')} of {_many(asked.clients, 'client')} in {_many(programs, 'application')}"
+    connections = f"{counted(asked.connections, 'connection')} of {counted(asked.clients, 'client')} in {counted(programs, 'application')}"
     if asked.evidence_from is None:
         sentences = [f"{connections} from {asked.first_dt} to {asked.last_dt}."]
     else:
@@ -185,18 +186,18 @@ def _evidence(asked: Question, programs: int, seen: Coverage) -> tuple[str, ...]
         ]
     if asked.clients_by_pushes_only:
         sentences += [
-            f"{_many(asked.clients_by_pushes_only, 'client')} known only by metric pushes: no connection was seen, so "
+            f"{counted(asked.clients_by_pushes_only, 'client')} known only by metric pushes: no connection was seen, so "
             "the verdict is based on the declared software."
         ]
     if asked.connections_elsewhere:
         sentences += [
-            f"{_many(asked.connections_elsewhere, 'connection')} not used: made to brokers already on another release, "
+            f"{counted(asked.connections_elsewhere, 'connection')} not used: made to brokers already on another release, "
             "or after the rolling upgrade began."
         ]
     if asked.connections_unidentified:
         many = asked.connections_unidentified != 1
         sentences += [
-            f"{_many(asked.connections_unidentified, 'more connection')} of unnamed clients: rejected before "
+            f"{counted(asked.connections_unidentified, 'more connection')} of unnamed clients: rejected before "
             f"authentication, or without principal, client id and software; {'they count' if many else 'it counts'} as "
             "no client."
         ]
@@ -208,21 +209,17 @@ def _evidence(asked: Question, programs: int, seen: Coverage) -> tuple[str, ...]
             "the verdict is based on the software" if each["is_judged"] else "not covered by any verdict"
         )
         sentences += [
-            f"{_many(each['connections'], 'more connection')} of {software or 'unnamed clients'} counted by the brokers but "
+            f"{counted(each['connections'], 'more connection')} of {software or 'unnamed clients'} counted by the brokers but "
             f"not seen: {covered}."
         ]
     if seen.broker_hours:
         sentences += [
-            f"{seen.complete_broker_hours:,} of {_many(seen.broker_hours, 'broker hour')} "
-            f"of {_many(len(seen.broker_ids), 'broker')} seen completely."
+            f"{seen.complete_broker_hours:,} of {counted(seen.broker_hours, 'broker hour')} "
+            f"of {counted(len(seen.broker_ids), 'broker')} seen completely."
         ]
     else:
         sentences += ["It is not known which broker hours were seen."]
     return (*sentences, *watched_sentences(seen))
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _owners(programs: Sequence[Application], to_make: Sequence[Change]) -> tuple[OwnerStake, ...]:

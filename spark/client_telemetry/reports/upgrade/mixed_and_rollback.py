@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import Application, Outlook
-from client_telemetry.reports.upgrade.wording import counted
 
 VERDICTS = ("breaks", "insufficient_evidence", "degrades", "unsupported", "safe")
 _WORDS = {

@@ -4,9 +4,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.applications import outcome_on
 from client_telemetry.reports.upgrade.model import OUTCOMES, Application, Target, TargetDifference, outcome
-from client_telemetry.reports.upgrade.wording import counted
 
 NAMED = 5
 """Applications of a difference that are named."""

@@ -4,6 +4,7 @@ GitHub Flavored Markdown. Client-supplied text stands in code spans only, where 
 from collections.abc import Callable, Sequence
 
 from client_telemetry.reports.client_strings import client_label
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.upgrade import wording
 from client_telemetry.reports.upgrade.changes import by_candidate
@@ -93,7 +94,7 @@ def _report_ticket(report: UpgradeReport, most: int) -> str:
 
 
 def _report_section(section: Section, most: int) -> list[str]:
-    many = wording.counted(len(section.applications), "application")
+    many = counted(len(section.applications), "application")
     if section.key == "safe":
         return [f"## {section.heading}", "", f"{many}, whose clients are listed in clients.csv.", ""]
     if section.key == "unidentified":
@@ -153,8 +154,8 @@ def _subject(report: UpgradeReport, stake: OwnerStake, broken: int) -> str:
     when = f" on {report.planned_for}" if report.planned_for else ""
     what = f"Kafka cluster {question.cluster_name}: {question.from_release} to {question.to_release}{when}"
     if broken:
-        return f"{what}: {wording.counted(broken, 'application')} of {stake.owner or 'nobody'} must change"
-    return f"{what}: please check {wording.counted(stake.applications, 'application')}"
+        return f"{what}: {counted(broken, 'application')} of {stake.owner or 'nobody'} must change"
+    return f"{what}: please check {counted(stake.applications, 'application')}"
 
 
 def _by_change(
@@ -175,7 +176,7 @@ def _by_change(
 
 
 def _change_section(number: int, change: Change, applications: Sequence[Application], most: int) -> list[str]:
-    many = wording.counted(len(applications), "application")
+    many = counted(len(applications), "application")
     text = "Tell us which client library it is" if change.certainty == "open" else change.text
     lines = [f"## Change {number}: {many}", "", f"{prose(wording.sentence_case(text))}.", ""]
     lines += [_edit(each) for each in change.edits]
@@ -284,7 +285,7 @@ def _owner_table(report: UpgradeReport, most: int) -> list[str]:
     head = ["Owner", "Applications", *(words.capitalize() for words in OUTCOMES.values()), "First change"]
     lines = ["## Owners", "", row(head), row(["---", *["---:"] * (1 + len(OUTCOMES)), "---"])]
     for stake in report.owners[:most]:
-        helped = wording.counted(stake.first_fix_applications, "application")
+        helped = counted(stake.first_fix_applications, "application")
         first = f"{prose(stake.first_fix)} ({helped})" if stake.first_fix else ""
         numbers = [wording.number(n) for n in (stake.applications, *stake.counts.values())]
         lines += [row([_owner(stake.owner), *numbers, first])]
@@ -304,7 +305,7 @@ def _table(applications: Sequence[Application], columns: tuple[str, ...], most: 
         if len(group) > 1:
             names = ", ".join(code(each.name) for each in group[:IDS_NAMED])
             more = f" and {len(group) - IDS_NAMED:,} more" if len(group) > IDS_NAMED else ""
-            requests = wording.counted(sum(each.requests for each in group), "request")
+            requests = counted(sum(each.requests for each in group), "request")
             cells |= {"Application": names + more, "Seen": requests, "Groups and addresses": ""}
         rows += [row(cells[column] for column in columns)]
     return [*rows, *_more(len(groups), most)]

@@ -1,6 +1,7 @@
 """The parts of the ticket about the change as a whole: releases compared, the mixed window, the way back, notes."""
 
 from client_telemetry.reports.client_strings import client_label
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.upgrade import wording
 from client_telemetry.reports.upgrade.mixed_and_rollback import (
@@ -33,7 +34,7 @@ def _difference(each: TargetDifference) -> str:
         named += [f"{each.applications - len(named):,} more"]
     reason = f" ({prose(each.reason)})" if each.reason else ""
     return (
-        f"- {', '.join(each.releases)}: {wording.counted(each.applications, 'application')} {OUTCOMES[each.there]} instead of "
+        f"- {', '.join(each.releases)}: {counted(each.applications, 'application')} {OUTCOMES[each.there]} instead of "
         f"{OUTCOMES[each.asked]}{reason}: {', '.join(named)}"
     )
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Protocol
 
 from client_telemetry.identity.kip511 import declared
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.answer import at_trigger
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
 from client_telemetry.reports.upgrade.model import (
@@ -23,14 +24,6 @@ SOFTWARE_NAMED = 3
 def number(value: int) -> str:
     """With commas between thousands."""
     return f"{value:,}"
-
-
-def counted(count: int, noun: str) -> str:
-    """
-    >>> counted(1, "client"), counted(2048, "client")
-    ('1 client', '2,048 clients')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 class Check(Protocol):
