@@ -5,6 +5,8 @@ import sys
 
 import pytest
 
+from benchmarks import rooms
+
 
 @pytest.mark.parametrize(
     "package", ["raw", "otlp", "sources", "identity", "compatibility", "reports", "subscriptions"]
@@ -20,3 +22,8 @@ print(sorted({{name.partition(".")[0] for name in sys.modules}} & {{"pyspark", "
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert found.strip() == "[]"
+
+
+def test_imports_go_down_or_stay_at_their_level():
+    assert rooms.upward() == []
+    assert {path.parent.name for path in rooms.PACKAGE.glob("*/__init__.py")} == set().union(*rooms.LEVELS)
