@@ -1,28 +1,48 @@
 """What could not be read, as rows of `undecodable_records`."""
 
-from typing import Any
+from typing import NamedTuple
 
 from client_telemetry.raw.errors import UndecodableRecord
 from client_telemetry.raw.object_key import ObjectKey
 
 MAX_EVIDENCE_BYTES = 64 * 1024
 
+_Bytes = bytes
+"""One column has this name."""
+
+
+class QuarantineRow(NamedTuple):
+    """The columns of `undecodable_records`, in their order, without cluster_id and dt."""
+
+    dataset: str
+    source_object: str
+    source_offset: int
+    stage: str
+    error_class: str
+    message: str
+    bytes: _Bytes
+    bytes_total: int
+    broker_id: int | None
+    broker_incarnation: str | None
+    sequence: int | None
+    client_instance_id: _Bytes | None
+
 
 def quarantine_row(
     key: ObjectKey, offset: int, data: bytes, total: int, error: UndecodableRecord
-) -> tuple[Any, ...]:
-    """A row of undecodable_records without cluster_id and dt."""
-    return (
-        key.dataset,
-        str(key),
-        offset,
-        "decode",
-        error.error_class,
-        f"{error.message}. {error.remedy}",
-        data[:MAX_EVIDENCE_BYTES],
-        total,
-        key.broker_id,
-        key.incarnation,
-        error.sequence,
-        error.client_instance_id or None,
+) -> QuarantineRow:
+    """`data`: what is kept of the original, `total` bytes long."""
+    return QuarantineRow(
+        dataset=key.dataset,
+        source_object=str(key),
+        source_offset=offset,
+        stage="decode",
+        error_class=error.error_class,
+        message=f"{error.message}. {error.remedy}",
+        bytes=data[:MAX_EVIDENCE_BYTES],
+        bytes_total=total,
+        broker_id=key.broker_id,
+        broker_incarnation=key.incarnation,
+        sequence=error.sequence,
+        client_instance_id=error.client_instance_id or None,
     )

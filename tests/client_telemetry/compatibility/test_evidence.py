@@ -43,6 +43,11 @@ def test_unreadable_api_uses(text):
         parse_api_uses(text)
 
 
+def test_a_word_without_versions_is_told_how_to_be_written():
+    with pytest.raises(UnreadableApiUses, match="'Produce' is not API:versions, like Produce:3-7"):
+        parse_api_uses("Produce")
+
+
 def test_a_use_that_was_only_refused_is_no_version_in_use():
     evidence = ClientEvidence(api_uses=(ApiUse(18, 4, 0, 1), ApiUse(18, 3, 1), (0, 9, 4, 0, None, None)))
     assert {key: [use.version for use in uses] for key, uses in versions_in_use(evidence).items()} == {

@@ -1,0 +1,359 @@
+"""Which share of small mistakes in the code the tests notice.
+
+    include/airflow.sh python -m benchmarks.mutants --write docs/mutants.md
+
+Each mutant is a module with one thing changed: a comparison, a number, `and` or `or`, a member of a set, list or dictionary,
+a returned value, a statement left out. A random sample is run one after the other, each in a fork, against the test files
+that call the changed function, found by one traced run of them. Killed is a mutant that makes a test fail or takes four
+times as long. The checkout is not written to, but for the trace in var/, which is kept until the code changes.
+
+Texts are not changed: most are wording. Tests in other processes (the wheel, jobs) do not see the change, and tests
+that need Spark are left out; both can only make the share smaller.
+"""
+
+import argparse
+import ast
+import contextlib
+import copy
+import hashlib
+import importlib.abc
+import importlib.util
+import json
+import os
+import random
+import re
+import resource
+import sys
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, ModuleType
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[1]
+PACKAGE = CHECKOUT / "spark/client_telemetry"
+TESTS = CHECKOUT / "tests/client_telemetry"
+ROOMS = ("compatibility", "raw", "identity", "reports")
+TESTED_BY = (*ROOMS, "impact", "decode/test_event_rows.py")
+COMPILED_TESTED_BY = TESTS / "decode/test_worker.py"
+"""Runs what numba compiles, which no trace sees."""
+
+EQUIVALENT: dict[str, str] = {}
+"""Mutants that behave as the original does, as `description` writes them, and why."""
+
+_LEAST_CPU_SECONDS = 20
+_NEEDS_SPARK = re.compile(
+    r"pyspark|def test\w*\([^)]*\b(?:spark|sample_run|fleet|telemetry_cluster|pipeline)\b"
+)
+_SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+    ast.And: ast.Or,
+    ast.Or: ast.And,
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one module. `function`: first line of the function that holds it, 0 at module level."""
+
+    file: Path
+    function: int
+    node: ast.expr | ast.stmt
+    changed: ast.AST
+    number: int
+    """Of the node, counted through the module."""
+
+    @property
+    def room(self) -> str:
+        return self.file.relative_to(PACKAGE).parts[0]
+
+    @property
+    def description(self) -> str:
+        """Without the line, which other changes of the module move."""
+        return f"{self.file.relative_to(PACKAGE)}: `{_text(self.node)}` → `{_text(self.changed)}`"
+
+    def code(self) -> CodeType:
+        """The changed module, compiled."""
+        tree = ast.parse(self.file.read_text(encoding="utf-8"))
+        target = next(node for at, (node, _) in enumerate(_nodes(tree)) if at == self.number)
+        tree = _Replace(target, self.changed).visit(tree)
+        return compile(ast.fix_missing_locations(tree), str(self.file), "exec")
+
+
+def mutants(file: Path) -> Iterator[Mutant]:
+    """All of a module."""
+    for number, (node, function) in enumerate(_nodes(ast.parse(file.read_text(encoding="utf-8")))):
+        for changed in _changes(node):
+            yield Mutant(file, function, node, changed, number)
+
+
+def _nodes(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, int]]:
+    """Expressions and statements that run, each with the first line of its function. Annotations do not run."""
+
+    def visit(node: ast.AST, function: int) -> Iterator[tuple[ast.expr | ast.stmt, int]]:
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            function = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        if isinstance(node, ast.expr | ast.stmt):
+            yield node, function
+        for name, value in ast.iter_fields(node):
+            if name in ("annotation", "returns", "bases"):
+                continue
+            for child in value if isinstance(value, list) else [value]:
+                if isinstance(child, ast.AST):
+                    yield from visit(child, function)
+
+    return visit(tree, 0)
+
+
+def _changes(node: ast.expr | ast.stmt) -> Iterator[ast.expr | ast.stmt]:
+    match node:
+        case ast.Compare(ops=ops):
+            for at, op in enumerate(ops):
+                yield _with(node, ops=[*ops[:at], _SWAPPED[type(op)](), *ops[at + 1 :]])
+        case ast.BoolOp(op=op) | ast.BinOp(op=ast.Add() | ast.Sub() as op):
+            yield _with(node, op=_SWAPPED[type(op)]())
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield operand
+        case ast.Constant(value=bool(value)):
+            yield ast.copy_location(ast.Constant(not value), node)
+        case ast.Constant(value=int(value) | float(value)):
+            yield ast.copy_location(ast.Constant(value + 1), node)
+        case ast.Set(elts=elts) | ast.List(elts=elts, ctx=ast.Load()) | ast.Tuple(elts=elts, ctx=ast.Load()):
+            # Pairs that are unpacked would only fail.
+            if len(elts) > 2 or (isinstance(node, ast.Set) and len(elts) > 1):
+                for at in range(len(elts)):
+                    yield _with(node, elts=[*elts[:at], *elts[at + 1 :]])
+        case ast.Dict(keys=keys, values=values):
+            for at in range(len(keys)):
+                yield _with(
+                    node, keys=[*keys[:at], *keys[at + 1 :]], values=[*values[:at], *values[at + 1 :]]
+                )
+        case ast.If(test=test) | ast.IfExp(test=test):
+            yield _with(node, test=ast.UnaryOp(ast.Not(), test))
+        case ast.Return(value=ast.expr() as value) if not _is(value, None):
+            yield _with(node, value=ast.Constant(None))
+        case ast.Expr(value=ast.Call()) | ast.AugAssign() | ast.Continue() | ast.Break() | ast.Raise():
+            yield ast.copy_location(ast.Pass(), node)
+
+
+def _is(node: ast.expr, value: object) -> bool:
+    return isinstance(node, ast.Constant) and node.value is value
+
+
+def _with(node: ast.AST, **fields: object) -> ast.AST:
+    changed = copy.copy(node)
+    for name, value in fields.items():
+        setattr(changed, name, value)
+    return changed
+
+
+def _text(node: ast.AST) -> str:
+    """The first line of the code, cut."""
+    text = ast.unparse(node).splitlines()[0].replace("`", "'").replace("|", "/")
+    return text if len(text) < 90 else text[:60] + " … " + text[-25:]
+
+
+class _Replace(ast.NodeTransformer):
+    def __init__(self, old: ast.AST, new: ast.AST) -> None:
+        self.old, self.new = old, new
+
+    def visit(self, node: ast.AST) -> ast.AST:
+        return self.new if node is self.old else super().visit(node)
+
+
+class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
+    """Imports the mutant in place of its module."""
+
+    def __init__(self, mutant: Mutant) -> None:
+        self.mutant = mutant
+        path = mutant.file.relative_to(PACKAGE.parent).with_suffix("")
+        self.name = ".".join(path.parts).removesuffix(".__init__")
+
+    def find_spec(self, fullname: str, path: object, target: ModuleType | None = None):
+        if fullname != self.name:
+            return None
+        folders = [str(self.mutant.file.parent)] if self.mutant.file.stem == "__init__" else None
+        return importlib.util.spec_from_file_location(
+            fullname, self.mutant.file, loader=self, submodule_search_locations=folders
+        )
+
+    def get_source(self, fullname: str) -> str:
+        return self.mutant.file.read_text(encoding="utf-8")
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.mutant.code()
+
+
+class Calls:
+    """A pytest plugin: which test files call which functions, and how long each takes."""
+
+    def __init__(self) -> None:
+        self.of_function: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
+        self.seconds: Counter[str] = Counter()
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        file, package, start = str(item.path), str(PACKAGE), time.process_time()
+
+        def called(frame: FrameType, event: str, _: object) -> None:
+            code = frame.f_code
+            if event == "call" and code.co_filename.startswith(package):
+                self.of_function[code.co_filename, code.co_firstlineno].add(file)
+
+        sys.setprofile(called)
+        yield
+        sys.setprofile(None)
+        self.seconds[file] += time.process_time() - start
+
+
+def _pytest(files: list[str], *plugins: object) -> int:
+    options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "--tb=no"]
+    return int(pytest.main([*options, *files], plugins=list(plugins)))
+
+
+def _without_spark(folder: str) -> list[str]:
+    path = TESTS / folder
+    files = sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
+    return [str(file) for file in files if not _NEEDS_SPARK.search(file.read_text(encoding="utf-8"))]
+
+
+def traced(file: Path) -> Calls:
+    """One run of all tests in a fork, its result kept in `file` for as long as neither code nor tests change."""
+    sources = [path.read_bytes() for folder in (PACKAGE, TESTS) for path in sorted(folder.rglob("*.py"))]
+    of_code = hashlib.sha256(b"".join(sources)).hexdigest()
+    if not file.exists() or json.loads(file.read_text())["of_code"] != of_code:
+        child = os.fork()
+        if child == 0:
+            calls = Calls()
+            code = _pytest([path for folder in TESTED_BY for path in _without_spark(folder)], calls)
+            functions = [[*key, sorted(tests)] for key, tests in calls.of_function.items()]
+            found = {"of_code": of_code, "functions": functions, "seconds": calls.seconds}
+            if code == 0:
+                file.write_text(json.dumps(found))
+            os._exit(code)
+        if os.waitpid(child, 0)[1]:
+            raise SystemExit("the tests fail without any mutant")
+    stored = json.loads(file.read_text())
+    calls = Calls()
+    for path, line, tests in stored["functions"]:
+        calls.of_function[path, line] = set(tests)
+    calls.seconds.update(stored["seconds"])
+    return calls
+
+
+def tests_of(mutant: Mutant, calls: Calls) -> list[str]:
+    """Test files that call the changed function; the module's own first, then the quick ones. Where none does, as for code
+    that numba compiles, those that call any function of the module, otherwise all of its folder."""
+    path = str(mutant.file)
+    concerned = set(calls.of_function.get((path, mutant.function), ()))
+    if not concerned:
+        for (of, _), tests in calls.of_function.items():
+            if of == path:
+                concerned |= tests
+    if not concerned or _is_compiled(mutant.file):
+        concerned |= set(_without_spark(mutant.room)) | (
+            {str(COMPILED_TESTED_BY)} if _is_compiled(mutant.file) else set()
+        )
+    own = f"test_{mutant.file.stem}.py"
+    return sorted(concerned, key=lambda test: (Path(test).name != own, calls.seconds[test]))
+
+
+def _is_compiled(file: Path) -> bool:
+    return "numba" in file.read_text(encoding="utf-8")
+
+
+def is_killed(mutant: Mutant, tests: list[str], seconds: float) -> bool:
+    """Whether a test fails in a fork that imports the mutant, or it needs four times as long."""
+    child = os.fork()
+    if child == 0:
+        limit = int(_LEAST_CPU_SECONDS + 4 * seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        sys.meta_path.insert(0, _Mutated(mutant))
+        if _is_compiled(mutant.file):
+            os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp()  # what is compiled already is not the mutant
+        with Path(os.devnull).open("w") as null:
+            os.dup2(null.fileno(), 1)
+            os.dup2(null.fileno(), 2)
+            code = 1
+            with contextlib.suppress(BaseException):
+                code = _pytest(tests)
+        os._exit(int(code != 0))
+    return os.waitpid(child, 0)[1] != 0
+
+
+def page(killed: list[Mutant], survived: list[Mutant], equivalent: list[Mutant], seed: int) -> str:
+    count = len(killed) + len(survived)
+    lines = [
+        "# Which mistakes the tests notice",
+        "",
+        f"Written by `include/airflow.sh python -m benchmarks.mutants --count {count + len(equivalent)} --seed {seed} --write docs/mutants.md`: "
+        "a random sample of small changes of the code (benchmarks/mutants.py says which), each run against the tests that "
+        "call what it changes. Equivalent mutants, which behave as the original does, do not count.",
+        "",
+        f"**{len(killed)} of {count} mutants killed ({len(killed) / count:.0%}).**",
+        "",
+        "| folder | mutants | killed |",
+        "|---|---|---|",
+    ]
+    of_room = Counter(mutant.room for mutant in killed + survived)
+    in_room = Counter(mutant.room for mutant in killed)
+    lines += [f"| {room} | {of_room[room]} | {in_room[room]} |" for room in ROOMS]
+    if survived:
+        lines += ["", "Survived:", "", *sorted(f"* {mutant.description}" for mutant in survived)]
+    if equivalent:
+        lines += ["", "Equivalent:", ""]
+        lines += sorted(f"* {mutant.description}: {EQUIVALENT[mutant.description]}" for mutant in equivalent)
+    return "\n".join(lines) + "\n"
+
+
+def main(argv: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=14)
+    parser.add_argument("--only", default="", help="mutants whose description contains this")
+    parser.add_argument(
+        "--calls", type=Path, default=CHECKOUT / "var/mutants.json", help="the traced run, kept"
+    )
+    parser.add_argument("--write", type=Path, help="write the result as a page")
+    args = parser.parse_args(argv)
+
+    calls = traced(args.calls)
+    files = [file for room in ROOMS for file in sorted((PACKAGE / room).rglob("*.py"))]
+    every = [m for file in files if not file.stem.endswith(("_pb2", "__main__")) for m in mutants(file)]
+    sample = [m for m in random.Random(args.seed).sample(every, args.count) if args.only in m.description]
+    print(f"{len(every)} mutants; {len(sample)} of them run")
+    killed, survived, equivalent = [], [], []
+    for number, mutant in enumerate(sample, 1):
+        if mutant.description in EQUIVALENT:
+            equivalent.append(mutant)
+            continue
+        tests = tests_of(mutant, calls)
+        dead = bool(tests) and is_killed(mutant, tests, sum(calls.seconds[test] for test in tests))
+        (killed if dead else survived).append(mutant)
+        if not dead:
+            print(
+                f"{number}: survived {len(tests)} test files: line {mutant.node.lineno}: {mutant.description}",
+                flush=True,
+            )
+    print(f"{len(killed)} of {len(killed) + len(survived)} killed, {len(equivalent)} equivalent")
+    if args.write:
+        args.write.write_text(page(killed, survived, equivalent, args.seed), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
