@@ -36,6 +36,9 @@ final class BrokerMetrics {
     private final Map<KafkaMetric, Double> lastOfClientMetrics = new IdentityHashMap<>();
     private final Map<String, Double> departed = new HashMap<>();
     private final Map<String, Long> lastOfRequests = new HashMap<>();
+    /** How much newer than all that the broker knows a version may be to have a row of its own: Kafka counts whatever clients send. */
+    private static final int NEWER_VERSIONS = 20;
+
     private boolean isStateTold;
     /** Names of listeners, among others, whose clients are not told of. */
     private volatile Set<String> leftOut = Set.of();
@@ -208,7 +211,7 @@ final class BrokerMetrics {
         }
         counters.forEach((counter, value) -> {
             long more = value - lastOfRequests.getOrDefault(counter, 0L);
-            if (more > 0) {
+            if (more > 0 && isPlausible(counter)) {
                 sums.merge(counter, more, Long::sum);
             }
         });
@@ -218,6 +221,12 @@ final class BrokerMetrics {
             int blank = counter.indexOf(' ');
             out.addArray().add(Integer.parseInt(counter.substring(0, blank))).add(Integer.parseInt(counter.substring(blank + 1))).add(value);
         });
+    }
+
+    private static boolean isPlausible(String counter) {
+        int blank = counter.indexOf(' ');
+        int version = Integer.parseInt(counter.substring(blank + 1));
+        return version >= 0 && version <= ApiKeys.forId(Integer.parseInt(counter.substring(0, blank))).latestVersion() + NEWER_VERSIONS;
     }
 
     /** All requests that the broker has counted, its own and those of other brokers too; 0 as long as it has no counter. */

@@ -50,6 +50,10 @@ abstract class BrokerReporter implements MetricsReporter {
     private volatile Dump dump;
     private DumpStatus status;
     private volatile boolean isErrorReported;
+    /** How long it waits before it looks again whether the spool's disk takes anything. */
+    long retryMillis = 60_000;
+    private Thread retries;
+    private volatile boolean isClosed;
 
     @Override
     public void configure(Map<String, ?> configs) {
@@ -147,18 +151,51 @@ abstract class BrokerReporter implements MetricsReporter {
 
     private void start(String clusterId, String brokerId) {
         try {
-            Instant startedAt = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
-            Incarnation broker = Incarnation.starting(clusterId, Integer.parseInt(brokerId), startedAt, kafkaVersion());
-            metrics.leaveOut(settings.leftOut);
-            Dump started = new Dump(broker, settings, ObjectStore.at(settings), metrics, configuration,
-                    this::registry, BrokerClock.SYSTEM);
-            started.start();
-            status = DumpStatus.register(started);
-            dump = started;
+            begin(clusterId, brokerId);
+        } catch (IOException e) { // a disk that is full or away at the broker's start need not be so until its next one
+            LOG.error("Client telemetry is not dumped: {}. The broker goes on without it; this is tried again every {} s.", e.getMessage(),
+                    retryMillis / 1000, e);
+            retries = new Thread(() -> retry(clusterId, brokerId), "client-telemetry-start");
+            retries.setDaemon(true);
+            retries.start();
         } catch (Exception | LinkageError | OutOfMemoryError e) { // an OutOfMemoryError is what a refused thread is, too
-            ACTIVE.set(null);
-            LOG.error("Client telemetry is not dumped: {}. The broker goes on without it.", e.getMessage() == null ? e.toString() : e.getMessage(), e);
+            givenUp(e);
         }
+    }
+
+    private void retry(String clusterId, String brokerId) {
+        while (!isClosed && dump == null) {
+            try {
+                Thread.sleep(retryMillis);
+                begin(clusterId, brokerId);
+            } catch (IOException e) {
+                LOG.debug("Client telemetry is not dumped yet", e);
+            } catch (InterruptedException e) {
+                return;
+            } catch (Exception | LinkageError | OutOfMemoryError e) {
+                givenUp(e);
+                return;
+            }
+        }
+    }
+
+    private void givenUp(Throwable error) {
+        ACTIVE.compareAndSet(this, null);
+        LOG.error("Client telemetry is not dumped: {}. The broker goes on without it.", error.getMessage() == null ? error.toString() : error.getMessage(),
+                error);
+    }
+
+    private synchronized void begin(String clusterId, String brokerId) throws IOException {
+        if (isClosed) {
+            return;
+        }
+        Instant startedAt = Instant.ofEpochMilli(ManagementFactory.getRuntimeMXBean().getStartTime());
+        Incarnation broker = Incarnation.starting(clusterId, Integer.parseInt(brokerId), startedAt, kafkaVersion());
+        metrics.leaveOut(settings.leftOut);
+        Dump started = new Dump(broker, settings, ObjectStore.at(settings), metrics, configuration, this::registry, BrokerClock.SYSTEM);
+        started.start();
+        status = DumpStatus.register(started);
+        dump = started;
     }
 
     /** The release, from the file that every Kafka ships; Kafka's own reader of it moved in 4.4. */
@@ -277,6 +314,12 @@ abstract class BrokerReporter implements MetricsReporter {
 
     @Override
     public void close() {
+        synchronized (this) {
+            isClosed = true;
+        }
+        if (retries != null) {
+            retries.interrupt();
+        }
         Dump current = dump;
         dump = null; // Kafka goes on calling a reporter that was removed while it runs
         if (current != null) {
@@ -286,7 +329,7 @@ abstract class BrokerReporter implements MetricsReporter {
                 LOG.error("The dump of client telemetry did not end in order; the next start of the broker uploads what the spool holds.", e);
             }
             status.unregister();
-            ACTIVE.compareAndSet(this, null);
         }
+        ACTIVE.compareAndSet(this, null);
     }
 }

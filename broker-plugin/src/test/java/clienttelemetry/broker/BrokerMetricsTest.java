@@ -168,4 +168,25 @@ class BrokerMetricsTest {
         assertEquals(Set.of("[0,11,5]", "[1,17,6]"),
                 Set.of(manifest.at("/requests/0").toString(), manifest.at("/requests/1").toString()));
     }
+
+    /** Kafka has a meter for each version that a client makes up: one connection made 32,000 rows in each manifest. */
+    @Test
+    void versionsThatNobodyHasGetNoRows() throws Exception {
+        MBeanServer server = ManagementFactory.getPlatformMBeanServer();
+        BrokerMetrics metrics = new BrokerMetrics();
+        ObjectNode manifest = Manifests.JSON.createObjectNode();
+        try {
+            for (int version : new int[] {-7, 0, 4, 9, 99, 32_767}) {
+                server.registerMBean(new Yammer(1), new ObjectName("kafka.network:type=RequestMetrics,name=RequestsPerSec,request=ApiVersions,version="
+                        + version));
+            }
+            metrics.describe(manifest);
+            assertEquals(6, metrics.requestsCounted(), "they count as requests all the same");
+        } finally {
+            for (ObjectName each : server.queryNames(new ObjectName("kafka.*:*"), null)) {
+                server.unregisterMBean(each);
+            }
+        }
+        assertEquals("[[18,0,1],[18,4,1],[18,9,1]]", manifest.get("requests").toString());
+    }
 }

@@ -111,6 +111,38 @@ class BrokerReporterTest {
         });
     }
 
+    /** A disk that was full when the broker started kept the plugin out until its next start. */
+    @Test
+    void aDiskThatComesBackIsUsed() throws Exception {
+        Path notYet = Files.createFile(folder.resolve("disk"));
+        ClientTelemetryReporter reporter = new ClientTelemetryReporter();
+        reporter.retryMillis = 50;
+        reporter.configure(with("spool.dir", notYet.resolve("spool").toString()));
+        reporter.contextChange(context());
+        assertFalse(Files.exists(notYet.resolve("spool")));
+        Files.delete(notYet);
+        for (int i = 0; i < 100 && !Files.exists(notYet.resolve("spool")); i++) {
+            Thread.sleep(50);
+        }
+        assertTrue(Files.exists(notYet.resolve("spool")));
+        reporter.close();
+
+        ClientTelemetryReporter closed = new ClientTelemetryReporter();
+        closed.retryMillis = 50;
+        Path never = Files.createFile(folder.resolve("never"));
+        closed.configure(with("spool.dir", never.resolve("spool").toString()));
+        closed.contextChange(context());
+        closed.close();
+        Files.delete(never);
+        Thread.sleep(200);
+        assertFalse(Files.exists(never), "a broker that stopped begins nothing");
+        ClientTelemetryReporter next = new ClientTelemetryReporter();
+        next.configure(configuration());
+        next.contextChange(context());
+        assertTrue(Files.exists(folder.resolve("spool")), "and leaves its place to others");
+        next.close();
+    }
+
     @Test
     void aPushThatCannotBeReadIsNotTheClientsFault() {
         ClientTelemetryReporter reporter = new ClientTelemetryReporter();
