@@ -27,7 +27,6 @@ import java.util.zip.CRC32C;
 import org.apache.kafka.common.config.ConfigException;
 import org.apache.kafka.common.metrics.KafkaMetricsContext;
 import org.apache.kafka.common.metrics.MetricsReporter;
-import org.apache.kafka.server.telemetry.ClientTelemetry;
 import org.apache.kafka.server.telemetry.ClientTelemetryPayload;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -177,7 +176,7 @@ class BrokerReporterTest {
      * wanted on newer ones stopped a broker that was downgraded.
      */
     @ParameterizedTest
-    @ValueSource(classes = {ClientTelemetryReporter.class, ClientTelemetryExporterReporter.class, ConnectionsReporter.class})
+    @ValueSource(classes = {ClientTelemetryReporter.class, ClientTelemetryExporterReporter.class})
     void everyBrokerLoadsBothNames(Class<?> name) throws Exception {
         try (Hiding loader = new Hiding("ClientTelemetryExporter")) {
             Class<?> reporter = loader.loadClass(name.getName());
@@ -185,20 +184,6 @@ class BrokerReporterTest {
             assertTrue(MetricsReporter.class.isAssignableFrom(reporter));
             reporter.getMethods(); // links every signature
         }
-    }
-
-    /** Kafka offers KIP-714 to clients where a reporter takes pushes, and only there. */
-    @Test
-    void theReporterOfConnectionsTakesNoPushes() {
-        assertFalse(ClientTelemetry.class.isAssignableFrom(ConnectionsReporter.class));
-        for (Class<?> each : ConnectionsReporter.class.getInterfaces()) {
-            assertFalse(each.getName().contains("telemetry"), each.getName());
-        }
-        ConnectionsReporter reporter = new ConnectionsReporter();
-        reporter.configure(configuration());
-        reporter.contextChange(context());
-        assertTrue(Files.exists(folder.resolve("spool")));
-        reporter.close();
     }
 
     private Map<String, Object> with(String... more) {
