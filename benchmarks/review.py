@@ -47,7 +47,7 @@ GONE, REFUSED, LOCKED_OUT, PUSHING = 100, 50, 200, 20
 OFTEN = {0: 150, 1: 300, 8: 60, 12: 100, 26: 30}
 """Requests in five minutes: Produce, Fetch, OffsetCommit, Heartbeat, EndTxn; all others once, as a connection opens."""
 METRICS = ("producer.node.request.latency.avg", "producer.record.send.total", "producer.record.error.total")
-JOB = Path(__file__).parents[1] / "spark" / "jobs" / "review.py"
+JOB = Path(__file__).parents[1] / "spark" / "run_stage.py"
 OWNERS = Path(__file__).parents[1] / "include" / "sample" / "owners.yaml"
 
 
@@ -60,7 +60,7 @@ def run() -> Iterator[Section]:
         rows.append({"clients": clients, "events": events, "CPU s": cost.cpu, "wall s": cost.wall})
         print(rows[-1], flush=True)
     text = (
-        f"`spark-submit spark/jobs/review.py --from {SOURCE} --to {TARGET}` with Spark's start, the gates, tables and published "
+        f"`spark-submit spark/run_stage.py review --from {SOURCE} --to {TARGET}` with Spark's start, the gates, tables and published "
         f"files written. Each client has two connections, {BEFORE // 60} minutes of records before the first broker stopped and "
         f"{AFTER // 60} after, a snapshot every {SNAPSHOT // 60} minutes. A report is there to compare with. One run each."
     )
@@ -71,7 +71,7 @@ def ask(lake: str) -> None:
     """Run the job; it has to end well."""
     arguments = ["--cluster", CLUSTER, "--from", SOURCE, "--to", TARGET, "--run-id", "benchmark"]
     places = ["--lake", lake, "--publish", f"{lake}/published", "--owners", str(OWNERS)]
-    subprocess.run(["spark-submit", JOB, *arguments, *places], check=True)
+    subprocess.run(["spark-submit", JOB, "review", *arguments, *places], check=True)
 
 
 def make_lake(folder: str, clients: int) -> int:

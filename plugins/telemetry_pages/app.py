@@ -14,7 +14,8 @@ from include.releases import RELEASES
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from telemetry_pages import PREFIX
-from telemetry_pages.pages import page, policy
+from telemetry_pages.client_day import client_day
+from telemetry_pages.pages import client_query, page, policy
 from telemetry_pages.published import (
     CHECKS,
     FLEET,
@@ -120,6 +121,27 @@ def fleet_page(request: Request, files: Files, cluster: str, day: str) -> Respon
     tables = ("software", "clients", "deprecated", "metrics", "refused", "requests", "quality")
     downloads = [*(f"{name}.csv" for name in tables), "fleet.json"]
     return _shown(request, f"Fleet of {cluster}, {day}", FLEET, cluster, day, downloads)
+
+
+@app.get("/client/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
+def client_page(
+    request: Request,
+    files: Files,
+    cluster: str,
+    day: str,
+    id: Annotated[str | None, Query(max_length=1024)] = None,
+    principal: Annotated[str, Query(max_length=1024)] = "",
+    file: bool = False,
+) -> Response:
+    """A client's day in curves; as a file, with `file`. Without `id`: the client that sent no client id."""
+    found = client_day(files, cluster, day, id, principal)
+    query = client_query({"client_id": id, "principal": principal})
+    shown = {"cluster": cluster, "day": day, "principal": principal, "query": query, **found}
+    others = files.days(cluster)[:LISTED_DAYS]
+    answer = _html(request, "client.html", title=f"{found['client']['shown']}, {day}", days=others, **shown)
+    if file:
+        answer.headers["Content-Disposition"] = f'attachment; filename="client-{day}.html"'
+    return answer
 
 
 @app.get("/reports/{cluster}/{report}", dependencies=[_reader_of(IMPACT)])

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from include.clusters import CHECKOUT
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -104,6 +104,12 @@ def breaking(counts: dict[str, int]) -> int:
     return sum(number for outcome, number in counts.items() if outcome.startswith("breaks"))
 
 
+def client_query(client: dict[str, Any]) -> str:
+    """What names a client in the address of its page (client_day.py)."""
+    named = {} if client["client_id"] is None else {"id": client["client_id"]}
+    return urlencode({**named, "principal": client["principal"] or ""})
+
+
 @cache
 def _environment() -> Environment:
     environment = Environment(
@@ -118,6 +124,7 @@ def _environment() -> Environment:
         "segment": lambda text: quote(text, safe=""),
         "minute": lambda text: text[:16].replace("T", " "),
         "broker_hours": broker_hours,
+        "client_query": client_query,
         "points": points,
         "age": age,
         "age_in_words": age_in_words,

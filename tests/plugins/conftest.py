@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid
 from fastapi.testclient import TestClient
 
 import tests.airflow_settings  # noqa: F401
@@ -104,6 +105,15 @@ def published(tmp_path_factory) -> Path:
     review = {"sentence": "1 failed since", "from_release": "3.9.1", "to_release": "4.0.0"}
     write("upgrade_review/east/review__1/summary.json", review | {"created_at": f"{DAY}T09:00:00Z"})
     write("upgrade_review/east/review__1/index.html", "<p>the review</p>")
+    grid = Grid.of(1795239560.0, 1795241000.0)
+    curves = ClientFiles(grid, ((1795240000.0, "broker 3 started on 4.0.1"),), 3)
+    for client_id in ("orders", HOSTILE, None):
+        curves.add(client_id, "User:a", "api", "0:9", [[0, 12.0, 0.0], [1, 15.0, 3.0]])
+        curves.add(client_id, "User:a", "connections", "", [[0, 2.0], [1, 2.0]])
+        curves.add(client_id, "User:a", "metric", "producer.request.latency.avg", [[0, 4.5]])
+        curves.add_software(client_id, "User:a", ["kgo v1.22.2"])
+    for name, content in curves.files():
+        write(f"fleet/east/{DAY}/{name}", content)
     write("secret.json", {"password": "x"})
     (root / "fleet" / "east" / DAY / "link.json").symlink_to(root / "secret.json")
     (root / "fleet" / "link").symlink_to(root)

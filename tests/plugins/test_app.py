@@ -24,6 +24,7 @@ PAGES = [
     "/checks",
     "/checks/east/manual__3",
     "/reviews/east/review__1",
+    f"/client/east/{DAY}?id=orders&principal=User:a",
 ]
 FILES = [
     f"/files/fleet/east/{DAY}/index.html",

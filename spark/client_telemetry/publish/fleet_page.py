@@ -4,6 +4,7 @@ Reads the snapshots that were published together, and compares with the day and 
 """
 
 import datetime as dt
+from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
@@ -12,6 +13,7 @@ from pyspark.sql import DataFrame
 from client_telemetry.compatibility import knowledge
 from client_telemetry.pipeline import stages
 from client_telemetry.pipeline.stage import Outcome, Stage, days, parser, run
+from client_telemetry.publish import fleet_curves
 from client_telemetry.publish.fleet_instances import (
     LABELS,
     application_metrics,
@@ -26,6 +28,7 @@ from client_telemetry.publish.place import published_place
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.fleet.build import build_fleet_day, days_compared
 from client_telemetry.reports.fleet.client_metrics import standard_metrics
+from client_telemetry.reports.fleet.day_curves import ClientFiles, FleetCurves, Grid
 from client_telemetry.reports.fleet.files import PAGE, publish_fleet_day
 from client_telemetry.reports.fleet.search import SearchIndex
 from client_telemetry.reports.names import folder_name
@@ -37,12 +40,22 @@ from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.table import Table
 
 STAGES_OF_A_DAY = {stage.name for stage in stages.DAILY}
-READ = (BROKERS, BROKER_HOURS, CLIENT_CONNECTIONS, CLIENT_SESSIONS, CLIENTS, CLIENT_METRICS, CLIENT_PUSHES)
+READ = (
+    BROKERS,
+    BROKER_HOURS,
+    CLIENT_CONNECTIONS,
+    CLIENT_SESSIONS,
+    CLIENTS,
+    CLIENT_METRICS,
+    CLIENT_PUSHES,
+    CONNECTION_EVENTS,
+)
 
 
 def publish_fleet(stage: Stage) -> Outcome:
@@ -96,11 +109,50 @@ def _publish_day(
         code_version=version("client-telemetry"),
         created_at=dt.datetime.now(dt.UTC),
     )
+    curves, client_files = _curves(stage, day, snapshots, connections, rows(BROKERS), len(clients))
+    fleet = replace(fleet, curves=curves)
     addresses = {key: row["addresses"] for key, row in seen.items()}
     index = SearchIndex(fleet.cluster_name, day.isoformat(), clients, instances, addresses, never_pushed)
     with published_place(args.publish, f"fleet/{folder_name(fleet.cluster_name)}") as place:
-        folder = publish_fleet_day(fleet, index, place.root)
+        folder = publish_fleet_day(fleet, index, place.root, client_files)
         return place.shown(folder / PAGE), fleet.sentence
+
+
+def _curves(
+    stage: Stage,
+    day: dt.date,
+    snapshots: dict[str, int],
+    connections: DataFrame,
+    brokers: list[dict[str, Any]],
+    clients: int,
+) -> tuple[FleetCurves | None, ClientFiles | None]:
+    times = fleet_curves.grid(connections)
+    if times is None:
+        return None, None
+    events, pushes, metrics = (
+        _of_the_day(stage, table, day, snapshots)
+        for table in (CONNECTION_EVENTS, CLIENT_PUSHES, CLIENT_METRICS)
+    )
+    used = fleet_curves.usage(events, times).persist()
+    open_ = fleet_curves.opened(connections, times).persist()
+    values = fleet_curves.measured(pushes, metrics, times).persist()
+    marks = broker_starts(brokers, times)
+    found = FleetCurves(times, marks, fleet_curves.versions(used, open_, values, times))
+    files = fleet_curves.client_files(used, open_, values, clients, times, marks)
+    for frame in (used, open_, values):
+        frame.unpersist()
+    return found, files
+
+
+def broker_starts(brokers: list[dict[str, Any]], times: Grid) -> tuple[tuple[float, str], ...]:
+    """Starts within the time, in words. A broker that was not there before did not change."""
+    found = []
+    for row in brokers:
+        started = row["started_at"].timestamp() if row["started_at"] else None
+        if started is not None and times.since < started < times.until:
+            release = row["software_version"] or " or ".join(row["releases"] or ()) or "an unknown release"
+            found.append((started, f"broker {row['broker_id']} started on {release}"))
+    return tuple(sorted(found))
 
 
 def _of_the_day(stage: Stage, table: Table, day: dt.date, snapshots: dict[str, int]) -> DataFrame:

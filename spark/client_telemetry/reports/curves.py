@@ -185,15 +185,17 @@ def _summary(line: Line, unit: str) -> str:
 
 
 def number(value: float) -> str:
-    """Three digits at most, large ones with a letter.
+    """Three digits, four of thousands, large ones with a letter.
 
-    >>> number(0.0412), number(4.25), number(12345.0), number(0.0)
-    ('0.041', '4.25', '12.3k', '0')
+    >>> number(0.0412), number(4.25), number(2500.0), number(12345.0), number(0.0)
+    ('0.041', '4.25', '2500', '12.3k', '0')
     """
     for limit, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= limit:
             scale = {"G": 1e9, "M": 1e6, "k": 1e3}[letter]
             return f"{value / scale:.3g}{letter}"
+    if abs(value) >= 1000:
+        return f"{value:.0f}"
     return f"{value:.3g}" if abs(value) >= 1 or value == 0 else f"{value:.2g}"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
+from client_telemetry.reports.fleet.day_curves import ClientFiles
 from client_telemetry.reports.fleet.model import (
     ApplicationMetrics,
     DeprecatedVersion,
@@ -34,12 +35,14 @@ from client_telemetry.reports.upgrade.wording import NOT_DECLARED, found
 PAGE = "index.html"
 
 
-def publish_fleet_day(fleet: FleetDay, index: SearchIndex, root: Path) -> Path:
+def publish_fleet_day(
+    fleet: FleetDay, index: SearchIndex, root: Path, client_files: ClientFiles | None = None
+) -> Path:
     """Writes the page's folder below `root` and returns it: all of its files or none, a page of the same day is
     replaced. Then `latest.json` of the cluster names the latest day that has a page."""
     cluster = root / "fleet" / folder_name(fleet.cluster_name)
     folder = cluster / fleet.day.isoformat()
-    replace_folder(folder, files(fleet, index))
+    replace_folder(folder, {**files(fleet, index), **dict(client_files.files() if client_files else ())})
     latest = max((path.parent.name for path in cluster.glob("[0-9]*/day.json")), default=folder.name)
     pointer = json.loads((cluster / latest / "day.json").read_text(encoding="utf-8"))
     replace_file(cluster / "latest.json", _json({"path": f"{latest}/{PAGE}", **pointer}))

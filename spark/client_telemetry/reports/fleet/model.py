@@ -4,6 +4,7 @@ files.py) choose a form and compute nothing. How the values come about: build.py
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from client_telemetry.reports.fleet.day_curves import FleetCurves
 from client_telemetry.reports.upgrade.model import Coverage, QualityWarning
 
 SCHEMA_VERSION = 1
@@ -337,3 +338,5 @@ class FleetDay:
     snapshots: dict[str, int]
     knowledge_version: str
     code_version: str
+    curves: FleetCurves | None = None
+    """Of the software versions with most clients; None of a day without connections."""

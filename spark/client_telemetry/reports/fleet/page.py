@@ -9,7 +9,7 @@ from functools import cache
 from jinja2 import Template
 
 from client_telemetry.reports import charts
-from client_telemetry.reports.fleet import model
+from client_telemetry.reports.fleet import day_curves, model
 from client_telemetry.reports.fleet.build import COUNTS
 from client_telemetry.reports.fleet.model import FleetClient, FleetDay, MetricOfLibrary
 from client_telemetry.reports.markup import page_parts, template, text_file
@@ -50,6 +50,7 @@ def fleet_page(fleet: FleetDay) -> str:
         owners=sorted({client.owner for client in fleet.clients}, key=lambda owner: (owner is None, owner)),
         widest=max((v.clients for software in fleet.software for v in software.versions), default=1),
         metric_groups=_metric_groups(fleet.metrics),
+        curves=day_curves.drawn(fleet.curves),
         **page_parts(text_file("fleet.css", __package__)),
     )
 

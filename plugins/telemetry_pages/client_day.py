@@ -1,0 +1,92 @@
+"""A client's day in curves: read from the one file among the day's `curves-*.json` that holds it, drawn here as on the pages that jobs
+publish (docs/fleet-page.md)."""
+
+import importlib.util
+import json
+import sys
+import zlib
+from typing import Any
+
+from include.clusters import CHECKOUT
+from markupsafe import Markup
+
+from telemetry_pages.published import FLEET, NotPublished, Published
+
+INDEX = "curves.json"
+DRAWING = CHECKOUT / "spark" / "client_telemetry" / "reports" / "curves.py"
+"""Needs nothing but markupsafe; taken by its path as the stylesheet is, since the package of the jobs is not the scheduler's."""
+
+
+def _drawing() -> Any:
+    name = "telemetry_pages._curves"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, DRAWING)
+        if spec is None or spec.loader is None:
+            raise NotPublished(f"{DRAWING} cannot be read")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+    return sys.modules[name]
+
+
+def client_day(
+    published: Published, cluster: str, day: str, client_id: str | None, principal: str
+) -> dict[str, Any]:
+    """What the page of a client shows: `client`, and `drawings` of what brokers and the client itself counted. Raises NotPublished."""
+    index = published.document(FLEET, cluster, day, INDEX)
+    number = zlib.crc32(json.dumps([client_id, principal]).encode()) % index["files"]
+    document = published.document(FLEET, cluster, day, f"curves-{number:04}.json")
+    for client in document["clients"]:
+        if (client["client_id"], client["principal"]) == (client_id, principal):
+            return {"client": client, "drawings": _drawn(client, index)}
+    raise NotPublished(f"No such client on {day} in {cluster}.")
+
+
+def _drawn(client: dict[str, Any], index: dict[str, Any]) -> list[tuple[str, Markup]]:
+    draw = _drawing()
+    per_minute = 60 / index["seconds"]
+    marks = [draw.Mark(at, words) for at, words in index["marks"]]
+    slots = range(index["slots"])
+
+    def line(name: str, values: dict[int, float], absent: float | None) -> Any:
+        points = [
+            (index["since"] + (slot + 0.5) * index["seconds"], values.get(slot, absent)) for slot in slots
+        ]
+        return draw.Line(name, points)
+
+    def figure(title: str, unit: str, lines: list[Any]) -> Markup:
+        until = index["since"] + index["slots"] * index["seconds"]
+        return draw.curve(title, unit, lines, marks, least_time=index["since"], greatest_time=until)
+
+    requests, refused = [], []
+    for key, points in client["requests"].items():
+        api, _, version = key.partition(":")
+        words = f"{index['apis'][api]} v{version}"
+        requests.append((words, {int(p[0]): p[1] * per_minute for p in points}))
+        if any(p[2] for p in points):
+            refused.append((words, {int(p[0]): p[2] * per_minute for p in points}))
+    requests.sort(key=lambda each: (-sum(each[1].values()), each[0]))
+    open_ = {int(p[0]): p[1] for p in client["connections"]}
+    of_brokers = [
+        figure("Connections", f"open within {index['seconds']} s", [line("connections", open_, 0.0)])
+    ]
+    of_brokers += [
+        figure(words, "requests a minute", [line(words, values, 0.0)]) for words, values in requests
+    ]
+    own = [
+        figure(
+            index["metrics"][name]["words"],
+            index["metrics"][name]["unit"],
+            [line(name, {int(p[0]): p[1] for p in points}, None)],
+        )
+        for name, points in sorted(client["metrics"].items())
+    ]
+    sections = [
+        ("Connections and requests, as brokers recorded them", of_brokers),
+        (
+            "Requests that brokers refused",
+            [figure(w, "refused a minute", [line(w, v, 0.0)]) for w, v in refused],
+        ),
+        ("What its instances measured (KIP-714)", own),
+    ]
+    return [(words, draw.small_multiples(figures)) for words, figures in sections if any(figures)]

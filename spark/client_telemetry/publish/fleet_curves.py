@@ -1,0 +1,200 @@
+"""A day over time, for the fleet page and the pages of clients: requests by API and version, refusals, open connections and what
+instances measured of themselves (KIP-714), in slots of equal length. What is drawn of it: reports/fleet/day_curves.py.
+
+Brokers tell of a connection what it did between two of their snapshots, so requests are spread evenly over that time.
+"""
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F  # noqa: N812
+
+from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, VersionDay
+from client_telemetry.review.client_metrics import BY_NAME, COUNT, Series, series
+from client_telemetry.review.metric_curves import MOST_VERSIONS, SHOWN
+from client_telemetry.review.samples import Values, means, rates
+from client_telemetry.review.table_evidence import instance_points, metric_points, uses
+
+CLIENTS_OF_A_FILE = 400
+_CLIENT = ("client_id", "principal")
+_SOFTWARE = ("client_software_name", "client_software_version")
+_VALUES = "client_id string, principal string, client_software_name string, client_software_version string, metric string, slot int, value double"
+
+
+def grid(connections: DataFrame) -> Grid | None:
+    """Of the day's `client_connections`; None of a day without any."""
+    row = connections.agg(
+        F.min(_seconds("first_seen_at")).alias("since"), F.max(_seconds("last_seen_at")).alias("until")
+    ).first()
+    if row is None or row["since"] is None:
+        return None
+    return Grid.of(row["since"], row["until"])
+
+
+def usage(events: DataFrame, times: Grid) -> DataFrame:
+    """One row per client, software, API, version and slot: `requests`, `rejected`. `events`: rows of connection_events."""
+    first, last = ((F.col(name) - times.since) / times.seconds for name in ("first", "last"))
+    slots = F.sequence(_slot(first, times), _slot(last, times))
+    each = uses(events, times.seconds).select("*", F.explode(slots).alias("at"))
+    length = F.greatest(last - first, F.lit(1e-9))
+    within = F.least(last, F.col("at") + 1) - F.greatest(first, F.col("at"))
+    share = F.when(_slot(first, times) == _slot(last, times), 1.0).otherwise(
+        F.greatest(within, F.lit(0.0)) / length
+    )
+    return each.groupBy(*_CLIENT, *_SOFTWARE, "api_key", "version", F.col("at").alias("slot")).agg(
+        *(F.sum(F.col(name) * share).alias(name) for name in ("requests", "rejected"))
+    )
+
+
+def opened(connections: DataFrame, times: Grid) -> DataFrame:
+    """One row per client, software and slot: `connections` that were open."""
+    first, last = (
+        (_seconds(name) - times.since) / times.seconds for name in ("first_seen_at", "last_seen_at")
+    )
+    slots = F.sequence(_slot(first, times), _slot(last, times))
+    each = connections.select(*_CLIENT, *_SOFTWARE, F.explode(slots).alias("slot"))
+    return each.groupBy(*_CLIENT, *_SOFTWARE, "slot").agg(F.count("*").alias("connections"))
+
+
+def measured(pushes: DataFrame, metrics: DataFrame, times: Grid) -> DataFrame:
+    """What instances measured, one row per instance, metric and slot with a value; with the client and software."""
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = (row for batch in batches for row in batch.to_pylist())
+        found = [value for one in series(instance_points(rows)) for value in _values(one, times)]
+        names = [field.split()[0] for field in _VALUES.split(", ")]
+        types = [*(pa.string(),) * 5, pa.int32(), pa.float64()]
+        columns = list(zip(*found, strict=True)) or [()] * len(names)
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+        yield pa.RecordBatch.from_arrays(arrays, names=names)
+
+    points = metric_points(pushes, metrics)
+    return points.repartition(F.col("client_instance_id")).mapInArrow(work, _VALUES)
+
+
+def _values(one: Series, times: Grid) -> Iterator[tuple[Any, ...]]:
+    who = one.instance
+    edges = np.linspace(times.since, times.until, times.slots + 1)
+    for name, own in one.samples.items():
+        metric = BY_NAME.get(name)
+        if metric is None or name not in SHOWN:
+            continue
+        values = rates(own, edges) if metric.kind == COUNT else _held(means(own, edges), one.interval, times)
+        for slot, value in enumerate(values):
+            if not math.isnan(value):
+                yield (
+                    who.client_id,
+                    who.principal,
+                    who.software_name,
+                    who.software_version,
+                    name,
+                    slot,
+                    float(value),
+                )
+
+
+def _held(values: Values, interval: float, times: Grid) -> Values:
+    """A gauge holds until the next push is due."""
+    found = values.copy()
+    longest, since = math.ceil(1.5 * interval / times.seconds), 0
+    for slot in range(1, len(found)):
+        since = 0 if not math.isnan(values[slot]) else since + 1
+        if since and since < longest:
+            found[slot] = found[slot - 1]
+    return found
+
+
+def versions(used: DataFrame, open_: DataFrame, values: DataFrame, times: Grid) -> tuple[VersionDay, ...]:
+    """Of the software versions with most clients."""
+    most = [
+        (row[_SOFTWARE[0]], row[_SOFTWARE[1]], row["clients"])
+        for row in open_.groupBy(*_SOFTWARE)
+        .agg(F.count_distinct(F.struct(*_CLIENT)).alias("clients"))
+        .orderBy(F.desc("clients"), *_SOFTWARE)
+        .limit(MOST_VERSIONS)
+        .collect()
+    ]
+    found = {_names(each): VersionDay(*_names(each), each[2], times) for each in most}
+    name = F.concat_ws("\u0001", *(F.coalesce(each, F.lit("")) for each in _SOFTWARE))
+    is_shown = name.isin(["\u0001".join(names) for names in found])
+    for row in (
+        used.where(is_shown)
+        .groupBy(*_SOFTWARE, "api_key", "version", "slot")
+        .agg(F.sum("requests").alias("requests"), F.sum("rejected").alias("rejected"))
+        .collect()
+    ):
+        found[_names(row)].add_requests(
+            row["api_key"], row["version"], row["slot"], row["requests"], row["rejected"]
+        )
+    for row in (
+        open_.where(is_shown)
+        .groupBy(*_SOFTWARE, "slot")
+        .agg(F.sum("connections").alias("connections"))
+        .collect()
+    ):
+        found[_names(row)].add_connections(row["slot"], row["connections"])
+    for row in (
+        values.where(is_shown)
+        .groupBy(*_SOFTWARE, "metric", "slot")
+        .agg(F.avg("value").alias("value"))
+        .collect()
+    ):
+        found[_names(row)].add_metric(row["metric"], row["slot"], row["value"])
+    return tuple(found.values())
+
+
+def _names(row: Sequence[Any]) -> tuple[str, str]:
+    return row[0] or "", row[1] or ""
+
+
+def client_files(
+    used: DataFrame,
+    open_: DataFrame,
+    values: DataFrame,
+    clients: int,
+    times: Grid,
+    marks: Sequence[tuple[float, str]],
+) -> ClientFiles:
+    """What the pages of clients are drawn from: files of some hundred clients each."""
+    number = max(1, -(-clients // CLIENTS_OF_A_FILE))
+    rounded = [F.round(name, 2).alias(name) for name in ("requests", "rejected")]
+    of_apis = used.groupBy(*_CLIENT, "api_key", "version", "slot").agg(
+        F.sum("requests").alias("requests"), F.sum("rejected").alias("rejected")
+    )
+    parts = [
+        _lines(of_apis.select(*_CLIENT, F.concat_ws(":", F.col("api_key").cast("string"), F.col("version").cast("string")).alias("line"), "slot", *rounded), "api", "requests", "rejected"),
+        _lines(open_.groupBy(*_CLIENT, "slot").agg(F.sum("connections").alias("connections")).withColumn("line", F.lit("")), "connections", "connections"),
+        _lines(values.groupBy(*_CLIENT, F.col("metric").alias("line"), "slot").agg(F.round(F.avg("value"), 4).alias("value")), "metric", "value"),
+    ]  # fmt: skip
+    lines = parts[0].unionByName(parts[1]).unionByName(parts[2])
+    found = ClientFiles(times, tuple(marks), number)
+    for row in lines.toLocalIterator():
+        found.add(
+            row["client_id"], row["principal"] or "", row["kind"], row["line"], json.loads(row["points"])
+        )
+    software = open_.groupBy(*_CLIENT).agg(F.collect_set(F.concat_ws(" ", *_SOFTWARE)).alias("software"))
+    for row in software.toLocalIterator():
+        found.add_software(row["client_id"], row["principal"] or "", sorted(row["software"]))
+    return found
+
+
+def _lines(rows: DataFrame, kind: str, *values: str) -> DataFrame:
+    points = F.array_sort(
+        F.collect_list(F.array(F.col("slot").cast("double"), *(F.col(v).cast("double") for v in values)))
+    )
+    return (
+        rows.groupBy(*_CLIENT, "line").agg(F.to_json(points).alias("points")).withColumn("kind", F.lit(kind))
+    )
+
+
+def _slot(at: Column, times: Grid) -> Column:
+    return F.least(F.greatest(F.floor(at), F.lit(0)), F.lit(times.slots - 1)).cast("int")
+
+
+def _seconds(name: str) -> Column:
+    return F.unix_micros(name) / F.lit(1e6)

@@ -1,0 +1,220 @@
+"""Curves of a day: what the fleet page draws by software version, and the files that the pages of clients are drawn from. Pure."""
+
+import json
+import math
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from markupsafe import Markup
+
+from client_telemetry.compatibility import apis
+from client_telemetry.reports.client_strings import client_label, shortened
+from client_telemetry.reports.curves import MOST_LINES, Line, Mark, curve, small_multiples
+from client_telemetry.review.client_metrics import BY_NAME
+from client_telemetry.review.metric_curves import SHOWN, version_name
+
+SLOTS = 48
+SHORTEST_SLOT_SECONDS = 10
+INDEX = "curves.json"
+SCHEMA_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Slots of equal length; `since`: seconds since 1970, a multiple of `seconds`."""
+
+    since: float
+    seconds: int
+    slots: int
+
+    @classmethod
+    def of(cls, since: float, until: float) -> "Grid":
+        """SLOTS at most that hold both times.
+
+        >>> Grid.of(1000.0, 1095.0)
+        Grid(since=1000.0, seconds=10, slots=10)
+        """
+        seconds = max(SHORTEST_SLOT_SECONDS, math.ceil((until - since) / (SLOTS - 1) / 10) * 10)
+        begin = since // seconds * seconds
+        return cls(begin, seconds, int((until - begin) // seconds) + 1)
+
+    @property
+    def until(self) -> float:
+        return self.since + self.slots * self.seconds
+
+    def middle(self, slot: int) -> float:
+        return self.since + (slot + 0.5) * self.seconds
+
+
+@dataclass
+class VersionDay:
+    """A software version: values by slot, None where nothing is known. `requests`, `refused`: a minute, by API and version in
+    words; `metrics`: means over instances, by the metric's name below org.apache.kafka."""
+
+    name: str
+    version: str
+    clients: int
+    grid: Grid
+    connections: list[float | None] = field(default_factory=list)
+    requests: dict[str, list[float | None]] = field(default_factory=dict)
+    refused: dict[str, list[float | None]] = field(default_factory=dict)
+    metrics: dict[str, list[float | None]] = field(default_factory=dict)
+
+    def add_requests(self, api_key: int, version: int, slot: int, requests: float, rejected: float) -> None:
+        words = f"{apis.name(api_key)} v{version}"
+        for found, count in ((self.requests, requests), (self.refused, rejected)):
+            if count:
+                row = found.setdefault(words, [0.0] * self.grid.slots)
+                row[slot] = round((row[slot] or 0.0) + count * 60 / self.grid.seconds, 3)
+
+    def add_connections(self, slot: int, connections: int) -> None:
+        self.connections = self.connections or [0.0] * self.grid.slots
+        self.connections[slot] = connections
+
+    def add_metric(self, name: str, slot: int, value: float) -> None:
+        row = self.metrics.setdefault(name, [None] * self.grid.slots)
+        row[slot] = round(value, 4)
+
+
+@dataclass(frozen=True)
+class FleetCurves:
+    """`marks`: starts of brokers within the time, in words."""
+
+    grid: Grid
+    marks: tuple[tuple[float, str], ...]
+    versions: tuple[VersionDay, ...]
+
+
+@dataclass
+class ClientFiles:
+    """Files of some hundred clients each, found by the CRC-32 of client id and principal (`bucket`)."""
+
+    grid: Grid
+    marks: tuple[tuple[float, str], ...]
+    number: int
+    clients: dict[tuple[str | None, str], dict[str, Any]] = field(default_factory=dict)
+
+    def add(
+        self, client_id: str | None, principal: str, kind: str, line: str, points: Sequence[Sequence[float]]
+    ) -> None:
+        """`points`: slot and values; of the kind `api` requests and refused ones, `line` is then API key and version."""
+        own = self._own(client_id, principal)
+        if kind == "connections":
+            own["connections"] = points
+        elif kind == "metric":
+            own["metrics"][line] = points
+        else:
+            own["requests"][line] = points
+
+    def add_software(self, client_id: str | None, principal: str, software: Sequence[str]) -> None:
+        self._own(client_id, principal)["software"] = list(software)
+
+    def _own(self, client_id: str | None, principal: str) -> dict[str, Any]:
+        return self.clients.setdefault(
+            (client_id, principal),
+            {
+                "client_id": client_id,
+                "principal": principal,
+                "shown": f"{client_label(client_id)}",
+                "software": [],
+                "connections": [],
+                "requests": {},
+                "metrics": {},
+            },
+        )
+
+    def files(self) -> Iterator[tuple[str, str]]:
+        """Name and content; the index first, which says what is in the others."""
+        keys = sorted(
+            {int(line.partition(":")[0]) for own in self.clients.values() for line in own["requests"]}
+        )
+        metrics = sorted({name for own in self.clients.values() for name in own["metrics"]})
+        index = {
+            "schema_version": SCHEMA_VERSION,
+            "since": self.grid.since,
+            "seconds": self.grid.seconds,
+            "slots": self.grid.slots,
+            "marks": self.marks,
+            "files": self.number,
+            "apis": {str(key): apis.name(key) for key in keys},
+            "metrics": {name: {"words": BY_NAME[name].words, "unit": BY_NAME[name].unit} for name in metrics},
+        }
+        yield INDEX, json.dumps(index, allow_nan=False) + "\n"
+        shares: list[list[str]] = [[] for _ in range(self.number)]
+        for key in sorted(self.clients, key=lambda each: (each[0] or "", each[1])):
+            text = json.dumps(self.clients[key], allow_nan=False, separators=(",", ":"))
+            shares[bucket(*key, self.number)].append(text)
+        for number, share in enumerate(shares):
+            yield f"curves-{number:04}.json", '{"clients":[\n' + ",\n".join(share) + "\n]}\n"
+
+
+def bucket(client_id: str | None, principal: str, number: int) -> int:
+    """Which of so many files holds a client.
+
+    >>> bucket("orders", "User:a", 7), bucket(None, "", 1)
+    (2, 0)
+    """
+    return zlib.crc32(json.dumps([client_id, principal]).encode()) % number
+
+
+def drawn(found: FleetCurves | None) -> list[tuple[str, Markup]]:
+    """Words and drawings, one for each software version; metrics, which do not grow with the clients, on one scale."""
+    if found is None:
+        return []
+    seconds = f"open within {found.grid.seconds} s"
+    sections = [
+        _section(found, "Connections", seconds, [(v, {"": v.connections}) for v in found.versions]),
+        _section(found, "Requests", "a minute", [(v, v.requests) for v in found.versions]),
+        _section(found, "Requests refused", "a minute", [(v, v.refused) for v in found.versions]),
+    ]
+    for name in SHOWN:
+        if name in BY_NAME:
+            of_metric = [(v, {"": v.metrics[name]}) for v in found.versions if name in v.metrics]
+            words = BY_NAME[name].words
+            sections.append(
+                _section(
+                    found, words[:1].upper() + words[1:], BY_NAME[name].unit, of_metric, is_one_scale=True
+                )
+            )
+    return [section for section in sections if section[1]]
+
+
+def _section(
+    found: FleetCurves,
+    words: str,
+    unit: str,
+    of_versions: Sequence[tuple[VersionDay, dict[str, list[float | None]]]],
+    *,
+    is_one_scale: bool = False,
+) -> tuple[str, Markup]:
+    greatest = max(
+        (value or 0.0 for _, lines in of_versions for line in lines.values() for value in line), default=0.0
+    )
+    drawings = []
+    for version, lines in of_versions:
+        title = shortened(client_label(version_name(version.name, version.version)), 40)
+        drawings.append(
+            curve(
+                title,
+                f"{unit}, {version.clients} client{'s' * (version.clients != 1)}",
+                _most(lines, found.grid),
+                [Mark(at, text) for at, text in found.marks],
+                least_time=found.grid.since,
+                greatest_time=found.grid.until,
+                greatest_value=greatest if is_one_scale else None,
+            )
+        )
+    return words, small_multiples(drawings)
+
+
+def _most(lines: dict[str, list[float | None]], grid: Grid) -> list[Line]:
+    """The greatest ones, the others together."""
+    ordered = sorted(lines, key=lambda name: (-sum(value or 0.0 for value in lines[name]), name))
+    shown = ordered if len(ordered) <= MOST_LINES else ordered[: MOST_LINES - 1]
+    found = [Line(name, [(grid.middle(i), v) for i, v in enumerate(lines[name])]) for name in shown]
+    if rest := ordered[len(shown) :]:
+        sums = [sum(lines[name][slot] or 0.0 for name in rest) for slot in range(grid.slots)]
+        found.append(Line(f"{len(rest)} others", [(grid.middle(i), v) for i, v in enumerate(sums)]))
+    return found
