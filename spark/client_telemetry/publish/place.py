@@ -16,6 +16,8 @@ from client_telemetry.raw.file_system import file_system
 _LATEST = "latest.json"
 _LAST = ("index.html", _LATEST)
 """What leads to the other files goes last."""
+LINKED = ("summary.json", "review.md")
+"""What a report takes from the review of its upgrade: which there are, and messages to owners."""
 
 
 @dataclass(frozen=True)
@@ -37,9 +39,9 @@ def is_local(location: str) -> bool:
 
 
 @contextmanager
-def published_place(location: str, cluster: str) -> Iterator[Place]:
+def published_place(location: str, cluster: str, linked: str | None = None) -> Iterator[Place]:
     """A folder or URL to publish to. `cluster`: the folder of the cluster below it, such as `fleet/orders`, of which the
-    latest day is at hand while something is published."""
+    latest day is at hand while something is published. `linked`: another one, of which LINKED are."""
     url = absolute_url(location)
     if is_local(location):
         yield Place(Path(unquote(urlsplit(url).path)), location)
@@ -47,6 +49,8 @@ def published_place(location: str, cluster: str) -> Iterator[Place]:
     files, root = file_system(url)
     with tempfile.TemporaryDirectory() as folder:
         _fetch_latest(files, root, cluster, Path(folder))
+        if linked is not None:
+            fetch_linked(files, root, linked, Path(folder))
         before = {path: path.stat().st_mtime_ns for path in Path(folder).rglob("*") if path.is_file()}
         yield Place(Path(folder), location)
         _upload(files, root, Path(folder), before)
@@ -63,6 +67,17 @@ def _fetch_latest(files: fs.FileSystem, root: str, cluster: str, folder: Path) -
         return  # nothing is published yet, or nothing that says of what day it is
     (folder / name).parent.mkdir(parents=True)
     (folder / name).write_bytes(text)
+
+
+def fetch_linked(files: fs.FileSystem, root: str, linked: str, folder: Path) -> None:
+    """The files LINKED of a published folder, at the same place below `folder`."""
+    selector = fs.FileSelector(f"{root}/{linked}", allow_not_found=True, recursive=True)
+    for info in files.get_file_info(selector):
+        if info.type == fs.FileType.File and info.base_name in LINKED:
+            path = folder / linked / info.path.partition(f"/{linked}/")[2]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with files.open_input_file(info.path) as source:
+                path.write_bytes(source.read())
 
 
 def _upload(files: fs.FileSystem, root: str, folder: Path, before: dict[Path, int]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from client_telemetry.identity import kip511
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, day, parser, run
 from client_telemetry.publish.place import published_place
+from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade import client_profiles
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.publish import publish as write_report
@@ -54,7 +55,8 @@ def publish(stage: Stage) -> Outcome:
         asked_by=args.asked_by,
         planned_for=args.planned_for,
     )
-    with published_place(args.publish, "upgrade_impact") as place:
+    reviews = f"upgrade_review/{folder_name(report.question.cluster_name)}"
+    with published_place(args.publish, "upgrade_impact", reviews) as place:
         page = place.shown(write_report(report, place.root) / "index.html")
     counts = dict(report.counts)
     details: dict[str, object] = {"report": page, "sentence": report.sentence, "verdicts": counts}

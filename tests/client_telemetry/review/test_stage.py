@@ -90,6 +90,19 @@ def test_an_upgrade_that_did_not_happen_is_refused() -> None:
         planned(arguments(), StoredRows([], [broker(1, "4.0.0", at(1), at(20))]))
 
 
+def test_brokers_whose_release_is_not_known_are_named_so() -> None:
+    unknown = [{**row, "releases": []} for row in BROKERS]
+    with pytest.raises(BadArguments, match="broker 1: an unknown release"):
+        planned(arguments(from_release="3.9.1", to_release="4.0.0"), StoredRows([], unknown))
+    with pytest.raises(BadArguments, match="no broker changed its release"):
+        planned(arguments(), StoredRows([], unknown))
+
+
+def test_without_a_report_there_is_no_prediction_to_hold_it_against() -> None:
+    (found,) = planned(arguments(from_release="3.9.1", to_release="4.0.0"), StoredRows([]))
+    assert found.report_id is None
+
+
 @pytest.mark.parametrize(
     ("case", "changed", "counts"),
     [

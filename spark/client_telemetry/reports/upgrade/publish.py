@@ -22,7 +22,7 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     instant in between there is no folder.) Then `latest.json` of the cluster names it."""
     cluster = root / "upgrade_impact" / folder_name(report.question.cluster_name)
     folder = cluster / folder_name(report.question.report_id)
-    replace_folder(folder, files(report, _links(report, root)))
+    replace_folder(folder, {**files(report, _links(report, root)), **_outcomes(report, root)})
     pointer = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
     if not _is_older(pointer, cluster / "latest.json"):
         replace_file(cluster / "latest.json", json.dumps(pointer, indent=1) + "\n")
@@ -41,19 +41,31 @@ def _links(report: UpgradeReport, root: Path) -> list[tuple[str, str]]:
     day = f"fleet/{cluster}/{question.last_dt}/{PAGE}"
     if (root / day).is_file():
         found.append((f"Fleet page of {question.last_dt}", f"../../../{day}"))
-    reviews = [
-        (json.loads(file.read_text()), file.parent.name)
-        for file in sorted((root / "upgrade_review" / cluster).glob("*/summary.json"))
-    ]
+    review = _review(report, root)
+    if review is not None:
+        found.append(("Review of this upgrade", f"../../../upgrade_review/{cluster}/{review.name}/{PAGE}"))
+    return found
+
+
+def _review(report: UpgradeReport, root: Path) -> Path | None:
+    """The folder of the latest review of the upgrade that the report is about."""
+    question = report.question
+    cluster = root / "upgrade_review" / folder_name(question.cluster_name)
+    found = [(json.loads(file.read_text()), file.parent) for file in sorted(cluster.glob("*/summary.json"))]
+    releases = question.from_release, question.to_release
     own = [
         (review["created_at"], folder)
-        for review, folder in reviews
-        if (review["from_release"], review["to_release"]) == (question.from_release, question.to_release)
+        for review, folder in found
+        if (review["from_release"], review["to_release"]) == releases
     ]
-    if own:
-        _, folder = max(own)
-        found.append(("Review of this upgrade", f"../../../upgrade_review/{cluster}/{folder}/{PAGE}"))
-    return found
+    return max(own)[1] if own else None
+
+
+def _outcomes(report: UpgradeReport, root: Path) -> dict[str, str]:
+    """What became of each owner's clients, beside the pack that said what would."""
+    review = _review(report, root)
+    messages = [] if review is None else sorted((review / "owners").glob("*/review.md"))
+    return {f"owners/{file.parent.name}/{file.name}": file.read_text(encoding="utf-8") for file in messages}
 
 
 def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[str, str]:

@@ -112,3 +112,22 @@ def test_an_older_report_that_is_published_again_links_to_its_review_and_is_not_
     report = publish(fleet_report, tmp_path)
     assert "../../../upgrade_review/fleet/first/index.html" in (report / "index.html").read_text()
     assert json.loads((report.parent / "latest.json").read_text())["report_id"] == "later"
+
+
+def test_the_review_of_the_upgrade_is_linked_and_its_messages_are_in_the_owners_packs(fleet_report, tmp_path):
+    question = fleet_report.question
+    releases = {"from_release": question.from_release, "to_release": question.to_release}
+    for name, at, of in (
+        ("old", "2026-11-22T03", releases),
+        ("new", "2026-11-22T04", releases),
+        ("other", "2026-11-22T05", {**releases, "to_release": "4.9.9"}),
+    ):
+        folder = tmp_path / "upgrade_review/fleet" / name
+        (folder / "owners/an-owner").mkdir(parents=True)
+        (folder / "owners/an-owner/review.md").write_text(f"# {name}")
+        (folder / "summary.json").write_text(json.dumps({"created_at": at, **of}))
+
+    folder = publish(fleet_report, tmp_path)
+
+    assert (folder / "owners/an-owner/review.md").read_text() == "# new"
+    assert "../../../upgrade_review/fleet/new/index.html" in (folder / "index.html").read_text()

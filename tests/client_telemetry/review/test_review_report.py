@@ -1,0 +1,108 @@
+"""What a review says on paper: messages to owners, sections of metrics, JSON that a program can read."""
+
+import csv
+import io
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import scenarios
+from client_telemetry.identity.owners import load_owner_rules
+from client_telemetry.reports.review.document import OUTCOME_COLUMNS, outcomes_csv, review_json
+from client_telemetry.reports.review.metrics import by_version, of_changed
+from client_telemetry.reports.review.page import review_page
+from client_telemetry.reports.review.report import ReviewReport
+from client_telemetry.reports.review.ticket import ROWS, owner_packs
+from client_telemetry.review import decision
+from client_telemetry.review.in_parts import assembled, part, setting
+from client_telemetry.review.metric_review import metric_review
+from client_telemetry.review.owners import with_owners
+
+OWNERS = """
+rules:
+  - {name: orders, owner: orders-team, contact: orders@example.com, client_id: orders.*}
+  - {name: quiet, owner: quiet-team, client_id: quiet.*}
+"""
+HOSTILE = "orders|<script>`x`"
+
+
+def client(name: str, software: str = "unknown") -> Any:
+    return scenarios.client(name, software)._replace(principal=f"User:{name}")
+
+
+def report(extra: int = 0) -> ReviewReport:
+    clients = [
+        (client("orders-refused"), "Produce:2@0-379/2 Metadata:1@0-900/5 Produce:2@320-900/2x"),
+        (client(HOSTILE), "Produce:2@0-379/2 Metadata:1@0-900/5 Produce:2@320-900/2x"),
+        (client("orders-fine"), "Produce:9@0-900/2"),
+        (client("quiet-fine"), "Produce:9@0-900/2"),
+        (client("nobody"), "Produce:9@0-450/1 Produce:9@450-900/4"),
+    ]
+    clients += [
+        (client(f"orders-gone-{'abcdefghij'[n % 10]}{n}x"), "Produce:9@0-330/3") for n in range(extra)
+    ]
+    evidence = scenarios.evidence(clients)
+    common = setting(evidence, "3.9.1", "4.0.1")
+    made, tracks = part(evidence.activities, common)
+    found, comparisons, curves = assembled([made], evidence, common)
+    found = with_owners(found, load_owner_rules(OWNERS))
+    metrics = metric_review(found, common, comparisons, curves, lambda groups: tracks)
+    now = datetime(2026, 11, 21, 13, tzinfo=UTC)
+    return ReviewReport(found, "r", "fleet", now, decision.decisions(found), "made now", metrics=metrics)
+
+
+def test_owners_with_news_get_a_message_and_others_none() -> None:
+    packs = owner_packs(report())
+    assert list(packs) == ["owners/orders-team/review.md"]
+    text = packs["owners/orders-team/review.md"]
+    assert "2 of 2 need action now." in text
+    assert "orders-fine" not in text and "quiet" not in text
+    assert "Produce v2 refused" in text
+    assert "failing: refused" in text
+
+
+def test_text_that_clients_choose_stays_in_its_cell() -> None:
+    text = owner_packs(report())["owners/orders-team/review.md"]
+    rows = [line for line in text.splitlines() if line.startswith("|")]
+    assert len({line.count("|") for line in rows}) == 1, rows
+    assert "orders[U+007C]" in text
+    assert "<script>`x`" not in review_page(report())
+
+
+def test_a_long_message_names_the_first_and_counts_the_others() -> None:
+    text = owner_packs(report(extra=ROWS + 5))["owners/orders-team/review.md"]
+    shown = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len(shown) == ROWS + 2
+    assert "more in outcomes.csv" in text
+
+
+def test_json_is_one_document_with_a_line_for_each_client_and_phase() -> None:
+    text = review_json(report())
+    document = json.loads(text)
+    phases = len(document["phases"]) - 1
+    assert len(document["clients"]) == 5 * phases
+    lines = [line for line in text.splitlines() if line.startswith('  {"client_id"')]
+    assert len(lines) == len(document["clients"])
+    outcomes = {(c["client_id"], c["phase"]): (c["outcome"], c["kind"]) for c in document["clients"]}
+    assert outcomes["orders-refused", "finalized"] == ("failing", "refused")
+    assert outcomes["orders-fine", "finalized"] == ("unaffected", None)
+
+
+def test_csv_has_the_same_outcomes_as_json() -> None:
+    made = report()
+    rows = list(csv.DictReader(io.StringIO(outcomes_csv(made).removeprefix("\ufeff"))))
+    assert tuple(rows[0]) == OUTCOME_COLUMNS
+    document = json.loads(review_json(made))
+    assert [(r["phase"], r["outcome"]) for r in rows] == [
+        (c["phase"], c["outcome"]) for c in document["clients"]
+    ]
+
+
+def test_metrics_are_drawn_by_version_and_of_who_changed() -> None:
+    made = report()
+    upgrade = made.review.upgrade
+    versions = dict(by_version(made.metrics.versions, upgrade))
+    assert "Produce requests" in versions
+    assert "broker 3 on 4.0.1" in versions["Produce requests"]
+    changed = of_changed(made.metrics.changed, upgrade)
+    assert "nobody" in changed and "Produce requests" in changed

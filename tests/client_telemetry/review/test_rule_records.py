@@ -1,0 +1,86 @@
+"""How often each rule was right, case by case."""
+
+from dataclasses import dataclass
+
+import pytest
+from client_telemetry.compatibility.verdict import AT_ONCE, BREAKS, LATENT, SAFE
+from client_telemetry.review import outcome
+from client_telemetry.review.outcome import Outcome
+from client_telemetry.review.prediction import (
+    CANNOT_TELL,
+    DID_NOT_HAPPEN,
+    HAPPENED,
+    NOT_TRIGGERED,
+    UNEXPECTED,
+    FoundRule,
+    Prediction,
+)
+from client_telemetry.review.rule_records import COUNTS, RuleRecord, rule_records, totals
+
+
+@dataclass
+class Client:
+    prediction: Prediction | None
+    outcomes: tuple[Outcome, ...]
+    comparison: str
+
+
+def rule(
+    rule_id: str = "a", when: str = AT_ONCE, api_key: int | None = 0, *, decides: bool = True
+) -> FoundRule:
+    return FoundRule(rule_id, BREAKS, when, api_key, decides, "why", "fix")
+
+
+def predicted(*rules: FoundRule) -> Prediction:
+    verdict = BREAKS if rules else SAFE
+    return Prediction(verdict, "observed", None, "", "", {}, rules, ())
+
+
+def failing(*api_keys: int) -> tuple[Outcome, ...]:
+    return (Outcome("rolling", outcome.FAILING, outcome.REFUSED, 1.0, api_keys=api_keys),)
+
+
+@pytest.mark.parametrize(
+    ("case", "when", "comparison", "counted"),
+    [
+        ("it broke as foreseen", AT_ONCE, HAPPENED, "happened"),
+        ("it goes on", AT_ONCE, DID_NOT_HAPPEN, "did_not_happen"),
+        ("a latent one goes on: neither right nor wrong", LATENT, DID_NOT_HAPPEN, "not_triggered"),
+        ("its trigger did not come", LATENT, NOT_TRIGGERED, "not_triggered"),
+        ("it was not seen since", AT_ONCE, CANNOT_TELL, "cannot_tell"),
+    ],
+)
+def test_a_client_counts_once(case: str, when: str, comparison: str, counted: str) -> None:
+    (found,) = rule_records([Client(predicted(rule(when=when), rule(when=when)), failing(0), comparison)])
+    assert {name: getattr(found, name) for name in COUNTS if getattr(found, name)} == {
+        "predicted": 1,
+        counted: 1,
+    }, case
+
+
+def test_a_rule_that_decides_nothing_is_not_counted() -> None:
+    assert rule_records([Client(predicted(rule(decides=False)), failing(0), HAPPENED)]) == ()
+
+
+def test_who_failed_unexpectedly_in_what_a_rule_is_about_was_missed_by_it() -> None:
+    clients = [
+        Client(predicted(rule()), failing(0), HAPPENED),
+        Client(predicted(), failing(0), UNEXPECTED),
+        Client(predicted(), failing(1), UNEXPECTED),
+        Client(None, failing(0), "not_counted"),
+    ]
+    (found,) = rule_records(clients)
+    assert (found.happened, found.missed) == (1, 1)
+    assert (found.precision, found.recall) == (1.0, 0.5)
+
+
+def test_without_anything_that_can_be_told_there_is_no_precision() -> None:
+    nothing = RuleRecord("a", 2, 0, 0, 1, 1)
+    assert (nothing.precision, nothing.recall) == (None, None)
+
+
+def test_totals_add_up_over_reviews() -> None:
+    found = totals(
+        [RuleRecord("b", 1, 1, 0, 0, 0), RuleRecord("a", 1, 0, 1, 0, 0), RuleRecord("b", 2, 1, 0, 1, 0, 3)]
+    )
+    assert found == (RuleRecord("a", 1, 0, 1, 0, 0), RuleRecord("b", 3, 2, 0, 1, 0, 3))
