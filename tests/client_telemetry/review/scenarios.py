@@ -2,6 +2,7 @@
 with error 6, `x` refused. Three brokers are exchanged at 300, 340 and 380; features are raised at 600; the end is 900."""
 
 import re
+from collections.abc import Iterator
 
 from client_telemetry.compatibility import apis
 from client_telemetry.review.activity import (
@@ -45,28 +46,34 @@ def client(client_id: str = "orders", software: str = "unknown", protocol: str =
 
 
 def activities(who: Client, did: str) -> list[Activity]:
-    """Requests take turns among the brokers that run."""
     found: dict[tuple[str, int], Activity] = {}
+    for api, version, at, broker, error, is_refused in requests(did):
+        key, slot = apis.find(api).key, int(at // SLOT)
+        incarnation = f"{broker}-{'old' if at < STOPS[broker] else 'new'}"
+        activity = found.setdefault(
+            (incarnation, slot), Activity(who, broker, incarnation, slot * SLOT, (slot + 1) * SLOT)
+        )
+        use = activity.use(key, int(version))
+        if is_refused:
+            use.add_failed(at, refused=True)
+        elif error:
+            use.add_failed(at)
+            activity.errors[key, int(error)] = activity.errors.get((key, int(error)), 0) + 1
+        else:
+            use.add_answered(at)
+    return list(found.values())
+
+
+def requests(did: str) -> Iterator[tuple[str, str, float, int, str, bool]]:
+    """API, version, time, broker, error code and whether it was refused; they take turns among the brokers that run."""
     for api, version, since, until, every, error, refused in _DID.findall(did):
-        key, at, turn = apis.find(api).key, float(since), 0
+        at, turn = float(since), 0
         while at <= float(until):
             broker, incarnation = _broker(turn, at, refused=bool(refused))
             turn += 1
             if incarnation:
-                slot = int(at // SLOT)
-                activity = found.setdefault(
-                    (incarnation, slot), Activity(who, broker, incarnation, slot * SLOT, (slot + 1) * SLOT)
-                )
-                use = activity.use(key, int(version))
-                if refused:
-                    use.add_failed(at, refused=True)
-                elif error:
-                    use.add_failed(at)
-                    activity.errors[key, int(error)] = activity.errors.get((key, int(error)), 0) + 1
-                else:
-                    use.add_answered(at)
+                yield api, version, at, broker, error, bool(refused)
             at += float(every)
-    return list(found.values())
 
 
 def _broker(turn: int, at: float, *, refused: bool) -> tuple[int, str]:
