@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import scenarios
 from client_telemetry.review import outcome
-from client_telemetry.review.activity import Evidence
+from client_telemetry.review.activity import Client, Evidence
 from client_telemetry.review.judge_client import Knowledge, Surroundings, outcomes
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import upgrade_of
@@ -139,3 +139,49 @@ def test_brokers_are_no_clients() -> None:
     evidence = scenarios.evidence([(fetcher, "Fetch:17@0-900/1")])
 
     assert tracks(evidence.activities, 300.0) == []
+
+
+def halted(who: Client, did: str) -> Evidence:
+    """Broker 3 is upgraded, and the roll stops there; requests go to the other two."""
+    evidence = scenarios.evidence([(who, did)])
+    evidence.runs = [
+        run if run.broker_id == 3 else run._replace(until=scenarios.END, is_running=True)
+        for run in scenarios.runs()
+        if run.broker_id == 3 or run.incarnation.endswith("old")
+    ]
+    evidence.features = evidence.features[:1]
+    evidence.activities = [
+        each for each in evidence.activities if each.since < 300 or each.broker_id in (1, 2)
+    ]
+    for each in evidence.activities:
+        each.incarnation = f"{each.broker_id}-old"
+    return evidence
+
+
+def test_while_the_roll_is_halted_who_saw_no_upgraded_broker_is_not_tested() -> None:
+    ((found,),) = reviewed(halted(scenarios.client("orders"), "Produce:2@0-900/2"))
+    assert (found.phase, found.outcome) == ("rolling", outcome.NOT_TESTED)
+    assert "only on brokers that are not upgraded" in found.reasons[0]
+
+
+def test_while_the_roll_is_halted_who_goes_on_with_an_upgraded_broker_is_unaffected() -> None:
+    evidence = halted(scenarios.client("orders"), "Produce:9@0-900/2")
+    evidence.activities += [
+        each
+        for each in scenarios.activities(scenarios.client("orders"), "Produce:9@400-900/6")
+        if each.incarnation == "3-new"
+    ]
+    ((found,),) = reviewed(evidence)
+    assert (found.phase, found.outcome) == ("rolling", outcome.UNAFFECTED)
+
+
+OUTCOMES_WITH_A_CASE_OF_THEIR_OWN = {outcome.NOT_TESTED, outcome.CHANGED}
+
+
+def test_the_table_has_each_outcome_and_kind() -> None:
+    cells = {case[phase] for case in CASES for phase in ("rolling", "not_finalized", "finalized")}
+    assert {cell.partition(":")[0] for cell in cells} | OUTCOMES_WITH_A_CASE_OF_THEIR_OWN == set(
+        outcome.OUTCOMES
+    )
+    kinds = {cell.partition(":")[2] for cell in cells}
+    assert {*outcome.FAILURE_KINDS, *outcome.GONE_KINDS} <= kinds
