@@ -56,5 +56,5 @@ def main(argv: list[str] | None = None) -> int:
         arguments,
         profile,
         argv,
-        lambda args: None if args.days else "profile: no day to derive, nothing to do",
+        lambda args: None if args.days else "profile: no day to process, nothing to do",
     )

@@ -220,5 +220,5 @@ def main(argv: list[str] | None = None) -> int:
         arguments,
         publish_fleet,
         argv,
-        lambda args: None if args.days else "publish_fleet: no day was derived, nothing to do",
+        lambda args: None if args.days else "publish_fleet: no day was processed, nothing to do",
     )

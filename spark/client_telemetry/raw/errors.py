@@ -36,28 +36,26 @@ class UndecodableRecord(ValueError):
 
 class BadObjectKey(UndecodableRecord):
     subject = "object"
-    meaning = "The object lies under a key that contract version 1 does not have."
+    meaning = "The object's key does not follow contract version 1."
     remedy = "Move it under v1/dataset=…/cluster=…/dt=…/hour=…/broker=…/, or out of the raw location."
 
 
 class EmptyObject(UndecodableRecord):
     subject = "object"
-    meaning = "The object holds no byte, or no record once decompressed."
+    meaning = "The object contains no bytes, or no record after decompression."
     remedy = "Look for a failed upload; if the broker's spool still has the file, upload it again."
 
 
 class UnknownEnding(UndecodableRecord):
     subject = "object"
-    meaning = (
-        "The object's name ends neither in .zst nor in .gz nor in .bin, so its compression is not known."
-    )
-    remedy = "Rename it to the ending of its compression."
+    meaning = "The object's name does not end in .zst, .gz or .bin, so its compression is not known."
+    remedy = "Rename it to the extension of its compression."
 
 
 class WrongCompression(UndecodableRecord):
     subject = "object"
-    meaning = "The first bytes are not those of the compression that the object's name ends in."
-    remedy = "Rename the object to its real compression, or upload it again if it was overwritten."
+    meaning = "The first bytes do not match the compression in the object's file extension."
+    remedy = "Rename the object to its actual compression, or upload it again if it was overwritten."
 
 
 class CorruptStream(UndecodableRecord):
@@ -74,20 +72,20 @@ class TruncatedStream(UndecodableRecord):
 
 class TruncatedRecord(UndecodableRecord):
     subject = "object"
-    meaning = "The last record is shorter than its length says; records before it were read."
+    meaning = "The last record is shorter than its declared length; records before it were read."
     remedy = "Expected after a killed broker. Otherwise upload the object again: it is shorter than written."
 
 
 class AbsurdLength(UndecodableRecord):
     subject = "object"
-    meaning = "A record claims more than 16 MiB: the framing is damaged and reading stops there."
-    remedy = "Compare the object with its manifest's digest and restore it; report the writer if they agree."
+    meaning = "A record declares more than 16 MiB: the framing is damaged and reading stops there."
+    remedy = "Compare the object with its manifest's digest and restore it; if they agree, report a bug in the writer."
 
 
 class EmptyRecord(UndecodableRecord):
     subject = "object"
     meaning = (
-        "A record claims 0 bytes. No writer makes one, since the cluster and the incarnation are required; "
+        "A record declares 0 bytes. No writer produces one, because the cluster and the incarnation are required; "
         "it is usually a file that a crash left filled with zeros. Reading stops there."
     )
     remedy = "Expected after a power loss. Otherwise compare the object with its manifest's digest."
@@ -98,66 +96,66 @@ class ObjectTooLarge(UndecodableRecord):
     meaning = (
         "The object decompresses to more than 64 MiB and more than 1000 times its size; reading stops there."
     )
-    remedy = "Look at who wrote it: the captured dumps compress 6 to 29 times. A dump of that shape has to be cut up."
+    remedy = "Check what wrote it: the captured dumps compress 6 to 29 times. Such a dump has to be split."
 
 
 class BadManifest(UndecodableRecord):
     subject = "manifest"
-    meaning = "The manifest is not JSON, lacks a required key, or a key has a value of the wrong kind."
-    remedy = "Correct the writer. Until then the broker's hour counts as one without a manifest."
+    meaning = "The manifest is not JSON, lacks a required key, or a key has a value of the wrong type."
+    remedy = "Fix the writer. Until then, the broker's hour counts as one without a manifest."
 
 
 class NotProtobuf(UndecodableRecord):
     subject = "record"
     meaning = "The record is not a message of the contract: its bytes cannot be parsed."
-    remedy = "Check what writes under this dataset; a single case is damage in storage."
+    remedy = "Check what writes to this dataset; a single case indicates damage in storage."
 
 
 class InvalidUtf8(UndecodableRecord):
     subject = "record"
-    meaning = "The record parses, but a string field holds bytes that are not UTF-8."
-    remedy = "Correct the writer: Kafka's own strings are UTF-8, so it put raw bytes into a string field."
+    meaning = "The record parses, but a string field contains bytes that are not UTF-8."
+    remedy = "Fix the writer: Kafka's own strings are UTF-8, so it put raw bytes into a string field."
 
 
 class WrongIdentity(UndecodableRecord):
     subject = "record"
     meaning = (
-        "Cluster, broker or incarnation in the record are not those of the object's key, "
+        "Cluster, broker or incarnation in the record differ from the object's key, "
         "or the incarnation is not 16 bytes long."
     )
-    remedy = "The object was moved between clusters or brokers, or two writers share a key: correct the key."
+    remedy = "The object was moved between clusters or brokers, or two writers share a key: fix the key."
 
 
 class BadInstanceId(UndecodableRecord):
     subject = "record"
-    meaning = "The client instance id has bytes but not 16 of them."
-    remedy = "Correct the writer: it has to store the 16 bytes of the UUID, not its text."
+    meaning = "The client instance id is neither empty nor 16 bytes long."
+    remedy = "Fix the writer: it has to store the 16 bytes of the UUID, not its text."
 
 
 class WrongChecksum(UndecodableRecord):
     subject = "record"
-    meaning = "The payload's CRC-32C is not the one that the record states."
+    meaning = "The payload's CRC-32C differs from the one in the record."
     remedy = "The bytes changed after the broker wrote them: restore the object from a copy."
 
 
 class MissingEventKind(UndecodableRecord):
     subject = "record"
-    meaning = "The connection event does not say of which kind it is."
-    remedy = "Correct the writer: `kind` is required."
+    meaning = "The connection event has no kind."
+    remedy = "Fix the writer: `kind` is required."
 
 
 class NumberOutOfRange(UndecodableRecord):
     subject = "record"
     meaning = "A sequence or counter of the record is above 2^63 - 1, which no table column can hold."
-    remedy = "No real counter gets there: correct the writer."
+    remedy = "No real counter is that large: fix the writer."
 
 
 class UnreadableSource(UndecodableRecord):
     """`data`: the piece of the source, as it was."""
 
     subject = "record"
-    meaning = "A converter could not read this piece of its source (a log, a collector's file) and passed it on as it was."
-    remedy = "The message says where it stood. When the source is restored, or the converter corrected, convert it again."
+    meaning = "A converter could not read this part of its source (a log, a Collector file) and passed it on unchanged."
+    remedy = "The message has the position. After the source is restored or the converter is fixed, convert it again."
 
     def __init__(self, message: str, data: bytes) -> None:
         super().__init__(message)
@@ -167,17 +165,15 @@ class UnreadableSource(UndecodableRecord):
 class UnknownCodec(UndecodableRecord):
     subject = "payload"
     meaning = (
-        "The compression type is none of 0 to 4, or it is not known (-1) and the bytes match no known codec."
+        "The compression type is not 0 to 4, or it is not known (-1) and the bytes match no known codec."
     )
-    remedy = "Check the writer, or a client library that uses a codec of its own."
+    remedy = "Check the writer, or look for a client library with its own codec."
 
 
 class CorruptPayload(UndecodableRecord):
     subject = "payload"
-    meaning = "The payload cannot be decompressed with its codec: damaged, cut short, or another codec."
-    remedy = (
-        "Find the client by its connection: its library's compression is at fault unless many clients do it."
-    )
+    meaning = "The payload cannot be decompressed with its codec: damaged, truncated, or a different codec."
+    remedy = "Find the client by its connection: unless many clients do this, the compression of its library is at fault."
 
 
 class PayloadTooLarge(UndecodableRecord):
@@ -192,7 +188,7 @@ class PayloadTooLarge(UndecodableRecord):
 class NotMetricsData(UndecodableRecord):
     subject = "payload"
     meaning = "The decompressed payload is not a MetricsData message of OpenTelemetry (KIP-714)."
-    remedy = "Find the client by its connection: its library sends something else than OTLP metrics."
+    remedy = "Find the client by its connection: its library sends something other than OTLP metrics."
 
 
 def vocabulary() -> list[type[UndecodableRecord]]:

@@ -62,5 +62,5 @@ def main(argv: list[str] | None = None) -> int:
         arguments,
         sessionize,
         argv,
-        lambda args: None if args.days else "sessionize: no day to derive, nothing to do",
+        lambda args: None if args.days else "sessionize: no day to process, nothing to do",
     )
