@@ -26,7 +26,10 @@ AT_LEADERS = {"Produce", "ShareFetch", "ShareAcknowledge"}
 @pytest.fixture(scope="module")
 def definitions(kafka_clients_jar) -> dict[str, dict]:
     """Requests by name, without the word Request."""
-    with ZipFile(kafka_clients_jar) as jar:
+    of_this_release = kafka_clients_jar.with_name("kafka-clients-4.0.1.jar")
+    if not of_this_release.exists():
+        pytest.skip("only another release's jar is here")
+    with ZipFile(of_this_release) as jar:
         texts = [
             jar.read(name).decode()
             for name in jar.namelist()
