@@ -1,7 +1,6 @@
 """Both DAGs' stages on a real cluster of a master and two workers: the same rows as on one machine, though a worker dies
 while decode runs; and what is missing on an executor is said in one line, after which the stage can be run again."""
 
-import importlib
 import json
 import os
 import shutil
@@ -13,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.pipeline.all_tables import TABLES
+from client_telemetry.pipeline.stages import main_of
 
 from tests.end_to_end.lake.servers import CHECKOUT, free_port
 from tests.jobs.conftest import Pipeline
@@ -82,7 +82,7 @@ def start(cluster: Cluster, job: str, folder: Path, master: str = "", **settings
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     arguments = [f"--{name}={value}" for name, value in options.items()]
-    command = ["spark-submit", "--master", master, str(CHECKOUT / "spark/jobs" / f"{job}.py"), *arguments]
+    command = ["spark-submit", "--master", master, str(CHECKOUT / "spark/run_stage.py"), job, *arguments]
     with (folder / f"{job}.log").open("w") as log:
         return subprocess.Popen(
             [CHECKOUT / "include/airflow.sh", *command], env=environment, stdout=log, stderr=log, cwd=folder
@@ -105,7 +105,7 @@ def test_both_dags_give_the_rows_of_one_machine_though_a_worker_dies(cluster, sp
         if job.startswith("publish"):
             options["publish"] = here / "published"
         argv = [f"--{name}={value}" for name, value in options.items()]
-        assert importlib.import_module(f"jobs.{job}").main(argv) == 0
+        assert main_of(job)(argv) == 0
 
     for job in JOBS:
         process = start(cluster, job, there)
