@@ -33,7 +33,7 @@ owners: install  ## try owner rules on the clients of the last processed day: OW
 	@$(BIN)/client-telemetry owners --lake $(or $(LAKE),var/lake) \
 	    --owners $(or $(OWNERS),include/sample/owners.yaml) $(ARGS)
 
-history: install  ## first seen, last seen, gone since of every client family, as CSV: ARGS="--state gone"
+history: install  ## first seen, last seen, gone since of every application (or client family: --clients), as CSV: ARGS="--state gone"
 	@$(BIN)/client-telemetry history --lake $(or $(LAKE),var/lake) $(ARGS)
 
 test: install $(KAFKA_CLIENTS)  ## all tests that need no additional software

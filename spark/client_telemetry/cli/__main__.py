@@ -39,7 +39,7 @@ SUBCOMMANDS: Final = {
     ),
     "gate": Subcommand("client_telemetry.cli.gate", "whether a report says go, as an exit code"),
     "history": Subcommand(
-        "client_telemetry.cli.history", "first seen, last seen and gone since of every client"
+        "client_telemetry.cli.history", "first seen, last seen and gone since of every application or client"
     ),
     "knowledge-check": Subcommand(
         "client_telemetry.compatibility.own_knowledge", "check a folder of your own knowledge"

@@ -1,8 +1,9 @@
 """First seen, last seen, gone since: a view over the days of the table `clients`, nothing that is stored.
 
-    client-telemetry history --lake URL [--cluster ID] [--state gone] [--until YYYY-MM-DD]
+    client-telemetry history --lake URL [--cluster ID] [--state gone] [--until YYYY-MM-DD] [--clients]
 
-One row per client family (principal, masked client id, software name), as CSV. Only days that were published count:
+One row per application (principal, masked name of the application), or with --clients per client family (principal, masked
+client id, software name), as CSV. Only days that were published count:
 a day without data says nothing of anybody.
 """
 
@@ -17,6 +18,7 @@ from typing import Any
 
 from pyiceberg.expressions import And, BooleanExpression, EqualTo, LessThanOrEqual
 
+from client_telemetry.identity.client_families import family
 from client_telemetry.lake.lake import Lake
 from client_telemetry.reports.upgrade.spreadsheet import cell
 from client_telemetry.tables.clients import CLIENTS
@@ -26,9 +28,12 @@ STATES = {
     "silent": "not seen then, and no longer than between two of its days before: it may be a monthly job",
     "gone": "silent for longer than ever before",
 }
-_KEY = ("cluster_id", "principal", "client_family", "client_software_name")
+OF_APPLICATIONS = ("cluster_id", "principal", "application_family")
+"""An application is named by its client id where it has one alone: with the changing parts of it masked."""
+OF_CLIENTS = ("cluster_id", "principal", "client_family", "client_software_name")
 _COLUMNS = (
-    *_KEY,
+    *OF_CLIENTS,
+    "application",
     "dt",
     "client_id",
     "client_software_version",
@@ -41,11 +46,12 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class History:
-    """One client family. `longest_silence_days`: published days in a row on which it was not seen, between two on
+    """One application, or one client family; what the other is told by is empty. `longest_silence_days`: published days in a row on which it was not seen, between two on
     which it was; `silent_days`: those since it was last seen."""
 
     cluster_id: str
     principal: str | None
+    application_family: str | None
     client_family: str | None
     client_software_name: str | None
     state: str
@@ -62,33 +68,39 @@ class History:
 
 
 def histories(
-    clients: Iterable[Mapping[str, Any]], published: Mapping[str, Collection[dt.date]]
+    clients: Iterable[Mapping[str, Any]],
+    published: Mapping[str, Collection[dt.date]],
+    key_columns: Sequence[str] = OF_APPLICATIONS,
 ) -> list[History]:
     """`clients`: rows of the table, in any order. `published`: cluster id to the days that count; rows of other days
-    are ignored."""
+    are ignored. `key_columns`: OF_APPLICATIONS or OF_CLIENTS."""
     number = {cluster: {day: n for n, day in enumerate(sorted(days))} for cluster, days in published.items()}
     families: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for client in clients:
         if client["dt"] in number.get(client["cluster_id"], ()):
-            families.setdefault(tuple(client[name] for name in _KEY), []).append(client)
-    found = [_history(key, rows, number[key[0]]) for key, rows in families.items()]
-    return sorted(found, key=lambda each: [getattr(each, name) or "" for name in _KEY])
+            named = {**client, "application_family": family(client["application"]).text}
+            families.setdefault(tuple(named[name] for name in key_columns), []).append(client)
+    found = [
+        _history(dict(zip(key_columns, key, strict=True)), rows, number[key[0]])
+        for key, rows in families.items()
+    ]
+    return sorted(found, key=lambda each: [getattr(each, name) or "" for name in key_columns])
 
 
 def _history(
-    key: tuple[Any, ...], rows: Sequence[Mapping[str, Any]], number: Mapping[dt.date, int]
+    key: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], number: Mapping[dt.date, int]
 ) -> History:
     seen = sorted({number[row["dt"]] for row in rows})
     longest = max((after - before - 1 for before, after in pairwise(seen)), default=0)
     silent = len(number) - 1 - seen[-1]
     state = "here" if not silent else "silent" if silent <= longest else "gone"
     last = max(row["last_seen_at"] for row in rows)
-    cluster_id, principal, family, software_name = key
     return History(
-        cluster_id=cluster_id,
-        principal=principal,
-        client_family=family,
-        client_software_name=software_name,
+        cluster_id=key["cluster_id"],
+        principal=key["principal"],
+        application_family=key.get("application_family"),
+        client_family=key.get("client_family"),
+        client_software_name=key.get("client_software_name"),
         state=state,
         first_seen_at=min(row["first_seen_at"] for row in rows),
         last_seen_at=last,
@@ -112,7 +124,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument(
         "--until", type=dt.date.fromisoformat, help="last day to include; default: the last one"
     )
-    arguments.add_argument("--state", choices=STATES, help="only families in this state")
+    arguments.add_argument("--state", choices=STATES, help="only those in this state")
+    arguments.add_argument("--clients", action="store_true", help="client families in place of applications")
     args = arguments.parse_args(argv)
     lake = Lake(None, args.lake)
     rows = _rows(lake, args.cluster, args.until)
@@ -124,14 +137,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         published.setdefault(row["cluster_id"], set()).add(row["dt"])
     out = csv.writer(sys.stdout, lineterminator="\n")
     out.writerow([field.name for field in fields(History)])
-    for history in histories(rows, published):
+    for history in histories(rows, published, OF_CLIENTS if args.clients else OF_APPLICATIONS):
         if args.state in (None, history.state):
             out.writerow([cell(value) for value in asdict(history).values()])
     return 0
 
 
 def _rows(lake: Lake, cluster_id: str | None, until: dt.date | None) -> list[dict[str, Any]]:
-    if not lake.exists(CLIENTS) or "client_family" not in lake.table(CLIENTS).schema().column_names:
+    if not lake.exists(CLIENTS) or "application" not in lake.table(CLIENTS).schema().column_names:
         return []
     conditions: list[BooleanExpression] = [EqualTo("cluster_id", cluster_id)] if cluster_id else []
     conditions += [LessThanOrEqual("dt", until.isoformat())] if until else []

@@ -382,16 +382,17 @@ class _Parts:
         named = [place for place in places if self._id_version[place]]
         if len({self._id_version[place] for place in named}) < 2:
             return places
-        fitting = {
-            place: {
+
+        def versions(place: int) -> set[tuple[int, ...] | None]:
+            client = self._clients[place]
+            return {
                 self._id_version[other]
                 for other in named
-                if self._at_one_place(self._clients[place], self._clients[other])
-                and _could_be_one(self._clients[place], self._clients[other])
+                if self._at_one_place(client, self._clients[other])
+                and _could_be_one(client, self._clients[other])
             }
-            for place in places
-        }
-        return [place for place in places if self._id_version[place] or len(fitting[place]) < 2]
+
+        return [place for place in places if self._id_version[place] or len(versions(place)) < 2]
 
     def _one_version(self, one: int, other: int) -> bool:
         """Whether the versions that default ids name are not two: `kafka-python-1.4.5` beside `kafka-python-1.0.2`."""

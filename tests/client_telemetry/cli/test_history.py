@@ -1,7 +1,7 @@
 import csv
 import datetime as dt
 
-from client_telemetry.cli.history import STATES, histories, main
+from client_telemetry.cli.history import OF_CLIENTS, STATES, histories, main
 
 FIRST = dt.date(2026, 11, 1)
 DAYS = [FIRST + dt.timedelta(days=n) for n in range(10) if n != 6]
@@ -15,6 +15,7 @@ def seen(number: int, **columns) -> dict:
         "dt": at.date(),
         "principal": "User:app",
         "client_family": "app-{n}",
+        "application": "app-1",
         "client_software_name": "kgo",
         "client_id": "app-1",
         "client_software_version": "v1.21.0",
@@ -72,8 +73,28 @@ def test_families_are_distinguished():
         seen(9, client_family=None),
         seen(9, client_software_name="unknown"),
     ]
-    assert len(histories(rows, {"c": DAYS})) == 4
+    assert len(histories(rows, {"c": DAYS}, OF_CLIENTS)) == 4
     assert histories([seen(9, cluster_id="d")], {"c": DAYS}) == []
+
+
+def test_clients_of_one_application_are_one_row():
+    """Of a Connect worker whose connectors come and go, as long as one of them is there."""
+    worker = {"application": "connect-sinks", "client_software_name": "apache-kafka-java"}
+    connectors = [
+        seen(0, client_id="connector-consumer-a-0", client_family="connector-consumer-a-{n}", **worker),
+        seen(9, client_id="connector-consumer-b-0", client_family="connector-consumer-b-{n}", **worker),
+    ]
+    found = history(*connectors)
+    assert (found.application_family, found.state, found.client_ids) == ("connect-sinks", "here", 2)
+    assert [each.state for each in histories(connectors, {"c": DAYS}, OF_CLIENTS)] == ["gone", "here"]
+
+
+def test_an_application_that_is_named_by_its_pod_is_one_row():
+    pods = [
+        seen(8, application="orders-7d9f8b6c54-x2x7k"),
+        seen(9, application="orders-6c4b9f7d8c-q9w2z"),
+    ]
+    assert history(*pods).application_family == "orders-{pod}"
 
 
 def test_every_state_is_explained():
@@ -81,9 +102,13 @@ def test_every_state_is_explained():
 
 
 def test_the_sample_as_csv(sample_run, capsys):
-    assert main(["--lake", str(sample_run.folder / "lake"), "--cluster", "fL33tG0ldTruth000000-w"]) == 0
+    asked = ["--lake", str(sample_run.folder / "lake"), "--cluster", "fL33tG0ldTruth000000-w"]
+    assert main(asked) == 0
+    applications = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert main([*asked, "--clients"]) == 0
     rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
-    assert {row["state"] for row in rows} == {"here"}, "there is one day"
+    assert {row["state"] for row in (*rows, *applications)} == {"here"}, "there is one day"
+    assert len({row["application_family"] for row in applications}) <= len(applications) < len(rows)
     (form,) = [
         row for row in rows if "HYPERLINK" in row["client_family"] and row["software_versions"] == "v1.15.4"
     ]
