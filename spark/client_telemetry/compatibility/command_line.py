@@ -82,7 +82,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"{args.output}: {error.strerror}", file=sys.stderr)
         return 2
     # The verdicts may go to standard output.
-    print(_counts(verdicts), file=sys.stderr)
+    way = releases.not_one_rolling_upgrade(source, target)
+    print(_counts(verdicts), *([way] if way else []), sep="\n", file=sys.stderr)
     if bad:
         return 1
     if args.fail_on is None:

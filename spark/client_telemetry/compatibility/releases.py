@@ -82,11 +82,25 @@ def is_rollback(from_release: str, to_release: str) -> bool:
 
 
 @cache
-def needs_kraft_first(from_release: str, to_release: str) -> bool:
-    """Whether brokers cannot be upgraded from one to the other, one after the other: 4.0 has no ZooKeeper, and asks for KRaft on
-    3.3 or later, the first release with a KRaft for production. ZooKeeper clusters migrate on 3.9 (KIP-866; Kafka docs,
-    "Upgrading Servers to 4.0.2 from any version 3.3.x through 3.9.x")."""
-    return parse(from_release) < (3, 3) and parse(to_release) >= (4, 0)
+def not_one_rolling_upgrade(from_release: str, to_release: str) -> str:
+    """That brokers cannot be upgraded from one to the other, one after the other, and what comes first, in two sentences; empty
+    where they can.
+
+    4.0 has no ZooKeeper, and asks for KRaft on 3.3 or later, the first release with a KRaft for production. ZooKeeper
+    clusters migrate on 3.9 (KIP-866; Kafka docs, "Upgrading Servers to 4.0.2 from any version 3.3.x through 3.9.x"). KRaft is there
+    since 2.8, as a preview.
+    """
+    if parse(from_release) >= (3, 3) or parse(to_release) < (4, 0):
+        return ""
+    metadata = (
+        f"ZooKeeper, which {to_release} does not have"
+        if parse(from_release) < (2, 8)
+        else f"ZooKeeper or a preview of KRaft, and {to_release} takes over neither"
+    )
+    return (
+        f"This is not one rolling upgrade: brokers on {from_release} run on {metadata}. "
+        f"Upgrade to 3.9, migrate to KRaft there (KIP-866), then upgrade to {to_release}."
+    )
 
 
 @cache

@@ -34,6 +34,9 @@ def test_it_says_what_it_found(tmp_path, capsys):
     assert printed.out == ""
     assert printed.err.startswith("7 clients: 5 breaks, 1 insufficient_evidence, 1 safe\n")
     assert "how long they were watched" in printed.err
+    assert "rolling upgrade" not in printed.err
+    assert main(["--from", "2.8.2", "--to", "4.0.0", "--input", str(EXAMPLE), "--output", str(output)]) == 0
+    assert "This is not one rolling upgrade: brokers on 2.8.2 run on ZooKeeper" in capsys.readouterr().err
 
 
 def test_the_other_rows_are_still_judged(tmp_path, capsys):

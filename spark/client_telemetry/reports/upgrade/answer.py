@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from client_telemetry.compatibility.releases import needs_kraft_first
+from client_telemetry.compatibility.releases import not_one_rolling_upgrade
 from client_telemetry.reports.upgrade.model import Phrase
 
 LONGEST_TRIGGER = 52
@@ -61,14 +61,8 @@ def text(phrases: Iterable[Phrase]) -> str:
 
 def _way(from_release: str, to_release: str) -> list[Phrase]:
     """That the brokers cannot be upgraded one after the other, where they cannot."""
-    if not needs_kraft_first(from_release, to_release):
-        return []
-    return [
-        Phrase(
-            f" This is not one rolling upgrade: brokers on {from_release} run on ZooKeeper, which {to_release} does not have. "
-            f"Upgrade to 3.9, migrate to KRaft there (KIP-866), then upgrade to {to_release}."
-        )
-    ]
+    way = not_one_rolling_upgrade(from_release, to_release)
+    return [Phrase(f" {way}")] if way else []
 
 
 def _broken(
