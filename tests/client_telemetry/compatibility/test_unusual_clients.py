@@ -153,3 +153,11 @@ def test_names_are_told_apart_letter_for_letter():
 
 def member_of(name: str) -> ClientEvidence:
     return ClientEvidence(name, "2.6.1", api_uses=parse_api_uses("Produce:9 Metadata:12"))
+
+
+def test_a_member_that_reads_no_record_is_failing_only_where_it_looked_up_where_to_read():
+    """On brokers that have removed request versions, a member of which no Fetch is answered has been refused it; a Connect worker,
+    which fetches no committed offset either, has not asked."""
+    member = "ApiVersions:0 Metadata:2 FindCoordinator:0 JoinGroup:2 SyncGroup:0 Heartbeat:0x300"
+    assert not verdict(member, "4.0.1", "4.3.1").already_failing
+    assert verdict(f"{member} OffsetFetch:1", "4.0.1", "4.3.1").already_failing
