@@ -38,8 +38,10 @@ DEFAULT_ARGS = {
     "retry_delay": timedelta(minutes=2),
     "on_failure_callback": say_why,
     "on_retry_callback": say_why,
+    "weight_rule": "upstream",
 }
-"""What the tasks of every DAG have in common."""
+"""What the tasks of every DAG have in common. By its weight a later stage of one cluster goes before the first of another:
+a cluster has its page before the next one begins, and not all of them late in the night."""
 
 QUESTION_ARGS = DEFAULT_ARGS | {"priority_weight": 1000, "weight_rule": "absolute"}
 """Of tasks that somebody waits for: they go before the stages of a nightly run that wait for the same pool. No pool of

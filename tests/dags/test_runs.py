@@ -146,6 +146,15 @@ def test_a_question_goes_before_every_stage_of_a_nightly_run_that_waits_for_the_
         assert min(task.priority_weight for task in tasks.values()) > most, dag_id
 
 
+def test_a_cluster_has_its_page_before_the_next_one_begins(run):
+    """Later stages of one cluster weigh more than the first of another that waits for the same pool."""
+    _, tasks, _ = run("client_telemetry_daily", {"day": DAY})
+    chain = ("collect", "decode", "sessionize", "profile", "publish", "review")
+    for cluster in (0, 1):
+        weights = [tasks[f"cluster.{stage}", cluster].priority_weight for stage in chain]
+        assert weights == sorted(set(weights))
+
+
 def test_the_note_of_a_question_is_its_answer_and_waiting_ends_with_it(run, database):
     dag_run, _, _ = run("broker_upgrade_impact", {"cluster": "west", "to": "4.0.0"})
     assert _note(dag_run) == "1 of 2 breaks"

@@ -131,6 +131,20 @@ def test_late_objects_of_earlier_days_are_found_and_unchanged_days_are_not_decod
     assert result["derive_days"] == ["2026-11-19", "2026-11-21"]
 
 
+def test_days_that_run_in_their_order_are_decoded_once_each(pipeline, dump):
+    """docs/deployment.md: a backfill runs one day at a time."""
+    days = [NOON - dt.timedelta(days=n) for n in range(4, -1, -1)]
+    for number, each in enumerate(days):
+        with dump(pipeline, incarnation=bytes(16 * [number])) as out:
+            out.append_push(push(each))
+    decoded = []
+    for each in days[1:]:
+        result = pipeline.done("collect", day=each.date())
+        pipeline.done("decode", days=",".join(result["decode_days"]))
+        decoded += result["decode_days"]
+    assert decoded == [str(each.date()) for each in days]
+
+
 def test_what_the_ledger_knows_is_not_read_again(pipeline, dump, monkeypatch):
     """A night lists the days before and reads the manifests of its own day; those of earlier ones only if one changed."""
     yesterday = NOON - dt.timedelta(days=1)

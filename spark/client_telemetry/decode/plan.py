@@ -29,6 +29,8 @@ DECODED_TABLES = (
     CONNECTION_EVENTS,
 )
 _TASK_BYTES = 64 * 2**20
+_TASK_OBJECTS = 2_000
+"""Opening an object takes milliseconds, more in a store: 50,000 small ones are minutes of work however few their bytes."""
 
 
 def decode_objects(
@@ -66,9 +68,13 @@ def decode_objects(
 
 
 def groups_by_task(groups: Sequence[Sequence[tuple[str, int]]]) -> list[list[list[str]]]:
-    """Groups to tasks: the largest first, each to the task with the least; about 64 MiB each, at least eight."""
-    sizes = [sum(size for _, size in group) for group in groups]
-    count = min(len(groups), max(8, sum(sizes) // _TASK_BYTES))
+    """Groups to tasks: the largest first, each to the task with the least; about 64 MiB or 2000 objects each, whichever
+    is less, at least eight. An object counts as its bytes and as its share of a task's objects."""
+    of_object = _TASK_BYTES // _TASK_OBJECTS
+    sizes = [sum(size + of_object for _, size in group) for group in groups]
+    objects = sum(map(len, groups))
+    stored = sum(sizes) - objects * of_object
+    count = min(len(groups), max(8, stored // _TASK_BYTES, objects // _TASK_OBJECTS))
     tasks: list[list[list[str]]] = [[] for _ in range(count)]
     loads = [(0, task) for task in range(count)]
     for i in sorted(range(len(groups)), key=lambda i: -sizes[i]):

@@ -90,3 +90,17 @@ def test_a_day_is_listed_once_and_reading_an_object_lists_nothing(tmp_path: Path
     assert len(listed) == 3
     assert raw.bytes(arrived.key.key) == b"x"
     assert len(listed) == 3
+
+
+def test_many_small_objects_are_many_tasks_whatever_their_bytes():
+    tasks = groups_by_task(groups_that_may_overlap(objects(dict.fromkeys(range(50), 1_000), size=1_000)))
+    numbers = [sum(map(len, task)) for task in tasks]
+    assert len(tasks) == 25
+    assert max(numbers) - min(numbers) <= 1
+
+
+def test_small_objects_beside_a_large_one_go_to_the_other_tasks():
+    rows = objects({1: 10_000}, size=1_000) + objects({2: 1}, size=64 * MIB)
+    tasks = groups_by_task(groups_that_may_overlap(rows))
+    numbers = sorted(sum(map(len, task)) for task in tasks)
+    assert numbers[0] <= 1 and numbers[-1] < 2_000

@@ -75,14 +75,21 @@ class Cluster:
         self._processes[name] = process
         return process
 
+    def alive_workers(self) -> int:
+        """No worker as long as the master's page is not there."""
+        try:
+            return sum(worker["state"] == "ALIVE" for worker in self.state()["workers"])
+        except OSError:
+            return 0
+
     def state(self) -> dict:
         with urllib.request.urlopen(f"http://127.0.0.1:{self.ui_port}/json/", timeout=10) as answer:
             return json.load(answer)
 
     def wait_for_workers(self, count: int) -> None:
         deadline = time.monotonic() + 120
-        while sum(worker["state"] == "ALIVE" for worker in self.state()["workers"]) != count:
-            assert time.monotonic() < deadline, self.state()
+        while self.alive_workers() != count:
+            assert time.monotonic() < deadline, f"{count} workers did not register in two minutes"
             time.sleep(0.5)
 
     def kill(self, name: str) -> None:
