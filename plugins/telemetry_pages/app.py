@@ -280,19 +280,13 @@ def _to_report(
 
 @app.get("/runs/{run_id:path}", dependencies=[_reader_of(IMPACT)])
 def report_of_run(request: Request, files: Files, run_id: str) -> Response:
-    """What a DAG run published, for the tab of the run: the page itself."""
-    report = files.report_of_run(run_id)
-    if report is None:
-        raise NotPublished("This run has published no upgrade report (yet).")
-    return file(files, REPORTS, f"{report['cluster']}/{report['folder']}/{PAGE}")
+    """What a DAG run published, for the tab of the run."""
+    return _to_report(request, files, run_id, REPORTS, "reports", "upgrade report")
 
 
 @app.get("/check-runs/{run_id:path}", dependencies=[_reader_of(SUBSCRIPTIONS)])
-def check_of_run(files: Files, run_id: str) -> Response:
-    report = files.report_of_run(run_id, CHECKS)
-    if report is None:
-        raise NotPublished("This run has published no subscription check (yet).")
-    return file(files, CHECKS, f"{report['cluster']}/{report['folder']}/{PAGE}")
+def check_of_run(request: Request, files: Files, run_id: str) -> Response:
+    return _to_report(request, files, run_id, CHECKS, "checks", "subscription check")
 
 
 @app.get(f"/files/{CHECKS}/{{path:path}}", dependencies=[_reader_of(SUBSCRIPTIONS)])

@@ -275,7 +275,7 @@ def test_a_run_shows_its_report_in_a_tab(page, airflow, complaints):
     assert answer.ok, answer.text()
     page.goto(f"{airflow.url}/dags/broker_upgrade_impact/runs/{quote(airflow.run_id, safe='')}")
     page.get_by_role("link", name="Upgrade report").click()
-    shown = page.frame_locator("iframe[title='Upgrade report']")
+    shown = page.frame_locator("iframe[title='Upgrade report']").frame_locator("iframe")
     shown.get_by_role("heading", name="Action required").wait_for()
     flags = set(page.locator("iframe[title='Upgrade report']").get_attribute("sandbox").split())
     assert flags == FLAGS

@@ -150,7 +150,7 @@ def test_what_is_not_there_is_said(web, path):
 
 
 def test_the_tab_of_a_run_shows_its_report(web):
-    assert "the report" in web().get("/runs/manual__1+00:00").text
+    assert 'src="/files/upgrade_impact/east/manual__1/index.html"' in web().get("/runs/manual__1+00:00").text
     missing = web().get("/runs/scheduled__x")
     assert (missing.status_code, "published no upgrade report" in missing.text) == (404, True)
 

@@ -12,9 +12,28 @@
     if (around && around.pathname.endsWith(location.pathname) && around.hash !== location.hash)
       airflow.history.replaceState(airflow.history.state, "", around.pathname + around.search + location.hash);
   };
-  // The page in the frame says what is chosen in it.
+  // To another published file, and to nothing else: a page is shown in its frame, any other file is downloaded.
+  const pages = { fleet: "fleet", upgrade_impact: "reports", upgrade_review: "reviews", subscription_check: "checks" };
+  const follow = (href) => {
+    const base = new URL(frame.src).pathname.split("/files/")[0];
+    const url = new URL(href);
+    if (url.origin !== location.origin || !url.pathname.startsWith(`${base}/files/`)) return;
+    const [kind, cluster, entry, ...rest] = url.pathname.slice(`${base}/files/`.length).split("/");
+    if (rest.join("/") === "index.html" && pages[kind]) {
+      location.href = `${base}/${pages[kind]}/${cluster}/${entry}${url.hash}`;
+      return;
+    }
+    const file = document.createElement("a");
+    [file.href, file.download] = [url.href, ""];
+    document.body.append(file);
+    file.click();
+    file.remove();
+  };
+  // The page in the frame says what is chosen in it, and which of its links was followed.
   addEventListener("message", (event) => {
-    const hash = frame && event.source === frame.contentWindow && event.data && event.data.clientTelemetryHash;
+    if (!frame || event.source !== frame.contentWindow || !event.data) return;
+    const { clientTelemetryHash: hash, clientTelemetryLink: link } = event.data;
+    if (typeof link === "string") follow(link);
     if (typeof hash !== "string") return;
     history.replaceState(null, "", hash || "#");
     keep();
