@@ -13,6 +13,7 @@ from pathlib import Path
 
 from client_telemetry.compatibility import library_page, release_list
 from client_telemetry.pipeline import table_documentation
+from client_telemetry.pipeline.stages import STAGES, UPKEEP
 
 CHECKOUT = Path(__file__).resolve().parents[1]
 PROTO = CHECKOUT / "include/contracts/raw_dump_v1.proto"
@@ -25,9 +26,25 @@ FROM_CODE: Mapping[str, Callable[[], str]] = {
 }
 
 
+JOB = '''"""spark-submit spark/jobs/{stage}.py --help. Written by `make generated`."""
+
+import os
+import sys
+from pathlib import Path
+
+# In a new interpreter: in this one, jobs/profile.py hides the module `profile` of the standard library.
+script = Path(__file__).resolve().parents[1] / "run_stage.py"
+os.execv(sys.executable, [sys.executable, str(script), "{stage}", *sys.argv[1:]])
+'''
+
+
 def contents() -> dict[str, str]:
     """Path in the checkout to the text that belongs there."""
-    return {path: text() for path, text in FROM_CODE.items()} | _proto_classes()
+    return {path: text() for path, text in FROM_CODE.items()} | _jobs() | _proto_classes()
+
+
+def _jobs() -> dict[str, str]:
+    return {f"spark/jobs/{stage.name}.py": JOB.format(stage=stage.name) for stage in (*STAGES, UPKEEP)}
 
 
 def outdated(checkout: Path) -> list[str]:

@@ -1,4 +1,6 @@
 import shutil
+import subprocess
+import sys
 
 import generated_files
 from generated_files import CHECKOUT, contents, outdated
@@ -19,4 +21,13 @@ def test_a_file_that_differs_or_is_missing_is_named(tmp_path, monkeypatch, capsy
     assert [line.split()[0] for line in capsys.readouterr().err.splitlines()] == [
         "docs/tables.md",
         "include/releases.py",
+    ]
+
+
+def test_a_job_that_hides_a_standard_module_starts_its_stage():
+    job = [sys.executable, str(CHECKOUT / "spark/jobs/profile.py")]
+    done = subprocess.run(job, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines() == [
+        "profile: the following arguments are required: --cluster, --lake, --days"
     ]
