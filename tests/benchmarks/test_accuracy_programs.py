@@ -34,7 +34,11 @@ def test_the_fleets_second_upgrade():
     again = accuracy.applications_of(who for who, verdict in judged.items() if verdict.works_again)
     assert again == {"click-enrich", "click-sink"}
     others = {who: verdict for who, verdict in judged.items() if not verdict.already_failing}
-    assert {verdict.verdict for verdict in others.values()} == {"safe"}
+    latent = {who: verdict for who, verdict in others.items() if verdict.verdict != "safe"}
+    assert accuracy.applications_of(latent) == {"fraud-scorer", "erp-report"}, "work until an offset is reset"
+    assert {(each.verdict, each.when, each.as_before) for each in latent.values()} == {
+        ("breaks", "latent", True)
+    }
 
 
 def test_nothing_of_the_fleet_fails_before_its_first_upgrade():

@@ -124,8 +124,8 @@ def _warn_of_blank_client_ids(
         for selector in each.selectors:
             if selector.attribute == "client_id" and empty.matching(selector.pattern):
                 print(
-                    f"subscription {each.name!r}: {blank} of the clients have no client_id, which does not match "
-                    f"{selector.regex!r}; an empty client id would",
+                    f"subscription {each.name!r}: {selector.regex!r} does not match clients without a client_id ({blank}); "
+                    "an empty client id would match",
                     file=sys.stderr,
                 )
 

@@ -241,7 +241,7 @@ def test_what_a_file_cannot_say_is_said(tmp_path: Path, capsys: pytest.CaptureFi
     configured = [{"name": "a", "match": {"client_id": ".*", "client_source_address": r"127\.0\.0\.1"}}]
     check(tmp_path, configured, f"{HEADER}\n{INSTANCE},,x,1,/127.0.0.1,1\n")
     printed = capsys.readouterr().err
-    assert "1 clients have no client_id, which does not match '.*'" in printed
+    assert "'.*' does not match clients without a client_id (1)" in printed
     assert "the first '/127.0.0.1'" in printed
 
 

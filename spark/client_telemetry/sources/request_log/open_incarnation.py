@@ -115,10 +115,13 @@ class OpenIncarnation:
         return not open_segment(open_connections, self.since, self.last).numbers_begin_again_in(segment)
 
     def completed(self, incarnation: BrokerIncarnation) -> BrokerIncarnation:
-        """The incarnation, with the answers that were seen before where it has none."""
-        features = tuple((since, levels) for since, levels in self.features)
+        """The incarnation, with the feature levels of before, and the answers of before where it has none."""
+        features = [(since, levels) for since, levels in self.features]
+        for since, levels in incarnation.features:
+            if not features or features[-1][1] != levels:
+                features.append((since, levels))
         incarnation = incarnation._replace(
-            features=incarnation.features or features, release=incarnation.release or self.release
+            features=tuple(features), release=incarnation.release or self.release
         )
         if incarnation.api_versions is not None:
             return incarnation
