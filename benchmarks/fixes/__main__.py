@@ -82,7 +82,7 @@ def _word(outcome: str) -> str:
 
 def _readable(words: str) -> str:
     """Without ports, times and line breaks, which differ from run to run."""
-    words = re.sub(r"127\.0\.0\.1:\d+", "BROKER", " ".join(words.split()))
+    words = re.sub(r"(b')?127\.0\.0\.1'?:\d+", "BROKER", " ".join(words.split()))
     return re.sub(r"\bafter \d+ ?ms\b", "after some ms", words)[:ERROR_CHARACTERS]
 
 

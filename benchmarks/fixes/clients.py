@@ -136,6 +136,79 @@ def _npm(package: str, node: str = "") -> Callable[[Path, str], None]:
     return install
 
 
+def _cargo(folder: Path, version: str) -> None:
+    _do("cargo", "init", "-q", "--vcs", "none", "--name", "client", folder=folder)
+    _do(
+        "cargo",
+        "add",
+        "-q",
+        f"kafka@={version}",
+        "--no-default-features",
+        "--features",
+        "gzip",
+        folder=folder,
+    )
+    shutil.copy(PROGRAMS / "kafka_rust" / "main.rs", folder / "src")
+    _do("cargo", "build", "-q", folder=folder)
+    shutil.copy(folder / "target" / "debug" / "client", folder)
+
+
+def _brod(folder: Path, version: str) -> None:
+    """From its sources, with the compilers alone: rebar3 takes the parts of a build from hex."""
+    _clone("kafka4beam/brod", version, folder / "lib" / "brod")
+    wanted = dict(
+        re.findall(
+            r'{(kafka_protocol|supervisor3|snappyer), "([^"]+)"}',
+            (folder / "lib/brod/rebar.config").read_text(),
+        )
+    )
+    _clone("kafka4beam/kafka_protocol", wanted["kafka_protocol"], folder / "lib" / "kafka_protocol")
+    if _needs(folder, "supervisor3"):
+        _clone("klarna/supervisor3", wanted["supervisor3"], folder / "lib" / "supervisor3")
+    if _needs(folder, "snappyer"):  # started and not called: its C++ is not compiled
+        _clone("kafka4beam/snappyer", wanted["snappyer"], folder / "lib" / "snappyer")
+    # The checksum in C, of one version: it computes the same in all of them, and this one has every function.
+    _clone("kafka4beam/crc32cer", "1.1.3", folder / "lib" / "crc32cer")
+    _do("git", "submodule", "-q", "update", "--init", folder=folder / "lib" / "crc32cer")
+    _do("cmake", "-S", "lib/crc32cer", "-B", "crc32cer", folder=folder)
+    _do("cmake", "--build", "crc32cer", "--target", "crc32cer_nif", folder=folder)
+    for each in ("supervisor3", "snappyer", "crc32cer", "kafka_protocol", "brod"):
+        _erlc(folder, folder / "lib" / each)
+    _do("erlc", *(PROGRAMS / "erlang").glob("*.erl"), folder=folder)
+
+
+def _needs(folder: Path, application: str) -> bool:
+    return application in (folder / "lib/brod/src/brod.app.src").read_text()
+
+
+def _clone(repository: str, tag: str, into: Path) -> None:
+    url = f"https://github.com/{repository}"
+    _do("git", "clone", "-q", "--depth", "1", "--branch", tag, url, into, folder=into.parents[1])
+
+
+def _erlc(folder: Path, application: Path) -> None:
+    """Compiles an Erlang application into its ebin/."""
+    if not application.exists():
+        return
+    (application / "ebin").mkdir()
+    resources = application / "src" / f"{application.name}.app.src"
+    (application / "ebin" / f"{application.name}.app").write_text(
+        resources.read_text().replace("vsn,git", 'vsn,"0"')
+    )
+    sources = sorted((application / "src").glob("*.erl"))
+    _do(
+        "erlc",
+        "-I",
+        application / "include",
+        "-I",
+        folder / "lib",
+        "-o",
+        application / "ebin",
+        *sources,
+        folder=folder,
+    )
+
+
 def _maven(folder: Path, version: str) -> None:
     copying = [
         "dependency:copy-dependencies",
@@ -152,6 +225,22 @@ def _binary(folder: Path) -> list[str]:
 
 def _script(*command: str) -> Callable[[Path], list[str]]:
     return lambda folder: [str(folder / command[0]), *(str(folder / each) for each in command[1:])]
+
+
+def _erl(folder: Path) -> list[str]:
+    code = [str(folder), *(str(each) for each in sorted(folder.glob("lib/*/ebin")))]
+    return [
+        "erl",
+        "-noshell",
+        "-kernel",
+        "logger_level",
+        "none",
+        "-pa",
+        *code,
+        "-s",
+        "brod_client_steps",
+        "main",
+    ]
 
 
 @dataclass(frozen=True)
@@ -186,6 +275,14 @@ _PROGRAMS = {
         _npm("@platformatic/kafka", node="22"),
         _script("node_modules/.bin/node", "platformatic.mjs"),
     ),
+    "kafka-node": _Program(
+        "node", _npm("kafka-node"), lambda folder: ["node", str(folder / "kafka_node.js")]
+    ),
+    "pykafka": _Program(
+        "python", _pip("pykafka", "setuptools<81"), _script("venv/bin/python", "py_kafka.py")
+    ),
+    "kafka-rust": _Program("kafka_rust", _cargo, _binary),
+    "brod": _Program("erlang", _brod, _erl),
     "kafka-clients": _Program(
         "java", _maven, lambda folder: ["java", "-cp", f"{folder}:{folder}/jars/*", "JavaClient"]
     ),

@@ -1,0 +1,68 @@
+"""The steps of benchmarks/fixes with pykafka."""
+
+import os
+import time
+from typing import Any
+
+from pykafka import KafkaClient
+from pykafka.common import CompressionType, OffsetType
+from pykafka.exceptions import UnknownTopicOrPartition
+from steps import env, report
+
+TOPIC, GROUP = env("TOPIC").encode(), env("GROUP").encode()
+
+
+def client() -> KafkaClient:
+    return KafkaClient(
+        hosts=env("BOOTSTRAP"),
+        broker_version="2.3.0",
+        socket_timeout_ms=8000,
+        offsets_channel_socket_timeout_ms=8000,
+    )
+
+
+def connect() -> None:
+    client().cluster.fetch_api_versions()
+
+
+def topic(of: KafkaClient) -> Any:
+    """The broker makes the topic when it is first asked for. A topic does not keep its client: the step does."""
+    for _ in range(10):
+        try:
+            return of.topics[TOPIC]
+        except UnknownTopicOrPartition:
+            time.sleep(0.5)
+    return of.topics[TOPIC]
+
+
+def produce() -> None:
+    kept = client()
+    with topic(kept).get_sync_producer(compression=CompressionType.GZIP) as producer:
+        producer.produce(b"record")
+
+
+def consume() -> None:
+    kept = client()
+    consumer = topic(kept).get_simple_consumer(
+        auto_offset_reset=OffsetType.EARLIEST, reset_offset_on_start=True, consumer_timeout_ms=12_000
+    )
+    assert consumer.consume() is not None, "no record in 12 s"
+
+
+def group() -> None:
+    kept = client()
+    consumer = topic(kept).get_balanced_consumer(
+        GROUP, managed=True, auto_offset_reset=OffsetType.EARLIEST, consumer_timeout_ms=20_000
+    )
+    assert consumer.consume() is not None, "no record in 20 s"
+    report("group")
+    consumer.commit_offsets()
+
+
+if __name__ == "__main__":
+    if report("connect", connect):
+        report("produce", produce)
+        report("consume", consume)
+        report("commit", group)
+        report("txn", outcome="n/a")
+    os._exit(0)
