@@ -71,14 +71,14 @@ def _current_release(brokers: Sequence[dict[str, Any]]) -> str:
     if len(set(releases.values())) > 1:
         each = ", ".join(f"broker {broker_id}: {_declared(row)}" for broker_id, row in sorted(latest.items()))
         raise NoSuchQuestion(
-            f"the brokers run different releases ({each}): say which one to upgrade from (--from)"
+            f"the brokers run different releases ({each}): specify the one to upgrade from (--from)"
         )
     (possible,) = set(releases.values())
     if len(possible) > 1:
         run = ", ".join(sorted({str(_declared(row)) for row in latest.values()}))
         raise NoSuchQuestion(
             f"the brokers run {run}, which can be {', '.join(possible[:-1])} or {possible[-1]}: "
-            "say which one to upgrade from (--from)"
+            "specify the one to upgrade from (--from)"
         )
     return possible[0]
 
@@ -98,7 +98,7 @@ def _until(source: str, brokers: Sequence[dict[str, Any]]) -> tuple[dt.datetime 
     if not moves:
         return None, None
     at, broker_id, release = min(moves)
-    return at, f"broker {broker_id} was the first to leave {source}: it started on {release}"
+    return at, f"broker {broker_id} was the first to change from {source} to {release}"
 
 
 def _can_be(broker: dict[str, Any]) -> list[str]:

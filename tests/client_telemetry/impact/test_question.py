@@ -47,7 +47,7 @@ def test_evidence_ends_when_the_first_broker_leaves():
 @pytest.mark.parametrize(
     ("can_be", "reason"),
     [
-        (("4.3.0", "4.3.1"), "broker 1 was the first to leave 3.9.1: it started on 4.3.0 or 4.3.1"),
+        (("4.3.0", "4.3.1"), "broker 1 was the first to change from 3.9.1 to 4.3.0 or 4.3.1"),
         (("3.9.1", "3.9.2"), None),
         ((), None),
     ],
@@ -97,7 +97,7 @@ def test_other_software_is_no_release_of_kafka_whatever_its_number():
 def test_a_broker_that_is_replaced_by_other_software_left():
     other = vendors("v25.1", name="redpanda", started_at=NOON + MINUTE, broker_incarnation="1" * 32)
     found = question("c", "3.9.1", "4.0.1", [DAY], [broker(1, "3.9.1"), other])
-    assert found.until_reason == "broker 1 was the first to leave 3.9.1: it started on redpanda v25.1"
+    assert found.until_reason == "broker 1 was the first to change from 3.9.1 to redpanda v25.1"
 
 
 def test_going_back_is_a_question_too():
