@@ -105,6 +105,7 @@ def test_debug_and_back_to_warn(play):
     _set_level(play, SELECTOR, "INFO")
     _work(play, "after")
     assert '"clientId":"after-producer"' not in broker.request_log.read_text()
+    time.sleep(LOOK_SECONDS)
     broker.stop()
     seen = _clients_seen(play)
     assert {"before-producer", "while-producer", "after-producer"} <= seen
