@@ -7,6 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import fsspec
 import pytest
 import yaml
 from client_telemetry.lake.lake import Lake
@@ -67,7 +68,9 @@ def store(tmp_path, monkeypatch) -> Iterator[dict[str, str]]:
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
         yield environment
+        # Both keep the address of the server, which the next test has another of.
         file_system.cache_clear()
+        fsspec.get_filesystem_class("s3").clear_instance_cache()
 
 
 @pytest.fixture
