@@ -6,10 +6,9 @@ without one of the APIs that they use, as a short window sees them.
 
 import datetime as dt
 import random
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from typing import Any
 
 from client_telemetry.compatibility import ApiUse, targets
 from client_telemetry.lake.lake import Lake
@@ -22,7 +21,7 @@ from client_telemetry.tables.table import Table
 
 from benchmarks.accuracy import Seen, matrix
 from benchmarks.bench import Section
-from benchmarks.measure import cost_of
+from benchmarks.measure import cost_of, run_stage
 
 QUESTIONS = ((10_000, "4.2.1"), (100_000, "4.2.1"), (100_000, "4.0.0"))
 """Clients and the release that is asked about. From 3.9.1 to 4.2.1 a report compares three releases, to 4.0.0 seven."""
@@ -31,7 +30,6 @@ CONNECTIONS = 2
 SOURCE = "3.9.1"
 CLUSTER, DAY = "benchmark", dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
-RUN_STAGE = Path(__file__).parents[1] / "spark" / "run_stage.py"
 
 
 def run() -> list[Section]:
@@ -64,7 +62,7 @@ def ask(lake: str, target: str) -> None:
     """Run the job; it has to end well."""
     arguments = ["--cluster", CLUSTER, "--report-id", "benchmark", "--from", SOURCE, "--to", target]
     run = ["--run-id", "benchmark", "--lake", lake]
-    subprocess.run(["spark-submit", RUN_STAGE, "impact", *arguments, *run], check=True)
+    run_stage("impact", *arguments, *run)
 
 
 def make_lake(folder: str, clients: int) -> int:
@@ -74,9 +72,9 @@ def make_lake(folder: str, clients: int) -> int:
         alike.add((name, version, uses))
         key = dict(zip(CLIENT_KEY, (f"User:{number % 500}", f"app-{number}", name, version), strict=True))
         api_uses = [_use(use) for use in uses]
-        profiled.append(_row(CLIENTS, **key, owner=f"team-{number % 50}", owner_contact="#team"))
+        profiled.append(row_of(CLIENTS, **key, owner=f"team-{number % 50}", owner_contact="#team"))
         connections += [
-            _row(
+            row_of(
                 CLIENT_CONNECTIONS,
                 **key,
                 broker_id=(number + each) % 3,
@@ -97,7 +95,7 @@ def make_lake(folder: str, clients: int) -> int:
             for each in range(CONNECTIONS)
         ]
     brokers = [
-        _row(
+        row_of(
             BROKERS,
             broker_id=each,
             broker_incarnation=f"{each:032x}",
@@ -126,7 +124,8 @@ def _use(use: ApiUse) -> dict:
     return use._asdict() | times
 
 
-def _row(table: Table, **values: object) -> dict:
+def row_of(table: Table, **values: object) -> dict[str, Any]:
+    """A row of the benchmark's cluster and day, null where nothing is given."""
     row = {"cluster_id": CLUSTER, "dt": DAY} | values
     return {column.name: row.get(column.name) for column in table.columns}
 

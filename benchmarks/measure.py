@@ -16,6 +16,13 @@ from pathlib import Path
 
 import psutil
 
+RUN_STAGE = Path(__file__).parents[1] / "spark" / "run_stage.py"
+
+
+def run_stage(stage: str, *arguments: str) -> None:
+    """Run a stage as a job of its own; it has to end well."""
+    subprocess.run(["spark-submit", RUN_STAGE, stage, *arguments], check=True)
+
 
 @dataclass(frozen=True)
 class Cost:

@@ -8,7 +8,6 @@ cannot log in any more, some push their metrics.
 
 import datetime as dt
 import random
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -30,11 +29,11 @@ from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 from benchmarks.accuracy import Seen, matrix
 from benchmarks.bench import Section
-from benchmarks.measure import cost_of
+from benchmarks.impact import CLUSTER, DAY, row_of
+from benchmarks.measure import cost_of, run_stage
 
 SIZES = (10_000, 100_000)
 SOURCE, TARGET = "3.9.1", "4.0.1"
-CLUSTER, DAY = "benchmark", dt.date(2026, 11, 21)
 BEGAN = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC).timestamp()
 BEFORE, AFTER, SNAPSHOT = 1800, 2100, 300
 """Seconds of records before the first stop and after it, and between two snapshots of a connection."""
@@ -47,7 +46,6 @@ GONE, REFUSED, LOCKED_OUT, PUSHING = 100, 50, 200, 20
 OFTEN = {0: 150, 1: 300, 8: 60, 12: 100, 26: 30}
 """Requests in five minutes: Produce, Fetch, OffsetCommit, Heartbeat, EndTxn; all others once, as a connection opens."""
 METRICS = ("producer.node.request.latency.avg", "producer.record.send.total", "producer.record.error.total")
-JOB = Path(__file__).parents[1] / "spark" / "run_stage.py"
 OWNERS = Path(__file__).parents[1] / "include" / "sample" / "owners.yaml"
 
 
@@ -71,7 +69,7 @@ def ask(lake: str) -> None:
     """Run the job; it has to end well."""
     arguments = ["--cluster", CLUSTER, "--from", SOURCE, "--to", TARGET, "--run-id", "benchmark"]
     places = ["--lake", lake, "--publish", f"{lake}/published", "--owners", str(OWNERS)]
-    subprocess.run(["spark-submit", JOB, "review", *arguments, *places], check=True)
+    run_stage("review", *arguments, *places)
 
 
 def make_lake(folder: str, clients: int) -> int:
@@ -97,7 +95,7 @@ def make_lake(folder: str, clients: int) -> int:
     answered = lake.branch("benchmark", CLUSTER, "impact")
     report = {"cluster_id": CLUSTER, "report_id": "benchmark"}
     row = {"from_release": SOURCE, "to_release": TARGET, "last_dt": DAY, "created_at": _moment(BEGAN - 3600)}
-    answered.replace_rows(UPGRADE_REPORTS, [_row(UPGRADE_REPORTS, **report, **row)], **report)
+    answered.replace_rows(UPGRADE_REPORTS, [row_of(UPGRADE_REPORTS, **report, **row)], **report)
     answered.replace_rows(UPGRADE_VERDICTS, _verdicts(clients, size, report), **report)
     answered.replace_rows(UPGRADE_FINDINGS, _findings(clients, size, report), **report)
     answered.publish(CLUSTER, "benchmark", "impact", [DAY])
@@ -269,10 +267,10 @@ def _pushes(clients: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
                 "client_software_name": "apache-kafka-java",
                 "client_software_version": SOURCE,
             }
-            pushes.append(_row(CLIENT_PUSHES, **key, **who, client_instance_id=instance))
+            pushes.append(row_of(CLIENT_PUSHES, **key, **who, client_instance_id=instance))
             for name in METRICS:
                 metrics.append(
-                    _row(
+                    row_of(
                         CLIENT_METRICS,
                         **key,
                         client_instance_id=instance,
@@ -297,7 +295,7 @@ def _brokers() -> list[dict[str, Any]]:
             ("new", TARGET, stop + DOWN, BEGAN + AFTER),
         ):
             found.append(
-                _row(
+                row_of(
                     BROKERS,
                     broker_id=broker,
                     broker_incarnation=f"{broker}-{run}",
@@ -317,7 +315,7 @@ def _verdicts(clients: int, size: int, report: dict[str, str]) -> list[dict[str,
         cell = number % size
         breaks = cell % REFUSED == 3
         found.append(
-            _row(
+            row_of(
                 UPGRADE_VERDICTS,
                 **report,
                 client_id=_copied(f"app-{cell}", number // size),
@@ -338,7 +336,7 @@ def _findings(clients: int, size: int, report: dict[str, str]) -> list[dict[str,
     rows = _verdicts(clients, size, report)
     names = ("client_id", "principal", "client_software_name", "client_software_version")
     return [
-        _row(
+        row_of(
             UPGRADE_FINDINGS,
             **report,
             **{name: row[name] for name in names},
@@ -352,11 +350,6 @@ def _findings(clients: int, size: int, report: dict[str, str]) -> list[dict[str,
         for row in rows
         if row["verdict"] == "breaks"
     ]
-
-
-def _row(table: Table, **values: object) -> dict[str, Any]:
-    row = {"cluster_id": CLUSTER, "dt": DAY} | values
-    return {column.name: row.get(column.name) for column in table.columns}
 
 
 def _moment(seconds: float) -> dt.datetime:

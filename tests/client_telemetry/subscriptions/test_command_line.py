@@ -17,20 +17,25 @@ JAVA_ALL = {
 }
 
 
+def answer(configured: Path, clients: Path, output: Path, broker: str = "4.3.1") -> int:
+    """Exit code of the command."""
+    return main(
+        [
+            *("--configured", str(configured)),
+            *("--clients", str(clients)),
+            *("--broker", broker),
+            *("--output", str(output)),
+        ]
+    )
+
+
 def check(
     folder: Path, configured: Any, clients: str, broker: str = "4.3.1"
 ) -> tuple[int, list[dict[str, str]]]:
     (folder / "configured.json").write_text(json.dumps(configured), encoding="utf-8")
     (folder / "clients.csv").write_text(clients, encoding="utf-8")
     output = folder / "answers.csv"
-    code = main(
-        [
-            *("--configured", str(folder / "configured.json")),
-            *("--clients", str(folder / "clients.csv")),
-            *("--broker", broker),
-            *("--output", str(output)),
-        ]
-    )
+    code = answer(folder / "configured.json", folder / "clients.csv", output, broker)
     if not output.exists():
         return code, []
     with output.open(encoding="utf-8", newline="") as file:
@@ -202,15 +207,7 @@ def test_hostile_subscriptions_are_answered_in_a_line(
 def test_brackets_without_end_are_not_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "c.json").write_text("[" * 200_000)
     (tmp_path / "k.csv").write_text(ONE)
-    arguments = [
-        "--configured",
-        str(tmp_path / "c.json"),
-        "--clients",
-        str(tmp_path / "k.csv"),
-        "--broker",
-        "4.3.1",
-    ]
-    assert main([*arguments, "--output", str(tmp_path / "o.csv")]) == 2
+    assert answer(tmp_path / "c.json", tmp_path / "k.csv", tmp_path / "o.csv") == 2
     assert "is not valid JSON" in capsys.readouterr().err
 
 
@@ -224,15 +221,7 @@ def test_an_interval_with_a_unit_is_answered_alike_before_4_0(
 def test_an_input_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "c.json").write_text("[]")
     (tmp_path / "k.csv").write_text(ONE)
-    arguments = [
-        "--configured",
-        str(tmp_path / "c.json"),
-        "--clients",
-        str(tmp_path / "k.csv"),
-        "--broker",
-        "4.3.1",
-    ]
-    assert main([*arguments, "--output", str(tmp_path / "k.csv")]) == 2
+    assert answer(tmp_path / "c.json", tmp_path / "k.csv", tmp_path / "k.csv") == 2
     assert "--output is the file of --clients" in capsys.readouterr().err
     assert (tmp_path / "k.csv").read_text() == ONE
 
