@@ -96,18 +96,23 @@ def main(argv: list[str] | None = None) -> int:
         return failed.code
     except KeyboardInterrupt:
         if args.follow is None:
-            shutil.rmtree(args.out, ignore_errors=True)
+            _remove_unfinished(args.out)
         raise
     return code
 
 
 def _make_room(out: Path, *, follows: bool) -> None:
     """Raises OutputIsThere. What a report left that was never finished is removed."""
-    if (out / UNFINISHED).exists():
-        shutil.rmtree(out)
+    _remove_unfinished(out)
     there = {entry.name for entry in out.iterdir()} if out.exists() else set()
     if there - ({"published"} if follows else set()):
         raise OutputIsThere(f"{out} is not empty: name another folder with OUT=")
+
+
+def _remove_unfinished(out: Path) -> None:
+    """Only a folder that a report has begun to fill: an interrupt may come before it was looked into."""
+    if (out / UNFINISHED).exists():
+        shutil.rmtree(out, ignore_errors=True)
 
 
 def _repeated(args: argparse.Namespace) -> list[str]:

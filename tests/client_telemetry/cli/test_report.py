@@ -89,6 +89,17 @@ def test_an_interrupted_report_leaves_nothing_that_the_next_try_refuses(tmp_path
         report.main(["--to=4.0.1", "--from=2.7.2", f"--out={out}", str(TEXT)])
 
 
+def test_an_early_interrupt_takes_nothing_of_somebody_elses(tmp_path, monkeypatch):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(report, "_make_room", interrupted)
+    (tmp_path / "there").touch()
+    with pytest.raises(KeyboardInterrupt):
+        report.main(["--to=4.0.1", f"--out={tmp_path}", str(TEXT)])
+    assert (tmp_path / "there").exists()
+
+
 def test_a_failed_stage_is_one_line_with_its_exit_code(tmp_path, monkeypatch, capsys):
     def failed(*arguments):
         raise report.StageFailed("impact: a gate failed", 3)
