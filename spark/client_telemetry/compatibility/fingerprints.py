@@ -124,7 +124,7 @@ def _of(
 ) -> Fingerprint | None:
     # A client of which no request was seen may well tell a name: only use shows that it tells none.
     names_are_kept = bool(seen) and releases.parse(release) >= NAMES_KEPT_SINCE
-    explaining = [each for each in profiles(names_are_kept) if _explains(each, seen)]
+    explaining = _that_explain(seen, names_are_kept)
     named = [
         each
         for each in explaining
@@ -133,7 +133,7 @@ def _of(
     if named:
         found, reasons = named, [f"its client id is a default of {library}"]
     else:
-        found, reasons = explaining, []
+        found, reasons = list(explaining), []
     if not found:
         return None
     ranked = _ranked(found, seen, release)
@@ -155,7 +155,22 @@ def that_explain(seen: tuple[tuple[int, tuple[int, ...]], ...], release: str) ->
 
 @lru_cache(maxsize=65536)
 def _that_explain(seen: tuple[tuple[int, tuple[int, ...]], ...], names_are_kept: bool) -> tuple[Profile, ...]:
-    return tuple(each for each in profiles(names_are_kept) if _explains(each, seen))
+    possible = profiles(names_are_kept)
+    places = (1 << len(possible)) - 1
+    for key, versions in seen:
+        for version in versions:
+            places &= _senders(key, version, names_are_kept)
+    return tuple(each for place, each in enumerate(possible) if places >> place & 1)
+
+
+@lru_cache(maxsize=65536)
+def _senders(key: int, version: int, names_are_kept: bool) -> int:
+    """The profiles that can have sent a request, as bits by their place: each request is looked up once, however many
+    clients sent it."""
+    request = ((key, (version,)),)
+    return sum(
+        1 << place for place, each in enumerate(profiles(names_are_kept)) if _explains(each, request)
+    )
 
 
 def libraries_that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> frozenset[str]:

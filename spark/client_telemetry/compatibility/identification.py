@@ -196,14 +196,13 @@ def _apart(ranked: Sequence[Candidate], of_apis: int, asked: bool) -> tuple[str,
 @lru_cache(maxsize=65536)
 def _candidate(library: str, seen: Seen, release: str, names_are_kept: bool) -> Candidate | None:
     profiles = _profiles_of(library, names_are_kept)
-    explaining = [span for span in _version_spans(library, names_are_kept) if _explains(span.profiles, seen)]
+    explaining = _that_explain(library, seen, names_are_kept)
     first, last = profiles[0].since, max(each.until for each in profiles)
     older = _could_be_older(library, profiles, seen)
     if not explaining and not older:
         return None
-    exact = max(
-        (_exact(profile, seen, release) for span in explaining for profile in span.profiles), default=0
-    )
+    single = _single_versions(seen, release)
+    exact = max((_exact(profile, single) for span in explaining for profile in span.profiles), default=0)
     if not explaining:
         return Candidate(library, None, client_versions.before(first), exact)
     if library in MAY_BE_TOLD_NOT_TO_ASK and not any(key == apis.API_VERSIONS for key, _ in seen):
@@ -251,17 +250,32 @@ def _version_spans(library: str, names_are_kept: bool) -> tuple[_VersionSpan, ..
     return tuple(found)
 
 
-def _explains(profiles: Sequence[Profile], seen: Seen) -> bool:
-    """Whether a process with these configurations of one version can have sent all of it."""
+def _that_explain(library: str, seen: Seen, names_are_kept: bool) -> list[_VersionSpan]:
+    """The versions of which a process, with all its configurations together, can have sent all of it."""
+    spans = _version_spans(library, names_are_kept)
+    places = (1 << len(spans)) - 1
     for key, versions in seen:
-        ranges = [(each.ranges[key], each.also_sends.get(key)) for each in profiles if key in each.ranges]
-        if not ranges:
-            api = apis.by_key().get(key)
-            if key == apis.API_VERSIONS or (api and api.used_by == "data"):
-                return False
-        elif not all(any(client_ranges.can_send(v, known, also) for known, also in ranges) for v in versions):
-            return False
-    return True
+        for version in versions:
+            places &= _senders(library, key, version, names_are_kept)
+    return [span for place, span in enumerate(spans) if places >> place & 1]
+
+
+@lru_cache(maxsize=2**20)
+def _senders(library: str, key: int, version: int, names_are_kept: bool) -> int:
+    """The version spans of a library that can have sent a request, as bits by their place."""
+    return sum(
+        1 << place
+        for place, span in enumerate(_version_spans(library, names_are_kept))
+        if _can_send(span.profiles, key, version)
+    )
+
+
+def _can_send(profiles: Sequence[Profile], key: int, version: int) -> bool:
+    ranges = [(each.ranges[key], each.also_sends.get(key)) for each in profiles if key in each.ranges]
+    if not ranges:
+        api = apis.by_key().get(key)
+        return key != apis.API_VERSIONS and not (api and api.used_by == "data")
+    return any(client_ranges.can_send(version, known, also) for known, also in ranges)
 
 
 def _could_be_older(library: str, profiles: Sequence[Profile], seen: Seen) -> bool:
@@ -289,11 +303,21 @@ def _ends(library: str, last: Version, names_are_kept: bool) -> bool:
     return bool(everything) and last < max(each.until for each in everything)
 
 
-def _exact(profile: Profile, seen: Seen, release: str) -> int:
+@lru_cache(maxsize=65536)
+def _single_versions(seen: Seen, release: str) -> tuple[tuple[int, int, int], ...]:
+    """(API key, version, highest version that the release advertises) of the APIs that were used with one version."""
+    offered = served.by(release)
+    return tuple(
+        (key, versions[0], offered[key].advertised.max)
+        for key, versions in seen
+        if key not in _SET_UP and len(versions) == 1 and key in offered
+    )
+
+
+def _exact(profile: Profile, single: tuple[tuple[int, int, int], ...]) -> int:
+    """How many of these have the version that the library takes on the release."""
     exact = 0
-    for key, versions in seen:
+    for key, version, highest in single:
         known: Versions | None = profile.ranges.get(key)
-        offered = served.by(release).get(key)
-        if key not in _SET_UP and known and offered:
-            exact += versions == (min(known.max, offered.advertised.max),)
+        exact += known is not None and version == min(known.max, highest)
     return exact

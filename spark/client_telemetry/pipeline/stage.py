@@ -3,6 +3,7 @@
 import argparse
 import datetime as dt
 import json
+import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -104,10 +105,12 @@ def spark_session(stage: str, lake: str) -> SparkSession:
     """A session with the lake's catalog. On a Spark that runs already (a test's, or a Connect server that
     SPARK_REMOTE names) it is a session of its own; a catalog `lake` that spark-submit configured stays."""
     settings = spark_settings(lake)
-    active = None if is_remote() else SparkSession.getActiveSession()
+    # Spark's own function says so only once there is a session, and to ask the settings of a local Spark starts a JVM.
+    remote = is_remote() or "SPARK_REMOTE" in os.environ
+    active = None if remote else SparkSession.getActiveSession()
     if active is not None:
         session = active.newSession()
-    elif is_remote():
+    elif remote:
         session = SparkSession.builder.getOrCreate()
     else:
         check_master()
