@@ -4,6 +4,7 @@ A row that cannot be used is returned as what is wrong with it, so that the othe
 """
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -75,7 +76,8 @@ def read(path: Path) -> list[Entry | BadRow]:
 
 
 def _csv_entries(path: Path, text: str) -> Iterator[Entry | BadRow]:
-    reader = csv.reader(text.splitlines(keepends=True), strict=True)
+    # str.splitlines would also end a row at characters that client ids may have, as U+2028 and vertical tabs.
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
     except csv.Error as error:
@@ -87,7 +89,8 @@ def _csv_entries(path: Path, text: str) -> Iterator[Entry | BadRow]:
             cells = next(reader, None)
         except csv.Error as error:
             yield BadRow(f"line {line}", "(all)", str(error))
-            return
+            line = reader.line_num + 1
+            continue
         if cells is None:
             return
         if cells and len(cells) != len(header):
@@ -115,7 +118,7 @@ def _check_columns(path: Path, header: list[str]) -> None:
 def _json_entries(path: Path, text: str) -> list[Entry | BadRow]:
     try:
         content = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise UnreadableList(f"{path}: not JSON: {error}") from error
     if not isinstance(content, list):
         raise UnreadableList(f"{path}: a list of objects is expected, one for each client")

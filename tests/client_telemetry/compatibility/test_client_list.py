@@ -43,6 +43,28 @@ def test_bad_rows_name_line_and_column(tmp_path):
     assert [each.client for each in found if isinstance(each, Entry)] == ["e"]
 
 
+@pytest.mark.parametrize("character", ["\u2028", "\x0b", "\x0c", "\x1c", "\x85"])
+def test_only_line_ends_end_a_row(tmp_path, character):
+    text = f"{HEADER}\na{character}b,,,c{character},Produce:3\nd,,,,Produce:x\n"
+    entry, bad = read(tmp_path / "in.csv", text, encoding="utf-8")
+    assert (entry.client, entry.evidence.client_id) == (f"a{character}b", f"c{character}")
+    assert str(bad).startswith("line 3, column api_uses")
+
+
+@pytest.mark.parametrize(
+    ("row", "says"),
+    [
+        ('"a"b,,,,Produce:3', "',' expected after '\"'"),
+        (f"{'a' * 200_000},,,,Produce:3", "field larger than field limit"),
+    ],
+)
+def test_rows_after_one_that_is_not_csv_are_judged(tmp_path, row, says):
+    bad, entry, worse = read(tmp_path / "in.csv", f"{HEADER}\n{row}\nc,,,,Produce:3\nd,,,,Produce:x\n")
+    assert isinstance(bad, BadRow) and bad.place == "line 2" and says in bad.reason
+    assert isinstance(entry, Entry) and entry.client == "c"
+    assert isinstance(worse, BadRow) and worse.place == "line 4"
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -66,6 +88,11 @@ def test_files_that_cannot_be_read(tmp_path):
     (tmp_path / "open.csv").write_text(f'{HEADER}\n"a,,,,\n')
     (bad,) = client_list.read(tmp_path / "open.csv")
     assert isinstance(bad, BadRow) and bad.place == "line 2"
+
+
+def test_json_that_is_too_deep_is_one_line(tmp_path):
+    with pytest.raises(UnreadableList, match="not JSON"):
+        read(tmp_path / "in.json", "[" * 100_000)
 
 
 def test_json(tmp_path):
