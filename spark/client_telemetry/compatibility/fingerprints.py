@@ -168,9 +168,7 @@ def _senders(key: int, version: int, names_are_kept: bool) -> int:
     """The profiles that can have sent a request, as bits by their place: each request is looked up once, however many
     clients sent it."""
     request = ((key, (version,)),)
-    return sum(
-        1 << place for place, each in enumerate(profiles(names_are_kept)) if _explains(each, request)
-    )
+    return sum(1 << place for place, each in enumerate(profiles(names_are_kept)) if _explains(each, request))
 
 
 def libraries_that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> frozenset[str]:
