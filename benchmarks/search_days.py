@@ -16,7 +16,13 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from client_telemetry.reports.fleet.search import SearchIndex
+from client_telemetry.reports.fleet.search import (
+    SearchIndex,
+    as_json,
+    client_entry,
+    instance_entry,
+    names_of,
+)
 
 CHECKOUT = Path(__file__).parents[1]
 QUERIES = {
@@ -36,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     from telemetry_pages.search import search
 
     with tempfile.TemporaryDirectory(dir=CHECKOUT / "var") as folder:
-        files = _day(args.instances).files()
+        files = {name: "".join(content) for name, content in _day(args.instances).files()}
         for name, text in files.items():
             print(f"{name}: {len(text) / 1e6:.1f} MB a day")
         _write(Path(folder), files, args.days)
@@ -97,7 +103,7 @@ def _day(instances: int) -> SearchIndex:
             "first_seen_at": at,
             "last_seen_at": at,
         }
-        | {"address_sample": [address(4 * n)], "cluster_id": "c", "dt": at.date()}
+        | {"client_addresses": [address(4 * n)]}
         for n in range(instances // 4)
     ]
     rows = [
@@ -106,11 +112,19 @@ def _day(instances: int) -> SearchIndex:
             "client_instance_id": numbers.randbytes(16),
             "client_addresses": [address(n)],
             "broker_ids": [1, 2, 3],
+            "racks": [],
         }
         | {"pushes": 1440, "first_evidence_at": at, "last_evidence_at": at, "end_reason": "still_open"}
         for n in range(instances)
     ]
-    return SearchIndex("c", "2026-11-21", clients, rows, {})
+    return SearchIndex(
+        "c",
+        "2026-11-21",
+        (as_json(client_entry(row)) for row in clients),
+        (as_json(instance_entry(row)) for row in rows),
+        sorted(row["client_instance_id"].hex() for row in rows),
+        sorted({name for row in (*clients, *rows) for name in names_of(row)}),
+    )
 
 
 if __name__ == "__main__":

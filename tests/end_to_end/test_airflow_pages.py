@@ -43,7 +43,6 @@ def _published(root: Path) -> tuple[str, str, str]:
     """An upgrade report and a fleet page; gives `fleet_day`, `instance_id` and `run_id`."""
     from client_telemetry.reports.fleet.build import build_fleet_day
     from client_telemetry.reports.fleet.files import publish_fleet_day
-    from client_telemetry.reports.fleet.search import SearchIndex
     from client_telemetry.reports.upgrade.build import build_report
     from client_telemetry.reports.upgrade.publish import publish
 
@@ -68,7 +67,7 @@ def _published(root: Path) -> tuple[str, str, str]:
         created_at=fleet_rows.AT,
     )
     day = fleet_rows.DAY.isoformat()
-    publish_fleet_day(fleet, SearchIndex("fleet", day, clients, instances, {}), root)
+    publish_fleet_day(fleet, fleet_rows.index_of(clients, instances), root)
     return day, "AAECAwQFBgcICQoLDA0ODw", report_rows.REPORT_ID
 
 

@@ -31,7 +31,6 @@ def pages(tmp_path_factory) -> dict[str, Path]:
     """Published pages by name."""
     from client_telemetry.reports.fleet.build import build_fleet_day
     from client_telemetry.reports.fleet.files import publish_fleet_day
-    from client_telemetry.reports.fleet.search import SearchIndex
     from client_telemetry.reports.subscription.publish import files as subscription_files
     from client_telemetry.reports.upgrade.build import build_report
     from client_telemetry.reports.upgrade.publish import publish
@@ -50,7 +49,7 @@ def pages(tmp_path_factory) -> dict[str, Path]:
         fleet_rows.DAY, clients, [fleet_rows.instance()], {}, hours, [fleet_rows.broker()], (), {},
         cluster_id=fleet_rows.CLUSTER_ID, cluster_name="fleet", created_at=fleet_rows.AT,
     )  # fmt: skip
-    index = SearchIndex("fleet", fleet_rows.DAY.isoformat(), clients, [fleet_rows.instance()], {})
+    index = fleet_rows.index_of(clients, [fleet_rows.instance()])
     warnings = [report_rows.quality_result()]
     report = build_report(**report_rows.fleet_rows(), warnings=warnings, cluster_name="fleet")
     check = root / "check.html"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid
+from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, bucket, client_text
 from fastapi.testclient import TestClient
 
 import tests.airflow_settings  # noqa: F401
@@ -106,14 +106,19 @@ def published(tmp_path_factory) -> Path:
     write("upgrade_review/east/review__1/summary.json", review | {"created_at": f"{DAY}T09:00:00Z"})
     write("upgrade_review/east/review__1/index.html", "<p>the review</p>")
     grid = Grid.of(1795239560.0, 1795241000.0)
-    curves = ClientFiles(grid, ((1795240000.0, "broker 3 started on 4.0.1"),), 3)
-    for client_id in ("orders", HOSTILE, None):
-        curves.add(client_id, "User:a", "api", "0:9", [[0, 12.0, 0.0], [1, 15.0, 3.0]])
-        curves.add(client_id, "User:a", "connections", "", [[0, 2.0], [1, 2.0]])
-        curves.add(client_id, "User:a", "metric", "producer.request.latency.avg", [[0, 4.5]])
-        curves.add_software(client_id, "User:a", ["kgo v1.22.2"])
+    lines = [
+        ("api", "0:9", [[0, 12.0, 0.0], [1, 15.0, 3.0]]),
+        ("connections", "", [[0, 2.0], [1, 2.0]]),
+        ("metric", "producer.request.latency.avg", [[0, 4.5]]),
+    ]
+    clients = sorted(
+        (bucket(client_id, "User:a", 3), client_text(client_id, "User:a", ["kgo v1.22.2"], lines))
+        for client_id in ("orders", HOSTILE, None)
+    )
+    marks = ((1795240000.0, "broker 3 started on 4.0.1"),)
+    curves = ClientFiles(grid, marks, 3, [0], ["producer.request.latency.avg"], clients)
     for name, content in curves.files():
-        write(f"fleet/east/{DAY}/{name}", content)
+        write(f"fleet/east/{DAY}/{name}", "".join(content))
     write("secret.json", {"password": "x"})
     (root / "fleet" / "east" / DAY / "link.json").symlink_to(root / "secret.json")
     (root / "fleet" / "link").symlink_to(root)

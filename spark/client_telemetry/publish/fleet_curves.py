@@ -7,6 +7,7 @@ Brokers tell of a connection what it did between two of their snapshots, so requ
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, VersionDay
+from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, VersionDay, bucket, client_text
 from client_telemetry.review.client_metrics import BY_NAME, COUNT, Series, series
 from client_telemetry.review.metric_curves import MOST_VERSIONS, SHOWN
 from client_telemetry.review.samples import Values, means, rates
@@ -23,6 +24,8 @@ from client_telemetry.review.table_evidence import instance_points, metric_point
 CLIENTS_OF_A_FILE = 400
 _CLIENT = ("client_id", "principal")
 _SOFTWARE = ("client_software_name", "client_software_version")
+_OF_SOFTWARE = "software"
+_TEXTS = "file int, client_id string, principal string, text string"
 _VALUES = "client_id string, principal string, client_software_name string, client_software_version string, metric string, slot int, value double"
 
 
@@ -160,8 +163,9 @@ def client_files(
     times: Grid,
     marks: Sequence[tuple[float, str]],
 ) -> ClientFiles:
-    """What the pages of clients are drawn from: files of some hundred clients each."""
+    """What the pages of clients are drawn from: files of some hundred clients each, written as their texts come from Spark."""
     number = max(1, -(-clients // CLIENTS_OF_A_FILE))
+    used, open_, values = (frame.fillna("", ["principal"]) for frame in (used, open_, values))
     rounded = [F.round(name, 2).alias(name) for name in ("requests", "rejected")]
     of_apis = used.groupBy(*_CLIENT, "api_key", "version", "slot").agg(
         F.sum("requests").alias("requests"), F.sum("rejected").alias("rejected")
@@ -170,17 +174,45 @@ def client_files(
         _lines(of_apis.select(*_CLIENT, F.concat_ws(":", F.col("api_key").cast("string"), F.col("version").cast("string")).alias("line"), "slot", *rounded), "api", "requests", "rejected"),
         _lines(open_.groupBy(*_CLIENT, "slot").agg(F.sum("connections").alias("connections")).withColumn("line", F.lit("")), "connections", "connections"),
         _lines(values.groupBy(*_CLIENT, F.col("metric").alias("line"), "slot").agg(F.round(F.avg("value"), 4).alias("value")), "metric", "value"),
+        open_.select(*_CLIENT, F.concat_ws(" ", *_SOFTWARE).alias("line"), F.lit("").alias("points"), F.lit(_OF_SOFTWARE).alias("kind")).distinct(),
     ]  # fmt: skip
-    lines = parts[0].unionByName(parts[1]).unionByName(parts[2])
-    found = ClientFiles(times, tuple(marks), number)
-    for row in lines.toLocalIterator():
-        found.add(
-            row["client_id"], row["principal"] or "", row["kind"], row["line"], json.loads(row["points"])
-        )
-    software = open_.groupBy(*_CLIENT).agg(F.collect_set(F.concat_ws(" ", *_SOFTWARE)).alias("software"))
-    for row in software.toLocalIterator():
-        found.add_software(row["client_id"], row["principal"] or "", sorted(row["software"]))
-    return found
+    of_clients = (
+        reduce(DataFrame.unionByName, parts)
+        .groupBy(*_CLIENT)
+        .agg(F.collect_list(F.struct("kind", "line", "points")).alias("lines"))
+    )
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            rows = batch.to_pylist()
+            file = pa.array([bucket(row["client_id"], row["principal"], number) for row in rows], pa.int32())
+            text = pa.array(map(_client_text, rows), pa.string())
+            names = ["file", *_CLIENT, "text"]
+            yield pa.RecordBatch.from_arrays([file, *batch.columns[:2], text], names=names)
+
+    texts = (
+        of_clients.mapInArrow(work, _TEXTS)
+        .repartition("file")
+        .sortWithinPartitions("file", F.coalesce("client_id", F.lit("")), "principal")
+    )
+    return ClientFiles(
+        times,
+        tuple(marks),
+        number,
+        [row["api_key"] for row in used.select("api_key").distinct().collect()],
+        [row["metric"] for row in values.select("metric").distinct().collect()],
+        ((row["file"], row["text"]) for row in texts.select("file", "text").toLocalIterator()),
+    )
+
+
+def _client_text(row: dict[str, Any]) -> str:
+    software = [each["line"] for each in row["lines"] if each["kind"] == _OF_SOFTWARE]
+    lines = [
+        (each["kind"], each["line"], json.loads(each["points"]))
+        for each in row["lines"]
+        if each["kind"] != _OF_SOFTWARE
+    ]
+    return client_text(row["client_id"], row["principal"], software, lines)
 
 
 def _lines(rows: DataFrame, kind: str, *values: str) -> DataFrame:

@@ -3,6 +3,8 @@ delivered, and of each client its addresses and the sessions that ended before a
 reports/fleet/."""
 
 from collections.abc import Collection
+from functools import reduce
+from operator import and_
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
@@ -42,6 +44,22 @@ def delivered_metrics(points: DataFrame, histograms: DataFrame, standard: Collec
     )
 
 
+def alike(sessions: DataFrame, delivered: DataFrame, is_each_its_own: bool) -> DataFrame:
+    """Instances with their metrics, one row for those of a client that delivered the same: what metrics_of_libraries takes.
+    Rows of `client_sessions` and of delivered_metrics. `is_each_its_own`: those that differ in id and addresses are not alike."""
+    none = F.array().cast("array<string>")
+    who = ("client_instance_id", "client_addresses")
+    each = sessions.join(delivered, "client_instance_id", "left").select(
+        *(*CLIENT_KEY, *who),
+        *(F.array_sort(F.coalesce(name, none)).alias(name) for name in ("metrics", "metric_families")),
+    )
+    if is_each_its_own:
+        return each.groupBy(*each.columns).agg(F.count("*").alias("number"))
+    return each.groupBy(*CLIENT_KEY, "metrics", "metric_families").agg(
+        F.count("*").alias("number"), *(F.min(name).alias(name) for name in who)
+    )
+
+
 def application_metrics(points: DataFrame, histograms: DataFrame) -> DataFrame:
     """One row per client instance that pushed metrics of its application (KIP-1076): `application_metrics`, their names.
     Rows of `client_metrics` and `client_metric_histograms` of the day."""
@@ -78,6 +96,13 @@ def of_clients(connections: DataFrame) -> DataFrame:
         F.collect_set("client_address").alias("addresses"),
         F.count_if(asked & F.col("link_rule").isin(*NOTHING_PUSHED)).alias("asked_without_push"),
     )
+
+
+def with_all_addresses(clients: DataFrame, seen: DataFrame) -> DataFrame:
+    """Rows of `clients` with `client_addresses`: all of a client's. `seen`: rows of of_clients."""
+    same = reduce(and_, (clients[name].eqNullSafe(seen[name]) for name in CLIENT_KEY))
+    addresses = F.coalesce(seen["addresses"], clients["address_sample"]).alias("client_addresses")
+    return clients.join(seen, same, "left").select(*(clients[name] for name in clients.columns), addresses)
 
 
 def given_instances(connections: DataFrame) -> DataFrame:

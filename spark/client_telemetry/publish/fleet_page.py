@@ -4,18 +4,21 @@ Reads the snapshots that were published together, and compares with the day and 
 """
 
 import datetime as dt
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.compatibility import knowledge
 from client_telemetry.pipeline import stages
 from client_telemetry.pipeline.stage import Outcome, Stage, days, parser, run
 from client_telemetry.publish import fleet_curves
 from client_telemetry.publish.fleet_instances import (
-    LABELS,
+    alike,
     application_metrics,
     delivered_metrics,
     given_instances,
@@ -23,14 +26,15 @@ from client_telemetry.publish.fleet_instances import (
     refused_pushes,
     resource_labels,
     streams_labels,
+    with_all_addresses,
 )
+from client_telemetry.publish.fleet_search import search_index
 from client_telemetry.publish.place import published_place
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.fleet.build import build_fleet_day, days_compared
-from client_telemetry.reports.fleet.client_metrics import standard_metrics
+from client_telemetry.reports.fleet.client_metrics import Subscriptions, standard_metrics
 from client_telemetry.reports.fleet.day_curves import ClientFiles, FleetCurves, Grid
 from client_telemetry.reports.fleet.files import PAGE, publish_fleet_day
-from client_telemetry.reports.fleet.search import SearchIndex
 from client_telemetry.reports.names import folder_name
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
@@ -39,7 +43,7 @@ from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTO
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
-from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
@@ -78,30 +82,44 @@ def _publish_day(
     def rows(table: Table, of: dt.date = day) -> list[dict[str, Any]]:
         return lake.rows(table, snapshots[table.name], cluster_id=stage.cluster, dt=of)
 
+    def read(table: Table) -> DataFrame:
+        return lake.read(table, snapshots[table.name]).where(
+            stage.condition({"cluster_id": stage.cluster, "dt": day})
+        )
+
     clients = rows(CLIENTS)
-    instances = _instances(stage, day, rows(CLIENT_SESSIONS), snapshots)
-    connections = _of_the_day(stage, CLIENT_CONNECTIONS, day, snapshots)
-    pushed = {bytes(row["client_instance_id"]) for row in instances}
-    never_pushed = [
-        row.asDict()
-        for row in given_instances(connections).collect()
-        if bytes(row["client_instance_id"]) not in pushed
-    ]
-    seen = {client_key(row.asDict()): row for row in of_clients(connections).collect()}
+    pushes, points, histograms, connections = map(
+        read, (CLIENT_PUSHES, CLIENT_METRICS, CLIENT_METRIC_HISTOGRAMS, CLIENT_CONNECTIONS)
+    )
+    of_table = F.monotonically_increasing_id().alias("place")
+    sessions = read(CLIENT_SESSIONS).select("*", of_table)
+    never_pushed = given_instances(connections).join(sessions, "client_instance_id", "left_anti").persist()
+    seen = of_clients(connections).persist()
+    asked = seen.where("asked_without_push > 0").select(*CLIENT_KEY, "asked_without_push")
+    standard = [metric for metrics in standard_metrics().values() for metric in metrics]
+    delivered = delivered_metrics(points, histograms, standard)
+    brokers = rows(BROKERS)
     fleet = build_fleet_day(
         day,
         clients,
-        instances,
-        {key: row["asked_without_push"] for key, row in seen.items() if row["asked_without_push"]},
+        _rows(alike(sessions, delivered, Subscriptions.of(brokers).select_by_instance)),
+        {client_key(row): row["asked_without_push"] for row in _rows(asked)},
         rows(BROKER_HOURS),
-        rows(BROKERS),
+        brokers,
         _latest_results(stage, day),
         {other: rows(CLIENTS, other) if other in processed else None for other in days_compared(day)},
-        refused_pushes=[
-            row.asDict()
-            for row in refused_pushes(_of_the_day(stage, CLIENT_PUSHES, day, snapshots)).collect()
-        ],
-        never_pushed=never_pushed,
+        with_application_metrics=_rows(
+            sessions.join(application_metrics(points, histograms), "client_instance_id").select(
+                *CLIENT_KEY, "application_metrics"
+            )
+        ),
+        of_streams=_rows(
+            sessions.join(streams_labels(points), "client_instance_id").select(
+                "client_id", "application_ids", "process_ids"
+            )
+        ),
+        refused_pushes=_rows(refused_pushes(pushes)),
+        never_pushed=_rows(never_pushed),
         cluster_id=stage.cluster,
         cluster_name=args.cluster_name,
         snapshots={table.name: snapshots[table.name] for table in READ},
@@ -109,39 +127,50 @@ def _publish_day(
         code_version=version("client-telemetry"),
         created_at=dt.datetime.now(dt.UTC),
     )
-    curves, client_files = _curves(stage, day, snapshots, connections, rows(BROKERS), len(clients))
-    fleet = replace(fleet, curves=curves)
-    addresses = {key: row["addresses"] for key, row in seen.items()}
-    index = SearchIndex(fleet.cluster_name, day.isoformat(), clients, instances, addresses, never_pushed)
-    with published_place(args.publish, f"fleet/{folder_name(fleet.cluster_name)}") as place:
-        folder = publish_fleet_day(fleet, index, place.root, client_files)
-        return place.shown(folder / PAGE), fleet.sentence
+    with_labels = sessions.join(resource_labels(pushes), "client_instance_id", "left")
+    with_addresses = with_all_addresses(read(CLIENTS).select("*", of_table), seen)
+    index = search_index(fleet.cluster_name, day.isoformat(), with_addresses, with_labels, never_pushed)
+    place_of_page = f"fleet/{folder_name(fleet.cluster_name)}"
+    with (
+        _curves(read(CONNECTION_EVENTS), pushes, points, connections, brokers, len(clients)) as (
+            curves,
+            client_files,
+        ),
+        published_place(args.publish, place_of_page) as place,
+    ):
+        folder = publish_fleet_day(replace(fleet, curves=curves), index, place.root, client_files)
+        page = place.shown(folder / PAGE)
+    for frame in (never_pushed, seen):
+        frame.unpersist()
+    return page, fleet.sentence
 
 
+def _rows(frame: DataFrame) -> Iterator[dict[str, Any]]:
+    """As they come from Spark, not all at once."""
+    return (row.asDict(recursive=True) for row in frame.toLocalIterator())
+
+
+@contextmanager
 def _curves(
-    stage: Stage,
-    day: dt.date,
-    snapshots: dict[str, int],
+    events: DataFrame,
+    pushes: DataFrame,
+    metrics: DataFrame,
     connections: DataFrame,
     brokers: list[dict[str, Any]],
     clients: int,
-) -> tuple[FleetCurves | None, ClientFiles | None]:
+) -> Iterator[tuple[FleetCurves | None, ClientFiles | None]]:
     times = fleet_curves.grid(connections)
     if times is None:
-        return None, None
-    events, pushes, metrics = (
-        _of_the_day(stage, table, day, snapshots)
-        for table in (CONNECTION_EVENTS, CLIENT_PUSHES, CLIENT_METRICS)
-    )
+        yield None, None
+        return
     used = fleet_curves.usage(events, times).persist()
     open_ = fleet_curves.opened(connections, times).persist()
     values = fleet_curves.measured(pushes, metrics, times).persist()
     marks = broker_starts(brokers, times)
     found = FleetCurves(times, marks, fleet_curves.versions(used, open_, values, times))
-    files = fleet_curves.client_files(used, open_, values, clients, times, marks)
+    yield found, fleet_curves.client_files(used, open_, values, clients, times, marks)
     for frame in (used, open_, values):
         frame.unpersist()
-    return found, files
 
 
 def broker_starts(brokers: list[dict[str, Any]], times: Grid) -> tuple[tuple[float, str], ...]:
@@ -153,44 +182,6 @@ def broker_starts(brokers: list[dict[str, Any]], times: Grid) -> tuple[tuple[flo
             release = row["software_version"] or " or ".join(row["releases"] or ()) or "an unknown release"
             found.append((started, f"broker {row['broker_id']} started on {release}"))
     return tuple(sorted(found))
-
-
-def _of_the_day(stage: Stage, table: Table, day: dt.date, snapshots: dict[str, int]) -> DataFrame:
-    where = stage.condition({"cluster_id": stage.cluster, "dt": day})
-    return stage.lake.read(table, snapshots[table.name]).where(where)
-
-
-def _instances(
-    stage: Stage, day: dt.date, sessions: list[dict[str, Any]], snapshots: dict[str, int]
-) -> list[dict[str, Any]]:
-    """Rows of `client_sessions` with the metrics that each instance delivered."""
-    standard = [metric for metrics in standard_metrics().values() for metric in metrics]
-    points, histograms = (
-        _of_the_day(stage, table, day, snapshots) for table in (CLIENT_METRICS, CLIENT_METRIC_HISTOGRAMS)
-    )
-    found = {
-        bytes(row["client_instance_id"]): row.asDict()
-        for row in delivered_metrics(points, histograms, standard).collect()
-    }
-    labels = {
-        bytes(row["client_instance_id"]): row.asDict()
-        for row in resource_labels(_of_the_day(stage, CLIENT_PUSHES, day, snapshots)).collect()
-    }
-    more: dict[bytes, dict[str, Any]] = {}
-    for frame in (application_metrics(points, histograms), streams_labels(points)):
-        for row in frame.collect():
-            more.setdefault(bytes(row["client_instance_id"]), {}).update(row.asDict())
-    nothing: dict[str, Any] = {"metrics": [], "metric_families": []}
-    without: dict[str, Any] = {name: [] for name in LABELS}
-    return [
-        {
-            **row,
-            **found.get(row["client_instance_id"], nothing),
-            **labels.get(row["client_instance_id"], without),
-            **more.get(row["client_instance_id"], {}),
-        }
-        for row in sessions
-    ]
 
 
 def _processed_days(stage: Stage) -> set[dt.date]:

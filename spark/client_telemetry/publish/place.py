@@ -16,6 +16,7 @@ from client_telemetry.raw.file_system import file_system
 _LATEST = "latest.json"
 _LAST = ("index.html", _LATEST)
 """What leads to the other files goes last."""
+_PIECE = 8 * 2**20
 LINKED = ("summary.json", "review.md")
 """What a report takes from the review of its upgrade: which there are, and messages to owners."""
 
@@ -85,10 +86,10 @@ def _upload(files: fs.FileSystem, root: str, folder: Path, before: dict[Path, in
         path for path in folder.rglob("*") if path.is_file() and before.get(path) != path.stat().st_mtime_ns
     ]
     for path in sorted(written, key=lambda path: (path.name in _LAST, path.name == _LATEST, str(path))):
-        with files.open_output_stream(
-            f"{root}/{path.relative_to(folder).as_posix()}", compression=None
-        ) as out:
-            out.write(path.read_bytes())
+        target = f"{root}/{path.relative_to(folder).as_posix()}"
+        with path.open("rb") as source, files.open_output_stream(target, compression=None) as out:
+            while piece := source.read(_PIECE):
+                out.write(piece)
     # What an earlier page of the same name had besides.
     pages = {path.parent for path in written if path.name == "index.html"}
     for page in pages:

@@ -1,21 +1,24 @@
 """How published folders and files are put into place: a reader sees all of one or none. Local folders only."""
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 
-def replace_folder(folder: Path, contents: dict[str, str]) -> None:
-    """Puts `contents` (path within the folder to text) there as a whole: written beside it and moved into place. (Two
-    moves where a folder is replaced: for an instant in between there is none.) What a broken run left is removed."""
+def replace_folder(folder: Path, contents: Iterable[tuple[str, str | Iterable[str]]]) -> None:
+    """Puts `contents` (path within the folder, and text, whole or in pieces) there as a whole: written beside it and moved into
+    place. (Two moves where a folder is replaced: for an instant in between there is none.) What a broken run left is removed."""
     partial, previous = (
         folder.with_name(f".{folder.name}.partial"),
         folder.with_name(f".{folder.name}.previous"),
     )
     shutil.rmtree(partial, ignore_errors=True)
-    for path, text in contents.items():
+    for path, text in contents:
         target = partial / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(text.encode())
+        with target.open("wb") as out:
+            for piece in (text,) if isinstance(text, str) else text:
+                out.write(piece.encode())
     shutil.rmtree(previous, ignore_errors=True)
     if folder.exists():
         folder.rename(previous)

@@ -1,40 +1,41 @@
 """What pushes tell of applications: metrics of their own (KIP-1076), and which clients are one application of Kafka Streams
 (KIP-1091)."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from client_telemetry.reports.fleet.model import ApplicationMetrics, StreamsApplication
 
 Instance = Mapping[str, Any]
+Client = tuple[str | None, str | None, str | None, str | None]
 
 
 def application_metrics(instances: Iterable[Instance]) -> tuple[ApplicationMetrics, ...]:
-    """One entry per client. `instances`: rows of `client_sessions` with `application_metrics`, names, where they have any."""
-    clients: dict[tuple[Any, ...], list[Instance]] = defaultdict(list)
+    """One entry per client. `instances`: columns of `client_sessions` and `application_metrics`, names, of those that have any;
+    gone through once."""
+    numbers: Counter[Client] = Counter()
+    metrics: dict[Client, set[str]] = defaultdict(set)
     for each in instances:
-        if each.get("application_metrics"):
-            software = (each["client_software_name"], each["client_software_version"])
-            clients[each["client_id"], each["principal"], *software].append(each)
-    found = [
-        ApplicationMetrics(
-            client_id,
-            principal,
-            name,
-            version,
-            len(members),
-            tuple(sorted({metric for each in members for metric in each["application_metrics"]})),
+        client = (
+            each["client_id"],
+            each["principal"],
+            each["client_software_name"],
+            each["client_software_version"],
         )
-        for (client_id, principal, name, version), members in clients.items()
+        numbers[client] += 1
+        metrics[client].update(each["application_metrics"])
+    found = [
+        ApplicationMetrics(*client, number, tuple(sorted(metrics[client])))
+        for client, number in numbers.items()
     ]
     return tuple(sorted(found, key=lambda each: (each.client_id or "", each.principal or "")))
 
 
 def streams_applications(instances: Iterable[Instance]) -> tuple[StreamsApplication, ...]:
-    """`instances`: rows of `client_sessions` with `application_ids` and `process_ids` of those that pushed metrics of
-    Streams. The admin client of a process tells its application, the consumer of each of its threads the process only."""
-    members = [each for each in instances if each.get("process_ids") or each.get("application_ids")]
+    """`instances`: `client_id`, `application_ids` and `process_ids` of those that pushed metrics of Streams. The admin client of
+    a process tells its application, the consumer of each of its threads the process only."""
+    members = [each for each in instances if each["process_ids"] or each["application_ids"]]
     application_of = {
         process: application
         for each in members

@@ -48,13 +48,15 @@ def days_compared(day: date) -> tuple[date, ...]:
 def build_fleet_day(
     day: date,
     client_rows: Sequence[Mapping[str, Any]],
-    instances: Sequence[Mapping[str, Any]],
+    instances: Iterable[Mapping[str, Any]],
     asked_without_push: Mapping[tuple[Any, ...], int],
     hour_rows: Sequence[Mapping[str, Any]],
     broker_rows: Sequence[Mapping[str, Any]],
     quality_rows: Iterable[Mapping[str, Any]],
     earlier: Mapping[date, Sequence[Mapping[str, Any]] | None],
     *,
+    with_application_metrics: Iterable[Mapping[str, Any]] = (),
+    of_streams: Iterable[Mapping[str, Any]] = (),
     refused_pushes: Iterable[Mapping[str, Any]] = (),
     never_pushed: Iterable[Mapping[str, Any]] = (),
     cluster_id: str,
@@ -66,7 +68,7 @@ def build_fleet_day(
 ) -> FleetDay:
     """The fleet of one day. Rows are as read from `clients`, `broker_hours`, `brokers` and `quality_results` (the last
     result of each expectation) of the day, times with their zone. `instances`: see client_metrics.py;
-    `asked_without_push`: see software.fleet_clients. `refused_pushes`: see refused.py. `never_pushed`: rows of publish/fleet_instances.given_instances. `earlier`: rows of `clients` of days_compared(day); None = that day was not processed."""
+    `asked_without_push`: see software.fleet_clients. `with_application_metrics`, `of_streams`: see applications.py. `refused_pushes`: see refused.py. `never_pushed`: rows of publish/fleet_instances.given_instances. `earlier`: rows of `clients` of days_compared(day); None = that day was not processed."""
     release = _oldest_release(broker_rows)
     clients = software.fleet_clients(client_rows, asked_without_push, release)
     seen = coverage(day, day, None, hour_rows, broker_rows)
@@ -102,8 +104,8 @@ def build_fleet_day(
         subscriptions_known=subscriptions.known and all(each.subscribed is not None for each in metrics),
         refused_pushes=refused.refused_pushes(refused_pushes),
         never_pushed=_never_pushed(never_pushed),
-        application_metrics=applications.application_metrics(instances),
-        streams_applications=applications.streams_applications(instances),
+        application_metrics=applications.application_metrics(with_application_metrics),
+        streams_applications=applications.streams_applications(of_streams),
         request_counts=request_versions.request_counts(
             hour_rows, filter(software.is_client, client_rows), nobodys, release
         ),

@@ -1,9 +1,10 @@
 """Which of KIP-714's standard metrics each library really delivers: delivered, missing, or not asked for."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from client_telemetry.compatibility import releases, roles
@@ -27,6 +28,8 @@ FILE = "standard_telemetry_metrics.csv"
 COLUMNS = ("metric", "client_type", "otlp_type", "labels", "required", "source")
 PREFIX = "org.apache.kafka."
 CLIENT_TYPES = ("producer", "consumer")
+_AT_ONCE = 20_000
+"""Instances that are in memory."""
 
 
 @cache
@@ -66,6 +69,16 @@ class Subscriptions:
         running = [releases.parse(each) for each in possible & set(releases.known())]
         known = bool(reported) and all(each is not None for each in reported)
         return cls(tuple(different.values()), min(running, default=(4, 0, 0)), known)
+
+    @property
+    def select_by_instance(self) -> bool:
+        """Whether instances of one client may differ in what they are asked for."""
+        of_instance = {"client_instance_id", "client_source_address"}
+        return any(
+            selector in each.properties.get("match", "")
+            for each in self.resources
+            for selector in of_instance
+        )
 
     def asked_of(self, instances: Sequence[Mapping[str, Any]]) -> tuple[list[tuple[str, ...]], bool]:
         """The metric prefixes that each instance is asked for, matched as brokers do (subscriptions/), and whether that
@@ -132,32 +145,51 @@ def client_types(instance: Mapping[str, Any], api_uses: Iterable[Mapping[str, An
     return tuple(each for each in CLIENT_TYPES if any(each in role for role in seen))
 
 
+@dataclass
+class _Members:
+    """Instances of one kind of one software version: how many, and how many of them deliver each metric, and are asked for it."""
+
+    number: int = 0
+    delivering: Counter[str] = field(default_factory=Counter)
+    subscribed: Counter[str] = field(default_factory=Counter)
+
+
 def metrics_of_libraries(
-    instances: Sequence[Mapping[str, Any]],
+    instances: Iterable[Mapping[str, Any]],
     api_uses_of: Mapping[tuple[Any, ...], Sequence[Mapping[str, Any]]],
     subscriptions: Subscriptions,
 ) -> tuple[tuple[MetricOfLibrary, ...], int]:
     """One entry per client type, software, version and standard metric; and the number of instances that are neither
     producer nor consumer as far as is known.
 
-    `instances`: dicts with the columns of `client_sessions`, and `metrics` (standard ones that it delivered on the
-    day) and `metric_families` (the word after `org.apache.kafka.` of any metric). `api_uses_of`: (principal, client
-    id, software name, version) -> api_uses."""
-    groups: dict[tuple[Any, ...], list[tuple[frozenset[str], tuple[str, ...]]]] = defaultdict(list)
+    `instances`: dicts with columns of `client_sessions`, `metrics` (standard ones that it delivered on the day),
+    `metric_families` (the word after `org.apache.kafka.` of any metric) and `number`, of how many instances alike; gone through
+    once, some thousands at a time. `api_uses_of`: (principal, client id, software name, version) -> api_uses."""
+    groups: dict[tuple[Any, ...], _Members] = defaultdict(_Members)
     of_unknown_kind = 0
-    requested, known = subscriptions.asked_of(instances)
-    for instance, asked in zip(instances, requested, strict=True):
-        software = (instance["client_software_name"], instance["client_software_version"])
-        uses = api_uses_of.get((instance["principal"], instance["client_id"], *software), ())
-        types = client_types(instance, uses)
-        of_unknown_kind += not types and not instance["metric_families"]
-        for client_type in types:
-            groups[client_type, *software].append((frozenset(instance["metrics"]), asked))
+    known = subscriptions.known
+    left = iter(instances)
+    while some := list(islice(left, _AT_ONCE)):
+        requested, all_known = subscriptions.asked_of(some)
+        known &= all_known
+        for instance, asked in zip(some, requested, strict=True):
+            software = (instance["client_software_name"], instance["client_software_version"])
+            uses = api_uses_of.get((instance["principal"], instance["client_id"], *software), ())
+            types = client_types(instance, uses)
+            number = instance["number"]
+            if not types and not instance["metric_families"]:
+                of_unknown_kind += number
+            for client_type in types:
+                members = groups[client_type, *software]
+                members.number += number
+                for metric in instance["metrics"]:
+                    members.delivering[metric] += number
+                for metric in _asked_for(client_type, asked):
+                    members.subscribed[metric] += number
     found = []
     for (client_type, name, version), members in sorted(groups.items(), key=_order):
         for metric, required in standard_metrics()[client_type].items():
-            delivering = sum(metric in metrics for metrics, _ in members)
-            subscribed = sum(_asked_for(metric, asked) for _, asked in members)
+            delivering, subscribed = members.delivering[metric], members.subscribed[metric]
             found.append(
                 MetricOfLibrary(
                     client_type,
@@ -165,8 +197,8 @@ def metrics_of_libraries(
                     version,
                     metric,
                     required,
-                    _state(delivering, subscribed, len(members), known),
-                    len(members),
+                    _state(delivering, subscribed, members.number, known),
+                    members.number,
                     subscribed if known else None,
                     delivering,
                 )
@@ -179,8 +211,13 @@ def _order(group: tuple[Any, ...]) -> tuple[Any, ...]:
     return CLIENT_TYPES.index(client_type), name is None, name or "", version_order(version)
 
 
-def _asked_for(metric: str, prefixes: Iterable[str]) -> bool:
-    return any(prefix == "*" or metric.startswith(prefix) for prefix in prefixes)
+@cache
+def _asked_for(client_type: str, prefixes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        metric
+        for metric in standard_metrics()[client_type]
+        if any(prefix == "*" or metric.startswith(prefix) for prefix in prefixes)
+    )
 
 
 def _state(delivering: int, subscribed: int, instances: int, known: bool) -> str:

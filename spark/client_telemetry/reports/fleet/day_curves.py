@@ -3,9 +3,10 @@
 import json
 import math
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import groupby
+from operator import itemgetter
 
 from markupsafe import Markup
 
@@ -87,50 +88,21 @@ class FleetCurves:
     versions: tuple[VersionDay, ...]
 
 
-@dataclass
+@dataclass(frozen=True)
 class ClientFiles:
-    """Files of some hundred clients each, found by the CRC-32 of client id and principal (`bucket`)."""
+    """Files of some hundred clients each, found by the CRC-32 of client id and principal (`bucket`). `clients`: number of the
+    file and text of a client (`client_text`), those of a file one after the other; they are gone through once. `api_keys`,
+    `metrics`: what is in them."""
 
     grid: Grid
     marks: tuple[tuple[float, str], ...]
     number: int
-    clients: dict[tuple[str | None, str], dict[str, Any]] = field(default_factory=dict)
+    api_keys: Sequence[int]
+    metrics: Sequence[str]
+    clients: Iterable[tuple[int, str]]
 
-    def add(
-        self, client_id: str | None, principal: str, kind: str, line: str, points: Sequence[Sequence[float]]
-    ) -> None:
-        """`points`: slot and values; of the kind `api` requests and refused ones, `line` is then API key and version."""
-        own = self._own(client_id, principal)
-        if kind == "connections":
-            own["connections"] = points
-        elif kind == "metric":
-            own["metrics"][line] = points
-        else:
-            own["requests"][line] = points
-
-    def add_software(self, client_id: str | None, principal: str, software: Sequence[str]) -> None:
-        self._own(client_id, principal)["software"] = list(software)
-
-    def _own(self, client_id: str | None, principal: str) -> dict[str, Any]:
-        return self.clients.setdefault(
-            (client_id, principal),
-            {
-                "client_id": client_id,
-                "principal": principal,
-                "shown": f"{client_label(client_id)}",
-                "software": [],
-                "connections": [],
-                "requests": {},
-                "metrics": {},
-            },
-        )
-
-    def files(self) -> Iterator[tuple[str, str]]:
-        """Name and content; the index first, which says what is in the others."""
-        keys = sorted(
-            {int(line.partition(":")[0]) for own in self.clients.values() for line in own["requests"]}
-        )
-        metrics = sorted({name for own in self.clients.values() for name in own["metrics"]})
+    def files(self) -> Iterator[tuple[str, str | Iterable[str]]]:
+        """Name and content, which is to be taken before the next one; the index first, which says what is in the others."""
         index = {
             "schema_version": SCHEMA_VERSION,
             "since": self.grid.since,
@@ -138,16 +110,58 @@ class ClientFiles:
             "slots": self.grid.slots,
             "marks": self.marks,
             "files": self.number,
-            "apis": {str(key): apis.name(key) for key in keys},
-            "metrics": {name: {"words": BY_NAME[name].words, "unit": BY_NAME[name].unit} for name in metrics},
+            "apis": {str(key): apis.name(key) for key in sorted(self.api_keys)},
+            "metrics": {
+                name: {"words": BY_NAME[name].words, "unit": BY_NAME[name].unit}
+                for name in sorted(self.metrics)
+            },
         }
         yield INDEX, json.dumps(index, allow_nan=False) + "\n"
-        shares: list[list[str]] = [[] for _ in range(self.number)]
-        for key in sorted(self.clients, key=lambda each: (each[0] or "", each[1])):
-            text = json.dumps(self.clients[key], allow_nan=False, separators=(",", ":"))
-            shares[bucket(*key, self.number)].append(text)
-        for number, share in enumerate(shares):
-            yield f"curves-{number:04}.json", '{"clients":[\n' + ",\n".join(share) + "\n]}\n"
+        empty = set(range(self.number))
+        for number, clients in groupby(self.clients, key=itemgetter(0)):
+            empty.remove(number)
+            yield _file_name(number), _file(text for _, text in clients)
+        for number in sorted(empty):
+            yield _file_name(number), _file(())
+
+
+def _file_name(number: int) -> str:
+    return f"curves-{number:04}.json"
+
+
+def _file(clients: Iterable[str]) -> Iterator[str]:
+    yield '{"clients":[\n'
+    for place, text in enumerate(clients):
+        yield f",\n{text}" if place else text
+    yield "\n]}\n"
+
+
+def client_text(
+    client_id: str | None,
+    principal: str,
+    software: Iterable[str],
+    lines: Iterable[tuple[str, str, Sequence[Sequence[float]]]],
+) -> str:
+    """A client as its file has it. `lines`: kind (`api`, `connections`, `metric`), line and points: slot and values, of the kind
+    `api` requests and refused ones; its line is API key and version, that of `metric` the metric's name."""
+    connections: Sequence[Sequence[float]] = []
+    requests: dict[str, Sequence[Sequence[float]]] = {}
+    metrics: dict[str, Sequence[Sequence[float]]] = {}
+    for kind, line, points in sorted(lines):
+        if kind == "connections":
+            connections = points
+        else:
+            (metrics if kind == "metric" else requests)[line] = points
+    own = {
+        "client_id": client_id,
+        "principal": principal,
+        "shown": f"{client_label(client_id)}",
+        "software": sorted(software),
+        "connections": connections,
+        "requests": requests,
+        "metrics": metrics,
+    }
+    return json.dumps(own, allow_nan=False, separators=(",", ":"))
 
 
 def bucket(client_id: str | None, principal: str, number: int) -> int:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -42,21 +43,22 @@ def publish_fleet_day(
     replaced. Then `latest.json` of the cluster names the latest day that has a page."""
     cluster = root / "fleet" / folder_name(fleet.cluster_name)
     folder = cluster / fleet.day.isoformat()
-    replace_folder(folder, {**files(fleet, index), **dict(client_files.files() if client_files else ())})
+    replace_folder(
+        folder, chain(files(fleet).items(), index.files(), client_files.files() if client_files else ())
+    )
     latest = max((path.parent.name for path in cluster.glob("[0-9]*/day.json")), default=folder.name)
     pointer = json.loads((cluster / latest / "day.json").read_text(encoding="utf-8"))
     replace_file(cluster / "latest.json", _json({"path": f"{latest}/{PAGE}", **pointer}))
     return folder
 
 
-def files(fleet: FleetDay, index: SearchIndex) -> dict[str, str]:
-    """Name within the folder to content."""
+def files(fleet: FleetDay) -> dict[str, str]:
+    """Name within the folder to content; without what clients and instances are found by, and the curves of clients."""
     return {
         PAGE: fleet_page(fleet),
         "fleet.json": _json(plain(fleet)),
         "day.json": _json(_summary(fleet)),
         "quality.json": _json({"schema_version": fleet.schema_version, "checks": _checks(fleet)}),
-        **index.files(),
         "software.csv": _software_csv(fleet),
         "clients.csv": _csv(fleet, FleetClient, map(_in_words, fleet.clients)),
         "deprecated.csv": _csv(fleet, DeprecatedVersion, fleet.deprecated),

@@ -3,12 +3,12 @@ is worth reading. Columns: docs/fleet-page.md."""
 
 import ipaddress
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from client_telemetry.identity.kip511 import declared
-from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.upgrade.document import timestamp
 from client_telemetry.reports.upgrade.wording import NOT_DECLARED
@@ -20,70 +20,80 @@ NEVER_PUSHED = "never_pushed"
 
 @dataclass(frozen=True)
 class SearchIndex:
-    """`clients`: rows of `clients`; `instances`: rows of `client_sessions`; `addresses`: key of a client (client_key)
-    to all of its addresses, where they are known. `never_pushed`: instances that got an id and did not push, rows of
-    publish/fleet_instances.given_instances."""
+    """`clients`, `instances`: entries as JSON. `ids`: of instances, 32 hex digits each, sorted. `names`: sorted. Each is gone
+    through once, so none needs to be in memory."""
 
     cluster_name: str
     day: str
-    clients: Sequence[Mapping[str, Any]]
-    instances: Sequence[Mapping[str, Any]]
-    addresses: Mapping[tuple[Any, ...], Iterable[str]]
-    never_pushed: Sequence[Mapping[str, Any]] = ()
+    clients: Iterable[str]
+    instances: Iterable[str]
+    ids: Iterable[str]
+    names: Iterable[str]
 
-    def document(self) -> str:
-        """Client-supplied strings come twice: as they are, to be compared, and `shown`, to be displayed."""
-        document = {
-            "schema_version": SCHEMA_VERSION,
-            "cluster": self.cluster_name,
-            "day": self.day,
-            "clients": [self._client(row) for row in self.clients],
-            "instances": [self._instance(row) for row in (*self.instances, *map(_silent, self.never_pushed))],
-        }
-        return json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n"
+    def files(self) -> Iterator[tuple[str, Iterable[str]]]:
+        """Name and content in pieces. `search.ids.txt`: the instance ids, sorted, 32 hex digits and a line feed each, so that a
+        part of the file can be read. `search.names.txt`: a line for each name that a query may be a part of, case-folded, and
+        for each address."""
+        yield "search.json", self._document()
+        yield "search.ids.txt", (f"{each}\n" for each in self.ids)
+        yield "search.names.txt", chain(("\n",), (f"{each}\n" for each in self.names))
 
-    def files(self) -> dict[str, str]:
-        """`search.ids.txt`: the instance ids, sorted, 32 hex digits and a line feed each, so that a part of the file can be
-        read. `search.names.txt`: a line for each name that a query may be a part of, case-folded, and for each address."""
-        instances = (*self.instances, *self.never_pushed)
-        names = {name.casefold() for row in (*self.clients, *instances) for name in _names(row)}
-        addresses = {_shortest(each) for row in self.clients for each in self._addresses(row)}
-        addresses |= {_shortest(each) for row in instances for each in row["client_addresses"]}
-        ids = sorted({bytes(row["client_instance_id"]).hex() for row in instances})
-        return {
-            "search.json": self.document(),
-            "search.ids.txt": "".join(f"{each}\n" for each in ids),
-            "search.names.txt": "\n" + "".join(f"{each}\n" for each in sorted(names | addresses)),
-        }
+    def _document(self) -> Iterator[str]:
+        head = {"schema_version": SCHEMA_VERSION, "cluster": self.cluster_name, "day": self.day}
+        yield as_json(head)[:-1] + ',"clients":['
+        yield from _with_commas(self.clients)
+        yield '],"instances":['
+        yield from _with_commas(self.instances)
+        yield "]}\n"
 
-    def _addresses(self, row: Mapping[str, Any]) -> Iterable[str]:
-        return self.addresses.get(client_key(row), row["address_sample"])
 
-    def _client(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            **_identity(row),
-            "owner": row["owner"],
-            **_groups(row),
-            "connections": row["connections"],
-            "instances": row["instances"],
-            "addresses": sorted(self._addresses(row)),
-            "first_seen_at": timestamp(row["first_seen_at"]),
-            "last_seen_at": timestamp(row["last_seen_at"]),
-        }
+def _with_commas(entries: Iterable[str]) -> Iterator[str]:
+    comma = ""
+    for entry in entries:
+        yield comma + entry
+        comma = ","
 
-    def _instance(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        return {
-            **_identity(row),
-            "client_instance_id": bytes(row["client_instance_id"]).hex(),
-            **_groups(row),
-            "racks": list(row.get("racks") or ()),
-            "addresses": list(row["client_addresses"]),
-            "broker_ids": list(row["broker_ids"]),
-            "pushes": row["pushes"],
-            "first_seen_at": timestamp(row["first_evidence_at"]),
-            "last_seen_at": timestamp(row["last_evidence_at"]),
-            "end_reason": row["end_reason"],
-        }
+
+def as_json(document: object) -> str:
+    """ASCII, without white space."""
+    return json.dumps(document, allow_nan=False, separators=(",", ":"))
+
+
+def client_entry(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of `clients`, with all `addresses` of the client. Client-supplied strings come twice: as they are, to be compared,
+    and `shown`, to be displayed."""
+    return {
+        **_identity(row),
+        "owner": row["owner"],
+        **_groups(row),
+        "connections": row["connections"],
+        "instances": row["instances"],
+        "addresses": sorted(row["client_addresses"]),
+        "first_seen_at": timestamp(row["first_seen_at"]),
+        "last_seen_at": timestamp(row["last_seen_at"]),
+    }
+
+
+def instance_entry(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of `client_sessions` with the labels of the instance (publish/fleet_instances.resource_labels); of one that got an
+    id and did not push, a row of publish/fleet_instances.given_instances with NEVER_PUSHED as `end_reason`."""
+    return {
+        **_identity(row),
+        "client_instance_id": bytes(row["client_instance_id"]).hex(),
+        **_groups(row),
+        "racks": list(row["racks"] or ()),
+        "addresses": list(row["client_addresses"]),
+        "broker_ids": list(row["broker_ids"]),
+        "pushes": row["pushes"],
+        "first_seen_at": timestamp(row["first_evidence_at"]),
+        "last_seen_at": timestamp(row["last_evidence_at"]),
+        "end_reason": row["end_reason"],
+    }
+
+
+def names_of(row: Mapping[str, Any]) -> set[str]:
+    """What search.names.txt has of a row of either kind: names as a query is compared with them, and addresses."""
+    return {name.casefold() for name in _names(row)} | {_shortest(each) for each in row["client_addresses"]}
 
 
 def _names(row: Mapping[str, Any]) -> Iterable[str]:
@@ -99,10 +109,6 @@ def _shortest(address: str) -> str:
     except ValueError:
         return address
     return str(getattr(found, "ipv4_mapped", None) or found)
-
-
-def _silent(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "pushes": 0, "end_reason": NEVER_PUSHED}
 
 
 def _groups(row: Mapping[str, Any]) -> dict[str, list[str]]:

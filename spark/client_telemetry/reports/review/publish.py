@@ -25,17 +25,15 @@ def publish(report: ReviewReport, root: Path) -> Path:
         "sentence": report.sentence,
         "created_at": timestamp(report.created_at),
     }
-    replace_folder(
-        folder,
-        {
-            PAGE: review_page(report),
-            "review.json": review_json(report),
-            "outcomes.csv": outcomes_csv(report),
-            "metric_changes.csv": metric_changes_csv(report),
-            "summary.json": json.dumps(summary, indent=1) + "\n",
-            **owner_packs(report),
-        },
-    )
+    contents = {
+        PAGE: review_page(report),
+        "review.json": review_json(report),
+        "outcomes.csv": outcomes_csv(report),
+        "metric_changes.csv": metric_changes_csv(report),
+        "summary.json": json.dumps(summary, indent=1) + "\n",
+        **owner_packs(report),
+    }
+    replace_folder(folder, contents.items())
     replace_file(
         cluster / "latest.json", json.dumps({"path": f"{folder.name}/{PAGE}", **summary}, indent=1) + "\n"
     )

@@ -30,7 +30,7 @@ def publish(found: Mapping[str, Any], root: Path) -> Path:
     """Writes the folder below `root` and returns it: all of its files or none; one of the same id is replaced."""
     cluster = root / FOLDER / folder_name(found["cluster_name"])
     folder = cluster / folder_name(found["report_id"])
-    replace_folder(folder, files(found))
+    replace_folder(folder, files(found).items())
     pointer = {"path": f"{folder.name}/{PAGE}", **_summary(found)}
     replace_file(cluster / "latest.json", json.dumps(pointer, indent=1) + "\n")
     return folder

@@ -22,7 +22,8 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     instant in between there is no folder.) Then `latest.json` of the cluster names it."""
     cluster = root / "upgrade_impact" / folder_name(report.question.cluster_name)
     folder = cluster / folder_name(report.question.report_id)
-    replace_folder(folder, {**files(report, _links(report, root)), **_outcomes(report, root)})
+    contents = {**files(report, _links(report, root)), **_outcomes(report, root)}
+    replace_folder(folder, contents.items())
     pointer = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
     if not _is_older(pointer, cluster / "latest.json"):
         replace_file(cluster / "latest.json", json.dumps(pointer, indent=1) + "\n")

@@ -53,8 +53,36 @@ def instance(metrics=(), families=("producer",), **changes) -> dict:
         "end_reason": "still_open",
         "metrics": list(metrics),
         "metric_families": list(families),
+        "racks": [],
+        "number": 1,
         **changes,
     }
+
+
+def index_of(clients=(), instances=()):
+    """What clients and instances of rows in memory are found by."""
+    from client_telemetry.reports.fleet.search import (
+        SearchIndex,
+        as_json,
+        client_entry,
+        instance_entry,
+        names_of,
+    )
+
+    clients = [{**row, "client_addresses": row["address_sample"]} for row in clients]
+    return SearchIndex(
+        "fleet",
+        str(DAY),
+        [as_json(client_entry(row)) for row in clients],
+        [as_json(instance_entry(row)) for row in instances],
+        sorted({row["client_instance_id"].hex() for row in instances}),
+        sorted({name for row in (*clients, *instances) for name in names_of(row)}),
+    )
+
+
+def text_of(index, name: str) -> str:
+    """A file of the index."""
+    return "".join(dict(index.files())[name])
 
 
 def broker(broker_id: int = 1, version: str | None = "3.9.1", subscriptions: list | None = None) -> dict:
@@ -91,7 +119,7 @@ def hour(hour: int, requests: list | None = None, broker_id: int = 1) -> dict:
 
 @pytest.fixture(scope="session")
 def day_rows() -> SimpleNamespace:
-    makers = (use, client, instance, broker, subscription, hour)
+    makers = (use, client, instance, broker, subscription, hour, index_of, text_of)
     return SimpleNamespace(**{maker.__name__: maker for maker in makers}, DAY=DAY, AT=AT)
 
 
@@ -110,6 +138,7 @@ def build():
         asked=None,
         refused=(),
         never_pushed=(),
+        with_application_metrics=(),
     ):
         return build_fleet_day(
             DAY,
@@ -122,6 +151,7 @@ def build():
             earlier or {},
             refused_pushes=refused,
             never_pushed=never_pushed,
+            with_application_metrics=with_application_metrics,
             cluster_id=CLUSTER_ID,
             cluster_name="fleet",
             created_at=AT,

@@ -2,7 +2,6 @@
 
 from client_telemetry.reports.fleet.applications import application_metrics, streams_applications
 from client_telemetry.reports.fleet.files import files
-from client_telemetry.reports.fleet.search import SearchIndex
 
 
 def test_threads_and_admins_of_a_process_are_one_application(day_rows):
@@ -16,7 +15,7 @@ def test_threads_and_admins_of_a_process_are_one_application(day_rows):
             instance("custom-1-admin", ["fraud"], ["p1"]),
             instance("other-admin", ["fraud"], ["p2"]),
             instance("no-admin-StreamThread-1-consumer", [], ["p3"]),
-            day_rows.instance(),
+            instance("of-neither", [], []),
         ]
     )
     assert [(each.application_id, each.processes, each.instances) for each in found] == [
@@ -29,11 +28,10 @@ def test_metrics_of_applications_are_listed_by_client(day_rows, build):
     rows = [
         day_rows.instance(client_id="orders", application_metrics=["org.apache.kafka.shop.carts"]),
         day_rows.instance(client_id="orders", application_metrics=["org.apache.kafka.shop.<i>"]),
-        day_rows.instance(client_id="plain"),
     ]
     (found,) = application_metrics(rows)
     assert (found.client_id, found.instances) == ("orders", 2)
     assert found.metrics == ("org.apache.kafka.shop.<i>", "org.apache.kafka.shop.carts")
-    made = files(build(instances=rows), SearchIndex("fleet", str(day_rows.DAY), [], [], {}))
+    made = files(build(with_application_metrics=rows))
     assert "shop.carts" in made["index.html"] and "shop.<i>" not in made["index.html"]
     assert "org.apache.kafka.shop.carts" in made["application_metrics.csv"]

@@ -8,6 +8,7 @@ from client_telemetry.reports.fleet.day_curves import (
     Grid,
     VersionDay,
     bucket,
+    client_text,
     drawn,
 )
 
@@ -50,13 +51,26 @@ def test_a_day_without_connections_draws_nothing() -> None:
 
 
 def test_each_client_is_in_the_file_that_its_names_lead_to() -> None:
-    files = ClientFiles(GRID, MARKS, 4)
     clients = [(f"app-{number}", "User:a") for number in range(40)] + [(None, ""), ("\U0001f600", "ü")]
-    for client_id, principal in clients:
-        files.add(client_id, principal, "api", "0:9", [[0, 1.0, 0.0]])
-    written = dict(files.files())
+    texts = sorted(
+        (bucket(*client, 4), client_text(*client, [], [("api", "0:9", [[0, 1.0, 0.0]])]))
+        for client in clients
+    )
+    files = ClientFiles(GRID, MARKS, 4, [0], [], texts)
+    written = {name: "".join(content) for name, content in files.files()}
     assert list(written) == ["curves.json", *(f"curves-{number:04}.json" for number in range(4))]
     assert json.loads(written["curves.json"])["apis"] == {"0": "Produce"}
     for client_id, principal in clients:
         document = json.loads(written[f"curves-{bucket(client_id, principal, 4):04}.json"])
         assert (client_id, principal) in [(c["client_id"], c["principal"]) for c in document["clients"]]
+
+
+def test_files_that_no_client_leads_to_are_there_too() -> None:
+    files = ClientFiles(GRID, MARKS, 3, [], [], [(1, client_text("a", "p", ["kgo v1"], []))])
+    written = {name: "".join(content) for name, content in files.files()}
+    assert len(written) == 4
+    assert (
+        json.loads(written["curves-0000.json"]) == {"clients": []} == json.loads(written["curves-0002.json"])
+    )
+    (client,) = json.loads(written["curves-0001.json"])["clients"]
+    assert client["software"] == ["kgo v1"] and client["requests"] == {}

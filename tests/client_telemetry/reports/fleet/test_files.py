@@ -8,7 +8,6 @@ from datetime import timedelta
 
 import pytest
 from client_telemetry.reports.fleet.files import files, publish_fleet_day
-from client_telemetry.reports.fleet.search import SearchIndex
 
 
 @pytest.fixture(scope="module")
@@ -22,15 +21,15 @@ def fleet(build, day_rows):
 
 @pytest.fixture(scope="module")
 def index(day_rows):
-    return SearchIndex("fleet", str(day_rows.DAY), [day_rows.client("a\nb")], [day_rows.instance()], {})
+    return day_rows.index_of([day_rows.client("a\nb")], [day_rows.instance()])
 
 
 def table(text: str) -> list[dict]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_csv_and_json_tell_the_same(fleet, index):
-    made = files(fleet, index)
+def test_csv_and_json_tell_the_same(fleet):
+    made = files(fleet)
     document = json.loads(made["fleet.json"])
     assert len(table(made["clients.csv"])) == len(document["clients"]) == document["counts"]["clients"]
     assert sum(int(row["clients"]) for row in table(made["software.csv"])) == document["counts"]["clients"]
@@ -45,23 +44,23 @@ def test_csv_and_json_tell_the_same(fleet, index):
     )
 
 
-def test_a_spreadsheet_sees_no_formula(fleet, index):
-    assert "'=1+1" in {row["client_id"] for row in table(files(fleet, index)["clients.csv"])}
+def test_a_spreadsheet_sees_no_formula(fleet):
+    assert "'=1+1" in {row["client_id"] for row in table(files(fleet)["clients.csv"])}
 
 
-def test_a_table_tells_what_is_within_a_client_in_words(build, day_rows, index):
+def test_a_table_tells_what_is_within_a_client_in_words(build, day_rows):
     other = {"client_id": "b", "client_software_name": "kgo", "client_software_version": "v1.15.4"}
     related = [{"relation": "one_application", **other, "because": "names some connections only"}]
     clients = [day_rows.client("a", "unknown", "unknown", related=related, api_uses=[day_rows.use(0, 2)])]
-    made = files(build(clients), index)
+    made = files(build(clients))
     (row,) = table(made["clients.csv"])
     assert row["related"] == "same application as b (kgo v1.15.4): names some connections only"
     assert row["deprecated"] == "Produce 2 (10 requests; refused by 4.0.0 and later)"
     assert not [name for name, text in made.items() if name.endswith(".csv") and "(relation=" in text]
 
 
-def test_the_index_has_strings_as_they_came_and_as_they_are_shown(index):
-    document = json.loads(index.document())
+def test_the_index_has_strings_as_they_came_and_as_they_are_shown(index, day_rows):
+    document = json.loads(day_rows.text_of(index, "search.json"))
     (client,), (instance,) = document["clients"], document["instances"]
     assert (client["client_id"], client["client_id_shown"]) == ("a\nb", "a␊b")
     assert instance["client_instance_id"] == bytes(range(16)).hex()

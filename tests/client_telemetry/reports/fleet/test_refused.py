@@ -2,7 +2,6 @@
 
 from client_telemetry.reports.fleet.files import files
 from client_telemetry.reports.fleet.refused import refused_pushes
-from client_telemetry.reports.fleet.search import SearchIndex
 
 
 def row(day_rows, error_code: int, pushes: int = 1, client_id: str = "orders") -> dict:
@@ -29,7 +28,7 @@ def test_every_error_of_a_broker_has_a_name_and_a_consequence(day_rows):
 
 def test_they_are_on_the_page_and_in_a_table(build, day_rows):
     fleet = build(refused=[row(day_rows, 117, 3), row(day_rows, 89, 12, "=x")])
-    made = files(fleet, SearchIndex("fleet", str(day_rows.DAY), [], [], {}))
+    made = files(fleet)
     assert [each.pushes for each in fleet.refused_pushes] == [12, 3]
     assert "Pushes that brokers refused" in made["index.html"]
     assert made["refused.csv"].count("\r\n") == 3 and "'=x" in made["refused.csv"]
@@ -48,16 +47,14 @@ def test_instances_that_asked_and_did_not_push_are_named_and_found(build, day_ro
         "last_evidence_at": day_rows.AT,
     }
     fleet = build(never_pushed=[row], asked={("User:orders", "<orders>", "apache-kafka-java", "4.3.1"): 1})
-    made = files(fleet, SearchIndex("fleet", str(day_rows.DAY), [], [], {}, [row]))
+    made = files(fleet)
     for name in ("index.html", "never_pushed.csv", "fleet.json"):
         assert "AAECAwQFBgcICQoLDA0ODw" in made[name]
     assert "<orders>" not in made["index.html"]
-    assert '"client_instance_id":"000102030405060708090a0b0c0d0e0f"' in made["search.json"]
-    assert '"end_reason":"never_pushed"' in made["search.json"]
 
 
 def test_the_search_index_has_groups_transactional_ids_and_racks(day_rows):
     instance = day_rows.instance(racks=["eu-1"], group_ids=["g"], transactional_ids=["tx"])
     client = day_rows.client(group_ids=["g"], transactional_ids=["tx"])
-    document = SearchIndex("fleet", str(day_rows.DAY), [client], [instance], {}).document()
+    document = day_rows.text_of(day_rows.index_of([client], [instance]), "search.json")
     assert '"group_ids":["g"],"transactional_ids":["tx"]' in document and '"racks":["eu-1"]' in document
