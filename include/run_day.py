@@ -11,9 +11,18 @@ RUN_DAY = "{{ day_of(dag_run, params) }}"
 """Template of the day; the DAG that uses it has day_of among its macros."""
 
 
+_OF_A_BACKFILL = "{{ 0 if dag_run.run_type == 'backfill' else '' }}"
+"""Days before its own that a run looks at. Each day of a backfill has a run: nobody else decodes it, in whatever order they
+come. Empty: as many as the stage says."""
+
 COLLECT = {
     "locations": ["raw", "source"],
-    "arguments": {"day": RUN_DAY, "again": "{{ params.again or '' }}"},
+    "arguments": {
+        "day": RUN_DAY,
+        "again": "{{ params.again or '' }}",
+        "late-days": _OF_A_BACKFILL,
+        "too-late-days": _OF_A_BACKFILL,
+    },
 }
 """What the stage collect of the daily run is told."""
 

@@ -19,6 +19,7 @@ from airflow.sdk import BaseHook, BaseOperatorLink, Context, ObjectStoragePath
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
 from include.clusters import CHECKOUT, read_clusters
+from include.run_priority import TodayFirst
 
 LAKE_WRITER_POOL = "lake_writer"
 """Pool in which every stage runs: as many slots as the catalog takes writers, one where it is a SQLite file."""
@@ -38,10 +39,9 @@ DEFAULT_ARGS = {
     "retry_delay": timedelta(minutes=2),
     "on_failure_callback": say_why,
     "on_retry_callback": say_why,
-    "weight_rule": "upstream",
+    "weight_rule": TodayFirst(),
 }
-"""What the tasks of every DAG have in common. By its weight a later stage of one cluster goes before the first of another:
-a cluster has its page before the next one begins, and not all of them late in the night."""
+"""What the tasks of every DAG have in common."""
 
 QUESTION_ARGS = DEFAULT_ARGS | {"priority_weight": 1000, "weight_rule": "absolute"}
 """Of tasks that somebody waits for: they go before the stages of a nightly run that wait for the same pool. No pool of

@@ -1,10 +1,11 @@
 """Pages inside Airflow's user interface: fleet pages, upgrade reports, quality, coverage, search, and a form that asks
 an upgrade question; and the notes of runs. What pages show are files that jobs published; both are in the package
-telemetry_pages."""
+telemetry_pages. Airflow learns here, too, in which order tasks start."""
 
 from typing import Any, ClassVar
 
 from airflow.plugins_manager import AirflowPlugin
+from include.run_priority import TodayFirst
 
 from telemetry_pages import PREFIX, run_notes
 
@@ -19,6 +20,7 @@ async def pages(scope: Any, receive: Any, send: Any) -> None:
 class ClientTelemetryPages(AirflowPlugin):
     name = "client_telemetry_pages"
     listeners: ClassVar = [run_notes]
+    priority_weight_strategies: ClassVar = [TodayFirst]
     fastapi_apps: ClassVar = [{"app": pages, "url_prefix": PREFIX, "name": "Client telemetry"}]
     external_views: ClassVar = [
         {

@@ -155,6 +155,35 @@ def test_a_cluster_has_its_page_before_the_next_one_begins(run):
         assert weights == sorted(set(weights))
 
 
+def test_today_goes_before_every_day_of_a_backfill_that_waits_for_the_pool(dags):
+    """The scheduler orders by weight and then by day, and a backfill's days are earlier ones."""
+    from airflow.models.taskinstance import TaskInstance
+    from airflow.serialization.serialized_objects import DagSerialization
+
+    daily = DagSerialization.from_dict(DagSerialization.to_dict(dags["client_telemetry_daily"]))
+
+    def weights(run_id):
+        ids = [task.task_id for task in daily.tasks]
+        made = (TaskInstance(daily.get_task(each), None, run_id=run_id) for each in ids)
+        return [each.priority_weight for each in made]
+
+    backfill, today = weights("backfill__2026-11-18T02:00:00+00:00"), weights("scheduled__2026-11-21T02:00")
+    assert max(backfill) < min(today) and max(today) < 1000
+
+
+@pytest.mark.parametrize(("run_type", "looks_back"), [("backfill", "0"), ("scheduled", ""), ("manual", "")])
+def test_a_run_of_a_backfill_looks_at_its_own_day_only(dags, run_type, looks_back):
+    from types import SimpleNamespace
+
+    from airflow.utils.types import DagRunType
+    from jinja2 import Template
+
+    arguments = dags["client_telemetry_daily"].get_task("cluster.collect").arguments
+    for option in ("late-days", "too-late-days"):
+        dag_run = SimpleNamespace(run_type=DagRunType(run_type))
+        assert Template(arguments[option]).render(dag_run=dag_run) == looks_back
+
+
 def test_the_note_of_a_question_is_its_answer_and_waiting_ends_with_it(run, database):
     dag_run, _, _ = run("broker_upgrade_impact", {"cluster": "west", "to": "4.0.0"})
     assert _note(dag_run) == "1 of 2 breaks"

@@ -132,7 +132,7 @@ def test_late_objects_of_earlier_days_are_found_and_unchanged_days_are_not_decod
 
 
 def test_days_that_run_in_their_order_are_decoded_once_each(pipeline, dump):
-    """docs/deployment.md: a backfill runs one day at a time."""
+    """As nightly runs do after the first one."""
     days = [NOON - dt.timedelta(days=n) for n in range(4, -1, -1)]
     for number, each in enumerate(days):
         with dump(pipeline, incarnation=bytes(16 * [number])) as out:
@@ -143,6 +143,23 @@ def test_days_that_run_in_their_order_are_decoded_once_each(pipeline, dump):
         pipeline.done("decode", days=",".join(result["decode_days"]))
         decoded += result["decode_days"]
     assert decoded == [str(each.date()) for each in days]
+
+
+def test_days_of_a_backfill_are_decoded_once_each_in_any_order(pipeline, dump):
+    """As its runs come when several are under way at once: all collect before any decodes. Without the options of such runs
+    (include/run_day.py) each of them takes the three days before, too."""
+    days = [NOON - dt.timedelta(days=n) for n in range(5)]
+    for number, each in enumerate(days):
+        with dump(pipeline, incarnation=bytes(16 * [number])) as out:
+            out.append_push(push(each))
+    of_a_backfill = {"late_days": 0, "too_late_days": 0}
+    usual, decoded = [], []
+    for each in days:
+        decoded += pipeline.done("collect", day=each.date(), **of_a_backfill)["decode_days"]
+    for each in days:
+        usual += pipeline.done("collect", day=each.date())["decode_days"]
+    assert sorted(decoded) == sorted(str(each.date()) for each in days)
+    assert max(map(usual.count, usual)) == 4
 
 
 def test_what_the_ledger_knows_is_not_read_again(pipeline, dump, monkeypatch):
