@@ -3,9 +3,9 @@
     include/airflow.sh python -m benchmarks.mutants --write docs/mutants.md
 
 Each mutant is a module with one thing changed: a comparison, a number, `and` or `or`, a member of a set, list or dictionary,
-a returned value, a statement left out. A random sample is run one after the other, each in a fork, against the test files
-that call the changed function, found by one traced run of them. Killed is a mutant that makes a test fail or takes four
-times as long. The checkout is not written to, but for the trace in var/, which is kept until the code changes.
+a returned value, a statement left out. A random sample is run one after the other, each in a fork, against the tests that
+call the changed function, found by one traced run of all. Killed is a mutant that makes a test fail or takes four times as
+long. The checkout is not written to, but for the trace in var/, which is kept until the code changes.
 
 Texts are not changed: most are wording. Tests in other processes (the wheel, jobs) do not see the change, and tests
 that need Spark are left out; both can only make the share smaller.
@@ -15,6 +15,7 @@ import argparse
 import ast
 import contextlib
 import copy
+import functools
 import hashlib
 import importlib.abc
 import importlib.util
@@ -23,8 +24,10 @@ import os
 import random
 import re
 import resource
+import signal
 import sys
 import tempfile
+import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -38,7 +41,17 @@ CHECKOUT = Path(__file__).parents[1]
 PACKAGE = CHECKOUT / "spark/client_telemetry"
 TESTS = CHECKOUT / "tests/client_telemetry"
 ROOMS = ("compatibility", "raw", "identity", "reports")
-TESTED_BY = (*ROOMS, "impact", "decode/test_event_rows.py")
+TESTED_BY = (
+    *ROOMS,
+    "cli",
+    "collect",
+    "decode/test_event_rows.py",
+    "impact",
+    "publish",
+    "review",
+    "sources",
+    "subscriptions",
+)
 COMPILED_TESTED_BY = TESTS / "decode/test_worker.py"
 """Runs what numba compiles, which no trace sees."""
 
@@ -46,6 +59,10 @@ EQUIVALENT: dict[str, str] = {}
 """Mutants that behave as the original does, as `description` writes them, and why."""
 
 _LEAST_CPU_SECONDS = 20
+_FILES_FIRST = 3
+_IMPORTED_ONCE = ("hypothesis", "jinja2", "numba", "numpy", "orjson", "pandas", "pyarrow", "yaml")
+"""What tests import of other packages: the forks then need not."""
+
 _NEEDS_SPARK = re.compile(
     r"pyspark|def test\w*\([^)]*\b(?:spark|sample_run|fleet|telemetry_cluster|pipeline)\b"
 )
@@ -200,7 +217,7 @@ class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
 
 
 class Calls:
-    """A pytest plugin: which test files call which functions, and how long each takes."""
+    """A pytest plugin: which tests call which functions, and how many seconds each takes."""
 
     def __init__(self) -> None:
         self.of_function: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
@@ -208,17 +225,34 @@ class Calls:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        file, package, start = str(item.path), str(PACKAGE), time.process_time()
+        test, package, start = item.nodeid, str(PACKAGE), time.process_time()
 
         def called(frame: FrameType, event: str, _: object) -> None:
             code = frame.f_code
             if event == "call" and code.co_filename.startswith(package):
-                self.of_function[code.co_filename, code.co_firstlineno].add(file)
+                self.of_function[code.co_filename, code.co_firstlineno].add(test)
 
+        threading.setprofile(called)
         sys.setprofile(called)
         yield
         sys.setprofile(None)
-        self.seconds[file] += time.process_time() - start
+        threading.setprofile(None)  # type: ignore[arg-type]
+        self.seconds[test] += time.process_time() - start
+
+
+class _Only:
+    """A pytest plugin: runs these tests, in this order of their files."""
+
+    def __init__(self, tests: list[str]) -> None:
+        self.tests = set(tests)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = [item for item in items if item.nodeid in self.tests]
+
+
+def _file_of(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def _pytest(files: list[str], *plugins: object) -> int:
@@ -257,32 +291,62 @@ def traced(file: Path) -> Calls:
 
 
 def tests_of(mutant: Mutant, calls: Calls) -> list[str]:
-    """Test files that call the changed function; the module's own first, then the quick ones. Where none does, as for code
-    that numba compiles, those that call any function of the module, otherwise all of its folder."""
+    """Tests that call the changed function; those of the module's own test file first, then the quick ones. What is changed
+    at module level, or compiled by numba, no call shows: then tests that call any function of the module or of one that
+    imports it, and for compiled code all of its folder too."""
     path = str(mutant.file)
     concerned = set(calls.of_function.get((path, mutant.function), ()))
-    if not concerned:
+    if not concerned or not mutant.function:
+        files = {path, *map(str, _importers(mutant.file))}
         for (of, _), tests in calls.of_function.items():
-            if of == path:
+            if of in files:
                 concerned |= tests
     if not concerned or _is_compiled(mutant.file):
-        concerned |= set(_without_spark(mutant.room)) | (
-            {str(COMPILED_TESTED_BY)} if _is_compiled(mutant.file) else set()
-        )
+        folders = {*_without_spark(mutant.room), str(COMPILED_TESTED_BY)}
+        concerned |= {test for test in calls.seconds if str(CHECKOUT / _file_of(test)) in folders}
     own = f"test_{mutant.file.stem}.py"
-    return sorted(concerned, key=lambda test: (Path(test).name != own, calls.seconds[test]))
+    of_file = Counter()
+    for test in concerned:
+        of_file[_file_of(test)] += calls.seconds[test]
+    return sorted(
+        concerned, key=lambda test: (Path(_file_of(test)).name != own, of_file[_file_of(test)], test)
+    )
+
+
+@functools.cache
+def _importers(file: Path) -> list[Path]:
+    """Modules of the package that import this one by its name."""
+    name = ".".join(file.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
+    folder, _, stem = name.rpartition(".")
+    imports = re.compile(
+        rf"^\s*(?:from {re.escape(name)} import|import {re.escape(name)}$"
+        rf"|from {re.escape(folder)} import (?:\([^)]*|.*)\b{re.escape(stem)}\b)",
+        re.MULTILINE,
+    )
+    return [path for path in PACKAGE.rglob("*.py") if imports.search(path.read_text(encoding="utf-8"))]
 
 
 def _is_compiled(file: Path) -> bool:
     return "numba" in file.read_text(encoding="utf-8")
 
 
-def is_killed(mutant: Mutant, tests: list[str], seconds: float) -> bool:
-    """Whether a test fails in a fork that imports the mutant, or it needs four times as long."""
+def is_killed(mutant: Mutant, tests: list[str], calls: Calls) -> bool:
+    """Whether a test fails on the mutant, or all take four times as long. The first files are run alone, because they
+    notice most mutants and to collect the others takes longer than to run them."""
+    files = list(dict.fromkeys(map(_file_of, tests)))
+    return any(
+        _fail([test for test in tests if _file_of(test) in some], mutant, calls)
+        for some in (files[:_FILES_FIRST], files[_FILES_FIRST:])
+        if some
+    )
+
+
+def _fail(tests: list[str], mutant: Mutant, calls: Calls) -> bool:
     child = os.fork()
     if child == 0:
-        limit = int(_LEAST_CPU_SECONDS + 4 * seconds)
+        limit = int(_LEAST_CPU_SECONDS + 4 * sum(calls.seconds[test] for test in tests))
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
+        signal.alarm(20 * limit)  # one that waits for ever
         sys.meta_path.insert(0, _Mutated(mutant))
         if _is_compiled(mutant.file):
             os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp()  # what is compiled already is not the mutant
@@ -291,8 +355,8 @@ def is_killed(mutant: Mutant, tests: list[str], seconds: float) -> bool:
             os.dup2(null.fileno(), 2)
             code = 1
             with contextlib.suppress(BaseException):
-                code = _pytest(tests)
-        os._exit(int(code != 0))
+                code = _pytest(list(dict.fromkeys(map(_file_of, tests))), _Only(tests))
+        os._exit(int(code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)))
     return os.waitpid(child, 0)[1] != 0
 
 
@@ -333,6 +397,8 @@ def main(argv: list[str] | None = None) -> None:
     args = parser.parse_args(argv)
 
     calls = traced(args.calls)
+    for package in _IMPORTED_ONCE:
+        importlib.import_module(package)
     files = [file for room in ROOMS for file in sorted((PACKAGE / room).rglob("*.py"))]
     every = [m for file in files if not file.stem.endswith(("_pb2", "__main__")) for m in mutants(file)]
     sample = [m for m in random.Random(args.seed).sample(every, args.count) if args.only in m.description]
@@ -343,11 +409,11 @@ def main(argv: list[str] | None = None) -> None:
             equivalent.append(mutant)
             continue
         tests = tests_of(mutant, calls)
-        dead = bool(tests) and is_killed(mutant, tests, sum(calls.seconds[test] for test in tests))
+        dead = bool(tests) and is_killed(mutant, tests, calls)
         (killed if dead else survived).append(mutant)
         if not dead:
             print(
-                f"{number}: survived {len(tests)} test files: line {mutant.node.lineno}: {mutant.description}",
+                f"{number}: survived {len(tests)} tests: line {mutant.node.lineno}: {mutant.description}",
                 flush=True,
             )
     print(f"{len(killed)} of {len(killed) + len(survived)} killed, {len(equivalent)} equivalent")
