@@ -13,11 +13,13 @@ that need Spark are left out; both can only make the share smaller.
 
 import argparse
 import ast
+import builtins
 import contextlib
 import copy
 import functools
 import hashlib
 import importlib.abc
+import importlib.machinery
 import importlib.util
 import json
 import os
@@ -27,13 +29,13 @@ import resource
 import signal
 import sys
 import tempfile
-import threading
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from types import CodeType, FrameType, ModuleType
+from types import CodeType, ModuleType
+from typing import Any
 
 import pytest
 
@@ -123,8 +125,8 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, int]]:
     """Expressions and statements that run, each with the first line of its function. Annotations do not run."""
 
     def visit(node: ast.AST, function: int) -> Iterator[tuple[ast.expr | ast.stmt, int]]:
-        if isinstance(node, ast.FunctionDef | ast.Lambda):
-            function = min([node.lineno, *(d.lineno for d in getattr(node, "decorator_list", []))])
+        if isinstance(node, ast.FunctionDef):
+            function = _first_line(node)
         if isinstance(node, ast.expr | ast.stmt):
             yield node, function
         for name, value in ast.iter_fields(node):
@@ -135,6 +137,11 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, int]]:
                     yield from visit(child, function)
 
     return visit(tree, 0)
+
+
+def _first_line(function: ast.FunctionDef) -> int:
+    """With its decorators."""
+    return min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
 
 
 def _changes(node: ast.expr | ast.stmt) -> Iterator[ast.expr | ast.stmt]:
@@ -193,51 +200,98 @@ class _Replace(ast.NodeTransformer):
         return self.new if node is self.old else super().visit(node)
 
 
-class _Mutated(importlib.abc.MetaPathFinder, importlib.abc.InspectLoader):
-    """Imports the mutant in place of its module."""
+class _Changed(importlib.abc.MetaPathFinder):
+    """Imports modules of the package from other code than their file's. `code`: None = as it stands."""
 
-    def __init__(self, mutant: Mutant) -> None:
-        self.mutant = mutant
-        path = mutant.file.relative_to(PACKAGE.parent).with_suffix("")
-        self.name = ".".join(path.parts).removesuffix(".__init__")
+    def __init__(self, code: Callable[[Path], CodeType | None]) -> None:
+        self.code = code
 
     def find_spec(self, fullname: str, path: object, target: ModuleType | None = None):
-        if fullname != self.name:
+        parts = PACKAGE.parent.joinpath(*fullname.split("."))
+        file = parts / "__init__.py" if parts.is_dir() else parts.with_suffix(".py")
+        if not fullname.startswith(PACKAGE.name) or not file.exists():
             return None
-        folders = [str(self.mutant.file.parent)] if self.mutant.file.stem == "__init__" else None
-        return importlib.util.spec_from_file_location(
-            fullname, self.mutant.file, loader=self, submodule_search_locations=folders
-        )
+        code = self.code(file)
+        loader = code and _Loader(fullname, str(file), code)
+        return loader and importlib.util.spec_from_file_location(fullname, file, loader=loader)
 
-    def get_source(self, fullname: str) -> str:
-        return self.mutant.file.read_text(encoding="utf-8")
+
+class _Loader(importlib.machinery.SourceFileLoader):
+    def __init__(self, name: str, path: str, code: CodeType) -> None:
+        super().__init__(name, path)
+        self.code = code
 
     def get_code(self, fullname: str) -> CodeType:
-        return self.mutant.code()
+        return self.code
 
 
 class Calls:
-    """A pytest plugin: which tests call which functions, and how many seconds each takes."""
+    """A pytest plugin: which tests call which functions, and how many seconds each takes. Functions tell it themselves:
+    `instrumented` gives their modules. What a cached function called when it ran counts for each of its callers."""
 
     def __init__(self) -> None:
         self.of_function: defaultdict[tuple[str, int], set[str]] = defaultdict(set)
         self.seconds: Counter[str] = Counter()
+        self._called: list[set[tuple[str, int]]] = [set()]
+        self._behind: defaultdict[tuple[str, int], set[tuple[str, int]]] = defaultdict(set)
+
+    def instrumented(self, file: Path) -> CodeType | None:
+        if _is_compiled(file):
+            return None
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                key = f"({str(file)!r}, {_first_line(node)})"
+                own = ast.parse(f"__calls__.called({key})").body
+                node.body = (
+                    [*own, *node.body]
+                    if ast.get_docstring(node) is None
+                    else [node.body[0], *own, *node.body[1:]]
+                )
+                if any("cache" in ast.unparse(decorator) for decorator in node.decorator_list):
+                    cached = ast.parse(f"__calls__.cached({key})", mode="eval").body
+                    node.decorator_list = [cached, *node.decorator_list]
+        first = sum(map(_stands_first, tree.body))
+        tree.body.insert(first, ast.parse("from builtins import __calls__").body[0])
+        return compile(ast.fix_missing_locations(tree), str(file), "exec")
+
+    def called(self, key: tuple[str, int]) -> None:
+        self._called[-1].add(key)
+
+    def cached(self, key: tuple[str, int]) -> Callable[[Any], Any]:
+        def decorate(function: Any) -> Any:
+            if not hasattr(function, "cache_clear"):  # a property, which tells by itself
+                return function
+
+            def call(*args: Any, **kwargs: Any) -> Any:
+                self._called.append(set())
+                try:
+                    return function(*args, **kwargs)
+                finally:
+                    self._behind[key] |= self._called.pop() | {key}
+                    self._called[-1] |= self._behind[key]
+
+            functools.update_wrapper(call, function)
+            call.cache_clear, call.cache_info = function.cache_clear, function.cache_info  # type: ignore[attr-defined]
+            return call
+
+        return decorate
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        test, package, start = item.nodeid, str(PACKAGE), time.process_time()
-
-        def called(frame: FrameType, event: str, _: object) -> None:
-            code = frame.f_code
-            if event == "call" and code.co_filename.startswith(package):
-                self.of_function[code.co_filename, code.co_firstlineno].add(test)
-
-        threading.setprofile(called)
-        sys.setprofile(called)
+        start = time.process_time()
+        self._called = [set()]
         yield
-        sys.setprofile(None)
-        threading.setprofile(None)  # type: ignore[arg-type]
-        self.seconds[test] += time.process_time() - start
+        self.seconds[item.nodeid] += time.process_time() - start
+        for key in set().union(*self._called):
+            self.of_function[key].add(item.nodeid)
+
+
+def _stands_first(node: ast.stmt) -> bool:
+    """What must stay at the head of a module: its documentation and imports of the future."""
+    return (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)) or (
+        isinstance(node, ast.ImportFrom) and node.module == "__future__"
+    )
 
 
 class _Only:
@@ -274,6 +328,8 @@ def traced(file: Path) -> Calls:
         child = os.fork()
         if child == 0:
             calls = Calls()
+            builtins.__calls__ = calls  # type: ignore[attr-defined]
+            sys.meta_path.insert(0, _Changed(calls.instrumented))
             code = _pytest([path for folder in TESTED_BY for path in _without_spark(folder)], calls)
             functions = [[*key, sorted(tests)] for key, tests in calls.of_function.items()]
             found = {"of_code": of_code, "functions": functions, "seconds": calls.seconds}
@@ -347,16 +403,17 @@ def _fail(tests: list[str], mutant: Mutant, calls: Calls) -> bool:
         limit = int(_LEAST_CPU_SECONDS + 4 * sum(calls.seconds[test] for test in tests))
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
         signal.alarm(20 * limit)  # one that waits for ever
-        sys.meta_path.insert(0, _Mutated(mutant))
+        code = mutant.code()
+        sys.meta_path.insert(0, _Changed(lambda file: code if file == mutant.file else None))
         if _is_compiled(mutant.file):
             os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp()  # what is compiled already is not the mutant
         with Path(os.devnull).open("w") as null:
             os.dup2(null.fileno(), 1)
             os.dup2(null.fileno(), 2)
-            code = 1
+            result = 1
             with contextlib.suppress(BaseException):
-                code = _pytest(list(dict.fromkeys(map(_file_of, tests))), _Only(tests))
-        os._exit(int(code not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)))
+                result = _pytest(list(dict.fromkeys(map(_file_of, tests))), _Only(tests))
+        os._exit(int(result not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)))
     return os.waitpid(child, 0)[1] != 0
 
 
