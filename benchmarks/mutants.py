@@ -7,7 +7,7 @@ a returned value, a statement left out. A random sample is run one after the oth
 call the changed function, found by one traced run of all. Killed is a mutant that makes a test fail or takes four times as
 long. The checkout is not written to, but for the trace in var/, which is kept until the code changes.
 
-Texts are not changed: most are wording. Tests in other processes (the wheel, jobs) do not see the change, and tests
+Texts are not changed: most are wording; nor are `frozen` and `strict`, which only forbid. Tests in other processes (the wheel, jobs) do not see the change, and tests
 that need Spark are left out; both can only make the share smaller.
 """
 
@@ -32,7 +32,7 @@ import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -62,9 +62,11 @@ EQUIVALENT: dict[str, str] = {}
 
 _LEAST_CPU_SECONDS = 20
 _FILES_FIRST = 3
-_IMPORTED_ONCE = ("hypothesis", "jinja2", "numba", "numpy", "orjson", "pandas", "pyarrow", "yaml")
-"""What tests import of other packages: the forks then need not."""
+_IMPORTED_ONCE = ("jinja2", "numba", "numpy", "orjson", "pandas", "pyarrow", "yaml")
+"""What tests import of other packages: the forks then need not. Not hypothesis, a plugin of pytest, which rewrites it."""
 
+_GUARDS = ("frozen", "strict")
+"""Of dataclasses and zip: a program that never does what they forbid runs the same without them."""
 _NEEDS_SPARK = re.compile(
     r"pyspark|def test\w*\([^)]*\b(?:spark|sample_run|fleet|telemetry_cluster|pipeline)\b"
 )
@@ -131,6 +133,8 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, int]]:
             yield node, function
         for name, value in ast.iter_fields(node):
             if name in ("annotation", "returns", "bases"):
+                continue
+            if isinstance(node, ast.keyword) and node.arg in _GUARDS:
                 continue
             for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.AST):
@@ -406,7 +410,9 @@ def _fail(tests: list[str], mutant: Mutant, calls: Calls) -> bool:
         code = mutant.code()
         sys.meta_path.insert(0, _Changed(lambda file: code if file == mutant.file else None))
         if _is_compiled(mutant.file):
-            os.environ["NUMBA_CACHE_DIR"] = tempfile.mkdtemp()  # what is compiled already is not the mutant
+            # What is compiled already is not the mutant; compiled quickly, because it runs once.
+            os.environ |= {"NUMBA_CACHE_DIR": tempfile.mkdtemp(), "NUMBA_OPT": "0"}
+            importlib.import_module("numba.core.config").reload_config()
         with Path(os.devnull).open("w") as null:
             os.dup2(null.fileno(), 1)
             os.dup2(null.fileno(), 2)
@@ -460,6 +466,10 @@ def main(argv: list[str] | None = None) -> None:
     every = [m for file in files if not file.stem.endswith(("_pb2", "__main__")) for m in mutants(file)]
     sample = [m for m in random.Random(args.seed).sample(every, args.count) if args.only in m.description]
     print(f"{len(every)} mutants; {len(sample)} of them run")
+    if sample:
+        unchanged = replace(sample[0], changed=sample[0].node)
+        if is_killed(unchanged, tests_of(unchanged, calls), calls):
+            raise SystemExit("the tests fail in a fork without any mutant")
     killed, survived, equivalent = [], [], []
     for number, mutant in enumerate(sample, 1):
         if mutant.description in EQUIVALENT:

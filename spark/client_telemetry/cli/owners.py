@@ -10,12 +10,12 @@ import datetime as dt
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from client_telemetry.identity.owner_trial import matches, trial_report
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.rows import ClientRow
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _days(
     lake: Lake, cluster_id: str | None, day: dt.date | None
-) -> dict[tuple[str, dt.date], list[dict[str, Any]]]:
+) -> dict[tuple[str, dt.date], list[ClientRow]]:
     """The clients of each cluster on the day that was asked for, or its last one."""
     if not lake.exists(CLIENTS):
         return {}

@@ -6,16 +6,17 @@ Missing manifests, holes in the sequence and drops are facts of coverage, never 
 import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from client_telemetry.compatibility import broker_guess
 from client_telemetry.raw.errors import BadManifest
 from client_telemetry.raw.location import Arrived
 from client_telemetry.raw.manifest import Manifest, ManifestFile, Reconciliation
 from client_telemetry.raw.object_key import ObjectKey
+from client_telemetry.tables.rows import BrokerHourRow, BrokerRow, RawObjectRow
 
 HOURS = range(24)
-_DATASETS = {"client_pushes": "pushes", "connections": "connection_events"}
+PUSHES, EVENTS = "client_pushes", "connections"
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,9 @@ class Decoded(Protocol):
 def ledger(
     arrived: Iterable[Arrived],
     manifests: Sequence[ManifestRead],
-    before: Mapping[str, dict[str, Any]],
+    before: Mapping[str, RawObjectRow],
     now: dt.datetime,
-) -> list[dict[str, Any]]:
+) -> list[RawObjectRow]:
     """Rows of raw_objects. `before`: the rows so far, by object key; an object that did not change since it was
     decoded keeps what decoding found."""
     listed = {
@@ -74,13 +75,21 @@ def ledger(
             row["sha256"] = file.sha256 if file else None
             row["flags"] = _flags(key, each, file, reported_hours)
             if old and old["status"] != "too_late" and _same(old, row):
-                row |= {name: old[name] for name in _DECODED}
+                row |= {
+                    "status": old["status"],
+                    "error": old["error"],
+                    "records": old["records"],
+                    "rows": old["rows"],
+                    "duplicates": old["duplicates"],
+                    "undecodable": old["undecodable"],
+                    "points": old["points"],
+                }
                 row["flags"] = sorted({*row["flags"], *(f for f in old["flags"] if f in _FLAGS_OF_DECODE)})
         rows.append(row)
     return rows
 
 
-def is_known(arrived: Sequence[Arrived], before: Mapping[str, dict[str, Any]]) -> bool:
+def is_known(arrived: Sequence[Arrived], before: Mapping[str, RawObjectRow]) -> bool:
     """Whether the ledger has all objects of a day as they are now, read to their end, and no other."""
     return len(arrived) == len(before) and all(
         (row := before.get(str(each.key))) is not None
@@ -90,12 +99,12 @@ def is_known(arrived: Sequence[Arrived], before: Mapping[str, dict[str, Any]]) -
     )
 
 
-def unread(arrived: Iterable[Arrived], now: dt.datetime) -> list[dict[str, Any]]:
+def unread(arrived: Iterable[Arrived], now: dt.datetime) -> list[RawObjectRow]:
     """Rows of raw_objects of objects that were listed and not looked into, not even into manifests."""
     return [_arrived_row(each, now) for each in arrived]
 
 
-def _arrived_row(each: Arrived, collected_at: dt.datetime) -> dict[str, Any]:
+def _arrived_row(each: Arrived, collected_at: dt.datetime | None) -> RawObjectRow:
     key = each.key
     return {
         "cluster_id": key.cluster_id,
@@ -122,11 +131,10 @@ def _arrived_row(each: Arrived, collected_at: dt.datetime) -> dict[str, Any]:
     }
 
 
-_DECODED = ("status", "error", "records", "rows", "duplicates", "undecodable", "points")
 _FLAGS_OF_DECODE = ("digest_mismatch", "record_count_mismatch", "other_day")
 
 
-def _same(old: dict[str, Any], new: dict[str, Any]) -> bool:
+def _same(old: RawObjectRow, new: RawObjectRow) -> bool:
     return all(old[name] == new[name] for name in ("bytes", "modified_at", "sha256"))
 
 
@@ -142,7 +150,7 @@ def _flags(key: ObjectKey, each: Arrived, file: ManifestFile | None, reported_ho
     return sorted(flags)
 
 
-def with_decoded(row: dict[str, Any], decoded: Decoded, stated_records: int | None) -> dict[str, Any]:
+def with_decoded(row: RawObjectRow, decoded: Decoded, stated_records: int | None) -> RawObjectRow:
     """A row of raw_objects after decoding."""
     flags = {flag for flag in row["flags"] if flag not in _FLAGS_OF_DECODE}
     if row["sha256"] is not None and decoded.sha256 != row["sha256"]:
@@ -164,8 +172,8 @@ def with_decoded(row: dict[str, Any], decoded: Decoded, stated_records: int | No
 
 
 def broker_hours(
-    objects: Sequence[dict[str, Any]], manifests: Sequence[ManifestRead], day: dt.date
-) -> list[dict[str, Any]]:
+    objects: Sequence[RawObjectRow], manifests: Sequence[ManifestRead], day: dt.date
+) -> list[BrokerHourRow]:
     """Rows of broker_hours: 24 for each broker that an object or manifest of the day names.
 
     `objects`: the day's rows of raw_objects."""
@@ -173,19 +181,20 @@ def broker_hours(
     brokers = sorted({row["broker_id"] for row in objects})
     gaps = _gap_hours(objects)
     there = {_from_v1(row["object_key"]) for row in objects}
-    objects_of: dict[tuple[int, int], list[dict[str, Any]]] = {}
+    objects_of: dict[tuple[int, int], list[RawObjectRow]] = {}
     for row in objects:
         objects_of.setdefault((row["broker_id"], row["hour"]), []).append(row)
     reads_of: dict[tuple[int, int], list[ManifestRead]] = {}
     for read in manifests:
         reads_of.setdefault((read.key.broker_id, read.key.hour), []).append(read)
-    rows = []
+    rows: list[BrokerHourRow] = []
     for broker_id in brokers:
         for hour in HOURS:
             data = [r for r in objects_of.get((broker_id, hour), ()) if r["dataset"] != "manifests"]
             reads = reads_of.get((broker_id, hour), [])
             good = [m.manifest for m in reads if m.manifest is not None]
-            row = {
+            connections_missed, requests_missed = _missed(good)
+            hour_row: BrokerHourRow = {
                 "cluster_id": min(cluster_ids),
                 "dt": day,
                 "broker_id": broker_id,
@@ -197,13 +206,14 @@ def broker_hours(
                 "connections_counted": _connections(good),
                 "registry_mode": next((m.registry.mode for m in good if m.registry), None),
                 "registry_windows": _windows(good),
-                **_missed(good),
+                "connections_missed": connections_missed,
+                "requests_missed": requests_missed,
+                "pushes_expected": _expected(good, PUSHES),
+                "pushes_read": _read(data, PUSHES),
+                "connection_events_expected": _expected(good, EVENTS),
+                "connection_events_read": _read(data, EVENTS),
+                "completeness": ["complete"],
             }
-            for dataset, name in _DATASETS.items():
-                files = [f for m in good for f in m.files if f.dataset == dataset]
-                row[f"{name}_expected"] = sum(f.records for f in files) if good else None
-                counts = [r["records"] for r in data if r["dataset"] == dataset]
-                row[f"{name}_read"] = None if any(n is None for n in counts) else sum(counts)
             found = set()
             if not good:
                 found.add("no_manifest")
@@ -213,17 +223,32 @@ def broker_hours(
                 found.add("missing_objects")
             if (broker_id, hour) in gaps:
                 found.add("sequence_gap")
-            if any(row["dropped"].values()):
+            if any(hour_row["dropped"].values()):
                 found.add("dropped_records")
-            if any(_less(row[f"{n}_read"], row[f"{n}_expected"]) for n in _DATASETS.values()):
+            if _less(hour_row["pushes_read"], hour_row["pushes_expected"]) or _less(
+                hour_row["connection_events_read"], hour_row["connection_events_expected"]
+            ):
                 found.add("unread_records")
             if any(m.registry is None or m.registry.mode != "continuous" for m in good):
                 found.add("registry_not_watching")
             if any(_is_registry_incomplete(m.reconciliation) for m in good):
                 found.add("registry_incomplete")
-            row["completeness"] = sorted(found) or ["complete"]
-            rows.append(row)
+            if found:
+                hour_row["completeness"] = sorted(found)
+            rows.append(hour_row)
     return rows
+
+
+def _expected(manifests: Sequence[Manifest], dataset: str) -> int | None:
+    """Records that the manifests list; None without one."""
+    files = [file for manifest in manifests for file in manifest.files if file.dataset == dataset]
+    return sum(file.records for file in files) if manifests else None
+
+
+def _read(objects: Iterable[RawObjectRow], dataset: str) -> int | None:
+    """Records that were read; None where an object is not decoded yet."""
+    counts = [row["records"] for row in objects if row["dataset"] == dataset]
+    return None if None in counts else sum(filter(None, counts))
 
 
 def _windows(manifests: Iterable[Manifest]) -> list[str] | None:
@@ -236,12 +261,13 @@ REQUESTS_ON_THEIR_WAY = 16
 """Requests that a broker may have counted and not logged yet when the plugin looks: one per network thread."""
 
 
-def _missed(manifests: Iterable[Manifest]) -> dict[str, int | None]:
-    """What the brokers counted and their registries do not have; None where no manifest compares the two."""
+def _missed(manifests: Iterable[Manifest]) -> tuple[int | None, int | None]:
+    """Connections and requests that the brokers counted and their registries do not have; None where no manifest compares
+    the two."""
     known = [m.reconciliation for m in manifests if m.reconciliation]
     connections = [_difference(r.connections_by_gauge, r.connections_in_registry) for r in known]
     requests = [_difference(r.requests_by_counter, r.requests_in_registry) for r in known]
-    return {"connections_missed": _sum(connections), "requests_missed": _sum(requests)}
+    return _sum(connections), _sum(requests)
 
 
 def _is_registry_incomplete(figures: Reconciliation | None) -> bool:
@@ -303,26 +329,26 @@ def _connections(manifests: Sequence[Manifest]) -> list[dict[str, Any]] | None:
     ]
 
 
-def _gap_hours(objects: Sequence[dict[str, Any]]) -> set[tuple[int, int]]:
+def _gap_hours(objects: Sequence[RawObjectRow]) -> set[tuple[int, int]]:
     """(broker, hour) of the object before which a hole in the names' sequences lies. What came before the day is
     not looked at: the first object of an incarnation and dataset starts no hole."""
-    by_incarnation: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    by_incarnation: dict[tuple[str, int, str | None], list[tuple[int, int, int]]] = {}
     for row in objects:
-        if row["first_sequence"] is not None:
-            by_incarnation.setdefault(
-                (row["dataset"], row["broker_id"], row["broker_incarnation"]), []
-            ).append(row)
+        first, last = row["first_sequence"], row["last_sequence"]
+        if first is not None and last is not None:
+            incarnation = row["dataset"], row["broker_id"], row["broker_incarnation"]
+            by_incarnation.setdefault(incarnation, []).append((first, last, row["hour"]))
     gaps = set()
-    for rows in by_incarnation.values():
+    for (_, broker_id, _), ranges in by_incarnation.items():
         reach = None
-        for row in sorted(rows, key=lambda r: r["first_sequence"]):
-            if reach is not None and row["first_sequence"] > reach + 1:
-                gaps.add((row["broker_id"], row["hour"]))
-            reach = row["last_sequence"] if reach is None else max(reach, row["last_sequence"])
+        for first, last, hour in sorted(ranges, key=lambda each: each[0]):
+            if reach is not None and first > reach + 1:
+                gaps.add((broker_id, hour))
+            reach = last if reach is None else max(reach, last)
     return gaps
 
 
-def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[dict[str, Any]]:
+def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[BrokerRow]:
     """Rows of brokers: one per incarnation that a manifest of the day tells of; of several manifests the last
     hour's wins, and what it does not tell comes from the hours before."""
     rows: dict[tuple[int, str], dict[str, Any]] = {}
@@ -379,7 +405,7 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[dict[str, A
             },
         )
         row |= {name: value for name, value in reported.items() if value is not None}
-    return [row | _changes(levels[key]) | _releases(row) for key, row in rows.items()]
+    return [cast(BrokerRow, row | _changes(levels[key]) | _releases(row)) for key, row in rows.items()]
 
 
 def _feature_levels(manifest: Manifest) -> list[tuple[dt.datetime, dict[str, int]]]:

@@ -10,7 +10,6 @@ as too late. With `--again quarantined`, days of any age with undecodable record
 
 import datetime as dt
 from collections import Counter
-from typing import Any
 
 from client_telemetry.collect.coverage import broker_hours, brokers, is_known, ledger, unread
 from client_telemetry.collect.manifests import read_manifests
@@ -36,6 +35,7 @@ from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_sessions import HISTORY_DAYS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
+from client_telemetry.tables.rows import BrokerHourRow, BrokerRow, RawObjectRow
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 TABLES = (RAW_OBJECTS, BROKERS, BROKER_HOURS)
@@ -95,8 +95,8 @@ def collect(stage: Stage) -> Outcome:
     with_late = {"cluster_id": cluster, "dt": [*written, *late_rows]}
     objects_too = [row for rows in late_rows.values() for row in rows]
     branch.replace_rows(RAW_OBJECTS, [*objects, *objects_too], **with_late)
-    for table, rows in ((BROKERS, incarnations), (BROKER_HOURS, hours)):
-        branch.replace_rows(table, rows, **where)
+    branch.replace_rows(BROKERS, incarnations, **where)
+    branch.replace_rows(BROKER_HOURS, hours, **where)
     slices = [Slice(suite, with_late if suite.table is RAW_OBJECTS else where) for suite in SUITES]
     stage.publish(branch, slices, [arguments.day])
     return _outcome(stage, decode_days, objects, hours, incarnations, late_rows, again)
@@ -136,7 +136,7 @@ def _quarantined_days(stage: Stage, raw: RawLocation) -> dict[dt.date, int]:
 
 def _too_late(
     stage: Stage, raw: RawLocation, first: dt.date, others: set[dt.date], now: dt.datetime
-) -> dict[dt.date, list[dict[str, Any]]]:
+) -> dict[dt.date, list[RawObjectRow]]:
     """Ledgers of days before `first` that got objects after they were collected, with these as `too_late`. A day that
     was never collected has none: nothing of it was promised."""
     before = range(1, stage.arguments.too_late_days + 1)
@@ -159,10 +159,10 @@ def _too_late(
 def _outcome(
     stage: Stage,
     decode_days: list[dt.date],
-    objects: list[dict[str, Any]],
-    hours: list[dict[str, Any]],
-    incarnations: list[dict[str, Any]],
-    late_rows: dict[dt.date, list[dict[str, Any]]],
+    objects: list[RawObjectRow],
+    hours: list[BrokerHourRow],
+    incarnations: list[BrokerRow],
+    late_rows: dict[dt.date, list[RawObjectRow]],
     again: dict[dt.date, int],
 ) -> Outcome:
     day_ = stage.arguments.day

@@ -19,6 +19,7 @@ from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTO
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+from client_telemetry.tables.rows import RawObjectRow
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 DECODED_TABLES = (
@@ -84,18 +85,18 @@ def groups_by_task(groups: Sequence[Sequence[tuple[str, int]]]) -> list[list[lis
     return tasks
 
 
-def groups_that_may_overlap(objects: Sequence[dict[str, Any]]) -> list[list[tuple[str, int]]]:
+def groups_that_may_overlap(objects: Sequence[RawObjectRow]) -> list[list[tuple[str, int]]]:
     """Group objects (rows of raw_objects) by what their names say: overlapping sequence ranges of one incarnation
     belong together, and so do all objects of a broker and dataset of which one has a name that says nothing."""
     groups = []
-    by_broker: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    by_broker: dict[tuple[Any, ...], list[RawObjectRow]] = {}
     for row in objects:
         by_broker.setdefault((row["dataset"], row["broker_id"]), []).append(row)
     for rows in by_broker.values():
         if any(row["broker_incarnation"] is None for row in rows):
             groups.append([(row["object_key"], row["bytes"]) for row in rows])
             continue
-        group: list[dict[str, Any]] = []
+        group: list[RawObjectRow] = []
         last: tuple[Any, ...] | None = None
         for row in sorted(
             rows, key=lambda r: (r["broker_incarnation"], r["first_sequence"], r["last_sequence"])

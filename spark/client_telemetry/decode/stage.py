@@ -5,6 +5,8 @@ undecodable_records whole, and closes the ledger: every record of an object is a
 undecodable record.
 """
 
+from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any
 
 from client_telemetry.collect.coverage import broker_hours, with_decoded
@@ -43,6 +45,7 @@ from client_telemetry.raw.quarantine import quarantine_row
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
+from client_telemetry.tables.rows import RawObjectRow
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 SUITES = (
@@ -126,11 +129,11 @@ def decode(stage: Stage) -> Outcome:
 
 
 def _decode_all(
-    stage: Stage, raw: RawLocation, objects: list[dict[str, Any]], places: dict[str, TablePlace]
+    stage: Stage, raw: RawLocation, objects: list[RawObjectRow], places: dict[str, TablePlace]
 ) -> list[TaskResult]:
     """Decode, and once more in larger groups while objects of different groups turn out to share records. The
     files of a discarded attempt are never registered."""
-    by_day: dict[str, Any] = {}
+    by_day: dict[date, list[RawObjectRow]] = {}
     for row in objects:
         by_day.setdefault(row["dt"], []).append(row)
     groups = [group for rows in by_day.values() for group in groups_that_may_overlap(rows)]
@@ -146,7 +149,7 @@ def _counts(
     stage: Stage,
     branch: Branch,
     where: dict[str, Any],
-    ledger: list[dict[str, Any]],
+    ledger: Sequence[Mapping[str, Any]],
     unreadable_manifests: int,
 ) -> dict[str, int]:
     def total(column: str, dataset: str | None = None) -> int:

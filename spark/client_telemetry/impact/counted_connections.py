@@ -2,7 +2,7 @@
 event nor a push tells of them (watching was off, or looked at another hour)."""
 
 import datetime as dt
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from pyspark.sql import DataFrame
@@ -12,6 +12,7 @@ from client_telemetry.compatibility.broker_guess import declared
 from client_telemetry.identity import kip511
 from client_telemetry.impact.client_evidence import connections_by_software
 from client_telemetry.impact.question import Question
+from client_telemetry.tables.rows import BrokerHourRow, BrokerRow
 
 BROKERS_DECLARE = "apache-kafka-java"
 """What brokers call themselves to each other, with their own version: their connections are no clients'."""
@@ -33,8 +34,8 @@ class CountedOnly(NamedTuple):
 
 
 def counted_only(
-    hours: Sequence[Mapping[str, Any]],
-    brokers: Iterable[Mapping[str, Any]],
+    hours: Sequence[BrokerHourRow],
+    brokers: Iterable[BrokerRow],
     connections: DataFrame,
     pushing: DataFrame,
     asked: Question,
@@ -52,7 +53,7 @@ def counted_only(
     by_hour: dict[dt.datetime, dict[Software, int]] = {}
     for row in reported:
         counts = by_hour.setdefault(_end(row), {})
-        for each in row["connections_counted"]:
+        for each in row["connections_counted"] or ():
             software = (kip511.registered(each["software_name"]), kip511.registered(each["software_version"]))
             if software[0] != BROKERS_DECLARE or software[1] not in own:
                 counts[software] = counts.get(software, 0) + each["connections"]
@@ -87,8 +88,8 @@ def evidence_of(found: Iterable[CountedOnly], like: DataFrame) -> DataFrame:
 
 
 def _of_the_from_release(
-    hours: Sequence[Mapping[str, Any]], brokers: Iterable[Mapping[str, Any]], asked: Question
-) -> list[Mapping[str, Any]]:
+    hours: Sequence[BrokerHourRow], brokers: Iterable[BrokerRow], asked: Question
+) -> list[BrokerHourRow]:
     """Broker hours that ended before the cut, of brokers that ran the from-release and nothing else in them."""
     running = asked.brokers_declare or (asked.from_release,)
     there = {
@@ -105,6 +106,6 @@ def _of_the_from_release(
     ]
 
 
-def _end(row: Mapping[str, Any]) -> dt.datetime:
+def _end(row: BrokerHourRow) -> dt.datetime:
     start = dt.datetime.combine(row["dt"], dt.time(), dt.UTC)
     return start + dt.timedelta(hours=row["hour"] + 1)

@@ -2,14 +2,14 @@
 client_evidence.py; the verdicts: verdict_rows.py."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 from client_telemetry.compatibility import UnusableRelease
 from client_telemetry.compatibility.broker_guess import declared
 from client_telemetry.compatibility.releases import upgrade
+from client_telemetry.tables.rows import BrokerRow
 
 
 class NoSuchQuestion(Exception):
@@ -37,7 +37,7 @@ def question(
     from_release: str | None,
     to_release: str,
     days: Sequence[dt.date],
-    brokers: Sequence[dict[str, Any]],
+    brokers: Sequence[BrokerRow],
 ) -> Question:
     """Fill in what the table `brokers` knows. `brokers`: its rows of the days. Raises NoSuchQuestion."""
     released = [row for row in brokers if row["software_version"]]
@@ -63,8 +63,8 @@ def _days(days: Sequence[dt.date]) -> str:
     return str(days[0]) if len(days) == 1 else f"{min(days)} to {max(days)}"
 
 
-def _current_release(brokers: Sequence[dict[str, Any]]) -> str:
-    latest: dict[int, dict[str, Any]] = {}
+def _current_release(brokers: Sequence[BrokerRow]) -> str:
+    latest: dict[int, BrokerRow] = {}
     for row in sorted(brokers, key=lambda row: (row["started_at"], row["broker_incarnation"])):
         latest[row["broker_id"]] = row
     releases = {broker_id: tuple(_can_be(row)) for broker_id, row in latest.items()}
@@ -83,7 +83,7 @@ def _current_release(brokers: Sequence[dict[str, Any]]) -> str:
     return possible[0]
 
 
-def _until(source: str, brokers: Sequence[dict[str, Any]]) -> tuple[dt.datetime | None, str | None]:
+def _until(source: str, brokers: Sequence[BrokerRow]) -> tuple[dt.datetime | None, str | None]:
     """When the first broker left the from-release: the start of its next incarnation on another release. Where a broker
     does not declare its release, that its answers are those of other releases only tells that it left."""
     moves = []
@@ -101,16 +101,16 @@ def _until(source: str, brokers: Sequence[dict[str, Any]]) -> tuple[dt.datetime 
     return at, f"broker {broker_id} was the first to change from {source} to {release}"
 
 
-def _can_be(broker: dict[str, Any]) -> list[str]:
+def _can_be(broker: BrokerRow) -> list[str]:
     """The releases that it can be; for other software than Apache Kafka what it declares, which is none of them."""
     return broker["releases"] or list(filter(None, [_declared(broker)]))
 
 
-def _declared(broker: dict[str, Any]) -> str | None:
+def _declared(broker: BrokerRow) -> str | None:
     return declared(broker.get("software_name"), broker["software_version"])
 
 
-def offered_mechanisms(brokers: Sequence[Mapping[str, Any]]) -> dict[str, tuple[str, ...]]:
+def offered_mechanisms(brokers: Sequence[BrokerRow]) -> dict[str, tuple[str, ...]]:
     """Listener to the SASL mechanisms that it offers on any broker (sasl.enabled.mechanisms), sorted; empty for a listener
     without SASL. `brokers`: rows of the table; listeners that no manifest names are left out."""
     offered: dict[str, set[str]] = {}
@@ -120,12 +120,12 @@ def offered_mechanisms(brokers: Sequence[Mapping[str, Any]]) -> dict[str, tuple[
     return {name: tuple(sorted(mechanisms)) for name, mechanisms in offered.items()}
 
 
-def reported_scram_users(brokers: Sequence[Mapping[str, Any]]) -> frozenset[str] | None:
+def reported_scram_users(brokers: Sequence[BrokerRow]) -> frozenset[str] | None:
     """Principals with SCRAM credentials, by the broker that reported them last: they are the same on all brokers of a
     KRaft cluster. None where no broker reports them, or where it omits the names. `brokers`: rows of the table."""
     reporting = [row for row in brokers if row.get("scram_users") is not None]
     if not reporting:
         return None
     last = max(reporting, key=lambda row: (row["dt"], row["last_evidence_at"] or row["started_at"]))
-    principals = [user["principal"] for user in last["scram_users"]]
+    principals = [user["principal"] for user in last["scram_users"] or ()]
     return None if None in principals else frozenset(principals)

@@ -34,7 +34,7 @@ from client_telemetry.lake.commits import Change, committed
 from client_telemetry.lake.files import COLUMNS_PROPERTY, PartitionFile, columns_of, matching, partition_files
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.pipeline.all_tables import TABLES
-from client_telemetry.tables.table import Table
+from client_telemetry.tables.table import Row, Table
 
 _PROPERTIES = {
     "format-version": "2",
@@ -212,8 +212,8 @@ class Lake:
         return self.table(table).metadata.refs["main"].snapshot_id
 
     def rows(
-        self, table: Table, snapshot: int | None = None, columns: Sequence[str] = (), **equal: object
-    ) -> list[dict[str, Any]]:
+        self, table: Table[Row], snapshot: int | None = None, columns: Sequence[str] = (), **equal: object
+    ) -> list[Row]:
         """Rows of a small table as dicts, without Spark; `equal` filters by column, a list means any of its values;
         `columns`: only these, () = all. An absent table is empty, and a column that is younger than the snapshot or the
         table is null."""
@@ -226,13 +226,13 @@ class Lake:
     def rows_of(
         self,
         iceberg: IcebergTable,
-        table: Table,
+        table: Table[Row],
         snapshot: int | None = None,
         columns: Sequence[str] = (),
         **equal: object,
-    ) -> list[dict[str, Any]]:
+    ) -> list[Row]:
         """The same of a table that is loaded already."""
-        rows = []
+        rows: list[Any] = []
         for file in partition_files(iceberg, table, snapshot, equal):
             for group in file.row_groups(table.arrow_schema, as_dictionaries=False):
                 found = matching(group, equal)

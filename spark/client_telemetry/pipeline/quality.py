@@ -17,6 +17,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.expectations.suite import RowRule, SliceRule, Suite
+from client_telemetry.tables.rows import QualityResultRow
 
 _FAILURES_TOLD = 10
 
@@ -135,11 +136,27 @@ def _text(number: float | None) -> str:
 
 def result_rows(
     results: Sequence[Result], cluster_id: str, run_id: str, stage: str, day: dt.date
-) -> list[dict[str, object]]:
+) -> list[QualityResultRow]:
     """Results as rows of quality_results."""
     at = dt.datetime.now(dt.UTC)
-    where = {"cluster_id": cluster_id, "run_id": run_id, "stage": stage, "dt": day, "evaluated_at": at}
-    return [{**where, **result.__dict__} for result in results]
+    return [
+        {
+            "cluster_id": cluster_id,
+            "run_id": run_id,
+            "stage": stage,
+            "dt": day,
+            "table_name": result.table_name,
+            "expectation": result.expectation,
+            "severity": result.severity,
+            "success": result.success,
+            "observed_value": result.observed_value,
+            "rows": result.rows,
+            "unexpected_count": result.unexpected_count,
+            "description": result.description,
+            "evaluated_at": at,
+        }
+        for result in results
+    ]
 
 
 def failure_message(

@@ -47,7 +47,8 @@ from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
-from client_telemetry.tables.table import Table
+from client_telemetry.tables.rows import BrokerRow, QualityResultRow
+from client_telemetry.tables.table import Row, Table
 
 STAGES_OF_A_DAY = {stage.name for stage in stages.DAILY}
 READ = (
@@ -79,7 +80,7 @@ def _publish_day(
 ) -> tuple[str, str]:
     lake, args = stage.lake, stage.arguments
 
-    def rows(table: Table, of: dt.date = day) -> list[dict[str, Any]]:
+    def rows(table: Table[Row], of: dt.date = day) -> list[Row]:
         return lake.rows(table, snapshots[table.name], cluster_id=stage.cluster, dt=of)
 
     def read(table: Table) -> DataFrame:
@@ -156,7 +157,7 @@ def _curves(
     pushes: DataFrame,
     metrics: DataFrame,
     connections: DataFrame,
-    brokers: list[dict[str, Any]],
+    brokers: list[BrokerRow],
     clients: int,
 ) -> Iterator[tuple[FleetCurves | None, ClientFiles | None]]:
     times = fleet_curves.grid(connections)
@@ -173,7 +174,7 @@ def _curves(
         frame.unpersist()
 
 
-def broker_starts(brokers: list[dict[str, Any]], times: Grid) -> tuple[tuple[float, str], ...]:
+def broker_starts(brokers: list[BrokerRow], times: Grid) -> tuple[tuple[float, str], ...]:
     """Starts within the time, in words. A broker that was not there before did not change."""
     found = []
     for row in brokers:
@@ -190,9 +191,9 @@ def _processed_days(stage: Stage) -> set[dt.date]:
     return {day for row in rows if row["stage"] == "profile" for day in row["days"]}
 
 
-def _latest_results(stage: Stage, day: dt.date) -> list[dict[str, Any]]:
+def _latest_results(stage: Stage, day: dt.date) -> list[QualityResultRow]:
     """What the gates found last about each expectation."""
-    latest: dict[tuple[Any, ...], dict[str, Any]] = {}
+    latest: dict[tuple[Any, ...], QualityResultRow] = {}
     rows = stage.lake.rows(QUALITY_RESULTS, cluster_id=stage.cluster, dt=day)
     for row in sorted(rows, key=lambda row: row["evaluated_at"]):
         if row["stage"] in STAGES_OF_A_DAY:

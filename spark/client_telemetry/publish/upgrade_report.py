@@ -18,7 +18,8 @@ from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
-from client_telemetry.tables.table import Table
+from client_telemetry.tables.rows import QualityResultRow, UpgradeReportRow
+from client_telemetry.tables.table import Row, Table
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
@@ -36,7 +37,7 @@ def publish(stage: Stage) -> Outcome:
 
     days = _days(question)
 
-    def of_the_days(table: Table, columns: Sequence[str] = (), **equal: object) -> list[dict[str, Any]]:
+    def of_the_days(table: Table[Row], columns: Sequence[str] = (), **equal: object) -> list[Row]:
         snapshot = question["snapshots"][table.name]
         return lake.rows(table, snapshot, columns, cluster_id=stage.cluster, dt=days, **equal)
 
@@ -63,15 +64,15 @@ def publish(stage: Stage) -> Outcome:
     return Outcome(f"publish: {report.sentence}\n{page}", counts, details)
 
 
-def _days(question: dict[str, Any]) -> list[dt.date]:
+def _days(question: UpgradeReportRow) -> list[dt.date]:
     """The days of evidence."""
     first, last = question["first_dt"], question["last_dt"]
     return [first + dt.timedelta(days=n) for n in range((last - first).days + 1)]
 
 
-def _latest_results(stage: Stage, question: dict[str, Any]) -> list[dict[str, Any]]:
+def _latest_results(stage: Stage, question: UpgradeReportRow) -> list[QualityResultRow]:
     """What the gates found last about each slice that the report rests on."""
-    latest: dict[tuple[Any, ...], dict[str, Any]] = {}
+    latest: dict[tuple[Any, ...], QualityResultRow] = {}
     rows = stage.lake.rows(QUALITY_RESULTS, cluster_id=stage.cluster, dt=_days(question))
     for row in sorted(rows, key=lambda r: r["evaluated_at"]):
         if row["stage"] != "impact" or row["run_id"] == stage.run_id:

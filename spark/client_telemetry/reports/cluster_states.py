@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from operator import itemgetter
 
-from client_telemetry.reports.upgrade.model import BrokerIncarnation, BrokersOfRelease, ClusterState
+from client_telemetry.reports.evidence import BrokerIncarnation, BrokersOfRelease, ClusterState
 from client_telemetry.reports.versions import version_order
 
 

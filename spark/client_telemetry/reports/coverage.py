@@ -2,16 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
-from typing import Any
 
 from client_telemetry.reports.cluster_states import cluster_states
-from client_telemetry.reports.upgrade.model import (
-    BrokerIncarnation,
-    Coverage,
-    CoverageRun,
-    Missed,
-    Watched,
-)
+from client_telemetry.reports.evidence import BrokerIncarnation, Coverage, CoverageRun, Missed, Watched
+from client_telemetry.tables.rows import BrokerHourRow, BrokerRow
 
 COMPLETENESS = {
     "complete": "seen completely",
@@ -35,8 +29,8 @@ def coverage(
     first_dt: date,
     last_dt: date,
     evidence_until: datetime | None,
-    hour_rows: Iterable[Mapping[str, Any]],
-    broker_rows: Iterable[Mapping[str, Any]],
+    hour_rows: Iterable[BrokerHourRow],
+    broker_rows: Iterable[BrokerRow],
 ) -> Coverage:
     """Hours from the start of `first_dt` to the end of `last_dt`, or of the hour in which the evidence ends.
     A broker hour without a row counts as `no_manifest`: nothing tells of it."""
@@ -169,14 +163,14 @@ def _brokers(ids: Iterable[int]) -> str:
     return f"broker{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
 
 
-def _watched(rows: Iterable[Mapping[str, Any]], end: datetime) -> tuple[Watched, ...] | None:
+def _watched(rows: Iterable[BrokerHourRow], end: datetime) -> tuple[Watched, ...] | None:
     """Windows that touch are one: each hour tells its own."""
     found: list[Watched] = []
     reported = [row for row in rows if row["incarnations"]]
     if not reported or any(row["registry_windows"] is None for row in reported):
         return None
     for row in sorted(reported, key=lambda row: (row["broker_id"], row["dt"], row["hour"])):
-        for window in row["registry_windows"]:
+        for window in row["registry_windows"] or ():
             first, last = (
                 datetime.combine(row["dt"], time.fromisoformat(moment), UTC) for moment in window.split("-")
             )
@@ -190,7 +184,7 @@ def _watched(rows: Iterable[Mapping[str, Any]], end: datetime) -> tuple[Watched,
     return tuple(found)
 
 
-def _deprecated_only(rows: Iterable[Mapping[str, Any]]) -> tuple[int, ...]:
+def _deprecated_only(rows: Iterable[BrokerHourRow]) -> tuple[int, ...]:
     modes: dict[int, set[str | None]] = {}
     for row in rows:
         if row["incarnations"]:
@@ -198,7 +192,7 @@ def _deprecated_only(rows: Iterable[Mapping[str, Any]]) -> tuple[int, ...]:
     return tuple(sorted(broker_id for broker_id, found in modes.items() if found == {"deprecated_only"}))
 
 
-def _missed(rows: Iterable[Mapping[str, Any]]) -> tuple[Missed, ...]:
+def _missed(rows: Iterable[BrokerHourRow]) -> tuple[Missed, ...]:
     """Of each broker the most connections of an hour, which may be the same ones hour after hour, and all requests.
     Rows that were written before there was a comparison have none."""
     connections: dict[int, int] = {}
@@ -233,7 +227,7 @@ def _runs(
     return runs
 
 
-def _incarnation(row: Mapping[str, Any]) -> BrokerIncarnation:
+def _incarnation(row: BrokerRow) -> BrokerIncarnation:
     return BrokerIncarnation(
         row["broker_id"],
         row["broker_incarnation"],

@@ -41,6 +41,7 @@ from client_telemetry.review.comparison import (
 from client_telemetry.review.samples import Sample, Values
 from client_telemetry.review.tracks import Track
 from client_telemetry.review.windows import Windows
+from client_telemetry.tables.rows import MetricChangeRow
 
 LEAST_REQUESTS = 60
 """In the busier window: of fewer, a third less is chance."""
@@ -343,7 +344,7 @@ def row(change: MetricChange) -> dict[str, object]:
     }
 
 
-def table_rows(found: Sequence[MetricChange], cluster_id: str, review_id: str) -> list[dict[str, object]]:
+def table_rows(found: Sequence[MetricChange], cluster_id: str, review_id: str) -> list[MetricChangeRow]:
     """Rows of metric_changes."""
     return [
         {
@@ -359,11 +360,10 @@ def table_rows(found: Sequence[MetricChange], cluster_id: str, review_id: str) -
             "metric": change.metric.name,
             "unit": change.metric.unit,
             "form": change.metric.scale.form,
-            **{
-                f"{side}_{end}": datetime.fromtimestamp(round(window[place], 6), UTC)
-                for side, window in (("before", change.windows.before), ("after", change.windows.after))
-                for place, end in enumerate(("from", "until"))
-            },
+            "before_from": _moment(change.windows.before[0]),
+            "before_until": _moment(change.windows.before[1]),
+            "after_from": _moment(change.windows.after[0]),
+            "after_until": _moment(change.windows.after[1]),
             "before": change.before,
             "after": change.after,
             "estimate": change.estimate,
@@ -377,3 +377,7 @@ def table_rows(found: Sequence[MetricChange], cluster_id: str, review_id: str) -
         }
         for change in found
     ]
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(round(seconds, 6), UTC)

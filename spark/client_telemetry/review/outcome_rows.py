@@ -1,36 +1,41 @@
 """Rows of upgrade_outcomes from a review. Pure."""
 
 from datetime import UTC, datetime
-from typing import Any
 
 from client_telemetry.review import prediction
 from client_telemetry.review.model import Review, ReviewedClient
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import Phase
+from client_telemetry.tables.rows import UpgradeOutcomeRow
 
 
 def outcome_rows(
     found: Review, review_id: str, report_id: str | None, reviewed_at: datetime
-) -> list[dict[str, Any]]:
+) -> list[UpgradeOutcomeRow]:
     """One for each client and phase after `before`."""
-    of_review = {
-        "cluster_id": found.cluster_id,
-        "review_id": review_id,
-        "from_release": found.upgrade.from_release,
-        "to_release": found.upgrade.to_release,
-        "report_id": report_id,
-        "reviewed_at": reviewed_at,
-    }
     return [
-        {**of_review, **_row(client, happened, phase)}
+        _row(found, client, happened, phase, review_id, report_id, reviewed_at)
         for client in found.clients
         for happened, phase in zip(client.outcomes, found.upgrade.phases[1:], strict=True)
     ]
 
 
-def _row(client: ReviewedClient, happened: Outcome, phase: Phase) -> dict[str, Any]:
+def _row(
+    found: Review,
+    client: ReviewedClient,
+    happened: Outcome,
+    phase: Phase,
+    review_id: str,
+    report_id: str | None,
+    reviewed_at: datetime,
+) -> UpgradeOutcomeRow:
     foreseen = client.prediction
     return {
+        "cluster_id": found.cluster_id,
+        "review_id": review_id,
+        "from_release": found.upgrade.from_release,
+        "to_release": found.upgrade.to_release,
+        "report_id": report_id,
         "client_id": client.client_id,
         "principal": client.principal,
         "client_software_name": client.software_name,
@@ -56,6 +61,7 @@ def _row(client: ReviewedClient, happened: Outcome, phase: Phase) -> dict[str, A
         "fix": (foreseen.fix or None) if foreseen and client.comparison != prediction.AS_SAFE else None,
         "owner": client.owner,
         "owner_contact": client.owner_contact,
+        "reviewed_at": reviewed_at,
     }
 
 

@@ -4,15 +4,16 @@ precision  of what a rule foresaw and what can be told, how much happened. A lat
 recall     of the clients that failed in what the rule is about, how many it was found for
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from client_telemetry.compatibility.verdict import BREAKS, DEGRADES, LATENT
 from client_telemetry.review import outcome, prediction
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.prediction import FoundRule, Prediction, login_rules
+from client_telemetry.tables.rows import RuleRecordRow
 
 COUNTS = ("predicted", "happened", "did_not_happen", "not_triggered", "cannot_tell", "missed")
 
@@ -88,13 +89,21 @@ def totals(records: Iterable[RuleRecord]) -> tuple[RuleRecord, ...]:
     return tuple(RuleRecord(rule_id, **own) for rule_id, own in sorted(found.items()))
 
 
-def from_row(row: Mapping[str, Any]) -> RuleRecord:
-    return RuleRecord(row["rule_id"], *(row[name] for name in COUNTS))
+def from_row(row: RuleRecordRow) -> RuleRecord:
+    return RuleRecord(
+        row["rule_id"],
+        row["predicted"],
+        row["happened"],
+        row["did_not_happen"],
+        row["not_triggered"],
+        row["cannot_tell"],
+        row["missed"],
+    )
 
 
 def table_rows(
     records: Iterable[RuleRecord], cluster_id: str, review_id: str, releases: tuple[str, str], now: datetime
-) -> list[dict[str, Any]]:
+) -> list[RuleRecordRow]:
     """Rows of rule_records."""
     return [
         {
@@ -103,7 +112,12 @@ def table_rows(
             "from_release": releases[0],
             "to_release": releases[1],
             "rule_id": record.rule_id,
-            **{name: getattr(record, name) for name in COUNTS},
+            "predicted": record.predicted,
+            "happened": record.happened,
+            "did_not_happen": record.did_not_happen,
+            "not_triggered": record.not_triggered,
+            "cannot_tell": record.cannot_tell,
+            "missed": record.missed,
             "reviewed_at": now,
         }
         for record in records

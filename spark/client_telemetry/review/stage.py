@@ -6,7 +6,7 @@ Reads one consistent set of snapshots. Replaces the review's rows of upgrade_out
 import argparse
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.expectations import metric_changes as metric_changes_suite
@@ -61,6 +61,7 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.metric_changes import METRIC_CHANGES
 from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.rows import BrokerRow, UpgradeReportRow
 from client_telemetry.tables.rule_records import RULE_RECORDS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_outcomes import UPGRADE_OUTCOMES
@@ -194,7 +195,7 @@ def _review(
     stage: Stage,
     days: Sequence[dt.date],
     snapshots: Mapping[str, int],
-    brokers: Sequence[Mapping[str, Any]],
+    brokers: Sequence[BrokerRow],
     plan: Planned,
 ) -> _Reviewed:
     """Clients are judged by Spark's workers."""
@@ -230,7 +231,7 @@ def _review(
     )
 
 
-def _brokers(lake: Lake, cluster: str, days: Sequence[dt.date]) -> list[dict[str, Any]]:
+def _brokers(lake: Lake, cluster: str, days: Sequence[dt.date]) -> list[BrokerRow]:
     snapshot = lake.published()[BROKERS.name]
     return [row for d in days for row in lake.rows(BROKERS, snapshot, cluster_id=cluster, dt=d)]
 
@@ -249,7 +250,7 @@ def _pushed(stage: Stage, days: Sequence[dt.date], snapshots: Mapping[str, int])
 def _report(lake: Lake, cluster: str, source: str, target: str, began: float) -> str | None:
     """The newest report of the pair that was made before the first broker changed, or from evidence until then."""
 
-    def is_a_prediction(row: Mapping[str, Any]) -> bool:
+    def is_a_prediction(row: UpgradeReportRow) -> bool:
         until = row["evidence_until"]
         first_change = dt.datetime.fromtimestamp(began, dt.UTC)
         return (

@@ -25,6 +25,7 @@ from client_telemetry.review.activity import (
     Use,
 )
 from client_telemetry.review.client_metrics import NAMES, PREFIX, Instance, Point
+from client_telemetry.tables.rows import BrokerRow
 
 SHORTEST_SLOT_SECONDS = 10
 SLOTS = 360
@@ -157,7 +158,7 @@ def instance_points(rows: Iterable[Mapping[str, Any]]) -> dict[Instance, list[Po
     return dict(found.values())
 
 
-def broker_runs(brokers: Iterable[Mapping[str, Any]], until: float) -> list[BrokerRun]:
+def broker_runs(brokers: Iterable[BrokerRow], until: float) -> list[BrokerRun]:
     """Of rows of `brokers` of one or several days. `until`: when the records end."""
     found: dict[tuple[int, str], BrokerRun] = {}
     for row in brokers:
@@ -169,7 +170,7 @@ def broker_runs(brokers: Iterable[Mapping[str, Any]], until: float) -> list[Brok
         before = found.get(key)
         found[key] = BrokerRun(
             *key,
-            tuple(row["releases"]),
+            tuple(row["releases"] or ()),
             min(started, before.started) if before else started,
             max(last, before.until) if before else last,
         )
@@ -184,16 +185,15 @@ def broker_runs(brokers: Iterable[Mapping[str, Any]], until: float) -> list[Brok
     )
 
 
-def feature_levels(brokers: Iterable[Mapping[str, Any]], runs: Sequence[BrokerRun]) -> list[FeatureLevels]:
+def feature_levels(brokers: Iterable[BrokerRow], runs: Sequence[BrokerRun]) -> list[FeatureLevels]:
     """By incarnation. Rows of older days tell the levels of their end alone: those count from the end of the run."""
     until = {run.incarnation: run.until for run in runs}
     found = []
     for row in brokers:
         incarnation = _incarnation(row)
-        if row.get("feature_levels"):
+        if levels := row.get("feature_levels"):
             found += [
-                FeatureLevels(each["at"].timestamp(), dict(each["levels"]), incarnation)
-                for each in row["feature_levels"]
+                FeatureLevels(each["at"].timestamp(), dict(each["levels"]), incarnation) for each in levels
             ]
         elif row["finalized_features"] and incarnation in until:
             found.append(FeatureLevels(until[incarnation], dict(row["finalized_features"]), incarnation))
@@ -205,7 +205,7 @@ def evidence(
     use_rows: pa.Table,
     login_rows: Iterable[Mapping[str, Any]],
     opened_rows: pa.Table | None,
-    brokers: Sequence[Mapping[str, Any]],
+    brokers: Sequence[BrokerRow],
     slot_seconds: int,
 ) -> Evidence:
     """What `uses`, `failed_logins`, `opened` and rows of `brokers` hold."""
@@ -235,7 +235,7 @@ def without_clients(
     cluster_id: str,
     refusal_rows: Iterable[Mapping[str, Any]],
     login_rows: Iterable[Mapping[str, Any]],
-    brokers: Sequence[Mapping[str, Any]],
+    brokers: Sequence[BrokerRow],
     slot_seconds: int,
     *,
     last: float,

@@ -23,6 +23,7 @@ from client_telemetry.tables.client_metric_histograms import CLIENT_METRIC_HISTO
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENT_KEY
+from client_telemetry.tables.rows import BrokerRow
 from client_telemetry.tables.table import Table
 
 JAVA_NAME = "apache-kafka-java"
@@ -251,7 +252,7 @@ def _instance(row: Mapping[str, Any], instance_id: bytes | None) -> ClientInstan
     )
 
 
-def configured_resources(broker_rows: Iterable[Mapping[str, Any]]) -> tuple[list[Resource] | None, list[str]]:
+def configured_resources(broker_rows: Iterable[BrokerRow]) -> tuple[list[Resource] | None, list[str]]:
     """Subscriptions of the last day on which brokers reported any, and remarks; None: no broker reported."""
     latest: dict[int, tuple[tuple[dt.date, dt.datetime], Any]] = {}
     for row in broker_rows:
@@ -290,7 +291,7 @@ def _plain(subscriptions: Iterable[Mapping[str, Any]]) -> list[tuple[object, ...
     )
 
 
-def offers_subscriptions(broker_rows: Iterable[Mapping[str, Any]]) -> bool | None:
+def offers_subscriptions(broker_rows: Iterable[BrokerRow]) -> bool | None:
     """Whether brokers of the last day offer GetTelemetrySubscriptions, which they do with a metrics plugin only."""
     rows = list(broker_rows)
     last = max((row["dt"] for row in rows), default=None)

@@ -34,7 +34,8 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.publications import PUBLICATIONS
-from client_telemetry.tables.table import Table
+from client_telemetry.tables.rows import BrokerRow
+from client_telemetry.tables.table import Row, Table
 
 READ = (BROKERS, CLIENT_CONNECTIONS, CLIENT_METRICS, CLIENT_PUSHES, CLIENT_SESSIONS, CLIENTS)
 INSTANCES_ONE_BY_ONE = 5_000
@@ -59,7 +60,7 @@ def subscription_check(stage: Stage) -> Outcome:
     def frame(table: Table) -> DataFrame:
         return lake.read(table, snapshots[table.name]).where(where)
 
-    def rows(table: Table) -> list[dict[str, Any]]:
+    def rows(table: Table[Row]) -> list[Row]:
         return [
             row
             for d in days
@@ -162,7 +163,7 @@ def _changes(args: argparse.Namespace) -> object:
     return [{"action": args.action, **{key: value for key, value in fields.items() if value is not None}}]
 
 
-def _configured(text: str | None, brokers: list[dict[str, Any]]) -> tuple[list[Resource], list[str]]:
+def _configured(text: str | None, brokers: list[BrokerRow]) -> tuple[list[Resource], list[str]]:
     if text:
         try:
             if answered.MARK in text:
@@ -181,7 +182,7 @@ def _configured(text: str | None, brokers: list[dict[str, Any]]) -> tuple[list[R
     return resources, remarks
 
 
-def _release(release: str | None, brokers: list[dict[str, Any]]) -> tuple[str, tuple[str, ...]]:
+def _release(release: str | None, brokers: list[BrokerRow]) -> tuple[str, tuple[str, ...]]:
     """The oldest release of the last day, on which the fewest clients are answered, and the others."""
     if release:
         try:

@@ -1,5 +1,7 @@
 """Coverage: how completely each hour of each broker is known."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     BROKER_ID,
     CLUSTER_ID,
@@ -15,6 +17,9 @@ from client_telemetry.tables.table import (
     struct,
 )
 
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import BrokerHourRow
+
 COMPLETENESS = {
     "complete": "the hour has a manifest, and every record that it lists was read",
     "no_manifest": "the hour has no manifest: what happened is not known",
@@ -27,7 +32,7 @@ COMPLETENESS = {
     "registry_incomplete": "the broker counted connections or requests that its connection registry lacks",
 }
 
-BROKER_HOURS = Table(
+BROKER_HOURS: "Table[BrokerHourRow]" = Table(
     name="broker_hours",
     comment=(
         "One row per broker and hour of the day, for every broker named by a manifest or an object of the day: "

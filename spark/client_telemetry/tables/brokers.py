@@ -1,5 +1,7 @@
 """Broker incarnations: which release ran when (KIP-885)."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     BROKER_ID,
     BROKER_INCARNATION,
@@ -16,7 +18,10 @@ from client_telemetry.tables.table import (
     struct,
 )
 
-BROKERS = Table(
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import BrokerRow
+
+BROKERS: "Table[BrokerRow]" = Table(
     name="brokers",
     comment="One row per broker incarnation and day: release, features, listeners, metric subscriptions.",
     columns=(

@@ -1,5 +1,7 @@
 """Connections: one row per connection and day."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     API_USES,
     BINARY,
@@ -16,6 +18,9 @@ from client_telemetry.tables.table import (
     Column,
     Table,
 )
+
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import ClientConnectionRow
 
 NAMING_APIS = (17, 18, 36)
 """SaslHandshake, ApiVersions, SaslAuthenticate: what a client asks before the broker can know its software name."""
@@ -67,7 +72,7 @@ LINK_RULES = {
 }
 """Rule -> link and what it says. The client: principal, client id, software name and version."""
 
-CLIENT_CONNECTIONS = Table(
+CLIENT_CONNECTIONS: "Table[ClientConnectionRow]" = Table(
     name="client_connections",
     comment=(
         "One row per connection and day with an event: the client, the broker release, and the request versions "

@@ -1,5 +1,7 @@
 """Histogram, exponential histogram and summary points of pushes."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.client_metrics import POINT
 from client_telemetry.tables.table import (
     DOUBLE,
@@ -13,7 +15,10 @@ from client_telemetry.tables.table import (
     Table,
 )
 
-CLIENT_METRIC_HISTOGRAMS = Table(
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import ClientMetricHistogramRow
+
+CLIENT_METRIC_HISTOGRAMS: "Table[ClientMetricHistogramRow]" = Table(
     name="client_metric_histograms",
     comment="One row per histogram, exponential histogram or summary point. A count above 2^63 - 1 is stored as 2^63 - 1.",
     columns=(

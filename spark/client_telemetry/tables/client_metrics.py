@@ -1,5 +1,7 @@
 """Number data points of pushes: gauges and sums."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -17,6 +19,9 @@ from client_telemetry.tables.table import (
     Column,
     Table,
 )
+
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import ClientMetricRow
 
 POINT = (
     CLUSTER_ID,
@@ -36,7 +41,7 @@ POINT = (
 )
 """What every data point carries, whatever its kind."""
 
-CLIENT_METRICS = Table(
+CLIENT_METRICS: "Table[ClientMetricRow]" = Table(
     name="client_metrics",
     comment="One row per number data point. The sender is in client_pushes, under the same key.",
     columns=(

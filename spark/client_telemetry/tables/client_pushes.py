@@ -1,5 +1,7 @@
 """Pushes of client metrics (KIP-714), one row each."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -21,7 +23,10 @@ from client_telemetry.tables.table import (
     Table,
 )
 
-CLIENT_PUSHES = Table(
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import ClientPushRow
+
+CLIENT_PUSHES: "Table[ClientPushRow]" = Table(
     name="client_pushes",
     comment="One row per PushTelemetry request that a broker passed on (KIP-714).",
     columns=(

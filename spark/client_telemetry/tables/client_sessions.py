@@ -1,5 +1,7 @@
 """Sessions of client instances (KIP-714), one row per instance and day."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     BINARY,
     CLIENT,
@@ -15,6 +17,9 @@ from client_telemetry.tables.table import (
     Column,
     Table,
 )
+
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import ClientSessionRow
 
 HISTORY_DAYS = 7
 """How many days before a day are evidence for its slice."""
@@ -51,7 +56,7 @@ END_REASONS = {
     "was still open and seen. If the next day has no row, the session did not continue",
 }
 
-CLIENT_SESSIONS = Table(
+CLIENT_SESSIONS: "Table[ClientSessionRow]" = Table(
     name="client_sessions",
     comment=(
         "One row per client instance and day on which it pushed. The day of a push is its `dt`; the order of pushes "

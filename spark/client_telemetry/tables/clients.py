@@ -1,5 +1,7 @@
 """Clients: one row per client and day."""
 
+from typing import TYPE_CHECKING
+
 from pyspark.sql.types import ArrayType
 
 from client_telemetry.identity.applications import KINDS as APPLICATION_KINDS
@@ -18,6 +20,9 @@ from client_telemetry.tables.table import (
     Table,
     struct,
 )
+
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import ClientRow
 
 CLIENT_KEY = ("principal", "client_id", "client_software_name", "client_software_version")
 """What tells clients of one cluster apart. Null and `unknown` are values of their own."""
@@ -83,7 +88,7 @@ APPLICATION = (
     ),
 )
 
-CLIENTS = Table(
+CLIENTS: "Table[ClientRow]" = Table(
     name="clients",
     comment=(
         "One row per client and day: declared identity (`unknown` is kept), what it uses, who owns it. Rows are "

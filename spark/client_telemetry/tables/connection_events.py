@@ -1,5 +1,7 @@
 """Events of the connection registry (KIP-511)."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     API_USES,
     BINARY,
@@ -19,7 +21,10 @@ from client_telemetry.tables.table import (
     Table,
 )
 
-CONNECTION_EVENTS = Table(
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import ConnectionEventRow
+
+CONNECTION_EVENTS: "Table[ConnectionEventRow]" = Table(
     name="connection_events",
     comment="One row per event of the connection registry: a connection opened, was active, or closed; a login failed; "
     "a summary of short connections.",

@@ -1,5 +1,7 @@
 """What an upgrade changed in what clients measure of themselves, and in what brokers count of them."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     BINARY,
     BOOLEAN,
@@ -14,10 +16,13 @@ from client_telemetry.tables.table import (
     Table,
 )
 
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import MetricChangeRow
+
 SCOPES = ("client", "instance", "version", "owner")
 FORMS = ("ratio", "difference")
 
-METRIC_CHANGES = Table(
+METRIC_CHANGES: "Table[MetricChangeRow]" = Table(
     name="metric_changes",
     comment="One row per review of an upgrade, group of clients and metric: values before and after, with an interval.",
     columns=(

@@ -1,5 +1,7 @@
 """What readers of several tables resolve through: which snapshots belong together."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     CLUSTER_ID,
     DATE,
@@ -13,7 +15,10 @@ from client_telemetry.tables.table import (
     Table,
 )
 
-PUBLICATIONS = Table(
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import PublicationRow
+
+PUBLICATIONS: "Table[PublicationRow]" = Table(
     name="publications",
     comment="One row per stage that published: the snapshot of each table that it updated. Written last.",
     columns=(

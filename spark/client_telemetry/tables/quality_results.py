@@ -1,5 +1,7 @@
 """Results of the quality gates. Written even when a gate fails."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     BOOLEAN,
     CLUSTER_ID,
@@ -12,7 +14,10 @@ from client_telemetry.tables.table import (
     Table,
 )
 
-QUALITY_RESULTS = Table(
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import QualityResultRow
+
+QUALITY_RESULTS: "Table[QualityResultRow]" = Table(
     name="quality_results",
     comment="One row per gate, table and expectation: what was checked and what was found.",
     columns=(

@@ -1,5 +1,7 @@
 """The ledger: every object that arrived, its content and its status."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     CLUSTER_ID,
     DT,
@@ -13,6 +15,9 @@ from client_telemetry.tables.table import (
     Table,
 )
 
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import RawObjectRow
+
 STATUSES = {
     "new": "arrived and not yet decoded, or changed since it was decoded",
     "decoded": "read completely",
@@ -23,7 +28,7 @@ STATUSES = {
     "too_late": "arrived after the period in which late objects are read, and was not read: `error` says how to read it",
 }
 
-RAW_OBJECTS = Table(
+RAW_OBJECTS: "Table[RawObjectRow]" = Table(
     name="raw_objects",
     comment="One row per raw object: the ledger of what arrived, with its status.",
     columns=(

@@ -1,8 +1,13 @@
 """How often each rule was right, by review."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import CLUSTER_ID, LONG, PROCESSING_TIME, STRING, TIMESTAMP, Column, Table
 
-RULE_RECORDS = Table(
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import RuleRecordRow
+
+RULE_RECORDS: "Table[RuleRecordRow]" = Table(
     name="rule_records",
     comment="One row per review of an upgrade and rule that predicted harm: what happened to the clients with a finding of the rule.",
     columns=(

@@ -1,6 +1,8 @@
 """What a table of the lake is: columns with comments, key, partition. Not: how it is read or written (lake/)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic
 
 import pyarrow as pa
 from pyspark.sql.pandas.types import to_arrow_schema
@@ -23,6 +25,16 @@ from pyspark.sql.types import (
 from pyspark.sql.types import (
     MapType as MapType,
 )
+
+if TYPE_CHECKING:
+    # Python 3.13 has defaults of type variables in typing.
+    from typing_extensions import TypeVar
+
+    Row = TypeVar("Row", bound=Mapping[str, Any], covariant=True, default=Mapping[str, Any])
+else:
+    from typing import TypeVar
+
+    Row = TypeVar("Row")
 
 STRING, INT, LONG, DOUBLE = StringType(), IntegerType(), LongType(), DoubleType()
 BOOLEAN, BINARY, DATE, TIMESTAMP = BooleanType(), BinaryType(), DateType(), TimestampType()
@@ -69,8 +81,8 @@ class Column:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
-    """One table. `key` columns are unique together, nulls counted as equal; `flags` is the vocabulary of the
+class Table(Generic[Row]):
+    """One table, and for mypy the type of its rows (rows.py). `key` columns are unique together, nulls counted as equal; `flags` is the vocabulary of the
     column `flags`: each flag with the rule that sets it."""
 
     name: str

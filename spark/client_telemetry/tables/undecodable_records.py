@@ -1,8 +1,13 @@
 """Input that could not be read, with its bytes and the reason."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import BINARY, CLUSTER_ID, DT, INT, LONG, SOURCE, STRING, Column, Table
 
-UNDECODABLE_RECORDS = Table(
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import UndecodableRecordRow
+
+UNDECODABLE_RECORDS: "Table[UndecodableRecordRow]" = Table(
     name="undecodable_records",
     comment="One row per record, tail or object that could not be read. Nothing is dropped without a row here.",
     columns=(

@@ -1,5 +1,7 @@
 """The reasons behind the verdicts."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.clients import CLIENT_KEY, PROGRAM
 from client_telemetry.tables.table import (
     CLIENT,
@@ -16,7 +18,10 @@ from client_telemetry.tables.table import (
     Table,
 )
 
-UPGRADE_FINDINGS = Table(
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import UpgradeFindingRow
+
+UPGRADE_FINDINGS: "Table[UpgradeFindingRow]" = Table(
     name="upgrade_findings",
     comment="One row per upgrade question, client, rule and API: one reason, with its evidence and source.",
     columns=(

@@ -1,5 +1,7 @@
 """What an upgrade did to each client."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     CLIENT,
     CLUSTER_ID,
@@ -16,6 +18,9 @@ from client_telemetry.tables.table import (
     struct,
 )
 
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import UpgradeOutcomeRow
+
 OUTCOMES = {
     "failing": "does not do its work, or part of it",
     "gone_or_locked_out": "seen before, silent since",
@@ -28,7 +33,7 @@ OUTCOMES = {
 }
 PHASES = ("rolling", "not_finalized", "finalized", "rolled_back")
 
-UPGRADE_OUTCOMES = Table(
+UPGRADE_OUTCOMES: "Table[UpgradeOutcomeRow]" = Table(
     name="upgrade_outcomes",
     comment="One row per review of an upgrade, client and phase: what was predicted and what happened.",
     columns=(

@@ -1,5 +1,7 @@
 """Upgrade questions that were asked, one row each."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.table import (
     BOOLEAN,
     CLUSTER_ID,
@@ -14,6 +16,9 @@ from client_telemetry.tables.table import (
     Table,
     struct,
 )
+
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import UpgradeReportRow
 
 TARGETS = ArrayType(
     struct(
@@ -30,7 +35,7 @@ TARGETS = ArrayType(
 """Clients per verdict if the brokers went to that release; `breaks` is split by its `when`. `works_again` counts clients
 that are already failing and are served there, whatever their verdict."""
 
-UPGRADE_REPORTS = Table(
+UPGRADE_REPORTS: "Table[UpgradeReportRow]" = Table(
     name="upgrade_reports",
     comment="One row per upgrade question: the question, the evidence and the snapshots.",
     columns=(

@@ -1,5 +1,7 @@
 """The verdict for each client of an upgrade question."""
 
+from typing import TYPE_CHECKING
+
 from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY, PROGRAM
 from client_telemetry.tables.table import (
     BOOLEAN,
@@ -17,6 +19,9 @@ from client_telemetry.tables.table import (
     struct,
 )
 
+if TYPE_CHECKING:
+    from client_telemetry.tables.rows import UpgradeVerdictRow
+
 VERDICTS = {
     "breaks": "the client's main job stops",
     "insufficient_evidence": "nothing known breaks, but not enough is known to call the client safe",
@@ -26,7 +31,7 @@ VERDICTS = {
 }
 """In order of precedence."""
 
-UPGRADE_VERDICTS = Table(
+UPGRADE_VERDICTS: "Table[UpgradeVerdictRow]" = Table(
     name="upgrade_verdicts",
     comment="One row per upgrade question and client: the verdict.",
     columns=(

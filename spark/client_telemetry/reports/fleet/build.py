@@ -1,7 +1,6 @@
 """From rows of the tables to the fleet page's model. All numbers of the page come from here."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -20,6 +19,7 @@ from client_telemetry.reports.fleet.model import (
 from client_telemetry.reports.fleet.sentence import sentence
 from client_telemetry.reports.upgrade.build import quality_warnings
 from client_telemetry.subscriptions.instances import kafka_uuid
+from client_telemetry.tables.rows import BrokerHourRow, BrokerRow, ClientRow, QualityResultRow
 
 COUNTS = {
     "applications": "what an owner would call one program: one or more of these clients (docs/clients.md)",
@@ -47,13 +47,13 @@ def days_compared(day: date) -> tuple[date, ...]:
 
 def build_fleet_day(
     day: date,
-    client_rows: Sequence[Mapping[str, Any]],
+    client_rows: Sequence[ClientRow],
     instances: Iterable[Mapping[str, Any]],
     asked_without_push: Mapping[tuple[Any, ...], int],
-    hour_rows: Sequence[Mapping[str, Any]],
-    broker_rows: Sequence[Mapping[str, Any]],
-    quality_rows: Iterable[Mapping[str, Any]],
-    earlier: Mapping[date, Sequence[Mapping[str, Any]] | None],
+    hour_rows: Sequence[BrokerHourRow],
+    broker_rows: Sequence[BrokerRow],
+    quality_rows: Iterable[QualityResultRow],
+    earlier: Mapping[date, Sequence[ClientRow] | None],
     *,
     with_application_metrics: Iterable[Mapping[str, Any]] = (),
     of_streams: Iterable[Mapping[str, Any]] = (),
@@ -135,7 +135,7 @@ def _never_pushed(rows: Iterable[Mapping[str, Any]]) -> tuple[NeverPushed, ...]:
     return tuple(sorted(found, key=lambda each: (each.client_id or "", each.client_instance_id)))
 
 
-def _oldest_release(brokers: Iterable[Mapping[str, Any]]) -> str | None:
+def _oldest_release(brokers: Iterable[BrokerRow]) -> str | None:
     """Of the releases of Apache Kafka that the day's brokers can be, declared or guessed; None where none is known."""
     can_be = {
         each
@@ -143,13 +143,11 @@ def _oldest_release(brokers: Iterable[Mapping[str, Any]]) -> str | None:
         # Rows that were written before there was a guess have none.
         for each in ([row["software_version"]] if row["releases"] is None else row["releases"])
     }
-    known = can_be & set(releases.known())
+    known = set(releases.known()) & can_be
     return min(known, key=releases.parse, default=None)
 
 
-def _counts(
-    clients: Sequence[FleetClient], nobodys: Sequence[Mapping[str, Any]], brokers: int
-) -> dict[str, int]:
+def _counts(clients: Sequence[FleetClient], nobodys: Sequence[ClientRow], brokers: int) -> dict[str, int]:
     return dict(
         zip(
             COUNTS,
@@ -171,9 +169,21 @@ def _counts(
     )
 
 
-def _quality(rows: Iterable[Mapping[str, Any]]) -> tuple[QualityCheck, ...]:
-    names = [field.name for field in fields(QualityCheck)]
-    checks = [QualityCheck(**{name: row[name] for name in names}) for row in rows]
+def _quality(rows: Iterable[QualityResultRow]) -> tuple[QualityCheck, ...]:
+    checks = [
+        QualityCheck(
+            row["stage"],
+            row["table_name"],
+            row["expectation"],
+            row["severity"],
+            row["success"],
+            row["observed_value"],
+            row["rows"],
+            row["unexpected_count"],
+            row["description"],
+        )
+        for row in rows
+    ]
     return tuple(
         sorted(checks, key=lambda each: (each.success, each.stage, each.table_name, each.expectation))
     )

@@ -23,6 +23,7 @@ from client_telemetry.subscriptions.configuration import SELECTORS, RefusedByKaf
 from client_telemetry.subscriptions.configured_file import Resource
 from client_telemetry.subscriptions.instances import ClientInstance
 from client_telemetry.subscriptions.java_runtime import JavaRuntime, NoJava, UnsureMatch
+from client_telemetry.tables.rows import BrokerRow
 
 FILE = "standard_telemetry_metrics.csv"
 COLUMNS = ("metric", "client_type", "otlp_type", "labels", "required", "source")
@@ -51,7 +52,7 @@ class Subscriptions:
     known: bool
 
     @classmethod
-    def of(cls, broker_rows: Iterable[Mapping[str, Any]]) -> "Subscriptions":
+    def of(cls, broker_rows: Iterable[BrokerRow]) -> "Subscriptions":
         """Rows of `brokers`. Brokers that reported different ones count as if all were configured."""
         rows = list(broker_rows)
         reported = [row["subscriptions"] for row in rows]

@@ -10,6 +10,7 @@ from typing import Any
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
+from client_telemetry.reports.evidence import RelatedClient
 from client_telemetry.reports.fleet.day_curves import ClientFiles
 from client_telemetry.reports.fleet.model import (
     ApplicationMetrics,
@@ -21,7 +22,6 @@ from client_telemetry.reports.fleet.model import (
     NeverPushed,
     QualityCheck,
     RefusedPushes,
-    RelatedClient,
     StreamsApplication,
     UnexplainedRequests,
 )

@@ -4,8 +4,8 @@ files.py) choose a form and compute nothing. How the values come about: build.py
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from client_telemetry.reports.evidence import Coverage, QualityWarning, RelatedClient
 from client_telemetry.reports.fleet.day_curves import FleetCurves
-from client_telemetry.reports.upgrade.model import Coverage, QualityWarning
 
 SCHEMA_VERSION = 1
 """Of fleet.json. Goes up when a field is removed, renamed or changes its meaning."""
@@ -39,17 +39,6 @@ class DeprecatedUse:
     requests: int
     refused_by: str
     """In words: `4.0.0 and later`, `4.0.0`."""
-
-
-@dataclass(frozen=True)
-class RelatedClient:
-    """Another client of the same principal that may be the same application: an element of `clients.related`."""
-
-    relation: str
-    client_id: str | None
-    client_software_name: str | None
-    client_software_version: str | None
-    because: str
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from client_telemetry.reports.fleet.model import (
     RequestCounts,
     UnexplainedRequests,
 )
+from client_telemetry.tables.rows import BrokerHourRow, ClientRow
 
 SHOWN_IDS = 12
 SENT_BY_BROKERS = {1, 2, 18, 23, 24}
@@ -79,8 +80,8 @@ def first_ids(client_ids: Iterable[str | None]) -> tuple[str | None, ...]:
 
 
 def request_counts(
-    hours: Iterable[Mapping[str, Any]],
-    known: Iterable[Mapping[str, Any]],
+    hours: Iterable[BrokerHourRow],
+    known: Iterable[ClientRow],
     unidentified: Iterable[Mapping[str, Any]],
     release: str | None,
 ) -> RequestCounts:

@@ -12,31 +12,32 @@ from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.compatibility.software import identify_name
 from client_telemetry.identity.applications import NO_CLIENT_ID
 from client_telemetry.identity.kip511 import declared
-from client_telemetry.reports.client_key import CLIENT_KEY, client_key
+from client_telemetry.reports.client_key import client_key
+from client_telemetry.reports.evidence import RelatedClient
 from client_telemetry.reports.fleet.model import (
     Changes,
     Family,
     FleetClient,
     FleetSoftware,
     FleetVersion,
-    RelatedClient,
     Unnamed,
     VersionSeen,
 )
 from client_telemetry.reports.fleet.request_versions import deprecated_uses, first_ids
 from client_telemetry.reports.versions import version_order
+from client_telemetry.tables.rows import ClientRow
 
 FAMILIES_LISTED = 1000
 
 
-def is_client(row: Mapping[str, Any]) -> bool:
+def is_client(row: ClientRow) -> bool:
     """Whether a row of `clients` is a client. One that is flagged `unidentified` stands for connections that were
     rejected before authentication, and may belong to any of the others."""
     return "unidentified" not in row["flags"]
 
 
 def fleet_clients(
-    rows: Iterable[Mapping[str, Any]], asked_without_push: Mapping[tuple[Any, ...], int], release: str | None
+    rows: Iterable[ClientRow], asked_without_push: Mapping[tuple[Any, ...], int], release: str | None
 ) -> tuple[FleetClient, ...]:
     """Rows of `clients` of the day, without the unidentified; `asked_without_push`: by client_key, where not 0;
     `release`: the oldest that a broker ran."""
@@ -66,7 +67,7 @@ def _stands_for(name: str, version: str | None) -> str | None:
     return None if shows else identity.text
 
 
-def _could_be(row: Mapping[str, Any], release: str | None) -> tuple[str, ...]:
+def _could_be(row: ClientRow, release: str | None) -> tuple[str, ...]:
     """By what brokers answered, on the oldest release of those that this client talked to."""
     answered = [ApiUse(use["api_key"], use["version"]) for use in row["api_uses"] if use["requests"]]
     of_brokers = map(oldest_release, row.get("broker_software_versions") or ())
@@ -80,7 +81,7 @@ def _could_be(row: Mapping[str, Any], release: str | None) -> tuple[str, ...]:
 
 
 def _client(
-    row: Mapping[str, Any], asked_without_push: Mapping[tuple[Any, ...], int], release: str | None
+    row: ClientRow, asked_without_push: Mapping[tuple[Any, ...], int], release: str | None
 ) -> FleetClient:
     related = tuple(RelatedClient(**each) for each in row["related"] or ())
     looks_like, reasons = row["looks_like"], tuple(row["looks_like_because"] or ())
@@ -89,7 +90,10 @@ def _client(
         version = declared(same.client_software_version) or ""
         looks_like, reasons = f"{same.client_software_name} {version}".strip(), (same.because,)
     return FleetClient(
-        **{column: row[column] for column in CLIENT_KEY},
+        client_id=row["client_id"],
+        principal=row["principal"],
+        client_software_name=row["client_software_name"],
+        client_software_version=row["client_software_version"],
         looks_like=looks_like,
         looks_like_reasons=reasons,
         could_be=() if looks_like else _could_be(row, release),
@@ -111,7 +115,7 @@ def _client(
 
 
 def software_of_the_day(
-    clients: Sequence[FleetClient], before: Iterable[Mapping[str, Any]] | None
+    clients: Sequence[FleetClient], before: Iterable[ClientRow] | None
 ) -> tuple[FleetSoftware, ...]:
     """`before`: rows of `clients` of the day before; None = that day is not known."""
     seen_before = None if before is None else set(_versions(before))
@@ -184,8 +188,8 @@ def _how_well_known(group: Unnamed) -> tuple[Any, ...]:
 
 
 def changes(
-    rows: Iterable[Mapping[str, Any]],
-    other_rows: Iterable[Mapping[str, Any]] | None,
+    rows: Iterable[ClientRow],
+    other_rows: Iterable[ClientRow] | None,
     against: date,
     words: str,
     release: str | None,
@@ -212,7 +216,7 @@ def changes(
     )
 
 
-def _family(row: Mapping[str, Any]) -> Family:
+def _family(row: ClientRow) -> Family:
     """What survives a restart with a generated client id and an upgrade of the library."""
     return Family(row["principal"], row["client_family"] or row["client_id"], row["client_software_name"])
 
@@ -222,12 +226,12 @@ def _listed(families: Iterable[Family]) -> tuple[Family, ...]:
     return tuple(by_name[:FAMILIES_LISTED])
 
 
-def _versions(rows: Iterable[Mapping[str, Any]]) -> Counter[tuple[str, str | None]]:
+def _versions(rows: Iterable[ClientRow]) -> Counter[tuple[str, str | None]]:
     """(name, version) -> clients, of those that tell a name."""
     return Counter(
-        (row["client_software_name"], declared(row["client_software_version"]))
+        (name, declared(row["client_software_version"]))
         for row in rows
-        if is_client(row) and declared(row["client_software_name"])
+        if is_client(row) and (name := declared(row["client_software_name"]))
     )
 
 

@@ -9,6 +9,7 @@ from client_telemetry.reports.upgrade.client_verdicts import seen_rarely
 from client_telemetry.reports.upgrade.model import (
     OUTCOMES,
     Application,
+    Assessed,
     ClientVerdict,
     DaySeen,
     OtherTarget,
@@ -97,13 +98,13 @@ def _days_seen(clients: Sequence[ClientVerdict]) -> tuple[DaySeen, ...]:
     )
 
 
-def counts(some: Iterable[ClientVerdict] | Iterable[Application]) -> dict[str, int]:
+def counts(some: Iterable[Assessed]) -> dict[str, int]:
     """How many per outcome, all of OUTCOMES."""
     found = Counter(each.outcome for each in some)
     return {name: found[name] for name in OUTCOMES}
 
 
-def outcome_on(each: ClientVerdict | Application, release: str) -> str:
+def outcome_on(each: Assessed, release: str) -> str:
     """Its outcome on a compared release; that on the release asked about where it does not differ."""
     other = next((other for other in each.other_targets if other.to_release == release), None)
     return outcome(other.verdict, other.when) if other else each.outcome

@@ -10,6 +10,7 @@ from client_telemetry.compatibility.releases import is_rollback
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.coverage import coverage, traffic_seen, watched_sentences
+from client_telemetry.reports.evidence import Coverage, QualityWarning
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade import mixed_and_rollback, release_comparison, release_notes
 from client_telemetry.reports.upgrade.answer import answer, text
@@ -22,9 +23,7 @@ from client_telemetry.reports.upgrade.model import (
     Application,
     Change,
     ClientVerdict,
-    Coverage,
     OwnerStake,
-    QualityWarning,
     Question,
     Rule,
     Software,
@@ -33,6 +32,15 @@ from client_telemetry.reports.upgrade.model import (
 )
 from client_telemetry.reports.upgrade.sections import needs_work, sections
 from client_telemetry.reports.versions import version_order
+from client_telemetry.tables.rows import (
+    BrokerHourRow,
+    BrokerRow,
+    ClientRow,
+    QualityResultRow,
+    UpgradeFindingRow,
+    UpgradeReportRow,
+    UpgradeVerdictRow,
+)
 
 _T = TypeVar("_T")
 NO_OWNER_FOLDER = "_no-owner"
@@ -57,15 +65,15 @@ class ClientCountDiffers(ValueError):
 
 
 def build_report(
-    question: Mapping[str, Any],
-    verdict_rows: Iterable[Mapping[str, Any]],
-    finding_rows: Iterable[Mapping[str, Any]],
-    coverage_rows: Iterable[Mapping[str, Any]],
-    broker_rows: Iterable[Mapping[str, Any]],
-    warnings: Iterable[Mapping[str, Any]] = (),
+    question: UpgradeReportRow,
+    verdict_rows: Iterable[UpgradeVerdictRow],
+    finding_rows: Iterable[UpgradeFindingRow],
+    coverage_rows: Iterable[BrokerHourRow],
+    broker_rows: Iterable[BrokerRow],
+    warnings: Iterable[QualityResultRow] = (),
     *,
-    profile_rows: Iterable[Mapping[str, Any]] = (),
-    use_rows: Iterable[Mapping[str, Any]] = (),
+    profile_rows: Iterable[ClientRow] = (),
+    use_rows: Iterable[ClientRow] = (),
     cluster_name: str | None = None,
     asked_by: str | None = None,
     planned_for: date | None = None,
@@ -144,7 +152,7 @@ def build_report(
     )
 
 
-def _question(row: Mapping[str, Any], cluster_name: str | None) -> Question:
+def _question(row: UpgradeReportRow, cluster_name: str | None) -> Question:
     values: dict[str, Any] = {
         field.name: row.get(field.name) for field in fields(Question) if field.name != "cluster_name"
     }
@@ -261,10 +269,21 @@ def _grouped(some: Iterable[_T], group: Callable[[_T], str | None]) -> dict[str 
     return groups
 
 
-def quality_warnings(rows: Iterable[Mapping[str, Any]]) -> tuple[QualityWarning, ...]:
-    names = [field.name for field in fields(QualityWarning)]
+def quality_warnings(rows: Iterable[QualityResultRow]) -> tuple[QualityWarning, ...]:
     failed = (row for row in rows if row["severity"] == "warning" and not row["success"])
-    found = [QualityWarning(**{name: row[name] for name in names}) for row in failed]
+    found = [
+        QualityWarning(
+            row["dt"],
+            row["stage"],
+            row["table_name"],
+            row["expectation"],
+            row["description"],
+            row["observed_value"],
+            row["rows"],
+            row["unexpected_count"],
+        )
+        for row in failed
+    ]
     return tuple(sorted(found, key=lambda w: (w.dt, w.stage, w.table_name, w.expectation)))
 
 

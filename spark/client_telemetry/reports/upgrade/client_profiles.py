@@ -11,7 +11,9 @@ from client_telemetry.compatibility import identification
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import CLIENT_KEY, client_key
-from client_telemetry.reports.upgrade.model import CandidateLibrary, DaySeen, RelatedClient
+from client_telemetry.reports.evidence import RelatedClient
+from client_telemetry.reports.upgrade.model import CandidateLibrary, DaySeen
+from client_telemetry.tables.rows import ClientRow
 
 COLUMNS = (
     *CLIENT_KEY,
@@ -48,14 +50,14 @@ class ClientProfile:
 
 
 def client_profiles(
-    rows: Iterable[Mapping[str, Any]],
-    use_rows: Iterable[Mapping[str, Any]],
+    rows: Iterable[ClientRow],
+    use_rows: Iterable[ClientRow],
     until: datetime | None,
     from_release: str,
 ) -> dict[tuple[str | None, ...], ClientProfile]:
     """By client. `rows`: COLUMNS of `clients`, one row per client and day; `use_rows`: USE_COLUMNS of those that declare no
     software. `until`: days on which a client was first seen at this time or later are left out, as its evidence is."""
-    days: dict[tuple[str | None, ...], list[Mapping[str, Any]]] = defaultdict(list)
+    days: dict[tuple[str | None, ...], list[ClientRow]] = defaultdict(list)
     for row in rows:
         if until is None or row["first_seen_at"] < until:
             days[client_key(row)].append(row)
@@ -69,7 +71,7 @@ def client_profiles(
 
 
 def _profile(
-    days: Sequence[Mapping[str, Any]], answered: set[ApiUse] | None, until: datetime | None, release: str
+    days: Sequence[ClientRow], answered: set[ApiUse] | None, until: datetime | None, release: str
 ) -> ClientProfile:
     days = sorted(days, key=lambda row: row["dt"])
     who = _identified(days[0]["client_id"], answered, release) if answered else None

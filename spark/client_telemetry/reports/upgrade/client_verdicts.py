@@ -21,6 +21,7 @@ from client_telemetry.reports.upgrade.model import (
 )
 from client_telemetry.reports.upgrade.wording import owner_question
 from client_telemetry.reports.versions import version_order
+from client_telemetry.tables.rows import UpgradeFindingRow, UpgradeVerdictRow
 
 BRIEF_SHARE = 0.1
 """A client whose first and last evidence are closer together than this share of the evidence is seen rarely."""
@@ -28,22 +29,11 @@ SILENT_SHARE = 0.5
 """So is one that is not seen in this last share of it."""
 
 _OF_THE_PROFILE = tuple(field.name for field in fields(ClientProfile))
-_DERIVED = (
-    *(
-        "anchor",
-        "outcome",
-        "priority",
-        "trigger",
-        "safe_so_far",
-        "seen_rarely",
-        "change",
-        "is_unidentified",
-        "owner_question",
-    ),
-    *_OF_THE_PROFILE,
-    "findings",
+_ROW_COLUMNS = tuple(
+    name
+    for name in UpgradeVerdictRow.__annotations__
+    if name in {field.name for field in fields(ClientVerdict)}
 )
-_ROW_COLUMNS = tuple(field.name for field in fields(ClientVerdict) if field.name not in _DERIVED)
 _FINDING_COLUMNS = tuple(field.name for field in fields(Finding))
 _ARRAYS = {"roles", "application_notes", "missing", "broker_ids", "source_objects", "source_sequences"}
 _OUTCOME_ORDER = {outcome: place for place, outcome in enumerate(OUTCOMES)}
@@ -62,8 +52,8 @@ class TwoVerdicts(ValueError):
 
 
 def client_verdicts(
-    verdict_rows: Iterable[Mapping[str, Any]],
-    finding_rows: Iterable[Mapping[str, Any]],
+    verdict_rows: Iterable[UpgradeVerdictRow],
+    finding_rows: Iterable[UpgradeFindingRow],
     evidence_from: datetime | None,
     evidence_until: datetime | None,
     profiles: Mapping[tuple[str | None, ...], ClientProfile] | None = None,
@@ -71,9 +61,9 @@ def client_verdicts(
     """By outcome, owner (none last), software, client id and principal. `profiles`: by client_key. Raises UnknownVerdict,
     FindingWithoutVerdict, TwoVerdicts."""
     findings: dict[tuple[Any, ...], list[Finding]] = defaultdict(list)
-    for row in finding_rows:
-        findings[_key(row)].append(Finding(**_values(row, _FINDING_COLUMNS)))
-    rows = {}
+    for finding in finding_rows:
+        findings[_key(finding)].append(Finding(**_values(finding, _FINDING_COLUMNS)))
+    rows: dict[tuple[Any, ...], UpgradeVerdictRow] = {}
     for row in verdict_rows:
         if _key(row) in rows:
             raise TwoVerdicts(f"client {_key(row)} has two verdicts")
@@ -107,7 +97,7 @@ def _values(row: Mapping[str, Any], columns: Iterable[str]) -> dict[str, Any]:
 
 
 def _client(
-    row: Mapping[str, Any],
+    row: UpgradeVerdictRow,
     findings: list[Finding],
     begin: datetime,
     end: datetime,
@@ -140,7 +130,7 @@ def _client(
     )
 
 
-def _is_unidentified(row: Mapping[str, Any]) -> bool:
+def _is_unidentified(row: UpgradeVerdictRow) -> bool:
     if declared(row["client_software_name"]) is not None or row["verdict"] == "safe":
         return False
     if row["verdict"] == "insufficient_evidence" or not row["fix"]:

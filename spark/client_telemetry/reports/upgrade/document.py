@@ -32,7 +32,7 @@ def timestamp(moment: datetime) -> str:
 
 
 def _client(report: UpgradeReport, client: ClientVerdict) -> dict[str, Any]:
-    """Columns of `upgrade_verdicts`, all of them, then the derived fields and the findings."""
+    """All columns of `upgrade_verdicts`, the derived fields and the findings."""
     question = {"cluster_id": report.question.cluster_id, "report_id": report.question.report_id}
     return {**question, **plain(client)}
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any
 
+from client_telemetry.reports.evidence import Coverage, QualityWarning, RelatedClient
+
 SCHEMA_VERSION = 3
 """Of report.json. Goes up when a field is removed, renamed or changes its meaning (docs/report-format.md)."""
 
@@ -152,17 +154,6 @@ class CandidateLibrary:
 
 
 @dataclass(frozen=True)
-class RelatedClient:
-    """Another client that may be the same application: an entry of `clients.related`."""
-
-    relation: str
-    client_id: str | None
-    client_software_name: str | None
-    client_software_version: str | None
-    because: str
-
-
-@dataclass(frozen=True)
 class DaySeen:
     """A day of evidence on which the client was seen."""
 
@@ -172,33 +163,37 @@ class DaySeen:
     connections: int
 
 
-@dataclass(frozen=True)
-class ClientVerdict:
-    """One client: the columns of `upgrade_verdicts` without those that name the question, then what is
-    derived from them. Client-supplied strings are exactly as they came."""
+@dataclass(frozen=True, kw_only=True)
+class Assessed:
+    """What is said of a client and of an application alike. Of an application: the verdict, and what belongs to it, are those
+    of its worst client; what was seen is that of all of its clients."""
 
-    client_id: str | None
+    anchor: str
+    """Its address on the page, the same in every report: names.anchor."""
     principal: str | None
-    client_software_name: str | None
-    client_software_version: str | None
-    program: str | None
-    """Which of several programs behind the client id; None = it is one."""
+    owner: str | None
+    owner_contact: str | None
+    product: str | None
+    outcome: str
+    """A key of OUTCOMES."""
     verdict: str
-    confidence: str
     when: str | None
-    roles: tuple[str, ...]
+    trigger: str | None
+    """What sets off a verdict that is latent, from its first latent finding of that verdict."""
+    confidence: str
     explanation: str
     fix: str | None
     missing: tuple[str, ...]
-    identified_as: str | None
+    roles: tuple[str, ...]
     condition: str | None
     """What the verdict depends on that the evidence cannot show, and what would settle it."""
     already_failing: bool
-    """On the release that the brokers run today already."""
+    """On the release that the brokers run today already; of an application: some client is."""
     works_again: bool
     """It is already failing, and the new release serves it."""
     as_before: bool
-    """The verdict rests on nothing but what waits for it today too."""
+    """The verdict rests on nothing but what waits for it today too; of an application: so do all of its clients with its
+    verdict."""
     steps: tuple[Step, ...]
     """In the order of the change; empty where the question is about an older release."""
     rollback_verdict: str | None
@@ -206,31 +201,36 @@ class ClientVerdict:
     mixed_verdict: str | None
     mixed_explanation: str | None
     other_targets: tuple[OtherTarget, ...]
-    owner: str | None
-    owner_contact: str | None
-    application: str
-    application_kind: str
-    product: str | None
-    application_notes: tuple[str, ...]
     connections: int
     requests: int
     broker_ids: tuple[int, ...]
     first_seen_at: datetime
     last_seen_at: datetime
+    days_seen: tuple[DaySeen, ...]
+    safe_so_far: bool
+    """Safe, and not well observed; of an application: none of its clients is."""
+    seen_rarely: str | None
+    """Why it counts as seen rarely, in words; null = it does not."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClientVerdict(Assessed):
+    """One client: the columns of `upgrade_verdicts` without those that name the question, and what is derived from them.
+    Client-supplied strings are exactly as they came."""
+
+    client_id: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    program: str | None
+    """Which of several programs behind the client id; None = it is one."""
+    identified_as: str | None
+    application: str
+    application_kind: str
+    application_notes: tuple[str, ...]
     well_observed: bool
     """Each of its roles was seen for long enough by its own rhythm."""
-    anchor: str
-    """Its address on the page, the same in every report: names.anchor."""
-    outcome: str
-    """A key of OUTCOMES."""
     priority: int
     """1 = most urgent: the place of its outcome in OUTCOMES; 1 too where it is failing already."""
-    trigger: str | None
-    """What sets off a verdict that is latent, from its first latent finding of that verdict."""
-    safe_so_far: bool
-    """Safe, and not well observed."""
-    seen_rarely: str | None
-    """Why the client counts as seen rarely, in words; null = it does not."""
     change: str | None
     """The change that cures it, as the rows of UpgradeReport.changes group it; null = it does not break."""
     is_unidentified: bool
@@ -248,58 +248,20 @@ class ClientVerdict:
     group_ids: tuple[str, ...]
     transactional_ids: tuple[str, ...]
     related: tuple[RelatedClient, ...]
-    days_seen: tuple[DaySeen, ...]
     findings: tuple[Finding, ...]
 
 
-@dataclass(frozen=True)
-class Application:
-    """What an owner would call one program: the clients with one principal, owner and application. Its verdict, and what
-    belongs to it, is that of its worst client; `requests` and the like are of all."""
+@dataclass(frozen=True, kw_only=True)
+class Application(Assessed):
+    """What an owner would call one program: the clients with one principal, owner and application."""
 
-    anchor: str
-    """Its address on the page, the same in every report."""
     name: str
     kind: str
     """A word of upgrade_verdicts.application_kind."""
-    product: str | None
-    principal: str | None
-    owner: str | None
-    owner_contact: str | None
     notes: tuple[str, ...]
     """Where putting the clients together is a guess, and where several programs can hide behind one client id."""
-    outcome: str
-    verdict: str
-    when: str | None
-    trigger: str | None
-    confidence: str
-    explanation: str
-    fix: str | None
-    missing: tuple[str, ...]
-    roles: tuple[str, ...]
-    condition: str | None
-    already_failing: bool
-    """Some client of it is."""
-    works_again: bool
-    as_before: bool
-    """So are all of its clients that have its verdict."""
-    steps: tuple[Step, ...]
-    rollback_verdict: str | None
-    rollback_explanation: str | None
-    mixed_verdict: str | None
-    mixed_explanation: str | None
-    other_targets: tuple[OtherTarget, ...]
-    connections: int
-    requests: int
-    broker_ids: tuple[int, ...]
-    first_seen_at: datetime
-    last_seen_at: datetime
-    safe_so_far: bool
-    """Safe, and none of its clients is well observed."""
-    seen_rarely: str | None
     changes: tuple[str, ...]
     """`text` of the changes that its clients which break need."""
-    days_seen: tuple[DaySeen, ...]
     counts: dict[str, int]
     """Its clients per outcome."""
     clients: tuple[ClientVerdict, ...]
@@ -459,101 +421,6 @@ class Software:
     clients: int
     counts: dict[str, int]
     versions: tuple[SoftwareVersion, ...]
-
-
-@dataclass(frozen=True)
-class BrokerIncarnation:
-    broker_id: int
-    broker_incarnation: str
-    software_name: str | None
-    software_version: str | None
-    releases: tuple[str, ...]
-    """Releases of Apache Kafka that it can be."""
-    releases_known_by: str | None
-    started_at: datetime | None
-    last_evidence_at: datetime | None
-
-
-@dataclass(frozen=True)
-class BrokersOfRelease:
-    release: str
-    """As the brokers declare it, otherwise what they can be, in words."""
-    broker_ids: tuple[int, ...]
-
-
-@dataclass(frozen=True)
-class ClusterState:
-    """Which brokers ran which release from `since` until the next state."""
-
-    since: datetime
-    releases: tuple[BrokersOfRelease, ...]
-
-
-@dataclass(frozen=True)
-class CoverageRun:
-    """Hours of one broker in a row that are known equally well: from `start` until before `end`."""
-
-    broker_id: int
-    start: datetime
-    end: datetime
-    completeness: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Watched:
-    """Connections to a broker were watched from `start` to `end`, to the second, both included."""
-
-    broker_id: int
-    start: datetime
-    end: datetime
-
-
-@dataclass(frozen=True)
-class Missed:
-    """What a broker counted itself and its registry of connections does not have: `connections` open at the end of an
-    hour, the most of all hours, and `requests` of all hours."""
-
-    broker_id: int
-    connections: int
-    requests: int
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """Which hours of which brokers the answer could see, from `first_hour` until before `end_hour`."""
-
-    first_hour: datetime
-    end_hour: datetime
-    broker_ids: tuple[int, ...]
-    broker_hours: int
-    complete_broker_hours: int
-    complete_share: float | None
-    """Between 0 and 1, four digits; null = no broker hour is known to exist."""
-    runs: tuple[CoverageRun, ...]
-    brokers: tuple[BrokerIncarnation, ...]
-    watched: tuple[Watched, ...] | None
-    """One entry per broker and window in which connections were watched; null = they were watched all the time in
-    some hour."""
-    deprecated_only: tuple[int, ...]
-    """Brokers of which, whenever they were watched, only requests of deprecated versions were."""
-    missed: tuple[Missed, ...]
-    """Brokers that counted connections or requests which their registry of connections does not have."""
-    cluster_states: tuple[ClusterState, ...]
-    """Oldest first; more than one where a broker changed its release, as in a rolling upgrade."""
-
-
-@dataclass(frozen=True)
-class QualityWarning:
-    """An expectation that did not hold and did not block publishing: columns of `quality_results`."""
-
-    dt: date
-    stage: str
-    table_name: str
-    expectation: str
-    description: str
-    observed_value: str
-    rows: int
-    unexpected_count: int | None
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from client_telemetry.identity.applications import KINDS
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports import charts
 from client_telemetry.reports.client_strings import shown
+from client_telemetry.reports.evidence import RelatedClient
 from client_telemetry.reports.markup import page_parts, template
 from client_telemetry.reports.upgrade import changes, mixed_and_rollback, release_notes, wording
 from client_telemetry.reports.upgrade.model import (
@@ -27,7 +28,6 @@ from client_telemetry.reports.upgrade.model import (
     Application,
     Change,
     OwnerStake,
-    RelatedClient,
     UpgradeReport,
     outcome,
 )

@@ -1,9 +1,9 @@
 """How values read in a sentence, the same on the page and in the ticket. No markup, no counting."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Protocol
 
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.counted import counted
@@ -12,10 +12,12 @@ from client_telemetry.reports.upgrade.client_profiles import ClientProfile
 from client_telemetry.reports.upgrade.model import (
     OUTCOMES,
     Application,
+    Assessed,
     ClientVerdict,
     Finding,
     outcome,
 )
+from client_telemetry.tables.rows import UpgradeVerdictRow
 
 NOT_DECLARED = "not declared"
 SOFTWARE_NAMED = 3
@@ -85,7 +87,7 @@ def software(each: ClientVerdict | Application) -> str:
     return " ".join(filter(None, map(declared, registered))) or NOT_DECLARED
 
 
-def happens(client: ClientVerdict | Application) -> str:
+def happens(client: Assessed) -> str:
     """The verdict in words, with the trigger of a latent one: `breaks later, at an offset reset`."""
     words = "safe so far" if client.safe_so_far else OUTCOMES[client.outcome]
     if client.when == "latent" and client.outcome != "breaks_latent":
@@ -135,7 +137,7 @@ _PINS = {
 }
 
 
-def owner_question(row: Mapping[str, Any], profile: ClientProfile) -> str:
+def owner_question(row: UpgradeVerdictRow, profile: ClientProfile) -> str:
     """What to ask the owner of a client whose library is not identified. Client-supplied text is not in it: it stands
     where the client is named."""
     likely = [each.library for each in profile.candidates[:CANDIDATES_ASKED]]
@@ -156,19 +158,19 @@ def either(names: Iterable[str]) -> str:
     return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
-def further_missing(client: ClientVerdict | Application) -> tuple[str, ...]:
+def further_missing(client: Assessed) -> tuple[str, ...]:
     """What is not known of a client, without what its explanation says already."""
     return tuple(sentence for sentence in client.missing if sentence not in client.explanation)
 
 
-def seen(client: ClientVerdict | Application) -> str:
+def seen(client: Assessed) -> str:
     """What was seen of a client: amount, brokers, time."""
     amount = f"{counted(client.requests, 'request')} on {counted(client.connections, 'connection')}"
     time = period(client.first_seen_at, client.last_seen_at)
     return ", ".join(part for part in (amount, brokers(client.broker_ids), time) if part)
 
 
-def where_and_when(client: ClientVerdict | Application) -> str:
+def where_and_when(client: Assessed) -> str:
     """Brokers that saw a client, and when."""
     return " · ".join(
         filter(None, (brokers(client.broker_ids), period(client.first_seen_at, client.last_seen_at)))

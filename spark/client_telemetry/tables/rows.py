@@ -1,0 +1,566 @@
+"""Rows of the tables as dicts, for mypy: lake.rows gives them and branch.replace_rows writes them. Written by
+`make generated` from the schemas beside this file.
+
+A column that may be null is `| None`. Files of an older version may lack a column that has come since: it is null
+whatever stands here. Nested records stay dicts."""
+
+from datetime import date, datetime
+from typing import Any, TypedDict
+
+
+class RawObjectRow(TypedDict):
+    """One row per raw object."""
+
+    cluster_id: str
+    dt: date
+    object_key: str
+    dataset: str
+    hour: int
+    broker_id: int
+    broker_incarnation: str | None
+    first_sequence: int | None
+    last_sequence: int | None
+    bytes: int
+    modified_at: datetime | None
+    sha256: str | None
+    status: str
+    error: str | None
+    records: int | None
+    rows: int | None
+    duplicates: int | None
+    undecodable: int | None
+    points: int | None
+    flags: list[str]
+    collected_at: datetime | None
+
+
+class BrokerRow(TypedDict):
+    """One row per broker incarnation and day."""
+
+    cluster_id: str
+    dt: date
+    broker_id: int
+    broker_incarnation: str
+    software_name: str | None
+    software_version: str | None
+    releases: list[str] | None
+    releases_known_by: str | None
+    started_at: datetime | None
+    last_evidence_at: datetime | None
+    api_versions: list[dict[str, Any]] | None
+    finalized_features: dict[str, int] | None
+    feature_levels: list[dict[str, Any]] | None
+    listeners: list[dict[str, Any]] | None
+    subscriptions: list[dict[str, Any]] | None
+    scram_users: list[dict[str, Any]] | None
+
+
+class BrokerHourRow(TypedDict):
+    """One row per broker and hour of the day, for every broker named by a manifest or an object of the day."""
+
+    cluster_id: str
+    dt: date
+    broker_id: int
+    hour: int
+    completeness: list[str]
+    incarnations: list[str]
+    objects: int
+    pushes_expected: int | None
+    pushes_read: int | None
+    connection_events_expected: int | None
+    connection_events_read: int | None
+    dropped: dict[str, int]
+    requests_counted: list[dict[str, Any]] | None
+    registry_mode: str | None
+    registry_windows: list[str] | None
+    connections_missed: int | None
+    connections_counted: list[dict[str, Any]] | None
+    requests_missed: int | None
+
+
+class UndecodableRecordRow(TypedDict):
+    """One row per record, tail or object that could not be read."""
+
+    cluster_id: str
+    dt: date
+    dataset: str
+    source_object: str
+    source_offset: int
+    stage: str
+    error_class: str
+    message: str
+    bytes: bytes
+    bytes_total: int
+    broker_id: int | None
+    broker_incarnation: str | None
+    sequence: int | None
+    client_instance_id: bytes | None
+
+
+class ClientPushRow(TypedDict):
+    """One row per PushTelemetry request that a broker passed on (KIP-714)."""
+
+    cluster_id: str
+    dt: date
+    broker_id: int
+    broker_incarnation: str
+    sequence: int
+    received_at: datetime
+    client_instance_id: bytes | None
+    client_id: str | None
+    principal: str | None
+    client_address: str | None
+    client_port: int | None
+    listener_name: str | None
+    security_protocol: str | None
+    connection_id: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    sent_software_name: str | None
+    sent_software_version: str | None
+    api_versions_error: int | None
+    terminating: bool
+    content_type: str | None
+    compression_type: int
+    payload_bytes: int
+    points: int
+    histogram_points: int
+    resources: list[dict[str, str]]
+    scope_name: str | None
+    scope_version: str | None
+    push_interval_ms: int | None
+    subscription_id: int | None
+    error_code: int | None
+    clock_skew_ms: int | None
+    flags: list[str]
+    source_object: str
+    source_offset: int
+
+
+class ClientMetricRow(TypedDict):
+    """One row per number data point."""
+
+    cluster_id: str
+    dt: date
+    broker_id: int
+    broker_incarnation: str
+    sequence: int
+    point_index: int
+    client_instance_id: bytes | None
+    received_at: datetime
+    metric: str
+    kind: str
+    temporality: str | None
+    is_monotonic: bool | None
+    attributes: dict[str, str]
+    start_time: datetime | None
+    time: datetime | None
+    value: float | None
+    value_int: int | None
+    resource_index: int
+
+
+class ClientMetricHistogramRow(TypedDict):
+    """One row per histogram, exponential histogram or summary point."""
+
+    cluster_id: str
+    dt: date
+    broker_id: int
+    broker_incarnation: str
+    sequence: int
+    point_index: int
+    client_instance_id: bytes | None
+    received_at: datetime
+    metric: str
+    kind: str
+    temporality: str | None
+    attributes: dict[str, str]
+    start_time: datetime | None
+    time: datetime | None
+    count: int
+    sum: float | None
+    min: float | None
+    max: float | None
+    explicit_bounds: list[float] | None
+    bucket_counts: list[int] | None
+    scale: int | None
+    zero_count: int | None
+    positive_offset: int | None
+    positive_counts: list[int] | None
+    negative_offset: int | None
+    negative_counts: list[int] | None
+    quantiles: list[float] | None
+    quantile_values: list[float] | None
+    resource_index: int
+
+
+class ConnectionEventRow(TypedDict):
+    """One row per event of the connection registry."""
+
+    cluster_id: str
+    dt: date
+    broker_id: int
+    broker_incarnation: str
+    sequence: int
+    observed_at: datetime
+    kind: str
+    client_id: str | None
+    principal: str | None
+    client_address: str | None
+    client_port: int | None
+    listener_name: str | None
+    security_protocol: str | None
+    connection_id: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    sent_software_name: str | None
+    sent_software_version: str | None
+    api_versions_error: int | None
+    opened_at: datetime
+    last_request_at: datetime | None
+    api_uses: list[dict[str, Any]]
+    group_ids: list[str]
+    transactional_ids: list[str]
+    failure_reason: str | None
+    connections: int | None
+    cut_fields: list[str]
+    sasl_mechanism: str | None
+    given_instance_ids: list[bytes] | None
+    flags: list[str]
+    source_object: str
+    source_offset: int
+
+
+class ClientConnectionRow(TypedDict):
+    """One row per connection and day with an event."""
+
+    cluster_id: str
+    dt: date
+    broker_id: int
+    broker_incarnation: str
+    opened_at: datetime
+    first_seen_at: datetime
+    last_seen_at: datetime
+    closed_at: datetime | None
+    end_known_by: str
+    client_id: str | None
+    principal: str | None
+    client_address: str | None
+    client_port: int | None
+    listener_name: str | None
+    security_protocol: str | None
+    connection_id: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    sent_software_name: str | None
+    sent_software_version: str | None
+    api_versions_error: int | None
+    broker_software_version: str | None
+    api_uses: list[dict[str, Any]]
+    uses_object: str
+    uses_sequence: int
+    group_ids: list[str]
+    transactional_ids: list[str]
+    given_instance_ids: list[bytes] | None
+    client_instance_id: bytes | None
+    link: str
+    link_rule: str
+    link_candidates: int
+    connections: int
+    sasl_mechanism: str | None
+    events: int
+    source_objects: list[str]
+    first_sequence: int
+    last_sequence: int
+    flags: list[str]
+
+
+class ClientSessionRow(TypedDict):
+    """One row per client instance and day on which it pushed."""
+
+    cluster_id: str
+    dt: date
+    client_instance_id: bytes
+    first_evidence_at: datetime
+    last_evidence_at: datetime
+    started_at: datetime | None
+    started_before: datetime | None
+    ended_at: datetime | None
+    end_reason: str
+    pushes: int
+    terminating_pushes: int
+    rejected_pushes: int
+    points: int
+    gaps: int
+    gap_seconds: float
+    push_interval_ms: int | None
+    push_interval_source: str | None
+    subscription_changes: int
+    clock_skew_ms: int | None
+    broker_ids: list[int]
+    client_id: str | None
+    principal: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    client_addresses: list[str]
+    flags: list[str]
+
+
+class ClientRow(TypedDict):
+    """One row per client and day."""
+
+    cluster_id: str
+    dt: date
+    client_id: str | None
+    principal: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    client_id_sanitized: str | None
+    client_id_jmx: str | None
+    client_family: str | None
+    family_masks: list[str]
+    library: str | None
+    library_version: str | None
+    binding: str | None
+    identified_as: str | None
+    looks_like: str | None
+    looks_like_because: list[str]
+    roles: list[str]
+    related: list[dict[str, Any]]
+    application: str
+    application_kind: str
+    product: str | None
+    application_notes: list[str]
+    instances: int
+    short_lived_instances: int
+    median_instance_seconds: float | None
+    connections: int
+    short_lived_connections: int
+    median_connection_seconds: float | None
+    refusals: int
+    addresses: int
+    address_sample: list[str]
+    listeners: list[str]
+    security_protocols: list[str]
+    api_uses: list[dict[str, Any]]
+    group_ids: list[str]
+    transactional_ids: list[str]
+    broker_software_versions: list[str]
+    first_seen_at: datetime
+    last_seen_at: datetime
+    owner: str | None
+    owner_contact: str | None
+    owner_rule: str | None
+    flags: list[str]
+
+
+class UpgradeReportRow(TypedDict):
+    """One row per upgrade question."""
+
+    cluster_id: str
+    report_id: str
+    from_release: str
+    to_release: str
+    first_dt: date
+    last_dt: date
+    evidence_from: datetime | None
+    evidence_until: datetime | None
+    evidence_until_reason: str | None
+    clients: int
+    clients_by_pushes_only: int
+    already_failing: int
+    connections: int
+    connections_elsewhere: int | None
+    connections_unidentified: int
+    connections_counted_only: list[dict[str, Any]] | None
+    targets: list[dict[str, Any]]
+    knowledge_version: str
+    snapshots: dict[str, int]
+    code_version: str
+    created_at: datetime
+
+
+class UpgradeVerdictRow(TypedDict):
+    """One row per upgrade question and client."""
+
+    cluster_id: str
+    report_id: str
+    client_id: str | None
+    principal: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    program: str | None
+    verdict: str
+    confidence: str
+    when: str | None
+    roles: list[str]
+    explanation: str
+    fix: str | None
+    missing: list[str]
+    identified_as: str | None
+    condition: str | None
+    already_failing: bool
+    works_again: bool
+    as_before: bool
+    steps: list[dict[str, Any]]
+    rollback_verdict: str | None
+    rollback_explanation: str | None
+    mixed_verdict: str
+    mixed_explanation: str
+    other_targets: list[dict[str, Any]]
+    owner: str | None
+    owner_contact: str | None
+    application: str
+    application_kind: str
+    product: str | None
+    application_notes: list[str]
+    connections: int
+    requests: int
+    broker_ids: list[int]
+    first_seen_at: datetime
+    last_seen_at: datetime
+    well_observed: bool
+
+
+class UpgradeFindingRow(TypedDict):
+    """One row per upgrade question, client, rule and API."""
+
+    cluster_id: str
+    report_id: str
+    client_id: str | None
+    principal: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    program: str | None
+    finding: int
+    rule_id: str
+    verdict: str
+    confidence: str
+    when: str | None
+    trigger: str | None
+    condition: str | None
+    condition_met: str | None
+    settled_by: str | None
+    api_key: int | None
+    api_name: str | None
+    versions: str | None
+    requests: int | None
+    first_seen_at: datetime | None
+    last_seen_at: datetime | None
+    broker_ids: list[int]
+    source_objects: list[str]
+    source_sequences: list[int]
+    explanation: str
+    fix: str | None
+    source: str
+
+
+class UpgradeOutcomeRow(TypedDict):
+    """One row per review of an upgrade, client and phase."""
+
+    cluster_id: str
+    review_id: str
+    from_release: str
+    to_release: str
+    report_id: str | None
+    client_id: str | None
+    principal: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    addresses: list[str]
+    phase: str
+    phase_from: datetime
+    phase_until: datetime
+    predicted: str | None
+    predicted_when: str | None
+    rules: list[str]
+    outcome: str
+    kind: str | None
+    since: datetime | None
+    confidence: str
+    comparison: str
+    lost_functions: list[str]
+    api_keys: list[int]
+    reasons: list[str]
+    rates: list[dict[str, Any]]
+    fix: str | None
+    owner: str | None
+    owner_contact: str | None
+    reviewed_at: datetime
+
+
+class MetricChangeRow(TypedDict):
+    """One row per review of an upgrade, group of clients and metric."""
+
+    cluster_id: str
+    review_id: str
+    scope: str
+    client_id: str | None
+    principal: str | None
+    client_instance_id: bytes | None
+    client_software_name: str | None
+    client_software_version: str | None
+    owner: str | None
+    metric: str
+    unit: str
+    form: str
+    before_from: datetime
+    before_until: datetime
+    after_from: datetime
+    after_until: datetime
+    before: float
+    after: float
+    estimate: float
+    low: float
+    high: float
+    instances: int
+    p_value: float
+    changed: bool
+    direction: str
+    worse: bool
+
+
+class RuleRecordRow(TypedDict):
+    """One row per review of an upgrade and rule that predicted harm."""
+
+    cluster_id: str
+    review_id: str
+    from_release: str
+    to_release: str
+    rule_id: str
+    predicted: int
+    happened: int
+    did_not_happen: int
+    not_triggered: int
+    cannot_tell: int
+    missed: int
+    reviewed_at: datetime
+
+
+class QualityResultRow(TypedDict):
+    """One row per gate, table and expectation."""
+
+    cluster_id: str
+    run_id: str
+    stage: str
+    dt: date
+    table_name: str
+    expectation: str
+    severity: str
+    success: bool
+    observed_value: str
+    rows: int
+    unexpected_count: int | None
+    description: str
+    evaluated_at: datetime
+
+
+class PublicationRow(TypedDict):
+    """One row per stage that published."""
+
+    cluster_id: str
+    run_id: str
+    stage: str
+    days: list[date]
+    snapshots: dict[str, int]
+    published_at: datetime
