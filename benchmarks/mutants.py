@@ -4,8 +4,10 @@
 
 Each mutant is a module with one thing changed: a comparison, a number, `and` or `or`, a member of a set, list or dictionary,
 a returned value, a statement left out. A random sample is run one after the other, each in a fork, against the tests that
-call the changed function, found by one traced run of all. Killed is a mutant that makes a test fail or takes four times as
-long. The checkout is not written to, but for the trace in var/, which is kept until the code changes.
+call the changed function, found by one traced run of all. Most forks are of a process that has imported the tests, and get
+the code of the changed function; a change that only an import sees is imported anew. Killed is a mutant that makes a test
+fail or takes four times as long. The checkout is not written to, but for the trace in var/, which is kept until the code
+changes.
 
 Texts are not changed: most are wording; nor are `frozen` and `strict`, which only forbid. Tests in other processes (the wheel, jobs) do not see the change, and tests
 that need Spark are left out; both can only make the share smaller.
@@ -17,6 +19,7 @@ import builtins
 import contextlib
 import copy
 import functools
+import gc
 import hashlib
 import importlib.abc
 import importlib.machinery
@@ -34,7 +37,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import pytest
@@ -390,37 +393,118 @@ def _is_compiled(file: Path) -> bool:
     return "numba" in file.read_text(encoding="utf-8")
 
 
-def is_killed(mutant: Mutant, tests: list[str], calls: Calls) -> bool:
-    """Whether a test fails on the mutant, or all take four times as long. The first files are run alone, because they
-    notice most mutants and to collect the others takes longer than to run them."""
-    files = list(dict.fromkeys(map(_file_of, tests)))
-    return any(
-        _fail([test for test in tests if _file_of(test) in some], mutant, calls)
-        for some in (files[:_FILES_FIRST], files[_FILES_FIRST:])
-        if some
-    )
-
-
-def _fail(tests: list[str], mutant: Mutant, calls: Calls) -> bool:
+def _in_fork(seconds: float, run: Callable[[], int]) -> bool:
+    """Whether `run` gives another exit code than 0, raises, or takes more than four times as long; in silence."""
     child = os.fork()
     if child == 0:
-        limit = int(_LEAST_CPU_SECONDS + 4 * sum(calls.seconds[test] for test in tests))
+        limit = int(_LEAST_CPU_SECONDS + 4 * seconds)
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-        signal.alarm(20 * limit)  # one that waits for ever
-        code = mutant.code()
-        sys.meta_path.insert(0, _Changed(lambda file: code if file == mutant.file else None))
-        if _is_compiled(mutant.file):
-            # What is compiled already is not the mutant; compiled quickly, because it runs once.
-            os.environ |= {"NUMBA_CACHE_DIR": tempfile.mkdtemp(), "NUMBA_OPT": "0"}
-            importlib.import_module("numba.core.config").reload_config()
+        signal.alarm(40 * limit)  # one that waits for ever
         with Path(os.devnull).open("w") as null:
             os.dup2(null.fileno(), 1)
             os.dup2(null.fileno(), 2)
-            result = 1
-            with contextlib.suppress(BaseException):
-                result = _pytest(list(dict.fromkeys(map(_file_of, tests))), _Only(tests))
-        os._exit(int(result not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)))
+        result = 1
+        with contextlib.suppress(BaseException):
+            result = run()
+        os._exit(int(result))
     return os.waitpid(child, 0)[1] != 0
+
+
+class Imported:
+    """A pytest plugin: in place of running the tests that were collected, tries each mutant on those that concern it, in a
+    fork with the functions of the mutant. `killed` gets its answer, None = no function differs: an import must see it."""
+
+    def __init__(self, sample: list[Mutant], calls: Calls) -> None:
+        self.sample, self.calls = sample, calls
+        self.killed: list[bool | None] = []
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        items = {item.nodeid: item for item in session.items}
+        if self._fails(session, items, replace(self.sample[0], changed=self.sample[0].node)):
+            raise SystemExit("the tests fail in a fork without any mutant")
+        for mutant in self.sample:
+            differs = not _is_compiled(mutant.file) and bool(_functions(mutant))
+            self.killed.append(self._fails(session, items, mutant) if differs else None)
+            if self.killed[-1] is False:
+                print(f"survived: line {mutant.node.lineno}: {mutant.description}", flush=True)
+        return True
+
+    def _fails(self, session: pytest.Session, items: dict[str, pytest.Item], mutant: Mutant) -> bool:
+        tests = [items[test] for test in tests_of(mutant, self.calls) if test in items]
+
+        def run() -> int:
+            for function, code in _functions(mutant):
+                function.__code__ = code
+            _forget_cached()
+            for test, following in zip(tests, [*tests[1:], None], strict=True):
+                session.config.hook.pytest_runtest_protocol(item=test, nextitem=following)
+                if session.testsfailed:
+                    return 1
+            return 0
+
+        return _in_fork(sum(self.calls.seconds[test.nodeid] for test in tests), run)
+
+
+def _functions(mutant: Mutant) -> list[tuple[FunctionType, CodeType]]:
+    """Functions of the module whose code the mutant changes, each with that code."""
+    codes = {}
+
+    def add(code: CodeType) -> None:
+        codes[code.co_qualname, code.co_firstlineno] = code
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                add(constant)
+
+    add(mutant.code())
+    file = str(mutant.file)
+    own = (o for o in gc.get_objects() if isinstance(o, FunctionType) and o.__code__.co_filename == file)
+    found = [(o, codes.get((o.__code__.co_qualname, o.__code__.co_firstlineno))) for o in own]
+    return [(o, code) for o, code in found if code is not None and code != o.__code__]
+
+
+def _forget_cached() -> None:
+    for cached in gc.get_objects():
+        if isinstance(cached, functools._lru_cache_wrapper) and cached.__module__.startswith(PACKAGE.name):
+            cached.cache_clear()
+
+
+def on_imported(sample: list[Mutant], calls: Calls) -> list[bool | None]:
+    """Whether each mutant is killed, None = not known yet: by a process of its own, as this one must not import the package."""
+    files = sorted({_file_of(test) for mutant in sample for test in tests_of(mutant, calls)})
+    with tempfile.NamedTemporaryFile("w+") as answers:
+        child = os.fork()
+        if child == 0:
+            imported = Imported(sample, calls)
+            _pytest(["--capture=no", *files], imported)
+            answers.write(json.dumps(imported.killed))
+            answers.flush()
+            os._exit(0)
+        os.waitpid(child, 0)
+        answers.seek(0)
+        return json.loads(answers.read())
+
+
+def is_killed(mutant: Mutant, tests: list[str], calls: Calls) -> bool:
+    """Whether a test fails in a fork that imports the mutant. The first files are run alone, because they notice most mutants
+    and to collect the others takes longer than to run them."""
+    files = list(dict.fromkeys(map(_file_of, tests)))
+
+    def fail(files: list[str]) -> bool:
+        own = [test for test in tests if _file_of(test) in files]
+
+        def run() -> int:
+            code = mutant.code()
+            sys.meta_path.insert(0, _Changed(lambda file: code if file == mutant.file else None))
+            if _is_compiled(mutant.file):
+                # What is compiled already is not the mutant; compiled quickly, because it runs once.
+                os.environ |= {"NUMBA_CACHE_DIR": tempfile.mkdtemp(), "NUMBA_OPT": "0"}
+                importlib.import_module("numba.core.config").reload_config()
+            result = _pytest(files, _Only(own))
+            return result not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+
+        return _in_fork(sum(calls.seconds[test] for test in own), run)
+
+    return any(fail(some) for some in (files[:_FILES_FIRST], files[_FILES_FIRST:]) if some)
 
 
 def page(killed: list[Mutant], survived: list[Mutant], equivalent: list[Mutant], seed: int) -> str:
@@ -466,23 +550,15 @@ def main(argv: list[str] | None = None) -> None:
     every = [m for file in files if not file.stem.endswith(("_pb2", "__main__")) for m in mutants(file)]
     sample = [m for m in random.Random(args.seed).sample(every, args.count) if args.only in m.description]
     print(f"{len(every)} mutants; {len(sample)} of them run")
-    if sample:
-        unchanged = replace(sample[0], changed=sample[0].node)
-        if is_killed(unchanged, tests_of(unchanged, calls), calls):
-            raise SystemExit("the tests fail in a fork without any mutant")
-    killed, survived, equivalent = [], [], []
-    for number, mutant in enumerate(sample, 1):
-        if mutant.description in EQUIVALENT:
-            equivalent.append(mutant)
-            continue
-        tests = tests_of(mutant, calls)
-        dead = bool(tests) and is_killed(mutant, tests, calls)
+    to_run = [mutant for mutant in sample if mutant.description not in EQUIVALENT]
+    equivalent = [mutant for mutant in sample if mutant.description in EQUIVALENT]
+    killed, survived = [], []
+    for mutant, dead in zip(to_run, on_imported(to_run, calls) if to_run else [], strict=True):
+        if dead is None:
+            dead = is_killed(mutant, tests_of(mutant, calls), calls)
+            if not dead:
+                print(f"survived: line {mutant.node.lineno}: {mutant.description}", flush=True)
         (killed if dead else survived).append(mutant)
-        if not dead:
-            print(
-                f"{number}: survived {len(tests)} tests: line {mutant.node.lineno}: {mutant.description}",
-                flush=True,
-            )
     print(f"{len(killed)} of {len(killed) + len(survived)} killed, {len(equivalent)} equivalent")
     if args.write:
         args.write.write_text(page(killed, survived, equivalent, args.seed), encoding="utf-8")

@@ -334,8 +334,8 @@ def _gap_hours(objects: Sequence[RawObjectRow]) -> set[tuple[int, int]]:
     not looked at: the first object of an incarnation and dataset starts no hole."""
     by_incarnation: dict[tuple[str, int, str | None], list[tuple[int, int, int]]] = {}
     for row in objects:
-        first, last = row["first_sequence"], row["last_sequence"]
-        if first is not None and last is not None:
+        first = row["first_sequence"]
+        if first is not None and (last := row["last_sequence"]) is not None:
             incarnation = row["dataset"], row["broker_id"], row["broker_incarnation"]
             by_incarnation.setdefault(incarnation, []).append((first, last, row["hour"]))
     gaps = set()

@@ -40,6 +40,7 @@ from client_telemetry.pipeline.stage import (
     Slice,
     Stage,
     day,
+    days_of_evidence,
     parser,
     run,
     use_own_knowledge,
@@ -49,7 +50,6 @@ from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENTS
-from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
@@ -63,7 +63,7 @@ SUITES = (upgrade_reports_suite.SUITE, upgrade_verdicts_suite.SUITE, upgrade_fin
 def impact(stage: Stage) -> Outcome:
     use_own_knowledge(stage.arguments.knowledge)
     args, lake, cluster = stage.arguments, stage.lake, stage.cluster
-    days = _days(stage)
+    days = days_of_evidence(stage)
     published = lake.published()
     snapshots = {table.name: published[table.name] for table in READ}
     brokers = [
@@ -144,25 +144,6 @@ def impact(stage: Stage) -> Outcome:
         + ", ".join(f"{verdicts[v]} {v}" for v in VERDICTS if verdicts[v])
     )
     return Outcome(message, {"clients": report["clients"], **verdicts}, {"report_id": args.report_id})
-
-
-def _days(stage: Stage) -> list[dt.date]:
-    """The days of evidence: published days among the `window` days that end with `day`."""
-    args = stage.arguments
-    rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster, stage="profile")
-    published = sorted({d for row in rows for d in row["days"]})
-    if not published:
-        raise BadArguments(
-            f"no day of cluster {stage.cluster!r} has been processed: run client_telemetry_daily first"
-        )
-    last = args.day or published[-1]
-    days = [d for d in published if last - dt.timedelta(days=args.window) < d <= last]
-    if not days:
-        raise BadArguments(
-            f"no processed day of cluster {stage.cluster!r} lies in the {args.window} days up to {last}; "
-            f"processed are {published[0]} to {published[-1]}"
-        )
-    return days
 
 
 def main(argv: list[str] | None = None) -> int:

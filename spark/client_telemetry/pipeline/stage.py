@@ -201,6 +201,25 @@ class Stage:
         return {table: int(found["rows"] or 0) for table, found in zip(tables, numbers, strict=True)}
 
 
+def days_of_evidence(stage: Stage) -> list[dt.date]:
+    """Of a question: published days among the `window` days that end with `day`. Raises BadArguments if there is none."""
+    args = stage.arguments
+    rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster, stage="profile")
+    published = sorted({d for row in rows for d in row["days"]})
+    if not published:
+        raise BadArguments(
+            f"no day of cluster {stage.cluster!r} has been processed: run client_telemetry_daily first"
+        )
+    last = args.day or published[-1]
+    days = [d for d in published if last - dt.timedelta(days=args.window) < d <= last]
+    if not days:
+        raise BadArguments(
+            f"no processed day of cluster {stage.cluster!r} lies in the {args.window} days up to {last}; "
+            f"processed are {published[0]} to {published[-1]}"
+        )
+    return days
+
+
 def run(
     arguments: argparse.ArgumentParser,
     body: Callable[[Stage], Outcome],

@@ -16,7 +16,7 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from client_telemetry.compatibility import releases
-from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, day, parser, run
+from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, day, days_of_evidence, parser, run
 from client_telemetry.publish.place import published_place
 from client_telemetry.reports.subscription.content import Question, content
 from client_telemetry.reports.subscription.publish import PAGE, publish
@@ -33,7 +33,6 @@ from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
-from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.rows import BrokerRow
 from client_telemetry.tables.table import Row, Table
 
@@ -52,7 +51,7 @@ def subscription_check(stage: Stage) -> Outcome:
         operations = [] if goal else operations_of(_changes(args))
     except (UnusableProposal, UnusableGoal) as error:
         raise BadArguments(str(error)) from error
-    days = _days(stage)
+    days = days_of_evidence(stage)
     published = lake.published()
     snapshots = {table.name: published[table.name] for table in READ}
     where = stage.condition({"cluster_id": stage.cluster, "dt": days})
@@ -201,24 +200,6 @@ def _release(release: str | None, brokers: list[BrokerRow]) -> tuple[str, tuple[
         raise BadArguments("the brokers' release is not known in these days: give --release")
     running = sorted(set(latest.values()), key=releases.parse)
     return running[0], tuple(running[1:])
-
-
-def _days(stage: Stage) -> list[dt.date]:
-    args = stage.arguments
-    rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster, stage="profile")
-    published = sorted({d for row in rows for d in row["days"]})
-    if not published:
-        raise BadArguments(
-            f"no day of cluster {stage.cluster!r} has been processed: run client_telemetry_daily first"
-        )
-    last = args.day or published[-1]
-    days = [d for d in published if last - dt.timedelta(days=args.window) < d <= last]
-    if not days:
-        raise BadArguments(
-            f"no processed day of cluster {stage.cluster!r} lies in the {args.window} days up to {last}; "
-            f"processed are {published[0]} to {published[-1]}"
-        )
-    return days
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -6,7 +6,14 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-from client_telemetry.reports.upgrade.model import Application, Change, ClientVerdict, Section, UpgradeReport
+from client_telemetry.reports.upgrade.model import (
+    CLIENT_COLUMNS,
+    Application,
+    Change,
+    ClientVerdict,
+    Section,
+    UpgradeReport,
+)
 
 
 def report_json(report: UpgradeReport) -> str:
@@ -32,9 +39,9 @@ def timestamp(moment: datetime) -> str:
 
 
 def _client(report: UpgradeReport, client: ClientVerdict) -> dict[str, Any]:
-    """All columns of `upgrade_verdicts`, the derived fields and the findings."""
+    """Columns of `upgrade_verdicts`, all of them, then the derived fields and the findings."""
     question = {"cluster_id": report.question.cluster_id, "report_id": report.question.report_id}
-    return {**question, **plain(client)}
+    return {**question, **{name: plain(getattr(client, name)) for name in (*CLIENT_COLUMNS, "findings")}}
 
 
 def _application(application: Application, places: Mapping[int, int]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from client_telemetry.reports.evidence import Coverage, QualityWarning, RelatedClient
+from client_telemetry.tables.rows import UpgradeVerdictRow
 
 SCHEMA_VERSION = 3
 """Of report.json. Goes up when a field is removed, renamed or changes its meaning (docs/report-format.md)."""
@@ -249,6 +250,35 @@ class ClientVerdict(Assessed):
     transactional_ids: tuple[str, ...]
     related: tuple[RelatedClient, ...]
     findings: tuple[Finding, ...]
+
+
+QUESTION_COLUMNS = ("cluster_id", "report_id")
+_DERIVED_COLUMNS = (
+    "anchor",
+    "outcome",
+    "priority",
+    "trigger",
+    "safe_so_far",
+    "seen_rarely",
+    "change",
+    "is_unidentified",
+    "candidates",
+    "candidates_because",
+    "owner_question",
+    "addresses",
+    "address_sample",
+    "listeners",
+    "group_ids",
+    "transactional_ids",
+    "related",
+    "days_seen",
+)
+CLIENT_COLUMNS = (
+    *(name for name in UpgradeVerdictRow.__annotations__ if name not in QUESTION_COLUMNS),
+    *_DERIVED_COLUMNS,
+)
+"""Fields of a client in the order of files: columns of `upgrade_verdicts` but those of the question, then the derived ones, without
+`findings`."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,8 @@ from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.evidence import RelatedClient
 from client_telemetry.reports.upgrade.document import timestamp
 from client_telemetry.reports.upgrade.model import (
+    CLIENT_COLUMNS,
+    QUESTION_COLUMNS,
     CandidateLibrary,
     ClientVerdict,
     DaySeen,
@@ -21,34 +23,8 @@ from client_telemetry.reports.upgrade.model import (
     outcome,
 )
 from client_telemetry.reports.upgrade.wording import minute
-from client_telemetry.tables.rows import UpgradeVerdictRow
 
-QUESTION_COLUMNS = ("cluster_id", "report_id")
 IDENTITY_COLUMNS = ("client_id", "principal", "client_software_name", "client_software_version", "program")
-_DERIVED_COLUMNS = (
-    "anchor",
-    "outcome",
-    "priority",
-    "trigger",
-    "safe_so_far",
-    "seen_rarely",
-    "change",
-    "is_unidentified",
-    "candidates",
-    "candidates_because",
-    "owner_question",
-    "addresses",
-    "address_sample",
-    "listeners",
-    "group_ids",
-    "transactional_ids",
-    "related",
-    "days_seen",
-)
-CLIENT_COLUMNS = (
-    *(name for name in UpgradeVerdictRow.__annotations__ if name not in QUESTION_COLUMNS),
-    *_DERIVED_COLUMNS,
-)
 FINDING_COLUMNS = tuple(field.name for field in fields(Finding))
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")
