@@ -214,7 +214,7 @@ def test_every_warning_of_a_suite_has_its_own_advice_or_is_about_odd_records():
     warnings = {rule.name for suite in suites for rule in suite.rules if rule.severity == "warning"}
     assert set(ADVICE) <= warnings
     odd_records = {"metric_has_a_name", "point_has_a_value", "buckets_fit_bounds", "pairs_are_listed_once"}
-    of_answers = {"observed_cites_its_source", "missing_evidence_is_told", "most_is_as_before"}
+    of_answers = {"observed_cites_its_source", "missing_evidence_is_listed", "most_is_as_before"}
     assert warnings - set(ADVICE) == odd_records | of_answers | {
         "stands_for_something",
         "rules_are_mostly_right",

@@ -176,7 +176,7 @@ def _outcome(
         "brokers": len({row["broker_id"] for row in covered}),
         "broker_incarnations": sum(row["dt"] == day_ for row in incarnations),
         "broker_hours": len(covered),
-        "broker_hours_told": reported,
+        "broker_hours_reported": reported,
         "broker_hours_complete": complete,
         "objects_too_late": sum(row["status"] == "too_late" for rows in late_rows.values() for row in rows),
         "quarantined_records_to_read_again": sum(again.values()),

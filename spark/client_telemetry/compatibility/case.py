@@ -82,7 +82,7 @@ class Case:
         return cls(evidence, source, target, levels, vendor, *_known(evidence, source))
 
     @classmethod
-    def of_the_way_back(cls, evidence: ClientEvidence, from_release: str, to_release: str) -> "Case":
+    def of_rollback(cls, evidence: ClientEvidence, from_release: str, to_release: str) -> "Case":
         """Brokers return from `to_release` to `from_release`, on which the evidence was seen."""
         levels = features.newest(from_release)
         return cls(evidence, to_release, from_release, levels, APACHE_KAFKA, *_known(evidence, from_release))

@@ -1,5 +1,5 @@
 """What an upgrade brings to the cluster itself, beside its clients: removed settings, feature levels, releases to
-skip, metrics that give false alarms; and what stands in the way back.
+skip, metrics that give false alarms; and what prevents a rollback.
 """
 
 from collections.abc import Iterable
@@ -95,7 +95,7 @@ def for_upgrade(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
     """
     source, target = releases.upgrade(from_release, to_release)
     if releases.is_rollback(source, target):
-        return for_way_back(target, source)
+        return for_rollback(target, source)
     return _most_urgent_first(
         note
         for note in known()
@@ -109,7 +109,7 @@ def for_upgrade(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
     )
 
 
-def for_way_back(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
+def for_rollback(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
     """What stands in the way of returning to `from_release` after an upgrade to `to_release`, most urgent first."""
     older, newer = sorted(releases.upgrade(from_release, to_release), key=releases.parse)
     to_another_line = releases.line(older) != releases.line(newer)

@@ -35,7 +35,7 @@ def for_refused(keys: list[int], case: Case) -> str:
     """The change that makes refused requests of these APIs work on the target."""
     identity, target = case.identity, case.target
     if releases.is_rollback(case.source, target):
-        return _for_the_way_back(keys, case)
+        return _for_rollback(keys, case)
     if of_product := products.advice(case.product, keys):
         return of_product
     if identity and identity.version and identity.version_decides and client_ranges.known(identity.library):
@@ -101,7 +101,7 @@ def for_verdict(reasons: list[Finding], case: Case) -> str:
     return text
 
 
-def _for_the_way_back(keys: list[int], case: Case) -> str:
+def _for_rollback(keys: list[int], case: Case) -> str:
     """A rollback refuses what is new: upgrading a library does not help."""
     if set(keys) & _NEW_PROTOCOL:
         return "set group.protocol=classic in its consumers before the brokers go back"

@@ -61,7 +61,7 @@ def of(case: Case) -> list[Finding]:
 
 
 def _greeting(case: Case) -> Finding | None:
-    """The finding for ApiVersions of a client whose library is not known, on the way back to brokers that do not have its
+    """The finding for ApiVersions of a client whose library is not known, when rolled back to brokers that do not have its
     version. They answer with error 35 and their ranges, in version 0 (KIP-511), and a client is to ask again with a version that
     they have; whether this one does has not been seen where no ApiVersions of it was ever refused. (franz-go 1.19.0 takes
     the error for an answer.)"""

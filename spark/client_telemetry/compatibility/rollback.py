@@ -1,4 +1,4 @@
-"""The way back: what happens to a client when brokers that were upgraded return to the release they came from.
+"""Rollback: what happens to a client when brokers that were upgraded return to the release they came from.
 
 Not the question `judge` answers for a pair of releases with an older target: there the client was watched on
 the newer one. Here it was watched on the older one, before the upgrade. Once the brokers are back a client
@@ -78,14 +78,14 @@ def _issues_it_has_again(
     issues = known_issues.brought_by(to_release, from_release)
     if all(each.library == known_issues.ANY_LIBRARY and each.api_key not in uses for each in issues):
         return []
-    found = issue_findings.of(Case.of_the_way_back(evidence, from_release, to_release))
+    found = issue_findings.of(Case.of_rollback(evidence, from_release, to_release))
     return [each for each in found if each.decides and not each.already]
 
 
 def _meanwhile(
     evidence: ClientEvidence, upgraded: ClientVerdict, from_release: str, to_release: str
 ) -> list[str]:
-    """What must not change between the upgrade and the way back."""
+    """What must not change between the upgrade and the rollback."""
     identity = software.identify(evidence)
     sentences: list[str] = []
     if identity is None:

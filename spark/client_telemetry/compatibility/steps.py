@@ -38,7 +38,7 @@ def of(
         NOT_FINALIZED: _outlook(not_finalized),
         FINALIZED: _outlook(finalized),
         ROLLBACK_BEFORE_FINALIZATION: back,
-        ROLLBACK_AFTER_FINALIZATION: _without_way_back(source, target) or back,
+        ROLLBACK_AFTER_FINALIZATION: _rollback_is_impossible(source, target) or back,
     }
 
 
@@ -47,7 +47,7 @@ def _outlook(verdict: ClientVerdict) -> Outlook:
 
 
 @cache
-def _without_way_back(source: str, target: str) -> Outlook | None:
+def _rollback_is_impossible(source: str, target: str) -> Outlook | None:
     """The outlook of every client where the source's brokers cannot read what the target has finalized."""
     level = features.newest(target).get(features.METADATA_VERSION)
     known = features.supported().get(source, {}).get(features.METADATA_VERSION)
@@ -55,8 +55,8 @@ def _without_way_back(source: str, target: str) -> Outlook | None:
         return None
     explanation = (
         f"Brokers on {source} do not start on metadata that is finalized at metadata.version {level} "
-        f"(they end at {known.max}): there is no way back after finalization."
+        f"(they end at {known.max}): a rollback after finalization is not possible."
         if known
-        else f"Brokers on {source} do not know metadata.version: there is no way back after finalization."
+        else f"Brokers on {source} do not know metadata.version: a rollback after finalization is not possible."
     )
     return Outlook(BREAKS, NONE, explanation, AT_ONCE)

@@ -75,7 +75,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What happens to a client at another point of an upgrade: on the way back, or while brokers differ."""
+    """What happens to a client at another point of an upgrade: after a rollback, or while brokers differ."""
 
     verdict: str
     confidence: str

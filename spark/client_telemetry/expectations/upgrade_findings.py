@@ -16,7 +16,9 @@ SUITE = Suite(
             "the verdict is a value of the vocabulary",
         ),
         RowRule("rule_has_a_source", "source <> ''", "critical", "every finding has the source of its rule"),
-        RowRule("reason_is_told", "explanation <> ''", "critical", "every finding has an explanation"),
+        RowRule(
+            "explanation_is_present", "explanation <> ''", "critical", "every finding has an explanation"
+        ),
         RowRule(
             "observed_means_requests",
             "confidence <> 'observed' or requests > 0",

@@ -34,7 +34,9 @@ SUITE = Suite(
             "critical",
             "a client that breaks does so at once or when triggered",
         ),
-        RowRule("reason_is_told", "explanation <> ''", "critical", "every verdict has an explanation"),
+        RowRule(
+            "explanation_is_present", "explanation <> ''", "critical", "every verdict has an explanation"
+        ),
         RowRule(
             "outlooks_are_known",
             f"mixed_verdict in ({_WORDS}) and (rollback_verdict is null or rollback_verdict in ({_WORDS}))",
@@ -42,7 +44,7 @@ SUITE = Suite(
             "the verdicts for the mixed window and the rollback are values of the vocabulary",
         ),
         RowRule(
-            "outlooks_are_told",
+            "rollback_and_mixed_window_are_explained",
             "mixed_explanation <> '' and (rollback_verdict is null) = (coalesce(rollback_explanation, '') = '')",
             "critical",
             "the verdicts for the mixed window and the rollback have explanations",
@@ -66,7 +68,7 @@ SUITE = Suite(
             "a release is listed only if it makes a difference",
         ),
         RowRule(
-            "missing_evidence_is_told",
+            "missing_evidence_is_listed",
             "verdict <> 'insufficient_evidence' or size(missing) > 0",
             "warning",
             "insufficient_evidence says what is missing",

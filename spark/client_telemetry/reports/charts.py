@@ -75,12 +75,12 @@ def pareto_bar(left: int, of: int) -> Markup:
     )
 
 
-RHYTHM_WIDTH, RHYTHM_HEIGHT = 260, 12
+DAYS_SEEN_WIDTH, DAYS_SEEN_HEIGHT = 260, 12
 LEAST_WIDTH = 1.5
 """So that seconds of a week are seen."""
 
 
-def rhythm(days: Sequence[DaySeen], begin: datetime, end: datetime) -> Markup:
+def days_seen_strip(days: Sequence[DaySeen], begin: datetime, end: datetime) -> Markup:
     """When a client was seen between the beginning and the end of the evidence, a bar for each day from its first to its
     last evidence. The numbers must stand beside it as text."""
     span = end - begin
@@ -89,21 +89,21 @@ def rhythm(days: Sequence[DaySeen], begin: datetime, end: datetime) -> Markup:
     parts = []
     for day in days:
         start, stop = (
-            min(max((moment - begin) / span, 0), 1) * RHYTHM_WIDTH
+            min(max((moment - begin) / span, 0), 1) * DAYS_SEEN_WIDTH
             for moment in (day.first_seen_at, day.last_seen_at)
         )
-        start = min(start, RHYTHM_WIDTH - LEAST_WIDTH)
+        start = min(start, DAYS_SEEN_WIDTH - LEAST_WIDTH)
         words = (
             f"{day.first_seen_at:%Y-%m-%d %H:%M} to {day.last_seen_at:%H:%M}: {day.connections:,} connections"
         )
         parts.append(
             f'<rect class="whole" x="{start:.4g}" width="{max(stop - start, LEAST_WIDTH):.4g}" '
-            f'height="{RHYTHM_HEIGHT}"><title>{words}</title></rect>'
+            f'height="{DAYS_SEEN_HEIGHT}"><title>{words}</title></rect>'
         )
     label = f"seen on {len(days)} {'day' if len(days) == 1 else 'days'} of the evidence"
     return Markup(
-        f'<svg class="strip rhythm" viewBox="0 0 {RHYTHM_WIDTH} {RHYTHM_HEIGHT}" role="img" aria-label="{label}">'
-        f'<rect class="none" width="{RHYTHM_WIDTH}" height="{RHYTHM_HEIGHT}"/>{"".join(parts)}</svg>'
+        f'<svg class="strip days-seen" viewBox="0 0 {DAYS_SEEN_WIDTH} {DAYS_SEEN_HEIGHT}" role="img" aria-label="{label}">'
+        f'<rect class="none" width="{DAYS_SEEN_WIDTH}" height="{DAYS_SEEN_HEIGHT}"/>{"".join(parts)}</svg>'
     )
 
 

@@ -51,7 +51,7 @@ def test_an_upgrade_to_4_0_goes_through_3_9():
 
 
 def back(source: str, target: str) -> set[str]:
-    return {note.note_id for note in cluster_notes.for_way_back(source, target)}
+    return {note.note_id for note in cluster_notes.for_rollback(source, target)}
 
 
 def test_what_stands_in_the_way_back():
@@ -67,7 +67,7 @@ def test_patch_releases_of_one_line_can_be_exchanged():
 
 
 def test_a_rollback_asked_for_gets_the_notes_of_the_way_back():
-    assert cluster_notes.for_upgrade("4.0.1", "3.9.1") == cluster_notes.for_way_back("3.9.1", "4.0.1")
+    assert cluster_notes.for_upgrade("4.0.1", "3.9.1") == cluster_notes.for_rollback("3.9.1", "4.0.1")
     upgrade = {note.note_id for note in cluster_notes.for_upgrade("3.9.1", "4.0.1")}
     assert not upgrade & back("3.9.1", "4.0.1")
 

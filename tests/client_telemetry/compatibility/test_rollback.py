@@ -1,4 +1,4 @@
-"""The way back of an upgrade, for clients that were watched before it."""
+"""The rollback of an upgrade, for clients that were watched before it."""
 
 import pytest
 from client_telemetry.compatibility import ClientEvidence, judge, judge_rollback, parse_api_uses

@@ -312,7 +312,7 @@ def fleet_report():
 
 @pytest.fixture(scope="session")
 def compared(rows):
-    """A report in which nearby targets, the mixed window and the way back differ from the answer."""
+    """A report in which nearby targets, the mixed window and the rollback differ from the answer."""
     from client_telemetry.reports.upgrade.build import build_report
     from client_telemetry.reports.upgrade.model import OUTCOMES
 

@@ -41,7 +41,7 @@ def test_rates_are_not_known_where_pushes_were_lost() -> None:
     assert list(rates([Sample(0, 20, 10)], edges, is_covered=True)) == [30, 0, 0]
 
 
-def test_gauges_are_means_of_what_was_told() -> None:
+def test_gauges_are_means_of_reported_values() -> None:
     found = means(
         [Sample(5, 5, 1.0), Sample(6, 6, 3.0), Sample(25, 25, float("nan"))], np.linspace(0.0, 30.0, 4)
     )

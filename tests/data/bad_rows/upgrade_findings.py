@@ -39,7 +39,7 @@ GOOD = {
 BAD = {
     "verdict_is_known": {"verdict": "fine"},
     "rule_has_a_source": {"source": ""},
-    "reason_is_told": {"explanation": ""},
+    "explanation_is_present": {"explanation": ""},
     "observed_means_requests": {"requests": None},
     "condition_is_settled_or_not": {"condition": "with Kerberos"},
     "observed_cites_its_source": {"source_objects": [], "source_sequences": []},

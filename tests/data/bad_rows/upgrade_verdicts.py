@@ -50,10 +50,10 @@ BAD = {
     "confidence_is_known": {"confidence": "sure"},
     "no_verdict_without_evidence": {"confidence": "none"},
     "breaking_says_when": {"verdict": "breaks"},
-    "reason_is_told": {"explanation": ""},
-    "missing_evidence_is_told": {"verdict": "insufficient_evidence", "confidence": "none"},
+    "explanation_is_present": {"explanation": ""},
+    "missing_evidence_is_listed": {"verdict": "insufficient_evidence", "confidence": "none"},
     "outlooks_are_known": {"mixed_verdict": "fine"},
-    "outlooks_are_told": {"rollback_explanation": None},
+    "rollback_and_mixed_window_are_explained": {"rollback_explanation": None},
     "works_again_was_failing": {"works_again": True},
     "steps_are_known": {"steps": [{"step": "later", "verdict": "safe", "when": None, "explanation": "-"}]},
     "other_targets_differ": {

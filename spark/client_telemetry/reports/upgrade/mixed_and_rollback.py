@@ -1,4 +1,4 @@
-"""The mixed window of a rolling upgrade and the way back, over all applications: counts, and whose verdict differs."""
+"""The mixed window of a rolling upgrade and the rollback, over all applications: counts, and whose verdict differs."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -38,8 +38,8 @@ def mixed_window(applications: Sequence[Application], from_release: str, to_rele
     )
 
 
-def way_back(applications: Sequence[Application], from_release: str) -> Outlook:
-    """After an upgrade; a question that is itself about the way back has none."""
+def rollback(applications: Sequence[Application], from_release: str) -> Outlook:
+    """After an upgrade; a question that is itself about a rollback has none."""
     counts = _counts(application.rollback_verdict for application in applications)
     sentences = [f"Once the brokers are back on {from_release}, {_in_words(counts)}."]
     again = sum(
@@ -54,7 +54,7 @@ def way_back(applications: Sequence[Application], from_release: str) -> Outlook:
         applications,
         counts,
         sentences,
-        differs_on_the_way_back,
+        differs_on_rollback,
         "Rolling back breaks no application.",
     )
 
@@ -76,7 +76,7 @@ def differs_in_the_mixed_window(application: Application) -> bool:
     return application.mixed_verdict not in (None, application.verdict)
 
 
-def differs_on_the_way_back(application: Application) -> bool:
+def differs_on_rollback(application: Application) -> bool:
     """Whether going back leaves or makes trouble. That it ends the upgrade's is what one expects."""
     back = application.rollback_verdict
     return back in ("breaks", "degrades") or (back not in (None, "safe") and back != application.verdict)

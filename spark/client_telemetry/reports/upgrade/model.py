@@ -504,7 +504,7 @@ class UpgradeReport:
     """By outcome, then owner, software and client id."""
     mixed_window: Outlook
     way_back: Outlook | None
-    """Null where the question is itself about the way back."""
+    """Null where the question is itself about a rollback."""
     cluster_notes: tuple[ClusterNote, ...]
     way_back_notes: tuple[ClusterNote, ...]
     skipped_releases: tuple[SkippedRelease, ...]

@@ -128,7 +128,7 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         compared=_compared(report),
         differing={
             "mixed": [a for a in report.applications if mixed_and_rollback.differs_in_the_mixed_window(a)],
-            "back": [a for a in report.applications if mixed_and_rollback.differs_on_the_way_back(a)],
+            "back": [a for a in report.applications if mixed_and_rollback.differs_on_rollback(a)],
         },
         widest=max((software.clients for software in report.software), default=0),
         **page_parts(),
@@ -275,6 +275,6 @@ def _template() -> Template:
         "OBJECTS_SHOWN": OBJECTS_SHOWN,
         "bar": charts.bar,
         "pareto_bar": charts.pareto_bar,
-        "rhythm": charts.rhythm,
+        "days_seen_strip": charts.days_seen_strip,
     }
     return template("page.html", __package__, filters, values)

@@ -23,11 +23,11 @@ def notes(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
     return tuple(map(_note, cluster_notes.for_upgrade(from_release, to_release)))
 
 
-def notes_of_the_way_back(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
-    """After an upgrade; for a question about the way back `notes` has them."""
+def rollback_notes(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
+    """After an upgrade; for a question about a rollback `notes` has them."""
     if is_rollback(from_release, to_release):
         return ()
-    return tuple(map(_note, cluster_notes.for_way_back(from_release, to_release)))
+    return tuple(map(_note, cluster_notes.for_rollback(from_release, to_release)))
 
 
 def skipped_releases(from_release: str, to_release: str) -> tuple[SkippedRelease, ...]:

@@ -1,4 +1,4 @@
-"""The parts of the ticket about the change as a whole: releases compared, the mixed window, the way back, notes."""
+"""The parts of the ticket about the change as a whole: releases compared, the mixed window, the rollback, notes."""
 
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
@@ -6,13 +6,13 @@ from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.upgrade import wording
 from client_telemetry.reports.upgrade.mixed_and_rollback import (
     differs_in_the_mixed_window,
-    differs_on_the_way_back,
+    differs_on_rollback,
 )
 from client_telemetry.reports.upgrade.model import OUTCOMES, Application, TargetDifference, UpgradeReport
 from client_telemetry.reports.upgrade.release_notes import WEIGHTS
 
 LISTED = 50
-"""Applications of the mixed window and of the way back that have a line; the others are in clients.csv."""
+"""Applications of the mixed window and of the rollback that have a line; the others are in clients.csv."""
 
 
 def comparison(report: UpgradeReport) -> list[str]:
@@ -40,7 +40,7 @@ def _difference(each: TargetDifference) -> str:
 
 
 def the_change_itself(report: UpgradeReport, listed: int) -> list[str]:
-    """What concerns the cluster, the time while brokers differ, and the way back. `listed`: applications with a line."""
+    """What concerns the cluster, the time while brokers differ, and the rollback. `listed`: applications with a line."""
     question = report.question
     lines = [f"## {'The rollback' if report.is_rollback else 'The upgrade'} itself", ""]
     lines += bullets(
@@ -67,7 +67,7 @@ def the_change_itself(report: UpgradeReport, listed: int) -> list[str]:
             prose(" ".join(report.way_back.sentences)),
             "",
         ]
-        back = [each for each in report.applications if differs_on_the_way_back(each)]
+        back = [each for each in report.applications if differs_on_rollback(each)]
         lines += _applications([(c, c.rollback_verdict, c.rollback_explanation) for c in back], listed)
         lines += bullets(f"{WEIGHTS[n.weight].capitalize()}: {n.what}" for n in report.way_back_notes)
         lines += [""] if report.way_back_notes else []

@@ -207,4 +207,4 @@ def test_connections_that_only_brokers_counted(rows):
 
 def test_what_is_assessed_is_not_listed_as_not_assessed(rows):
     text = " ".join(build(rows, [rows.verdict()]).not_assessed)
-    assert "way back" not in text and "some brokers" not in text
+    assert "rollback" not in text and "some brokers" not in text

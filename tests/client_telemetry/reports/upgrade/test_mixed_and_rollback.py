@@ -2,7 +2,7 @@ import pytest
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.mixed_and_rollback import (
     differs_in_the_mixed_window,
-    differs_on_the_way_back,
+    differs_on_rollback,
 )
 
 
@@ -27,7 +27,7 @@ def test_whose_verdict_differs(rows, verdict, mixed, back, in_the_window, on_the
     report = build(rows, row)
     (client,) = report.applications
     assert differs_in_the_mixed_window(client) == in_the_window == bool(report.mixed_window.differing)
-    assert differs_on_the_way_back(client) == on_the_way_back == bool(report.way_back.differing)
+    assert differs_on_rollback(client) == on_the_way_back == bool(report.way_back.differing)
 
 
 def test_counts_and_sentences(rows):

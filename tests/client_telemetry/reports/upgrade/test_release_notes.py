@@ -3,7 +3,7 @@ from client_telemetry.reports.upgrade.release_notes import (
     WEIGHTS,
     false_alarms,
     notes,
-    notes_of_the_way_back,
+    rollback_notes,
     skipped_releases,
 )
 
@@ -14,12 +14,12 @@ def test_every_weight_has_its_words():
 
 def test_an_upgrade_has_notes_of_both_directions():
     assert "zookeeper_removed" in {note.note_id for note in notes("3.9.1", "4.0.1")}
-    assert "finalized_features" in {note.note_id for note in notes_of_the_way_back("3.9.1", "4.0.1")}
+    assert "finalized_features" in {note.note_id for note in rollback_notes("3.9.1", "4.0.1")}
 
 
 def test_notes_of_a_rollback_are_those_of_the_way_back():
-    assert notes("4.0.1", "3.9.1") == notes_of_the_way_back("3.9.1", "4.0.1")
-    assert notes_of_the_way_back("4.0.1", "3.9.1") == ()
+    assert notes("4.0.1", "3.9.1") == rollback_notes("3.9.1", "4.0.1")
+    assert rollback_notes("4.0.1", "3.9.1") == ()
 
 
 def test_releases_to_skip_have_their_source():
