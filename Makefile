@@ -62,7 +62,7 @@ else
 endif
 
 # Brokers need no browser.
-e2e: install storage executors $(STAMPS)/s3_server $(if $(shell command -v mvn),$(STAMPS)/rest_catalog) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
+e2e: install storage executors $(STAMPS)/s3_server $(if $(shell command -v mvn),$(STAMPS)/rest_catalog $(if $(ARGS),$(if $(findstring lake,$(ARGS)),$(STAMPS)/nessie),$(STAMPS)/nessie)) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
 	@$(AIRFLOW) pytest -n 2 --dist loadfile -m end_to_end $(or $(ARGS),tests/end_to_end)
 
 executors: $(STAMPS)/executors  ## pack what Spark's workers need into var/executors (docs/deployment.md)
@@ -168,6 +168,11 @@ $(STAMPS)/venv: requirements.txt pyproject.toml | $(STAMPS)/uv
 $(STAMPS)/rest_catalog: tests/end_to_end/lake/rest_catalog/pom.xml
 	@echo "fetching the jars of Iceberg's REST catalog ..."
 	@mkdir -p $(@D) && mvn -q -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/var/e2e/rest_catalog
+	@touch $@
+
+$(STAMPS)/nessie:
+	@echo "fetching the server of Nessie (245 MB) ..."
+	@mkdir -p $(@D) && mvn -q dependency:copy -Dartifact=org.projectnessie.nessie:nessie-quarkus:0.99.0:jar:runner -DoutputDirectory=$(CURDIR)/var/e2e/nessie
 	@touch $@
 
 $(STAMPS)/s3_server: | $(STAMPS)/uv

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 logging.getLogger("pyiceberg.io.pyarrow").setLevel(logging.ERROR)
 
 
+_PUBLICATION_FILES = 16
+"""Files of `publications` that a cluster has at most: then they become one. Each run reads them all."""
+
+
 class Branch:
     """The branches of one attempt of a stage, one for each table that it writes."""
 
@@ -232,20 +236,28 @@ def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, i
     }
     place = TablePlace.of(lake.table(PUBLICATIONS))
     urls: list[str] = []
+    same = {name: row[name] for name in ("cluster_id", "run_id", "stage")}
+    cluster = row["cluster_id"]
 
     def change(iceberg: IcebergTable, transaction: Transaction) -> None:
-        known = lake.rows_of(
+        where = condition(iceberg, PUBLICATIONS, {"cluster_id": cluster})
+        known = lake.rows_of(iceberg, PUBLICATIONS, cluster_id=cluster)
+        if any(same.items() <= each.items() and each["snapshots"] == snapshots for each in known):
+            return
+        if len(files.planned(iceberg, None, where)) < _PUBLICATION_FILES:
+            if not urls:
+                urls.extend(write_rows(PUBLICATIONS, place, [row]))
+            append_files(iceberg, transaction, urls)
+            return
+        together = write_rows(PUBLICATIONS, place, [*known, row])
+        replace_matching(
             iceberg,
             PUBLICATIONS,
-            cluster_id=row["cluster_id"],
-            run_id=row["run_id"],
-            stage=row["stage"],
+            transaction,
+            where,
+            lambda each: each["cluster_id"] == cluster,
+            [_registered(iceberg, url) for url in together],
         )
-        if any(each["snapshots"] == snapshots for each in known):
-            return
-        if not urls:
-            urls.extend(write_rows(PUBLICATIONS, place, [row]))
-        append_files(iceberg, transaction, urls)
 
     lake.committed(PUBLICATIONS.name, change)
 

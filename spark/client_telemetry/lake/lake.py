@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import (
     BadRequestError,
+    CommitStateUnknownException,
     NamespaceAlreadyExistsError,
     NoSuchTableError,
     TableAlreadyExistsError,
@@ -36,8 +37,9 @@ from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.pipeline.all_tables import TABLES
 from client_telemetry.tables.table import Row, Table
 
+_VERSION = "format-version"
 _PROPERTIES = {
-    "format-version": "2",
+    _VERSION: "2",
     "write.parquet.compression-codec": "zstd",
     # What a stage writes is one partition: hashing by partition would funnel it through one task.
     "write.distribution-mode": "none",
@@ -47,12 +49,16 @@ _PROPERTIES = {
     "write.metadata.previous-versions-max": "10",
     # Tables that are appended to get a manifest with each stage of each cluster.
     "commit.manifest-merge.enabled": "true",
+    # Manifests that maintenance sorts by cluster and day name some hundred files each: one large one would be read whole for
+    # each day of each cluster.
+    "commit.manifest.target-size-bytes": "65536",
     # Other clusters commit to the same table.
     "commit.retry.num-retries": "20",
     "commit.retry.max-wait-ms": "2000",
 }
 _TABLES_AT_ONCE = 8
-_PROBE = "probe_of_branches"
+_PROBE = f"{refs.BRANCH_PREFIX}probe"
+"""A branch as stages make them, so that maintenance removes it if the run was killed."""
 _LOADS = 5
 
 
@@ -91,9 +97,10 @@ class Lake:
                 self._create(table)
             except TableAlreadyExistsError:  # another run was first
                 continue
-            except (BadRequestError, NotImplementedError) as error:
+            except (BadRequestError, CommitStateUnknownException, NotImplementedError) as error:
                 raise NoSuchLake(
-                    f"catalog {CATALOG!r} refuses to make a table in one commit ({error}): use another (docs/storage.md)"
+                    f"catalog {CATALOG!r} does not make a table in one commit ({error}), as Nessie's REST interface does not: "
+                    "use a catalog that does (PostgreSQL, an Iceberg REST catalog; docs/storage.md)"
                 ) from error
             if not is_local(self.location):
                 self._check_branches(table)
@@ -109,13 +116,17 @@ class Lake:
             with transaction.update_spec() as spec:
                 for column in table.partition:
                     spec.add_identity(column)
+        self._fill_in(table)
+
+    def _fill_in(self, table: Table) -> IcebergTable:
+        """What a table lacks that an older version of the program made, or a run that was killed."""
 
         def first(iceberg: IcebergTable, transaction: Transaction) -> None:
             _name_columns(iceberg, table, transaction)
             if "main" not in iceberg.metadata.refs:
                 append_files(iceberg, transaction, [])
 
-        self.committed(table.name, first)
+        return self.committed(table.name, first)
 
     def _check_branches(self, table: Table) -> None:
         """Raises NoSuchLake if the catalog forgets branches, as Nessie's REST interface does: stages write to one each."""
@@ -136,9 +147,11 @@ class Lake:
         """Columns that a newer version of the program has are null in older rows. A column that another engine renamed
         gets its name back, and so do partition fields that it replaced: stages replace whole partitions."""
         iceberg = self.table(table)
-        if COLUMNS_PROPERTY not in iceberg.properties:
-            self.committed(table.name, lambda known, change: _name_columns(known, table, change))
-            iceberg = self.table(table)
+        if (
+            not {COLUMNS_PROPERTY, *_PROPERTIES} - {_VERSION} <= iceberg.properties.keys()
+            or "main" not in iceberg.metadata.refs
+        ):
+            iceberg = self._fill_in(table)
         schema = iceberg.schema()
         ids = json.loads(iceberg.properties[COLUMNS_PROPERTY])
         renamed = {
@@ -189,7 +202,7 @@ class Lake:
         return next(table for table in TABLES if table.name == name)
 
     def tables(self) -> dict[str, IcebergTable]:
-        """All tables of the program that are there, as they are now."""
+        """All tables of the program that are there, as they are now. One that a run is just making is not there yet."""
         try:
             there = {identifier[-1] for identifier in self.catalog.list_tables(NAMESPACE)}
         except Exception as error:
@@ -198,7 +211,8 @@ class Lake:
             return {}
         names = [table.name for table in TABLES if table.name in there]
         with ThreadPoolExecutor(_TABLES_AT_ONCE) as pool:
-            return dict(zip(names, pool.map(self.known_table, names), strict=True))
+            found = dict(zip(names, pool.map(self.known_table, names), strict=True))
+        return {name: iceberg for name, iceberg in found.items() if "main" in iceberg.metadata.refs}
 
     def committed(self, name: str, change: Change) -> IcebergTable:
         """Commit a change to a table that others change too."""
@@ -346,7 +360,7 @@ def _name_columns(iceberg: IcebergTable, table: Table, transaction: Transaction)
     if iceberg.name_mapping() is None:
         properties[TableProperties.DEFAULT_NAME_MAPPING] = iceberg.schema().name_mapping.model_dump_json()
     missing = {name: value for name, value in _PROPERTIES.items() if name not in iceberg.properties}
-    missing.pop("format-version", None)
+    missing.pop(_VERSION, None)
     transaction.set_properties({**missing, **properties})
 
 

@@ -115,8 +115,14 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
     )
     _call(lake, "rewrite_manifests", f"table => '{name}', use_caching => false")
     _call(lake, "expire_snapshots", f"table => '{name}', older_than => {_timestamp(old)}, retain_last => 1")
+    # Hadoop, which lists otherwise, knows no object store.
+    by_file_io = "false" if before.location().startswith("file:") else "true"
     done.orphans_removed = len(
-        _call(lake, "remove_orphan_files", f"table => '{name}', older_than => {_timestamp(written_before)}")
+        _call(
+            lake,
+            "remove_orphan_files",
+            f"table => '{name}', older_than => {_timestamp(written_before)}, prefix_listing => {by_file_io}",
+        )
     )
     done.files_after, done.manifests_after, done.snapshots_after = _sizes(lake.table(table))
     return done

@@ -187,8 +187,8 @@ def broker_starts(brokers: list[BrokerRow], times: Grid) -> tuple[tuple[float, s
 
 def _processed_days(stage: Stage) -> set[dt.date]:
     """Days whose clients were published, also if there were none."""
-    rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster)
-    return {day for row in rows if row["stage"] == "profile" for day in row["days"]}
+    rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster, stage="profile")
+    return {day for row in rows for day in row["days"]}
 
 
 def _latest_results(stage: Stage, day: dt.date) -> list[QualityResultRow]:

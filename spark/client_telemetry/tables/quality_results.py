@@ -40,5 +40,5 @@ QUALITY_RESULTS: "Table[QualityResultRow]" = Table(
         Column("evaluated_at", TIMESTAMP, f"{PROCESSING_TIME}when the gate ran", nullable=False),
     ),
     key=("cluster_id", "run_id", "stage", "dt", "table_name", "expectation", "evaluated_at"),
-    partition=("cluster_id",),
+    partition=("cluster_id", "dt"),
 )

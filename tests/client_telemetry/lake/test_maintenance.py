@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from client_telemetry.lake.catalog import spark_settings
 from client_telemetry.lake.erasure import erase
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, maintain, retention
@@ -21,7 +20,7 @@ from client_telemetry.tables.table import Table
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
-from tests.client_telemetry.lake.conftest import left_over
+from tests.client_telemetry.lake.conftest import in_spark, left_over
 
 CLUSTER = "c"
 TODAY = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -32,11 +31,7 @@ BOB, ANN = bytes(16), bytes(range(16))
 @pytest.fixture
 def lake(spark, tmp_path) -> Lake:
     location = str(tmp_path / "lake")
-    session = spark.newSession()
-    for name, value in spark_settings(location).items():
-        session.conf.set(name, value)
-    session.conf.set("spark.sql.session.timeZone", "UTC")
-    lake = Lake(session, location)
+    lake = Lake(in_spark(spark, location), location)
     lake.create([*TABLES, QUALITY_RESULTS, PUBLICATIONS])
     return lake
 

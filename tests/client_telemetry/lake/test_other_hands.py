@@ -13,6 +13,8 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 
+from tests.client_telemetry.lake.conftest import in_spark
+
 DAY = dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 NAME = f"{CATALOG}.{NAMESPACE}.{CLIENT_PUSHES.name}"
@@ -22,11 +24,7 @@ CLUSTER = "c"
 @pytest.fixture
 def lake(spark, tmp_path) -> Lake:
     location = str(tmp_path / "lake")
-    session = spark.newSession()
-    for name, value in spark_settings(location).items():
-        session.conf.set(name, value)
-    session.conf.set("spark.sql.session.timeZone", "UTC")
-    lake = Lake(session, location)
+    lake = Lake(in_spark(spark, location), location)
     lake.create([CLIENT_PUSHES, QUALITY_RESULTS, PUBLICATIONS])
     publish(lake, "first", DAY, ["ann", "bob", "cid", None])
     publish(lake, "before", DAY - dt.timedelta(days=1), ["ann", "bob"])

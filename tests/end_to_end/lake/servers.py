@@ -1,6 +1,7 @@
 """Real servers on 127.0.0.1, each with a data folder and a port of its own: PostgreSQL, Iceberg's REST catalog, S3."""
 
 import os
+import re
 import shutil
 import signal
 import socket
@@ -14,6 +15,7 @@ from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[3]
 REST_JARS = CHECKOUT / "var" / "e2e" / "rest_catalog"
+NESSIE_JAR = CHECKOUT / "var" / "e2e" / "nessie" / "nessie-quarkus-0.99.0-runner.jar"
 JARS = CHECKOUT / "var" / "jars"
 S3_SERVERS = (
     CHECKOUT / "var" / "e2e" / "bin" / "versitygw",
@@ -119,6 +121,51 @@ def rest_catalog(folder: Path, warehouse: str, **environment: str) -> Iterator[d
         yield {
             "PYICEBERG_CATALOG__LAKE__TYPE": "rest",
             "PYICEBERG_CATALOG__LAKE__URI": f"http://127.0.0.1:{port}",
+        }
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def nessie_java() -> Path | None:
+    """A Java for Nessie's server, which needs 21 or newer."""
+    for java in sorted(Path("/usr/lib/jvm").glob("*/bin/java")):
+        release = (java.parents[1] / "release").read_text() if (java.parents[1] / "release").exists() else ""
+        version = re.search(r'JAVA_VERSION="(\d+)', release)
+        if version and int(version[1]) >= 21:
+            return java
+    return None
+
+
+@contextmanager
+def nessie(folder: Path, warehouse: str) -> Iterator[dict[str, str]]:
+    """The environment in which the lake's catalog is Nessie's REST interface, over the store that the environment names."""
+    folder.mkdir(parents=True, exist_ok=True)
+    port, log = free_port(), folder / "nessie.log"
+    store = "nessie.catalog.service.s3.default-options"
+    settings = {
+        "quarkus.http.host": "127.0.0.1",
+        "quarkus.http.port": str(port),
+        "quarkus.management.port": str(free_port()),
+        "nessie.version.store.type": "IN_MEMORY",
+        "nessie.catalog.default-warehouse": "lake",
+        "nessie.catalog.warehouses.lake.location": warehouse,
+        f"{store}.endpoint": os.environ["AWS_ENDPOINT_URL"],
+        f"{store}.region": os.environ["AWS_REGION"],
+        f"{store}.path-style-access": "true",
+        f"{store}.access-key": "urn:nessie-secret:quarkus:store",
+        "store.name": os.environ["AWS_ACCESS_KEY_ID"],
+        "store.secret": os.environ["AWS_SECRET_ACCESS_KEY"],
+    }
+    command = [str(nessie_java()), "-Xmx384m", *(f"-D{name}={value}" for name, value in settings.items())]
+    with log.open("wb") as out:
+        process = subprocess.Popen([*command, "-jar", str(NESSIE_JAR)], cwd=folder, stdout=out, stderr=out)
+    try:
+        wait_for(port, process, log)
+        yield {
+            "PYICEBERG_CATALOG__LAKE__TYPE": "rest",
+            "PYICEBERG_CATALOG__LAKE__URI": f"http://127.0.0.1:{port}/iceberg",
+            "PYICEBERG_CATALOG__LAKE__WAREHOUSE": "lake",
         }
     finally:
         process.terminate()
