@@ -1,7 +1,8 @@
 """How the tables grow: equal days of several clusters one after another, with the upkeep of lake_maintenance each week.
 
     make bench ARGS=lake_growth
-    include/airflow.sh python -m benchmarks.lake_growth --clusters 30 --writers 4 --stages collect --lake s3://lake/warehouse
+    make bench ARGS=lake_servers                # several writers at once, on PostgreSQL and S3
+    include/airflow.sh python -m benchmarks.lake_growth --clusters 30 --writers 4 --lake s3://lake/warehouse
 
 A day of a cluster is what the stages do to the lake: what they read of tables, the files of the tables that they write (the
 rows of the sample's day in the lake of `make run`, at most ROWS of each table), the branches, the publication. What Spark
@@ -194,8 +195,16 @@ class Growth:
 
 
 def grow(
-    location: str, clusters: int, days: int, writers: int, stages: Sequence[str], rows: int, minutes: float
+    location: str,
+    clusters: int,
+    days: int,
+    writers: int,
+    stages: Sequence[str],
+    rows: int,
+    minutes: float,
+    period: int = WEEK,
 ) -> Growth:
+    """`period`: days from one maintenance to the next."""
     tables = {table for stage in stages for table in STAGES[stage].tables}
     Lake(None, location).create([*tables, QUALITY_RESULTS, PUBLICATIONS])
     found = Growth({}, {}, [], {})
@@ -213,7 +222,7 @@ def grow(
             found.cpu[number] = [cpu for cpu, _, _ in done]
             found.work[number] = [work for _, work, _ in done]
             found.failed.extend(error for *_, error in done if error)
-            if (number + 1) % WEEK == 0 or number + 1 == days:
+            if (number + 1) % period == 0 or number + 1 == days:
                 before = size_of(location)
                 _upkeep(location, began[max(0, number + 1 - SNAPSHOT_DAYS)])
                 found.sizes[number + 1] = (before, size_of(location))
@@ -278,9 +287,11 @@ def _maintain(location: str, first_kept: dt.datetime) -> None:
     maintain(lake, first_kept + dt.timedelta(days=SNAPSHOT_DAYS), retention({}))
 
 
-def sections(found: Growth, clusters: int, writers: int, stages: Sequence[str]) -> Iterator[Section]:
+def sections(
+    found: Growth, clusters: int, writers: int, stages: Sequence[str], period: int = WEEK
+) -> Iterator[Section]:
     days = sorted(found.cpu)
-    weeks = [days[at : at + WEEK] for at in range(0, len(days), WEEK)]
+    weeks = [days[at : at + period] for at in range(0, len(days), period)]
     cpu = [statistics.median(c for n in week for c in found.cpu[n]) for week in weeks]
     work = [statistics.median(c for n in week for c in found.work[n]) for week in weeks]
     rows = []
@@ -289,7 +300,7 @@ def sections(found: Growth, clusters: int, writers: int, stages: Sequence[str]) 
             {
                 "days": number,
                 "CPU of a cluster's day, s": round(cpu[place], 2),
-                "to fixed work, of the first week's": f"{work[place] / work[0]:.2f}",
+                f"to fixed work, of the first {period} days'": f"{work[place] / work[0]:.2f}",
                 "data, MB": round(after.data / 1e6, 1),
                 "metadata before upkeep, MB": round(before.metadata / 1e6, 1),
                 "after, MB": round(after.metadata / 1e6, 1),
@@ -298,8 +309,8 @@ def sections(found: Growth, clusters: int, writers: int, stages: Sequence[str]) 
             }
         )
     text = (
-        f"{clusters} clusters, {len(days)} equal days of the stages {', '.join(stages)}, {writers} at a time, upkeep each week: "
-        f"{len(found.failed)} of {clusters * len(days)} runs failed. CPU is the median of the week; fixed work is done before and after each day, "
+        f"{clusters} clusters, {len(days)} equal days of the stages {', '.join(stages)}, {writers} at a time, upkeep every {period} days: "
+        f"{len(found.failed)} of {clusters * len(days)} runs failed. CPU is the median of these days; fixed work is done before and after each day, "
         "because on a busy machine a second of CPU is not always as much."
     )
     yield Section("Growth of the tables", text, rows)
