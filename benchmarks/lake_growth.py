@@ -127,7 +127,6 @@ def run_day(
         stage = STAGES[name]
         stage.read(lake, cluster, day)
         lake.create([*stage.tables, QUALITY_RESULTS, PUBLICATIONS])
-        lake.recover()
         branch = lake.branch(f"scheduled__{day}", cluster, name)
         for table in stage.tables:
             _write(lake, branch, table, sample[table], cluster, day)

@@ -20,8 +20,8 @@ from tests.client_telemetry.lake.conftest import left_over
 from tests.end_to_end.lake.servers import postgres, postgres_programs, s3, s3_server
 
 CLUSTERS, DAYS, WRITERS, ROWS = 30, 6, 4, 200
-PERIOD = 2
-STAGES = ("collect", "sessionize")
+PERIOD = 3
+STAGES = ("collect",)
 WAREHOUSE = "s3://lake/warehouse"
 
 

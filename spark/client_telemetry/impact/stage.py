@@ -64,6 +64,7 @@ def impact(stage: Stage) -> Outcome:
     use_own_knowledge(stage.arguments.knowledge)
     args, lake, cluster = stage.arguments, stage.lake, stage.cluster
     days = days_of_evidence(stage)
+    branch = stage.branch(WRITTEN)
     published = lake.published()
     snapshots = {table.name: published[table.name] for table in READ}
     brokers = [
@@ -97,7 +98,6 @@ def impact(stage: Stage) -> Outcome:
     )
     clients = judged(known, asked, offered_mechanisms(brokers), scram_users)
 
-    branch = stage.branch(WRITTEN)
     where = {"cluster_id": cluster, "report_id": args.report_id}
     of_programs = applications_of_programs(connections, profiled, asked, apart)
     rows = upgrade_verdicts(clients, asked, args.report_id, profiled, of_programs)

@@ -46,9 +46,12 @@ _PUBLICATION_FILES = 16
 class Branch:
     """The branches of one attempt of a stage, one for each table that it writes."""
 
-    def __init__(self, lake: "Lake", name: str):
+    def __init__(self, lake: "Lake", name: str, cluster_id: str, tables: Mapping[str, IcebergTable]):
+        """`tables`: as they were before the stage read anything."""
         self.lake = lake
         self.name = name
+        self._erased = refs.ERASED + cluster_id
+        self._erasures = {table: iceberg.properties.get(self._erased) for table, iceberg in tables.items()}
         self.attempt = uuid.uuid4().hex
         self._base: dict[Table, tuple[int, dict[str, object]]] = {}
         """Table to the snapshot that main had, and the partitions that the branch replaces."""
@@ -103,7 +106,7 @@ class Branch:
     def publish(self, cluster_id: str, run_id: str, stage: str, days: Sequence[dt.date]) -> None:
         """Apply the changes to main, table by table in the order of writing; then say so in `publications`.
 
-        Raises ConcurrentCommit if another run changed the same partitions since they were staged.
+        Raises ConcurrentCommit if another run changed the same partitions since they were staged, or a client was erased.
         """
         for table, (base, partitions) in self._base.items():
             self._check(table, base, partitions, self.lake.table(table))
@@ -130,6 +133,8 @@ class Branch:
 
     def _check(self, table: Table, base: int, partitions: dict[str, object], iceberg: IcebergTable) -> None:
         metadata = iceberg.metadata
+        if iceberg.properties.get(self._erased) != self._erasures.get(table.name):
+            raise ConcurrentCommit(f"{table.name}: a client was erased while {self.name} was written")
         if metadata.refs["main"].snapshot_id == base:
             return
         where = condition(iceberg, table, partitions)

@@ -7,6 +7,7 @@ bring it back.
 import html
 import json
 import re
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast
@@ -17,6 +18,7 @@ from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import Transaction
 from pyiceberg.table.update import RemoveSnapshotRefUpdate
 
+from client_telemetry.lake import refs
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE
 from client_telemetry.lake.lake import Lake
 from client_telemetry.raw.file_system import file_system
@@ -59,13 +61,20 @@ def erase(lake: Lake, cluster_id: str, who: Mapping[str, str], publish: str | No
             rows = lake.read(table).where(conditions[table.name])
             objects.update(row[0] for row in rows.select("source_object").distinct().collect())
     done.raw_objects = sorted(objects)
-    # Facts first: a stage that runs meanwhile then derives nothing about the client from them.
+    # Facts first: what a stage derives from then on does not hold the client, and what it has derived it cannot publish.
+    erasure = {refs.ERASED + cluster_id: uuid.uuid4().hex}
+
+    def mark(_: IcebergTable, transaction: Transaction) -> None:
+        transaction.set_properties(erasure)
+
     for name, condition in conditions.items():
+        lake.committed(name, mark)
+        done.rows[name] = _delete(lake, name, condition)
+    # Once more: publications that were decided before a table had the mark are complete now.
+    tables = lake.recover()
+    for name, condition in conditions.items():
+        done.rows[name] += _delete(lake, name, condition)
         done.report_tags += _forget_tags(lake, name, tables[name], condition)
-        found = lake.session.table(f"{CATALOG}.{NAMESPACE}.{name}").where(condition).count()
-        if found:
-            lake.session.sql(f"DELETE FROM {CATALOG}.{NAMESPACE}.{name} WHERE {condition}")
-        done.rows[name] = found
         lake.session.sql(
             f"CALL {CATALOG}.system.expire_snapshots(table => '{CATALOG}.{NAMESPACE}.{name}', older_than => now(), retain_last => 1)"
         )
@@ -73,6 +82,14 @@ def erase(lake: Lake, cluster_id: str, who: Mapping[str, str], publish: str | No
     if publish:
         done.published_folders = _forget_published(publish, who)
     return done
+
+
+def _delete(lake: Lake, name: str, condition: str) -> int:
+    """Delete the rows of a table that match; how many they were."""
+    found = lake.session.table(f"{CATALOG}.{NAMESPACE}.{name}").where(condition).count()
+    if found:
+        lake.session.sql(f"DELETE FROM {CATALOG}.{NAMESPACE}.{name} WHERE {condition}")
+    return found
 
 
 def _conditions(

@@ -324,16 +324,19 @@ class Lake:
                 finish(self, attempt)
 
     def keep(self, table: Table, snapshot: int, name: str) -> None:
-        """Tag a snapshot, so that it outlives maintenance as long as what was made from it."""
+        """Tag a snapshot, so that it outlives maintenance as long as what was made from it. A run that is repeated moves its
+        tag."""
 
         def change(iceberg: IcebergTable, transaction: Transaction) -> None:
-            if name not in iceberg.metadata.refs:
+            tag = iceberg.metadata.refs.get(name)
+            if tag is None or tag.snapshot_id != snapshot:
                 transaction._apply(*transaction._set_ref_snapshot(snapshot, name, SnapshotRefType.TAG))
 
         self.committed(table.name, change)
 
     def branch(self, run_id: str, cluster_id: str, stage: str) -> Branch:
-        return Branch(self, refs.branch_name(run_id, cluster_id, stage))
+        """What an attempt of a stage writes. Get it before anything is read that the stage computes from."""
+        return Branch(self, refs.branch_name(run_id, cluster_id, stage), cluster_id, self.recover())
 
 
 def _heads(tables: Mapping[str, IcebergTable]) -> dict[str, int]:

@@ -25,6 +25,8 @@ PUBLISHED = "client-telemetry.published"
 """In the summary of a snapshot of main: the attempt whose change it is."""
 PUBLICATION = "client-telemetry.publication"
 """Beside it, in the table that decides: cluster, run, stage and days, as JSON."""
+ERASED = "client-telemetry.erased."
+"""Property of a table, followed by a cluster: the last erasure in it. What was computed before it may hold the client."""
 
 
 def branch_name(run_id: str, cluster_id: str, stage: str) -> str:

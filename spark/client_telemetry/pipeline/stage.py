@@ -143,9 +143,9 @@ class Stage:
         return self.lake.session
 
     def branch(self, tables: Sequence[Table]) -> Branch:
-        """Make the tables if they are not there, and a branch to write to."""
+        """Make the tables if they are not there, and a branch to write to. First of all: what is read before may hold a
+        client that is erased meanwhile."""
         self.lake.create([*tables, QUALITY_RESULTS, PUBLICATIONS])
-        self.lake.recover()
         branch = self.lake.branch(self.run_id, self.cluster, self.name)
         self._branches.append(branch)
         return branch

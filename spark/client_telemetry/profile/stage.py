@@ -27,12 +27,12 @@ def profile(stage: Stage) -> Outcome:
     rules = read_text_file(owners, "owner rules", load_owner_rules) if owners else ()
     where = {"cluster_id": cluster, "dt": days}
     of_the_days = stage.condition(where)
+    branch = stage.branch((CLIENTS,))
     published = lake.published()
     connections, sessions = (
         lake.read(table, published[table.name]).where(of_the_days)
         for table in (CLIENT_CONNECTIONS, CLIENT_SESSIONS)
     )
-    branch = stage.branch((CLIENTS,))
     branch.replace(CLIENTS, [clients(connections, sessions, rules, day) for day in days], **where)
     facts = {"connections": connections.count(), "sessions": sessions.count()}
     rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)

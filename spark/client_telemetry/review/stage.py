@@ -123,6 +123,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     args, lake, cluster = stage.arguments, stage.lake, stage.cluster
     report_id = plan.report_id
     days = _days(args, lake)
+    branch = stage.branch(WRITTEN)
     published = lake.published()
     snapshots = {table.name: published[table.name] for table in READ}
     brokers = _brokers(lake, cluster, days)
@@ -134,7 +135,6 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
 
     review_id = args.review_id or plan.name
     now = dt.datetime.now(dt.UTC)
-    branch = stage.branch(WRITTEN)
     where: dict[str, object] = {"cluster_id": cluster, "review_id": review_id}
     branch.replace_rows(UPGRADE_OUTCOMES, outcome_rows(found, review_id, report_id, now), **where)
     metrics = metric_review(

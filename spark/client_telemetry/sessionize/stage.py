@@ -22,6 +22,7 @@ SUITES = (client_connections_suite.SUITE, client_sessions_suite.SUITE)
 
 def sessionize(stage: Stage) -> Outcome:
     days, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
+    branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
     published = lake.published()
     history = [day - dt.timedelta(days=n) for day in days for n in range(HISTORY_DAYS + 1)]
     needed = stage.condition({"cluster_id": cluster, "dt": sorted(set(history))})
@@ -29,7 +30,6 @@ def sessionize(stage: Stage) -> Outcome:
         lake.read(table, published[table.name]).where(needed)
         for table in (CLIENT_PUSHES, CONNECTION_EVENTS, BROKERS)
     )
-    branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
     where = {"cluster_id": cluster, "dt": days}
     branch.replace(
         CLIENT_CONNECTIONS, [client_connections(events, brokers, pushes, day) for day in days], **where

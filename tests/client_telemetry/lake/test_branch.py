@@ -1,16 +1,19 @@
 """Publishing: partitions are replaced in main as it is then; what a killed run leaves is completed or has no effect."""
 
 import datetime as dt
+import errno
 
 import pytest
 from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.publications import PUBLICATIONS
+from pyiceberg.io.pyarrow import PyArrowFile
 
 from tests.client_telemetry.lake.conftest import (
     COMMITS,
     DAY,
+    WRITTEN,
     check_consistent,
     check_killed_publication,
     create,
@@ -77,6 +80,33 @@ def test_a_publication_is_that_many_commits(tmp_path):
 @pytest.mark.parametrize("at", range(1, COMMITS + 1))
 def test_a_run_killed_at_any_commit_leaves_all_of_its_publication_or_nothing(tmp_path, at, when):
     check_killed_publication(created(str(tmp_path)), at, when)
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 5, 8, 11, 14, 17])
+def test_a_full_disk_at_any_file_of_a_publication_leaves_all_of_it_or_nothing(tmp_path, monkeypatch, at):
+    lake = created(str(tmp_path))
+    staged(lake, "a", "old").publish("a", "old", "collect", [DAY])
+    create_file, files = PyArrowFile.create, []
+
+    def full(self, overwrite=False):
+        files.append(self.location)
+        if len(files) >= at:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return create_file(self, overwrite)
+
+    with monkeypatch.context() as disk, pytest.raises(OSError, match="No space left"):
+        disk.setattr(PyArrowFile, "create", full)
+        publish_new(lake)
+    heads = lake.published()
+    check_consistent(lake)
+    found = {
+        (table.name, row["broker_id"]) for table in WRITTEN for row in lake.rows(table, heads[table.name])
+    }
+    assert found in ({(table.name, n) for table in WRITTEN for n in range(count)} for count in (1, 3))
+    publish_new(lake)
+    assert brokers(lake) == [("a", n) for n in range(3)]
+    assert left_over(lake) == {}
+    check_consistent(lake)
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

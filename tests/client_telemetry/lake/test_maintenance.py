@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.erasure import erase
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, maintain, retention
@@ -84,6 +85,21 @@ def test_orphan_files_and_branches_of_dead_runs_go_when_they_are_old(lake):
     assert len(second["client_pushes"].branches_removed) == 1
     assert left_over(lake) == {}
     assert len(lake.rows(CLIENT_PUSHES)) == 1
+
+
+def test_what_was_computed_before_an_erasure_is_not_published_after_it(lake):
+    publish(lake, CLIENT_PUSHES, TODAY.date(), [{"client_id": "bob"}, {"client_id": "ann"}])
+    branch, other = lake.branch("run", CLUSTER, "profile"), lake.branch("run", "other", "profile")
+    for cluster, each in ((CLUSTER, branch), ("other", other)):
+        rows = [{"cluster_id": cluster, "dt": TODAY.date(), "client_id": "bob"}]
+        each.replace_rows(CLIENTS, rows, cluster_id=cluster, dt=[TODAY.date()])
+    erase(lake, CLUSTER, {"client_id": "bob"}, None)
+    with pytest.raises(ConcurrentCommit, match="a client was erased"):
+        branch.publish(CLUSTER, "run", "profile", [TODAY.date()])
+    branch.drop()
+    other.publish("other", "run", "profile", [TODAY.date()])
+    assert [row["cluster_id"] for row in lake.rows(CLIENTS)] == ["other"]
+    assert left_over(lake) == {}
 
 
 def test_an_erased_client_is_in_no_table_no_file_and_no_published_page(lake, tmp_path):

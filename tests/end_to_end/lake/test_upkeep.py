@@ -1,0 +1,95 @@
+"""Maintenance and erasure as an operator runs them, on real catalogs with tables in an object store, while stages write."""
+
+import datetime as dt
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from client_telemetry.lake.lake import Lake
+from client_telemetry.raw.file_system import file_system
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
+
+from tests.client_telemetry.lake.conftest import left_over
+
+from .servers import CHECKOUT, s3, s3_server
+
+WAREHOUSE = "s3://lake/warehouse"
+TODAY = dt.datetime.now(dt.UTC).date()
+DAYS = [TODAY - dt.timedelta(days=age) for age in (1, 2, 200)]
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch) -> Iterator[Path]:
+    """The folder below the S3 server, whose objects are files in it."""
+    program = s3_server()
+    if program is None or program.name != "versitygw":
+        pytest.skip("needs versitygw: make e2e installs it where there is Go")
+    with s3(tmp_path, ("lake", "published")) as environment:
+        for name, value in environment.items():
+            monkeypatch.setenv(name, value)
+        yield tmp_path / "s3"
+        file_system.cache_clear()
+
+
+@pytest.fixture
+def warehouse(store) -> str:
+    return WAREHOUSE
+
+
+def publish(lake: Lake, run: str, day: dt.date, clients: list[str]) -> None:
+    rows = [
+        {"cluster_id": "c", "dt": day, "client_id": client, "sequence": n} for n, client in enumerate(clients)
+    ]
+    branch = lake.branch(run, "c", "decode")
+    branch.replace_rows(CLIENT_PUSHES, rows, cluster_id="c", dt=[day])
+    branch.publish("c", run, "decode", [day])
+
+
+def start(*arguments: str) -> subprocess.Popen:
+    command = [
+        "spark-submit",
+        str(CHECKOUT / "spark" / "run_stage.py"),
+        "lake_maintenance",
+        "--lake",
+        WAREHOUSE,
+    ]
+    return subprocess.Popen([*command, *arguments], cwd=CHECKOUT, env=os.environ, stderr=subprocess.STDOUT)
+
+
+def test_maintenance_twice_at_once_and_erasure_while_stages_publish(store, catalog, tmp_path):
+    lake = Lake(None, WAREHOUSE)
+    lake.create([CLIENT_PUSHES, QUALITY_RESULTS, PUBLICATIONS])
+    for day in DAYS:
+        publish(lake, f"of {day}", day, ["ann", "bob"])
+    orphan = (
+        Path(str(store / lake.table(CLIENT_PUSHES).location().removeprefix("s3://")))
+        / "data"
+        / "orphan.parquet"
+    )
+    orphan.write_bytes(b"of a worker that died")
+    os.utime(orphan, (1, 1))
+    results = [tmp_path / "first.json", tmp_path / "second.json"]
+    running = [start("--result", str(result)) for result in results]
+    published = 0
+    while any(process.poll() is None for process in running):
+        publish(lake, f"again {published}", TODAY, ["ann", "bob", "cid"])
+        published += 1
+    assert [process.returncode for process in running] == [0, 0]
+    assert published > 0
+    assert not orphan.exists()
+    assert sum(json.loads(result.read_text())["counts"]["rows_removed"] for result in results) == 2
+    assert sorted({row["dt"] for row in lake.rows(CLIENT_PUSHES)}) == sorted([*DAYS[:2], TODAY])
+
+    erasing = start("--erase", "--cluster", "c", "--client-id", "bob", "--result", str(results[0]))
+    while erasing.poll() is None:
+        publish(lake, f"other {published}", TODAY - dt.timedelta(days=3), ["ann"])
+        published += 1
+    assert erasing.returncode == 0
+    assert {row["client_id"] for row in lake.rows(CLIENT_PUSHES)} == {"ann", "cid"}
+    assert left_over(lake) == {}
+    assert len(lake.rows(PUBLICATIONS)) == published + len(DAYS)
