@@ -185,6 +185,10 @@ _INTRODUCTION = (
     "[knowledge base](knowledge-base.md): `product_client_ids.csv`, `products.csv`, and for releases with a library that negotiates,",
     "the verdict on that library version.",
     "",
+    "**Not covered**: whether the products behave as their repositories say: those that were run are in",
+    "[accuracy-programs.md](accuracy-programs.md). Products without a public repository, settings that users change (a client id",
+    "of their own, a pinned protocol version), and releases after those that were read.",
+    "",
 )
 _WITHOUT = (
     "They set no client id of their own, or one that many others have (`kafka`, `rdkafka`), so that nothing tells them from other",

@@ -87,8 +87,10 @@ def until_finalized(
     levels = {
         gate.feature: gate.level for gate in features.closed(target, levels) if gate.api_key in concerned
     }
-    waits = " and ".join(f"{name} {level}" for name, level in levels.items()) or "what waits for it"
-    return f"{before.verdict} until {waits} is finalized on {target}: {before.explanation.rstrip('.')}"
+    waits = " and ".join(f"{name} {level}" for name, level in levels.items())
+    until = f"{waits} is finalized" if waits else "the new feature levels are finalized"
+    word = "undecided" if before.verdict == INSUFFICIENT_EVIDENCE else before.verdict
+    return f"{word} until {until} on {target}: {before.explanation.rstrip('.')}"
 
 
 def already(case: Case, findings: list[Finding], works_again: bool) -> str:

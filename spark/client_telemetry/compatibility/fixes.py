@@ -1,5 +1,6 @@
 """What to change so that a client survives: its library's version, its configuration, or the target release."""
 
+from collections.abc import Callable
 from functools import cache, lru_cache
 
 from client_telemetry.compatibility import (
@@ -81,8 +82,8 @@ def for_issue(issue: KnownIssue, case: Case) -> str:
         fixes.append(f"upgrade {_as_dependency(library, good, case.identity)}")
     fixes += [issue.workaround] if issue.workaround else []
     fix = ", or ".join(fixes)
-    without = [release for release in _other_targets(case) if release not in issue.brokers]
-    return f"{fix}, or {_instead(without[0], case)}" if without else fix
+    without = _other_target(case, lambda release: release not in issue.brokers)
+    return f"{fix}, or {_instead(without, case)}" if without else fix
 
 
 def for_verdict(reasons: list[Finding], case: Case) -> str:
@@ -122,6 +123,20 @@ def _other_targets(case: Case) -> tuple[str, ...]:
     return tuple(release for release in between if not targets.notes_to_skip(release))
 
 
+def _other_target(case: Case, is_good: Callable[[str], bool]) -> str | None:
+    """The nearest release to go to instead: where brokers go back a good one, otherwise one from which on all known ones are
+    good. None where there is none."""
+    possible = _other_targets(case)
+    if releases.is_rollback(case.source, case.target):
+        return next((release for release in possible if is_good(release)), None)
+    nearest = None
+    for release in reversed(possible):
+        if not is_good(release):
+            break
+        nearest = release
+    return nearest
+
+
 def _instead(release: str, case: Case) -> str:
     if releases.is_rollback(case.source, case.target):
         return f"go back to {release} only"
@@ -136,14 +151,15 @@ def _other_release_that_serves(reasons: list[Finding], case: Case) -> str | None
         for version in each.versions.replace(",", " ").replace("–", " ").split()
         if each.api_key is not None
     ]
-    for release in _other_targets(case):
+
+    def serves_them(release: str) -> bool:
         api_ranges = served.by(release)
-        if all(
+        return all(
             key in api_ranges and api_ranges[key].served.min <= version <= api_ranges[key].served.max
             for key, version in wanted
-        ):
-            return release
-    return None
+        )
+
+    return _other_target(case, serves_them)
 
 
 def _cure(case: Case, keys: frozenset[int]) -> tuple[int, ...] | None:
