@@ -5,6 +5,7 @@ upgrade_reports, upgrade_verdicts and upgrade_findings.
 """
 
 import datetime as dt
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 
 from client_telemetry.compatibility import knowledge
@@ -34,6 +35,7 @@ from client_telemetry.impact.verdict_rows import (
     upgrade_verdicts,
     verdict_counts,
 )
+from client_telemetry.lake.files import split_bytes
 from client_telemetry.pipeline.stage import (
     BadArguments,
     Outcome,
@@ -76,7 +78,10 @@ def impact(stage: Stage) -> Outcome:
         raise BadArguments(str(error)) from error
 
     slice_ = stage.condition({"cluster_id": cluster, "dt": days})
-    connections = lake.read(CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name]).where(slice_)
+    files = lake.files(CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name], cluster_id=cluster, dt=days)
+    connections = lake.read(
+        CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name], split_bytes=split_bytes(files)
+    ).where(slice_)
     profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
     pushing = by_pushes_only(profiled, asked).persist()
     hours = [
@@ -100,12 +105,19 @@ def impact(stage: Stage) -> Outcome:
 
     where = {"cluster_id": cluster, "report_id": args.report_id}
     of_programs = applications_of_programs(connections, profiled, asked, apart)
-    rows = upgrade_verdicts(clients, asked, args.report_id, profiled, of_programs)
-    branch.replace(UPGRADE_VERDICTS, [rows], **where)
-    branch.replace(UPGRADE_FINDINGS, [upgrade_findings(clients, asked, args.report_id)], **where)
-    targets = compared_targets(clients, asked)
+    # Spark plans a query on one core: the report's numbers are counted while the rows are written.
+    with ThreadPoolExecutor(1) as pool:
+        counts = pool.submit(connection_counts, connections, asked)
+        compared = pool.submit(compared_targets, clients, asked)
+        first = pool.submit(first_evidence, clients.clients)
+        failing = pool.submit(clients.already_failing)
+        by_pushes = pool.submit(pushing.count)
+        rows = upgrade_verdicts(clients, asked, args.report_id, profiled, of_programs)
+        branch.replace(UPGRADE_VERDICTS, [rows], **where)
+        branch.replace(UPGRADE_FINDINGS, [upgrade_findings(clients, asked, args.report_id)], **where)
+    targets = compared.result()
     verdicts = verdict_counts(targets, asked.to_release)
-    counted, unidentified, elsewhere = connection_counts(connections, asked)
+    counted, unidentified, elsewhere = counts.result()
     report = {
         "cluster_id": cluster,
         "report_id": args.report_id,
@@ -113,12 +125,12 @@ def impact(stage: Stage) -> Outcome:
         "to_release": asked.to_release,
         "first_dt": min(days),
         "last_dt": max(days),
-        "evidence_from": first_evidence(clients.clients),
+        "evidence_from": first.result(),
         "evidence_until": asked.until,
         "evidence_until_reason": asked.until_reason,
         "clients": sum(verdicts.values()),
-        "clients_by_pushes_only": pushing.count(),
-        "already_failing": clients.already_failing(),
+        "clients_by_pushes_only": by_pushes.result(),
+        "already_failing": failing.result(),
         "connections": counted,
         "connections_elsewhere": elsewhere,
         "connections_unidentified": unidentified,
@@ -167,4 +179,4 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument(
         "--knowledge", help="folder with your own knowledge; default: only the built-in knowledge base"
     )
-    return run(arguments, impact, argv)
+    return run(arguments, impact, argv, workers_import="client_telemetry.impact.verdict_rows")

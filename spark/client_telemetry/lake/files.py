@@ -25,6 +25,7 @@ from pyiceberg.utils.datetime import days_to_date
 from client_telemetry.tables.table import Table
 
 _PORTION = 1_000_000
+_TASKS, _LEAST_SPLIT, _MOST_SPLIT = 8, 2**20, 2**27
 _FIELD_ID = b"PARQUET:field_id"
 COLUMNS_PROPERTY = "client-telemetry.columns"
 """Property of a table: the field ids of its columns, by the names that they have here."""
@@ -210,6 +211,13 @@ def files_by_task(files: Sequence[PartitionFile]) -> list[list[PartitionFile]]:
         tasks[-1].append(file)
         rows += file.rows
     return tasks
+
+
+def split_bytes(files: Sequence[PartitionFile]) -> int:
+    """How much of the files a task of Spark reads, so that some tasks share them: a megabyte of connections can be fifty
+    thousand, and the table format's 128 MB are one task."""
+    every = sum(file.stored_bytes for file in files)
+    return min(max(every // _TASKS, _LEAST_SPLIT), _MOST_SPLIT)
 
 
 def portions(files: Sequence[PartitionFile], schema: pa.Schema) -> Iterator[pa.Table]:

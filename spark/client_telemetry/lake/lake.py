@@ -254,10 +254,20 @@ class Lake:
                 rows += [_plain(row) for row in found.to_pylist(maps_as_pydicts="strict")]
         return rows
 
-    def read(self, table: Table, snapshot: int | None = None, branch: str | None = None) -> DataFrame:
+    def read(
+        self,
+        table: Table,
+        snapshot: int | None = None,
+        branch: str | None = None,
+        split_bytes: int | None = None,
+    ) -> DataFrame:
         """What readers see, or one snapshot, or what a stage has written on its branch. A column that is younger than
-        the snapshot is null."""
+        the snapshot is null. `split_bytes`: how much a task reads, in whole row groups; None = 128 MB."""
         reader = self.session.read
+        if split_bytes is not None:
+            # A file counts for no less than it costs to open: small ones are read together.
+            cost = max(split_bytes // 16, 1)
+            reader = reader.option("split-size", str(split_bytes)).option("file-open-cost", str(cost))
         if snapshot is not None:
             reader = reader.option("versionAsOf", str(snapshot))
         if branch is not None:

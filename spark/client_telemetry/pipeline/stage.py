@@ -28,6 +28,7 @@ from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline import quality
 from client_telemetry.pipeline.cluster_check import UnusableCluster, check_executors, check_master
+from client_telemetry.pipeline.worker_daemon import WORKERS_IMPORT
 from client_telemetry.raw.file_system import UnusableLocation, file_system, without_userinfo
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
@@ -101,9 +102,10 @@ def absolute_url(location: str) -> str:
     return location if "://" in location else Path(location).absolute().as_uri()
 
 
-def spark_session(stage: str, lake: str) -> SparkSession:
+def spark_session(stage: str, lake: str, workers_import: str | None = None) -> SparkSession:
     """A session with the lake's catalog. On a Spark that runs already (a test's, or a Connect server that
-    SPARK_REMOTE names) it is a session of its own; a catalog `lake` that spark-submit configured stays."""
+    SPARK_REMOTE names) it is a session of its own; a catalog `lake` that spark-submit configured stays.
+    `workers_import`: see worker_daemon.WORKERS_IMPORT; a Spark that runs already has its workers."""
     settings = spark_settings(lake)
     # Spark's own function says so only once there is a session, and to ask the settings of a local Spark starts a JVM.
     remote = is_remote() or "SPARK_REMOTE" in os.environ
@@ -117,6 +119,8 @@ def spark_session(stage: str, lake: str) -> SparkSession:
         builder = SparkSession.builder.appName(f"client-telemetry {stage}")
         for name, value in spark_settings_at_start().items():
             builder = builder.config(name, value)
+        if workers_import:
+            builder = builder.config(f"spark.executorEnv.{WORKERS_IMPORT}", workers_import)
         session = builder.getOrCreate()
     if session.conf.get(CATALOG_SETTING, None) is None or active is not None:
         for name, value in settings.items():
@@ -226,10 +230,12 @@ def run(
     argv: Sequence[str] | None = None,
     nothing_to_do: Callable[[argparse.Namespace], str | None] = lambda _: None,
     needs_spark: bool = True,
+    workers_import: str | None = None,
 ) -> int:
     """Run a stage and return its exit code: 0 done, 1 failed, 2 bad arguments, 3 a gate failed.
 
-    `nothing_to_do` may end the stage before Spark starts, with a sentence that says why.
+    `nothing_to_do` may end the stage before Spark starts, with a sentence that says why. `workers_import`: as for
+    `spark_session`.
     """
     stage = arguments.prog
     args = argparse.Namespace(result=None, cluster=None)
@@ -241,7 +247,7 @@ def run(
             return _finish(stage, args, OK, Outcome(idle), [])
         if needs_spark:
             quality.import_in_background()
-        lake = Lake(spark_session(stage, args.lake) if needs_spark else None, args.lake)
+        lake = Lake(spark_session(stage, args.lake, workers_import) if needs_spark else None, args.lake)
         for attempt in range(1, _ATTEMPTS + 1):
             work = Stage(stage, args, lake)
             try:

@@ -9,11 +9,18 @@ Spark puts its own archives before the installed packages, and has each task for
 task. So pyspark is imported from where it is installed, if it is.
 """
 
+import gc
+import importlib
+import os
 import platform
 import sys
 from collections.abc import Callable
 from importlib.machinery import PathFinder
 from pathlib import Path
+
+WORKERS_IMPORT = "CLIENT_TELEMETRY_WORKERS_IMPORT"
+"""Environment variable that names the module which the workers of a stage need; without it they need that of decode, whose
+compiled code takes longest to import."""
 
 
 def prepare() -> Callable[[], None]:
@@ -27,16 +34,26 @@ def prepare() -> Callable[[], None]:
     try:
         from pyspark.daemon import manager
 
-        from client_telemetry.decode.worker import freeze_imports
+        _import_and_freeze(os.environ.get(WORKERS_IMPORT))
     except ImportError as error:
         # Spark's driver gets to see this, and cluster_check.py looks for it.
         python = f"{sys.version_info[0]}.{sys.version_info[1]}"
         sys.exit(
             f"client-telemetry executor: Python {python} of {platform.node()} cannot import {error.name}"
         )
-    freeze_imports()
     main: Callable[[], None] = manager
     return main
+
+
+def _import_and_freeze(module: str | None) -> None:
+    if module is None:
+        from client_telemetry.decode.worker import freeze_imports
+
+        freeze_imports()
+    else:
+        importlib.import_module(module)
+        gc.collect()
+        gc.freeze()
 
 
 if __name__ == "__main__":

@@ -53,7 +53,12 @@ def test_another_target_release_is_offered_only_where_it_cures_all():
 def test_another_target_release_is_offered_only_where_all_later_ones_cure_it_too():
     """franz-go before 1.3.0 logs in to 3.8.0, and not to 3.8.1, 3.9.0 and later (CVE-2024-56128)."""
     evidence = ClientEvidence(
-        "kgo", "1.2.3", None, parse_api_uses("Metadata:9 Produce:8"), "SCRAM-SHA-256", security_protocol="SASL_SSL"
+        "kgo",
+        "1.2.3",
+        None,
+        parse_api_uses("Metadata:9 Produce:8"),
+        "SCRAM-SHA-256",
+        security_protocol="SASL_SSL",
     )
     assert judge(evidence, "3.7.1", "3.7.2").fix == "upgrade franz-go to 1.19.1 or later"
 

@@ -33,3 +33,18 @@ def test_pyspark_is_the_installed_one_and_no_task_reads_an_archive():
         check=True,
     ).stdout.splitlines()
     assert printed == [pyspark.__file__, "[]", "True"]
+
+
+def test_workers_of_a_stage_that_decodes_nothing_do_without_the_compiled_decoder():
+    program = (
+        "import sys; from client_telemetry.pipeline import worker_daemon as daemon; daemon.prepare(); "
+        "print('client_telemetry.impact.verdict_rows' in sys.modules, 'numba' in sys.modules)"
+    )
+    printed = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "CLIENT_TELEMETRY_WORKERS_IMPORT": "client_telemetry.impact.verdict_rows"},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.split()
+    assert printed == ["True", "False"]
