@@ -1,7 +1,8 @@
 """An upgrade question about 100,000 clients, as the job answers it: from spark-submit's start to its end.
 
 The clients are those of the matrix (real libraries on brokers with 3.9.1), each many times under other names, some
-without one of the APIs that they use, as a short window sees them.
+without one of the APIs that they use, as a short window sees them. Some client ids are two programs each, so that every
+principal's clients are grouped into applications once more, as the job does it then.
 """
 
 import datetime as dt
@@ -18,6 +19,7 @@ from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.table import Table
+from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 
 from benchmarks.accuracy import Seen, matrix
 from benchmarks.bench import Section
@@ -27,6 +29,9 @@ QUESTIONS = ((10_000, "4.2.1"), (100_000, "4.2.1"), (100_000, "4.0.0"))
 """Clients and the release that is asked about. From 3.9.1 to 4.2.1 a report compares three releases, to 4.0.0 seven."""
 CONNECTIONS = 2
 """Of each client, to two of three brokers."""
+TWO_PROGRAMS = 101
+"""Of so many clients, one has a client id that two programs share. No divisor of the number of principals: each has some."""
+JOIN_GROUP = 11
 SOURCE = "3.9.1"
 CLUSTER, DAY = "benchmark", dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -38,11 +43,13 @@ def run() -> list[Section]:
         with tempfile.TemporaryDirectory() as folder:
             distinct = make_lake(folder, clients)
             cost = cost_of(lambda lake=folder, target=target: ask(lake, target))
+            (report,) = Lake(None, folder).rows(UPGRADE_REPORTS)
         rows.append(
             {
                 "clients": clients,
+                "verdicts": report["clients"],
                 "target": target,
-                "of distinct evidence": distinct,
+                "distinct evidence": distinct,
                 "connections": clients * CONNECTIONS,
                 "releases compared": 1 + len(targets.nearby(SOURCE, target)),
                 "CPU s": cost.cpu,
@@ -51,9 +58,12 @@ def run() -> list[Section]:
         )
         print(rows[-1], flush=True)
     text = (
-        f"`spark-submit spark/run_stage.py impact --from {SOURCE} --to <target>` over one day, with Spark's start, the gate, and "
-        "verdicts and findings written and published. The target is judged at each step of the upgrade, the releases that it "
-        "is compared with before and after their features are finalized. One run each."
+        f"One run each of `spark-submit spark/run_stage.py impact --from {SOURCE} --to <target>` on one day of evidence: Spark's "
+        "start, reading, judging, the quality gate, writing and publishing verdicts and findings. Every client is judged on the "
+        "target at each step of the upgrade, and on the nearby releases before and after their features are finalized. "
+        f"There are more verdicts than clients: one client id in {TWO_PROGRAMS} is shared by two programs, which get a verdict "
+        "each, and with them all clients are grouped into applications again. *Distinct evidence*: clients with the same "
+        "evidence are judged once."
     )
     return [Section("An upgrade question", text, rows)]
 
@@ -71,8 +81,18 @@ def make_lake(folder: str, clients: int) -> int:
     for number, (name, version, uses) in zip(range(clients), _evidence(), strict=False):
         alike.add((name, version, uses))
         key = dict(zip(CLIENT_KEY, (f"User:{number % 500}", f"app-{number}", name, version), strict=True))
-        api_uses = [_use(use) for use in uses]
-        profiled.append(row_of(CLIENTS, **key, owner=f"team-{number % 50}", owner_contact="#team"))
+        used_by = [_of_a_program(uses, each, number % TWO_PROGRAMS == 0) for each in range(CONNECTIONS)]
+        profiled.append(
+            row_of(
+                CLIENTS,
+                **key,
+                first_seen_at=NOON,
+                last_seen_at=NOON,
+                owner=f"team-{number % 50}",
+                owner_contact="#team",
+                api_uses=[_use(use) for use in dict.fromkeys(use for of_it in used_by for use in of_it)],
+            )
+        )
         connections += [
             row_of(
                 CLIENT_CONNECTIONS,
@@ -80,14 +100,14 @@ def make_lake(folder: str, clients: int) -> int:
                 broker_id=(number + each) % 3,
                 broker_incarnation=f"{(number + each) % 3:032x}",
                 connection_id=f"{number}-{each}",
-                client_address="10.0.0.1",
+                client_address=f"10.0.0.{each}",
                 opened_at=NOON,
                 first_seen_at=NOON,
                 last_seen_at=NOON,
                 listener_name="CLIENTS",
                 security_protocol="SASL_SSL",
                 broker_software_version=SOURCE,
-                api_uses=api_uses,
+                api_uses=[_use(use) for use in used_by[each]],
                 source_objects=[f"object-{number % 100}"],
                 uses_object=f"object-{number % 100}",
                 uses_sequence=number,
@@ -117,6 +137,13 @@ def _evidence() -> Iterator[tuple[str, str, tuple[ApiUse, ...]]]:
         for each in seen:
             missed = rng.choice([None, *each.uses])
             yield each.name, each.software_version, tuple(use for use in each.uses if use != missed)
+
+
+def _of_a_program(uses: tuple[ApiUse, ...], place: int, is_shared: bool) -> list[ApiUse]:
+    """What one connection of a client sent; where the client id is shared, each is another program's, told by JoinGroup."""
+    if not is_shared:
+        return list(uses)
+    return [*(use for use in uses if use.api_key != JOIN_GROUP), ApiUse(JOIN_GROUP, 5 + 2 * place, 1)]
 
 
 def _use(use: ApiUse) -> dict:

@@ -254,16 +254,15 @@ def _null_if_one() -> Column:
     return F.nullif("program", F.lit("")).alias("program")
 
 
-def _uses_of(count: Callable[[Column], Column]) -> Column:
-    """The client's uses of the versions that a finding names, of which there are some."""
-    return F.filter(
-        F.coalesce("uses", F.array()),
+def _named_uses() -> Column:
+    """The client's uses of the versions that a finding names: of most findings one, of many none."""
+    named = F.filter(
+        "uses",
         lambda use: (
-            (use.api_key == F.col("values.api_key"))
-            & F.array_contains("values.seen_versions", use.version)
-            & (count(use) > 0)
+            (use.api_key == F.col("values.api_key")) & F.array_contains("values.seen_versions", use.version)
         ),
     )
+    return F.coalesce(F.when(F.size("values.seen_versions") > 0, named), F.array())
 
 
 def upgrade_findings(judged_clients: JudgedClients, asked: Question, report_id: str) -> DataFrame:
@@ -271,18 +270,23 @@ def upgrade_findings(judged_clients: JudgedClients, asked: Question, report_id: 
     each = judged_clients.rows().select(
         *CLIENT_KEY, "program", "uses", F.posexplode("judged.findings").alias("finding", "values")
     )
-    found = each.select(
-        *_question(asked, report_id),
-        *CLIENT_KEY,
-        _null_if_one(),
-        "finding",
-        *(F.col(f"values.{f.name}") for f in _FINDING.fields),
-        _uses_of(lambda use: use.requests).alias("answered"),
-        _uses_of(lambda use: use.rejected).alias("refused"),
-    ).withColumn(
-        # A version that the brokers of now refuse already has no answered request: then those that it refused count.
-        "seen",
-        F.when(F.size("answered") > 0, F.col("answered")).otherwise(F.col("refused")),
+    found = (
+        each.select(
+            *_question(asked, report_id),
+            *CLIENT_KEY,
+            _null_if_one(),
+            "finding",
+            *(F.col(f"values.{f.name}") for f in _FINDING.fields),
+            _named_uses().alias("named"),
+        )
+        .withColumn("answered", F.filter("named", lambda use: use.requests > 0))
+        .withColumn(
+            # A version that the brokers of now refuse already has no answered request: then those that it refused count.
+            "seen",
+            F.when(F.size("answered") > 0, F.col("answered")).otherwise(
+                F.filter("named", lambda use: use.rejected > 0)
+            ),
+        )
     )
     total = F.aggregate(
         "seen",

@@ -83,6 +83,8 @@ class Branch:
             .select(*[F.col(c.name).cast(c.kind) for c in table.columns])
             .writeTo(f"{CATALOG}.{NAMESPACE}.{table.name}.branch_{self.name}")
             .option("check-nullability", "false")
+            # Otherwise every row is sorted by the partition columns, of which there are one or few values here.
+            .option("fanout-enabled", "true")
             .append()
         )
 

@@ -119,6 +119,18 @@ def test_whoever_tells_anything_is_a_client(spark):
     assert len(clients(spark, *rows)) == 3
 
 
+def test_a_text_in_one_column_or_the_next_is_another_client(spark):
+    """Spark's hash skips nulls."""
+    rows = [
+        connection(1, use(PRODUCE, 9), principal="a", client_id=None),
+        connection(2, use(FETCH, 12), principal=None, client_id="a"),
+        connection(3, use(FETCH, 13), principal="a", client_id="", client_software_name=None),
+    ]
+    found = {(each["principal"], each["client_id"]): each["uses"] for each in clients(spark, *rows)}
+    versions = {key: [(each["api_key"], each["version"]) for each in uses] for key, uses in found.items()}
+    assert versions == {("a", None): [(PRODUCE, 9)], (None, "a"): [(FETCH, 12)], ("a", ""): [(FETCH, 13)]}
+
+
 def test_a_connection_on_two_days_is_one(spark):
     rows = [connection(1, use(PRODUCE, 9)), connection(1, use(PRODUCE, 9), dt=DAY + dt.timedelta(days=1))]
     (client,) = clients(spark, *rows)
