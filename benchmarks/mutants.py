@@ -93,10 +93,12 @@ _SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one module. `function`: first line of the function that holds it, 0 at module level."""
+    """One change of one module. `function`: first line of the function that holds it, 0 at module level; `statement`: that
+    holds the node, or is it."""
 
     file: Path
     function: int
+    statement: ast.stmt
     node: ast.expr | ast.stmt
     changed: ast.AST
     number: int
@@ -109,31 +111,43 @@ class Mutant:
     @property
     def description(self) -> str:
         """Without the line, which other changes of the module move."""
-        return f"{self.file.relative_to(PACKAGE)}: `{_text(self.node)}` → `{_text(self.changed)}`"
+        change = f"{self.file.relative_to(PACKAGE)}: `{_text(self.node)}` → `{_text(self.changed)}`"
+        if self.node is self.statement:
+            return change
+        changed = _Replace(self.node, self.changed).visit(
+            copy.deepcopy(self.statement, {id(self.node): self.node})
+        )
+        return f"{change}: `{ast.unparse(changed).splitlines()[0]}`"
 
     def code(self) -> CodeType:
         """The changed module, compiled."""
         tree = ast.parse(self.file.read_text(encoding="utf-8"))
-        target = next(node for at, (node, _) in enumerate(_nodes(tree)) if at == self.number)
+        target = next(node for at, (node, *_) in enumerate(_nodes(tree)) if at == self.number)
         tree = _Replace(target, self.changed).visit(tree)
         return compile(ast.fix_missing_locations(tree), str(self.file), "exec")
 
 
 def mutants(file: Path) -> Iterator[Mutant]:
     """All of a module."""
-    for number, (node, function) in enumerate(_nodes(ast.parse(file.read_text(encoding="utf-8")))):
+    for number, (node, statement, function) in enumerate(_nodes(ast.parse(file.read_text(encoding="utf-8")))):
         for changed in _changes(node):
-            yield Mutant(file, function, node, changed, number)
+            yield Mutant(file, function, statement, node, changed, number)
 
 
-def _nodes(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, int]]:
-    """Expressions and statements that run, each with the first line of its function. Annotations do not run."""
+Node = tuple[ast.expr | ast.stmt, ast.stmt, int]
 
-    def visit(node: ast.AST, function: int) -> Iterator[tuple[ast.expr | ast.stmt, int]]:
+
+def _nodes(tree: ast.Module) -> Iterator[Node]:
+    """Expressions and statements that run, each with its statement and the first line of its function. Annotations do not
+    run."""
+
+    def visit(node: ast.AST, statement: ast.stmt, function: int) -> Iterator[Node]:
+        if isinstance(node, ast.stmt):
+            statement = node
         if isinstance(node, ast.FunctionDef):
             function = _first_line(node)
         if isinstance(node, ast.expr | ast.stmt):
-            yield node, function
+            yield node, statement, function
         for name, value in ast.iter_fields(node):
             if name in ("annotation", "returns", "bases"):
                 continue
@@ -141,9 +155,9 @@ def _nodes(tree: ast.Module) -> Iterator[tuple[ast.expr | ast.stmt, int]]:
                 continue
             for child in value if isinstance(value, list) else [value]:
                 if isinstance(child, ast.AST):
-                    yield from visit(child, function)
+                    yield from visit(child, statement, function)
 
-    return visit(tree, 0)
+    return visit(tree, tree.body[0] if tree.body else ast.Pass(), 0)
 
 
 def _first_line(function: ast.FunctionDef) -> int:

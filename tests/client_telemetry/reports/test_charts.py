@@ -1,11 +1,18 @@
 import re
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from importlib import resources
 
 import pytest
-from client_telemetry.reports.charts import bar, coverage_strip, patterns
+from client_telemetry.reports.charts import (
+    DAYS_SEEN_WIDTH,
+    LEAST_WIDTH,
+    bar,
+    coverage_strip,
+    days_seen_strip,
+    patterns,
+)
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.model import OUTCOMES
+from client_telemetry.reports.upgrade.model import OUTCOMES, DaySeen
 
 
 def test_bar_is_as_long_as_its_clients():
@@ -54,3 +61,34 @@ def test_nothing_to_draw(rows):
     assert (
         coverage_strip(report.coverage, report.question.evidence_from, report.question.evidence_until) == ""
     )
+
+
+def test_days_seen_are_bars_from_the_first_to_the_last_evidence_of_each():
+    begin, end = moment(0), moment(100)
+    svg = str(days_seen_strip([seen(25, 75), seen(90, 90), seen(100, 100)], begin, end))
+    bars = re.findall(r'class="whole" x="([\d.]+)" width="([\d.]+)"', svg)
+    assert [tuple(map(float, bar)) for bar in bars] == [
+        (0.25 * DAYS_SEEN_WIDTH, 0.5 * DAYS_SEEN_WIDTH),
+        (0.9 * DAYS_SEEN_WIDTH, LEAST_WIDTH),
+        (DAYS_SEEN_WIDTH - LEAST_WIDTH, LEAST_WIDTH),
+    ]
+    assert "seen on 3 days of the evidence" in svg and "7 connections" in svg
+    assert "seen on 1 day of the evidence" in days_seen_strip([seen(1, 2)], begin, end)
+
+
+def test_days_seen_outside_the_evidence_end_at_its_ends():
+    svg = str(days_seen_strip([seen(-50, 150)], moment(0), moment(100)))
+    assert f'class="whole" x="0" width="{DAYS_SEEN_WIDTH}"' in svg
+
+
+def test_no_time_or_no_day_is_no_strip_of_days():
+    assert days_seen_strip([], moment(0), moment(1)) == ""
+    assert days_seen_strip([seen(0, 0)], moment(0), moment(0)) == ""
+
+
+def moment(hour: int) -> datetime:
+    return datetime(2026, 11, 1, tzinfo=UTC) + timedelta(hours=hour)
+
+
+def seen(first: int, last: int) -> DaySeen:
+    return DaySeen(moment(first).date(), moment(first), moment(last), 7)

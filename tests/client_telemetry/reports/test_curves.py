@@ -1,6 +1,7 @@
 import re
 from xml.etree import ElementTree
 
+import pytest
 from client_telemetry.reports.curves import (
     HEIGHT,
     LEFT,
@@ -10,6 +11,7 @@ from client_telemetry.reports.curves import (
     Mark,
     Shaded,
     curve,
+    number,
     small_multiples,
 )
 from client_telemetry.reports.markup import text_file
@@ -73,3 +75,32 @@ def test_long_lines_are_thinned():
     svg = drawing(Line("one", [(float(i), 1.0) for i in range(5000)]))
     (path,) = re.findall(r'<path d="([^"]+)"', svg)
     assert path.count("L") < 450
+
+
+def test_the_scale_ends_at_a_round_number_above_the_greatest_value():
+    def end(*values: float, **more) -> str:
+        return re.findall(r">([\d.]+k?)</text>", drawing(Line("a", list(enumerate(values))), **more))[-1]
+
+    assert {end(0.0, 3.7), end(3.7, 0.0), end(0.0, greatest_value=3.7)} == {"4"}
+    assert end(0.0, 0.0) == "1"
+    assert end(0.0, 37.0) == "40"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0123, "0.012"),
+        (0.99, "0.99"),
+        (1.234, "1.23"),
+        (-1.234, "-1.23"),
+        (999.0, "999"),
+        (1000.0, "1000"),
+        (9999.0, "9999"),
+        (10_000.0, "10k"),
+        (2.5e6, "2.5M"),
+        (-2.5e6, "-2.5M"),
+        (1e9, "1G"),
+    ],
+)
+def test_numbers_of_a_scale(value, text):
+    assert number(value) == text

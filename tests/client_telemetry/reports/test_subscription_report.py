@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 
 from client_telemetry.reports.subscription.content import Question, content
+from client_telemetry.reports.subscription.page import let_out
 from client_telemetry.reports.subscription.publish import files, publish
 from client_telemetry.subscriptions.check import Situation, check
 from client_telemetry.subscriptions.instances import ClientInstance
@@ -64,3 +65,25 @@ def test_the_answer_and_all_files(tmp_path: Path) -> None:
     assert folder == tmp_path / "subscription_check" / "orders" / folder.name
     pointer = json.loads((folder.parent / "latest.json").read_text(encoding="utf-8"))
     assert pointer["path"] == f"{folder.name}/index.html"
+
+
+def test_the_report_lists_the_clients_in_a_table() -> None:
+    answer = found()
+    lines = files(answer)["report.md"].splitlines()
+    head = next(at for at, line in enumerate(lines) if line.startswith("| Client "))
+    assert lines[head + 1] == "| --- | --- | --- | --- | --- | --- |"
+    assert "librdkafka 2.5.0" in lines[head + 2] and "1,000 ms" in lines[head + 2]
+
+
+def test_a_harm_names_the_clients_that_it_concerns() -> None:
+    for harm in found()["harms"]:
+        assert harm["instances"] == 1 and harm["client_ids"] == [HOSTILE]
+
+
+def test_selectors_that_let_a_client_out_are_grouped_with_their_subscriptions() -> None:
+    selectors = ["client_id=orders.*"]
+    client = {"let_out_by": {"one": selectors, "two": selectors, "three": ["client_id=bills.*"]}}
+    assert let_out(client) == [
+        (("client_id=orders.*",), ["one", "two"]),
+        (("client_id=bills.*",), ["three"]),
+    ]

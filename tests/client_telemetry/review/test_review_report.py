@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,6 +16,7 @@ from client_telemetry.reports.review.page import review_page
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.reports.review.ticket import ROWS, owner_packs
 from client_telemetry.review import decision
+from client_telemetry.review.activity import FailedLogin
 from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.owners import with_owners
@@ -73,7 +76,8 @@ def test_a_long_message_names_the_first_and_counts_the_others() -> None:
     text = owner_packs(report(extra=ROWS + 5))["owners/orders-team/review.md"]
     shown = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(shown) == ROWS + 2
-    assert "more in outcomes.csv" in text
+    (needing_action,) = re.findall(r"^(\d+) of \d+ need action now", text, re.MULTILINE)
+    assert f"\n{int(needing_action) - ROWS} more in outcomes.csv." in text
 
 
 def test_json_is_one_document_with_a_line_for_each_client_and_phase() -> None:
@@ -86,6 +90,21 @@ def test_json_is_one_document_with_a_line_for_each_client_and_phase() -> None:
     outcomes = {(c["client_id"], c["phase"]): (c["outcome"], c["kind"]) for c in document["clients"]}
     assert outcomes["orders-refused", "finalized"] == ("failing", "refused")
     assert outcomes["orders-fine", "finalized"] == ("unaffected", None)
+
+
+def test_logins_that_no_client_explains_fail_before_the_upgrade_or_since_it_began() -> None:
+    made = report()
+    began = made.review.upgrade.began
+    logins = tuple(
+        FailedLogin("10.0.0.9", 1, "i", "PLAIN", "wrong password", began + after, began + after + 1, 3)
+        for after in (-1, 0, 1)
+    )
+    made = replace(made, review=replace(made.review, unexplained_logins=logins))
+    found = json.loads(review_json(made))["not_identified"]
+    assert [each["outcome"] for each in found] == ["failing_before", "failing", "failing"]
+    assert {(each["address"], each["sasl_mechanism"], each["connections"]) for each in found} == {
+        ("10.0.0.9", "PLAIN", 3)
+    }
 
 
 def test_csv_has_the_same_outcomes_as_json() -> None:

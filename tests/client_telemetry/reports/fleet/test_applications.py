@@ -35,3 +35,18 @@ def test_metrics_of_applications_are_listed_by_client(day_rows, build):
     made = files(build(with_application_metrics=rows))
     assert "shop.carts" in made["index.html"] and "shop.<i>" not in made["index.html"]
     assert "org.apache.kafka.shop.carts" in made["application_metrics.csv"]
+
+
+def test_applications_with_metrics_are_in_order_of_client_id_and_principal(day_rows):
+    clients = [("shop", "User:b"), ("shop", None), ("orders", "User:z"), ("shop", "User:a"), (None, "User:a")]
+    found = application_metrics(
+        day_rows.instance(client_id=client_id, principal=principal, application_metrics=["carts"])
+        for client_id, principal in clients
+    )
+    assert [(each.client_id, each.principal) for each in found] == [
+        (None, "User:a"),
+        ("orders", "User:z"),
+        ("shop", None),
+        ("shop", "User:a"),
+        ("shop", "User:b"),
+    ]

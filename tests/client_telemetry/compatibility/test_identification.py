@@ -1,0 +1,103 @@
+"""Clients that declare nothing: the library is named where it is as good as certain, otherwise its candidates are."""
+
+import pytest
+from client_telemetry.compatibility import apis, identification
+from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.compatibility.identification import LEAST, Candidate, Identification
+
+RELEASE = "3.9.1"
+SARAMA = {0: 10, 1: 12, 2: 6, 3: 11, 8: 8, 9: 8}
+"""What sarama 1.60 takes on these brokers, as many APIs as a name needs."""
+
+
+def of(uses: dict[int, int], client_id: str | None = "orders", release: str = RELEASE) -> Identification:
+    """`uses`: API key to version."""
+    found = identification.of(
+        client_id, {key: [ApiUse(key, version)] for key, version in uses.items()}, release
+    )
+    assert found is not None
+    return found
+
+
+def candidate(uses: dict[int, int], library: str, release: str = RELEASE) -> str:
+    return next(each.text for each in of(uses, release=release).candidates if each.library == library)
+
+
+@pytest.mark.parametrize(
+    ("since", "until", "text"),
+    [
+        (None, None, "brod (any version)"),
+        ((3, 16, 0, 0), None, "brod 3.16.0 or later"),
+        (None, (3, 16, 0, 0), "brod up to 3.16.0"),
+        ((3, 16, 0, 0), (3, 16, 0, 0), "brod 3.16.0"),
+        ((3, 16, 0, 0), (4, 0, 0, 0), "brod 3.16.0 to 4.0.0"),
+    ],
+)
+def test_a_candidate_in_words(since, until, text):
+    found = Candidate("brod", since, until)
+    assert found.text == text
+    assert found.includes((3, 16, 0, 0))
+    assert found.includes((3, 15, 9, 0)) == (since is None)
+    assert found.includes((4, 0, 1, 0)) == (until is None)
+
+
+def test_requests_name_a_library_where_enough_apis_fit_no_other():
+    found = of(SARAMA)
+    assert (found.library, found.text) == ("sarama", "probably sarama 1.60.0 or later")
+    assert found.looks_like.startswith("looks like sarama 1.60.0 or later (all 6 APIs are used")
+
+
+def test_too_few_apis_name_no_library():
+    few = dict(list(SARAMA.items())[: LEAST - 1])
+    found = of(few)
+    assert found.named is None and found.candidates[0].library == "sarama"
+    assert found.text == "not identified, candidates: sarama or franz-go"
+    assert found.reasons[0] == "5 of 5 APIs are used with the version that sarama takes here"
+
+
+def test_setting_up_a_connection_does_not_count_as_an_api():
+    few = dict(list(SARAMA.items())[: LEAST - 1])
+    assert of({**few, apis.API_VERSIONS: 0, 17: 1, 36: 1}).named is None
+
+
+def test_the_default_client_id_names_a_library_that_can_have_sent_the_requests():
+    assert of({3: 1}, "consumer-1").text == "probably kafka-clients up to 2.3.1"
+    assert of({3: 1}, "sarama").text == "probably sarama 1.17.0 or later"
+    assert identification.of("nothing-known", {}, RELEASE) is None
+
+
+def test_a_client_id_of_a_library_that_cannot_have_sent_the_requests_is_not_believed():
+    assert of(SARAMA, "consumer-1").library != "kafka-clients"
+
+
+@pytest.mark.parametrize(
+    ("case", "uses", "release", "text"),
+    [
+        ("any version can have sent it", {3: 0}, "2.3.1", "kafka-clients (any version)"),
+        (
+            "since 0.10.2 it asks ApiVersions (KIP-97)",
+            {3: 0, 18: 0},
+            "2.3.1",
+            "kafka-clients 0.10.2 or later",
+        ),
+        ("since 4.0 it does not send Produce v1", {0: 1}, "2.3.1", "kafka-clients up to 3.9.2"),
+        ("since 2.4 it would declare its name (KIP-511)", {3: 0}, "3.9.1", "kafka-clients up to 2.3.1"),
+        ("all of it", {0: 1, 18: 0}, "3.9.1", "kafka-clients 0.10.2 to 2.3.1"),
+    ],
+)
+def test_versions_that_can_have_sent_the_requests(case, uses, release, text):
+    assert candidate(uses, "kafka-clients", release) == text, case
+
+
+def test_a_library_that_may_be_configured_not_to_ask_can_be_of_any_version():
+    # api.version.request=false: the configuration decides which version it sends, not the release.
+    assert candidate({11: 2}, "librdkafka", "2.3.1") == "librdkafka (any version)"
+    assert candidate({11: 2, 18: 0}, "librdkafka", "2.3.1") == "librdkafka 1.0.0 or later"
+
+
+def test_libraries_that_ask_first_are_less_likely_where_nothing_asked():
+    asked, not_asked = ([each.library for each in of(uses).candidates] for uses in ({3: 1, 18: 0}, {3: 1}))
+    assert asked.index("kafka-clients") < asked.index("kafka-go")
+    assert not_asked.index("kafka-clients") > not_asked.index("kafka-go")
+    assert "kafka-clients" in of({3: 1}).reasons[-1]
+    assert not any("ApiVersions" in reason for reason in of({3: 1, 18: 0}).reasons)
