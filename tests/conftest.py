@@ -13,6 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+# Its plugin imports it when the session ends if no test has: with that much of a stack CPython 3.11.7 cannot parse its modules
+# ("AST constructor recursion depth mismatch"), and a run whose tests passed crashes.
+import hypothesis  # noqa: F401
 import pytest
 
 CHECKOUT = Path(__file__).parents[1]
