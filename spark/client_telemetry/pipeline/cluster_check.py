@@ -7,18 +7,22 @@ import hashlib
 import re
 import socket
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
 from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
 from pyspark import SparkConf, SparkContext
-from pyspark.sql import SparkSession
+from pyspark.sql import Row, SparkSession
 
 ICEBERG_CLASS = "org.apache.iceberg.spark.source.SparkTable"
 CANNOT_IMPORT = "client-telemetry executor"
 """With which worker_daemon.py begins to say why it cannot start."""
 _SECONDS = 10
+_WAIT_SECONDS = 300
+"""For executors to start and to answer: a cluster that is busy gives them late, and Spark itself would wait for ever."""
 _PACK = "pack them with spark/executors/pack.sh and copy that folder to every worker (docs/deployment.md)"
 _OTHER_VERSION = (
     f"the executors have another version of the package client_telemetry than the driver: {_PACK}"
@@ -57,15 +61,17 @@ def check_executors(session: SparkSession) -> None:
         return
     tasks = max(8, 2 * int(session.conf.get("spark.cores.max", "4") or 4))
     has_jar = f"try_reflect('java.lang.Class', 'forName', '{ICEBERG_CLASS}') is not null as has_jar"
+    question = (
+        session.range(0, tasks, 1, tasks)
+        .selectExpr("id", has_jar)
+        .mapInArrow(_executor, "host string, python string, package string, has_jar boolean")
+    )
     try:
-        rows = (
-            session.range(0, tasks, 1, tasks)
-            .selectExpr("id", has_jar)
-            .mapInArrow(_executor, "host string, python string, package string, has_jar boolean")
-            .collect()
-        )
+        rows = within(_WAIT_SECONDS, session, question.collect)
+    except UnusableCluster:
+        raise
     except Exception as error:
-        reason = import_failure(str(error))
+        reason = import_failure(str(error)) or master_left(str(error))
         if reason is None:
             raise
         raise UnusableCluster(reason) from error
@@ -80,6 +86,21 @@ def check_executors(session: SparkSession) -> None:
             )
         if package != package_digest():
             raise UnusableCluster(f"{_OTHER_VERSION} (executor {host})")
+
+
+def within(seconds: float, session: SparkSession, job: Callable[[], list[Row]]) -> list[Row]:
+    """What the job gives. Raises UnusableCluster if it gives nothing in that time; the job is cancelled then."""
+    master = session.conf.get("spark.master", "")
+    with ThreadPoolExecutor(1, "cluster_check") as pool:
+        waiting = pool.submit(job)
+        try:
+            return waiting.result(timeout=seconds)
+        except FutureTimeout:
+            session.sparkContext.cancelAllJobs()
+            raise UnusableCluster(
+                f"no executor of {master} answered within {seconds:.0f} s: is the master still there, and has the cluster "
+                "free cores and memory for this application? Nothing was written; run it again when it has"
+            ) from None
 
 
 def is_cluster(master: str) -> bool:
@@ -101,6 +122,15 @@ def import_failure(error: str) -> str | None:
         return f"an executor runs Python {found[1]}, the driver {_python()}: both need the same minor version"
     if found := re.search(r'Cannot run program "([^"]+)"', error):
         return f"an executor has no program {found[1]}: {_PACK}"
+    return None
+
+
+def master_left(error: str) -> str | None:
+    """One line for what Spark says when its master went away while a job ran; None for another error."""
+    if re.search(
+        "All masters are unresponsive|Master removed our application|SparkContext was shut down", error
+    ):
+        return "Spark's master went away before the stage began: nothing was written; run it again when the master is back"
     return None
 
 

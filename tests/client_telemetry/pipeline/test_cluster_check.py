@@ -2,6 +2,7 @@
 
 import socket
 import sys
+import time
 
 import pytest
 from client_telemetry.pipeline import cluster_check
@@ -41,7 +42,13 @@ def test_one_line_for_what_an_executor_lacks(error, line):
     assert message is not None and line in message and "\n" not in message
 
 
+def test_a_master_that_went_away():
+    line = cluster_check.master_left("Job 0 cancelled because SparkContext was shut down")
+    assert line is not None and "run it again" in line
+
+
 def test_another_error_is_left_alone():
+    assert cluster_check.master_left("java.lang.OutOfMemoryError") is None
     assert cluster_check.import_failure("java.lang.OutOfMemoryError") is None
 
 
@@ -74,3 +81,20 @@ def test_a_master_that_does_not_listen():
 
 def test_executors_of_one_machine_are_not_asked(spark):
     cluster_check.check_executors(spark)
+
+
+def test_executors_that_do_not_answer_in_time(spark):
+    """The task sleeps; what waits for it gets one line, and the session can be used again."""
+
+    def sleeps(batches):
+        time.sleep(60)
+        yield from batches
+
+    job = spark.range(1).mapInArrow(sleeps, "id long").collect
+    began = time.monotonic()
+    with pytest.raises(
+        cluster_check.UnusableCluster, match=r"no executor of local.* answered within 2 s: .*run it again"
+    ) as raised:
+        cluster_check.within(2, spark, job)
+    assert "\n" not in str(raised.value) and time.monotonic() - began < 50
+    assert cluster_check.within(60, spark, spark.range(3).collect) == spark.range(3).collect()

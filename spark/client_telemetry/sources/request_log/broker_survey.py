@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
 from operator import itemgetter
@@ -26,7 +27,7 @@ from client_telemetry.sources.request_log.incarnations import (
     incarnations,
     own_ranges,
 )
-from client_telemetry.sources.request_log.line_scan import SLOW, Scanned, scan
+from client_telemetry.sources.request_log.line_scan import SLOW, scan
 from client_telemetry.sources.request_log.log_line import MARK, LineReader
 from client_telemetry.sources.request_log.request_entry import (
     API_VERSIONS,
@@ -49,6 +50,7 @@ AssignReplicasToDirs, UpdateRaftVoter: only a KRaft controller answers them, on 
 (controller.listener.names may not be advertised)."""
 
 _CONTROLLER_KEYS = np.array(sorted(_OF_CONTROLLERS), np.int32)
+_LOOKED_AT_KEYS = (API_VERSIONS, METADATA, PRODUCE)
 _CONNECTIONS_IN_MEMORY = 500_000
 
 _CONNECTION = re.compile(r"(?P<local>.+):(?P<local_port>\d+)-(?P<remote>.+):(?P<remote_port>\d+)-[\d-]+")
@@ -97,6 +99,15 @@ class _Seen:
     accepted: set[tuple[str, int]] = field(default_factory=set)
     given_broker_id: int | None = None
     is_controller: bool = False
+
+
+class _Time(NamedTuple):
+    """When a connection had an entry, nanos, and which of the lines it is."""
+
+    nanos: int
+    row: int
+    connection: str
+    endpoint: Endpoint
 
 
 @dataclass
@@ -219,89 +230,99 @@ class _Surveyor:
         cut = CutOff()
         server = ServerLines()
         for _, block in line_blocks(log, cut):
-            scanned = scan(block, with_ids=False)
-            self._lines += len(scanned.key)
+            self._block(log, block, server, done)
             self._report(self._lines)
-            is_entry = scanned.essence != SLOW
-            if is_entry.any():
-                self._entries(log, block, scanned, np.flatnonzero(is_entry), done)
-            for i in np.flatnonzero(~is_entry).tolist():
-                line = bytes(block[scanned.bounds[i] : scanned.bounds[i + 1]]).rstrip(b"\r\n")
-                self._line(log, line, server, done)
-            done.lines += len(scanned.key)
         for event in server.end():
             _note(event, done)
         done.cut = cut.reason
         return done
 
-    def _entries(
-        self, log: LogFile, block: bytearray, scanned: Scanned, rows: np.ndarray, done: SurveyedFile
-    ) -> None:
-        """What the entries of a block tell of their connections, without looking at each."""
+    def _block(self, log: LogFile, block: bytearray, server: ServerLines, done: SurveyedFile) -> None:
+        """What its lines tell of their connections. Each line for itself are only looked at: the first one of a connection,
+        answers that tell who is who, and what the compiled reader left."""
+        scanned = scan(block, with_ids=False)
+        self._lines += len(scanned.key)
+        done.lines += len(scanned.key)
+        is_slow = scanned.essence == SLOW
+        rows = np.flatnonzero(~is_slow)
         nanos = self._reader.utc_nanos(scanned.local_ms[rows])
         connections, firsts, places, counts = np.unique(
             scanned.connection[rows], return_index=True, return_inverse=True, return_counts=True
         )
-        begin, end = np.full(len(connections), 2**63 - 1, np.int64), np.zeros(len(connections), np.int64)
+        place_of = np.full(len(scanned.key), -1)
+        place_of[rows] = places
+        begins_at = dict(zip(rows[firsts].tolist(), connections.tolist(), strict=True))
+        is_looked_at = is_slow | np.isin(scanned.key, _LOOKED_AT_KEYS)
+        is_looked_at[rows[firsts]] = True
+        times: list[_Time] = []
+        whose: dict[int, tuple[str, Endpoint, _Seen] | None] = {}
+        for row in np.flatnonzero(is_looked_at).tolist():
+            bounds = slice(scanned.bounds[row], scanned.bounds[row + 1])
+            place = int(place_of[row])
+            if place < 0:
+                self._line(log, bytes(block[bounds]).rstrip(b"\r\n"), row, server, done, times)
+                continue
+            if row in begins_at:
+                whose[place] = self._connection(log, begins_at[row], bytes(block[bounds]))
+            key, known = int(scanned.key[row]), whose[place]
+            if known is not None and _is_looked_at(key, known[2]):
+                self._look(known[2], _parsed(block[bounds]), int(nanos[np.searchsorted(rows, row)]))
+        done.marked += len(rows)
+        begin = np.full(len(connections), 2**63 - 1, np.int64)
+        end = np.zeros(len(connections), np.int64)
         np.minimum.at(begin, places, nanos)
         np.maximum.at(end, places, nanos)
         of_controllers = set(places[np.isin(scanned.key[rows], _CONTROLLER_KEYS)].tolist())
-        times: list[tuple[int, str, ConnectionSegments, str]] = []
-        whose: list[_Seen | None] = []
-        for place, number in enumerate(connections.tolist()):
-            known = self._connections.get(number)
+        for place, known in whose.items():
             if known is None:
-                row = rows[firsts[place]]
-                head = head_of(bytes(block[scanned.bounds[row] : scanned.bounds[row + 1]]))
-                found = head and self._endpoint(
-                    (log.family, ""),
-                    head.connection_id.decode(),
-                    head.listener.decode(),
-                    head.security_protocol.decode(),
-                )
-                if not head or not found:
-                    whose.append(None)
-                    continue
-                if len(self._connections) > _CONNECTIONS_IN_MEMORY:
-                    self._connections.clear()
-                known = self._connections[number] = (log.family, head.connection_id.decode(), *found)
-            family, connection, endpoint, seen = known
-            if family != log.family:  # it goes on in another file
-                found = self._endpoint((log.family, ""), connection, endpoint.listener, seen.protocol)
-                assert found is not None
-                endpoint, seen = found
-                self._connections[number] = (log.family, connection, endpoint, seen)
-            whose.append(seen)
-            seen.entries += int(counts[place])
-            seen.first, seen.last = min(seen.first, int(begin[place])), max(seen.last, int(end[place]))
-            seen.given_broker_id = log.broker_id
+                continue
+            connection, endpoint, seen = known
+            first, last = int(begin[place]), int(end[place])
+            self._note_entries(log, seen, done, int(counts[place]), first, last)
             seen.is_controller |= place in of_controllers
-            segments = self._segments[endpoint.stream]
-            times += [
-                (at, connection, segments, endpoint.listener) for at in (int(begin[place]), int(end[place]))
-            ]
-        for at, connection, segments, listener in sorted(times, key=itemgetter(0)):
-            segments.add(connection, listener, at)
-        done.entries += len(rows)
-        done.marked += len(rows)
-        first, last = int(nanos.min()), int(nanos.max())
+            row = int(rows[firsts[place]])
+            times += [_Time(at, row, connection, endpoint) for at in (first, last)]
+        for at, _, connection, endpoint in sorted(times, key=itemgetter(0, 1)):
+            self._segments[endpoint.stream].add(connection, endpoint.listener, at)
+
+    def _connection(self, log: LogFile, number: int, line: bytes) -> tuple[str, Endpoint, _Seen] | None:
+        """Whose a connection is that the compiled reader numbers so; `line`: one of its own. None = its id is no pair of
+        addresses."""
+        known = self._connections.get(number)
+        if known is None:
+            head = head_of(line)
+            if head is None:
+                entry = _parsed(line)
+                head = entry.connection_id, entry.listener, entry.security_protocol
+            connection, listener, protocol = head
+        else:
+            family, connection, endpoint, seen = known
+            if family == log.family:
+                return connection, endpoint, seen
+            listener, protocol = endpoint.listener, seen.protocol  # it goes on in another file
+        found = self._endpoint((log.family, ""), connection, listener, protocol)
+        if found is None:
+            return None
+        if len(self._connections) > _CONNECTIONS_IN_MEMORY:
+            self._connections.clear()
+        self._connections[number] = (log.family, connection, *found)
+        return connection, *found
+
+    def _note_entries(
+        self, log: LogFile, seen: _Seen, done: SurveyedFile, count: int, first: int, last: int
+    ) -> None:
+        """So many of one connection, from when to when."""
+        seen.entries += count
+        seen.first, seen.last = min(seen.first, first), max(seen.last, last)
+        seen.given_broker_id = log.broker_id
+        done.entries += count
         done.first = first if done.first is None else min(done.first, first)
         done.last = last if done.last is None else max(done.last, last)
-        keys = scanned.key[rows]
-        for i in np.flatnonzero(np.isin(keys, (API_VERSIONS, METADATA, PRODUCE))).tolist():
-            key, of = int(keys[i]), whose[places[i]]
-            if of is None or (key != API_VERSIONS and of.looked_at[key] >= _LOOKED_AT):
-                continue
-            of.looked_at[key] += 1
-            line = bytes(block[scanned.bounds[rows[i]] : scanned.bounds[rows[i] + 1]])
-            try:
-                entry = parse_entry(line[line.find(MARK) :].decode("utf-8", "replace"))
-            except BadEntry:
-                continue
-            self._look(of, entry, int(nanos[i]))
 
-    def _line(self, log: LogFile, line: bytes, server: ServerLines, done: SurveyedFile) -> None:
-        """The text format, wrapped, cut off, or of another logger."""
+    def _line(
+        self, log: LogFile, line: bytes, row: int, server: ServerLines, done: SurveyedFile, times: list[_Time]
+    ) -> None:
+        """In another layout, forwarded, damaged, or of another logger."""
         if MARK not in line:
             if server.is_notable(line):
                 for event in server.read(line, self._reader.nanos_of(line)):
@@ -324,18 +345,12 @@ class _Surveyor:
         if found is None:
             return
         endpoint, seen = found
-        seen.entries += 1
-        seen.first, seen.last = min(seen.first, nanos), max(seen.last, nanos)
-        seen.given_broker_id = log.broker_id
-        self._segments[endpoint.stream].add(entry.connection_id, entry.listener, nanos)
-        done.entries += 1
-        done.first = nanos if done.first is None else min(done.first, nanos)
-        done.last = nanos if done.last is None else max(done.last, nanos)
+        self._note_entries(log, seen, done, 1, nanos, nanos)
+        times.append(_Time(nanos, row, entry.connection_id, endpoint))
         key = entry.api_key
         if key in _OF_CONTROLLERS:
             seen.is_controller = True
-        if key == API_VERSIONS or (key in (METADATA, PRODUCE) and seen.looked_at[key] < _LOOKED_AT):
-            seen.looked_at[key] += 1
+        if key in _LOOKED_AT_KEYS and _is_looked_at(key, seen):
             self._look(seen, entry, nanos)
 
     def _endpoint(
@@ -352,6 +367,12 @@ class _Surveyor:
         return self._endpoints[local]
 
     def _look(self, seen: _Seen, entry: RequestEntry, nanos: int) -> None:
+        seen.looked_at[entry.api_key] += 1
+        # An answer that was damaged may be JSON all the same; it tells nothing then.
+        with suppress(AttributeError, KeyError, TypeError):
+            self._look_at_answer(seen, entry, nanos)
+
+    def _look_at_answer(self, seen: _Seen, entry: RequestEntry, nanos: int) -> None:
         answer = entry.response
         if entry.api_key == API_VERSIONS:
             offered = tuple(
@@ -368,11 +389,12 @@ class _Surveyor:
                     known = features or (last.features if last and last.own == own_ranges(offered) else {})
                     seen.offers.append(Offer(nanos, offered, known))
         elif entry.api_key == METADATA:
-            if answer.get("clusterId"):
+            if isinstance(answer.get("clusterId"), str) and answer["clusterId"]:
                 self._cluster_ids[answer["clusterId"]] += 1
             for broker in answer.get("brokers") or ():
-                at = (str(broker.get("host")), broker.get("port"))
-                self._addresses.setdefault(at, Counter())[broker.get("nodeId")] += 1
+                at, node = (str(broker["host"]), broker["port"]), broker["nodeId"]
+                if isinstance(node, int):
+                    self._addresses.setdefault(at, Counter())[node] += 1
             for topic in answer.get("topics") or ():
                 for part in topic.get("partitions") or ():
                     for name in (topic.get("name"), topic.get("topicId")):
@@ -476,6 +498,15 @@ class _Surveyor:
             [file.log for file in files],
             logs,
         )
+
+
+def _is_looked_at(key: int, seen: _Seen) -> bool:
+    return key == API_VERSIONS or (key in _LOOKED_AT_KEYS and seen.looked_at[key] < _LOOKED_AT)
+
+
+def _parsed(line: bytes | bytearray) -> RequestEntry:
+    """An entry in Kafka's layout that the compiled reader took."""
+    return parse_entry(line[line.find(MARK) :].rstrip(b"\r\n").decode("utf-8", "replace"))
 
 
 def _find_copies(files: Sequence[SurveyedFile]) -> None:

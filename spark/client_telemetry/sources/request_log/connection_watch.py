@@ -201,7 +201,8 @@ class ConnectionWatch:
     def _note(self, connection: _Connection, entry: RequestEntry, at: int) -> None:
         key, request = entry.api_key, entry.request
         connection.unsaid = True
-        if (connection.principal, connection.listener) != (entry.principal, entry.listener) or (
+        before = connection.principal, connection.listener, connection.protocol
+        if before != (entry.principal, entry.listener, entry.security_protocol) or (
             entry.client_id not in (None, connection.client_id)
         ):
             self._forget_essences(connection)

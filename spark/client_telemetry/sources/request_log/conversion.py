@@ -131,7 +131,7 @@ class _Conversion:
         self._of_no_broker: dict[int, DumpWriter] = {}
 
     def run(self) -> Converted:
-        if self._survey.without_log:
+        if self._survey.without_log and self._survey.brokers:
             self._tell_of_brokers_without_log()
         files = [f for f in self._survey.files if f.same_as is None]
         for file in sorted((f for f in files if f.entries), key=lambda f: (f.first, f.log.file)):

@@ -57,14 +57,6 @@ def received_nanos(entry: RequestEntry, logged_nanos: int) -> int:
 _DECODER = json.JSONDecoder()
 
 
-class EntryHead(NamedTuple):
-    """Whom an entry is of, as bytes of its line."""
-
-    connection_id: bytes
-    security_protocol: bytes
-    listener: bytes
-
-
 # As RequestConvertToJson writes it, all releases since 2.8. A quote inside of a JSON string is escaped, so no client can
 # imitate the key after it.
 _TAIL = re.compile(
@@ -73,10 +65,22 @@ _TAIL = re.compile(
 )
 
 
-def head_of(line: bytes) -> EntryHead | None:
-    """Of a JSON entry, without parsing it; None if its end is not as expected."""
+def head_of(line: bytes) -> tuple[str, str, str] | None:
+    """Connection, listener and security protocol of a JSON entry, without parsing it; None if its end is not as expected."""
     tail = _TAIL.match(line, max(line.rfind(b',"connection":"'), 0))
-    return EntryHead(*tail.groups()) if tail else None
+    return (
+        (tail[1].decode("utf-8", "replace"), tail[3].decode("utf-8", "replace"), tail[2].decode())
+        if tail
+        else None
+    )
+
+
+_TEXTS = {
+    API_VERSIONS: ("clientSoftwareName", "clientSoftwareVersion"),
+    PUSH_TELEMETRY: ("clientInstanceId", "metrics"),
+}
+_NUMBERS = {PUSH_TELEMETRY: ("compressionType", "subscriptionId")}
+"""Fields of requests that are read: damage can leave valid JSON with another kind of value."""
 
 
 def _parse_json(message: str) -> RequestEntry:
@@ -86,29 +90,59 @@ def _parse_json(message: str) -> RequestEntry:
     except ValueError:  # or the layout has a brace after the message
         try:
             fields, _ = _DECODER.raw_decode(message, begin)
-        except ValueError as error:
+            orjson.dumps(fields)  # half of a surrogate pair cannot be written anywhere
+        except (ValueError, TypeError) as error:
             raise BadEntry(f"not whole JSON: {error}") from None
     try:
         header = fields["requestHeader"]
         software = fields.get("clientInformation") or {}
-        return RequestEntry(
+        key, request, response = (
             int(header["requestApiKey"]),
-            int(header["requestApiVersion"]),
-            header.get("clientId"),
-            fields["connection"],
-            fields.get("listener") or "",
-            fields.get("securityProtocol") or "",
-            fields.get("principal") or "",
-            software.get("softwareName"),
-            software.get("softwareVersion"),
-            float(fields.get("totalTimeMs") or 0),
             _body(fields.get("request")),
             _body(fields.get("response")),
+        )
+        for name in _TEXTS.get(key, ()):
+            _text(request.get(name))
+        for name in _NUMBERS.get(key, ()):
+            _int32(name, request.get(name))
+        if key in _TEXTS:
+            _int32("errorCode", response.get("errorCode"))
+        return RequestEntry(
+            key,
+            int(header["requestApiVersion"]),
+            _text(header.get("clientId")),
+            _text(fields["connection"]) or "",
+            _text(fields.get("listener")) or "",
+            _text(fields.get("securityProtocol")) or "",
+            _text(fields.get("principal")) or "",
+            _text(software.get("softwareName")),
+            _text(software.get("softwareVersion")),
+            _millis(fields.get("totalTimeMs") or 0),
+            request,
+            response,
             bool(fields.get("isForwarded")),
             header.get("correlationId"),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise BadEntry(f"not an entry of the request log: {type(error).__name__} {error}") from None
+
+
+def _text(value: object) -> str | None:
+    if value is not None and not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    return value
+
+
+def _int32(name: str, value: object) -> None:
+    if value is not None and not (isinstance(value, int) and abs(value) < 2**31):
+        raise TypeError(f"{name} {value!r}")
+
+
+def _millis(value: object) -> float:
+    millis = float(value)  # type: ignore[arg-type]
+    if not 0 <= millis < 10**12:
+        raise ValueError(f"{value!r} is no duration")
+    return millis
 
 
 def _body(value: object) -> dict[str, Any]:
@@ -125,6 +159,7 @@ _TEXT = re.compile(
     r"securityProtocol:(?P<protocol>[^,]*),principal:(?P<principal>.*),listener:(?P<listener>[^,() ]+)"
     r"(?:,clientInformation:ClientInformation\(softwareName=(?P<name>[^,)]*), softwareVersion=(?P<sv>[^,)]*)\))?"
 )
+_MILLIS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _TEXT_FIELDS = {
     "groupId": re.compile(r"(?:^\{|,)group_id=(?P<value>[^,}]*)"),
     "transactionalId": re.compile(r"(?:^\{|,)transactional_id=(?P<value>[^,}]*)"),
@@ -152,6 +187,8 @@ def _parse_text(message: str) -> RequestEntry:
         raise BadEntry("does not read as an entry: cut off, or its client id has a line feed")
     key = _api_key(found["api"])
     client_id = found["client_id"]
+    if not _MILLIS.fullmatch(found["total"]):
+        raise BadEntry(f"no duration: {found['total']}")
     return RequestEntry(
         key,
         int(found["version"]),

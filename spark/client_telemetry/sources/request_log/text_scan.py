@@ -1,0 +1,216 @@
+"""Compiled reading of an entry in text, as RequestChannel writes it in releases before 2.8.
+
+Nothing is escaped there: any word of the layout may stand in a client id or a principal. Taken is an entry in which each word
+that tells where a field ends stands once, so that there is one way to read it. Positions are addresses (byte_scan.py).
+"""
+
+import numpy as np
+from numba import njit
+
+from client_telemetry.compatibility import apis
+from client_telemetry.raw.wire import byte_at, same
+from client_telemetry.sources.request_log.byte_scan import (
+    Words,
+    behind_word,
+    duration_ns,
+    hashed,
+    is_digit,
+    mixed,
+    small_number,
+)
+
+(
+    _VERSION,
+    _CLIENT,
+    _CORRELATION,
+    _BODY,
+    _RESPONSE,
+    _FROM,
+    _TOTAL,
+    _PROTOCOL,
+    _PRINCIPAL,
+    _LISTENER,
+    _NAME,
+    _SOFTWARE,
+) = range(12)
+WORDS = Words(
+    b", apiVersion=",
+    b", clientId=",
+    b", correlationId=",
+    b") -- {",
+    b",response:",
+    b" from connection ",
+    b";totalTime:",
+    b"securityProtocol:",
+    b",principal:",
+    b",listener:",
+    b",clientInformation:ClientInformation(softwareName=",
+    b", softwareVersion=",
+)
+_APIS = sorted(apis.by_key().values(), key=lambda api: api.key)
+API_NAMES = Words(*(api.enum_name.encode() for api in _APIS))
+API_KEYS = np.array([api.key for api in _APIS], np.int64)
+
+
+@njit
+def _api(at, names, keys):
+    """(key, next) of an API's enum name with a comma behind it."""
+    for i in range(len(keys)):
+        end = at + names[i, 1]
+        if same(at, names[i, 0], names[i, 1]) and byte_at(end) == 44:
+            return keys[i], end
+    return np.int64(0), np.int64(0)
+
+
+@njit
+def _is_repeated(at, words):
+    """Whether a word stands there that may stand in an entry only once."""
+    byte = byte_at(at)
+    if byte == 32:
+        return behind_word(at - 1, words, _CORRELATION) != 0 or behind_word(at, words, _FROM) != 0
+    return byte == 59 and behind_word(at, words, _TOTAL) != 0
+
+
+@njit
+def _is_of_client(at):
+    """Whether a `=` is that of group_id, transactional_id or replica_id."""
+    if byte_at(at - 1) != 100 or byte_at(at - 2) != 105 or byte_at(at - 3) != 95:
+        return False
+    before = byte_at(at - 4)
+    return before == 112 or before == 108 or before == 97
+
+
+@njit
+def _behind_request(at, words, with_ids, value):
+    """(behind `,response:`, value): with groups, transactional ids and replica ids hashed into it. `at`: behind the brace."""
+    first = at
+    while True:
+        byte = byte_at(at)
+        if byte == 61:
+            if with_ids and _is_of_client(at):
+                # With what stands before the key: only at the beginning or behind a comma does it count.
+                begin = at - 10 if at - 10 >= first else first
+                while byte_at(at) != 10 and byte_at(at) != 44 and byte_at(at) != 125:
+                    at += 1
+                value = hashed(begin, at, value)
+                continue
+        elif byte == 58:
+            behind = behind_word(at - 9, words, _RESPONSE)
+            if behind:
+                return behind, value
+        elif byte == 32:
+            if _is_repeated(at, words):
+                return np.int64(0), value
+        elif byte == 10:
+            return np.int64(0), value
+        at += 1
+
+
+@njit
+def _behind_response(at, words):
+    """Behind ` from connection `."""
+    while True:
+        byte = byte_at(at)
+        if byte == 32:
+            behind = behind_word(at, words, _FROM)
+            if behind:
+                return behind
+            if behind_word(at - 1, words, _CORRELATION):
+                return np.int64(0)
+        elif byte == 10:
+            return np.int64(0)
+        at += 1
+
+
+@njit
+def text_entry(at, words, names, keys, with_ids, seed):
+    """(essence, connection, total_ns, key) as Scanned has them; `at`: behind `(apiKey=`."""
+    slow = np.uint64(0), np.uint64(0), np.int64(0), np.int64(0)
+    first = at
+    key, at = _api(at, names, keys)
+    _, at = small_number(behind_word(at, words, _VERSION))
+    if at == 0:
+        return slow
+    value = hashed(first, at, seed)
+    at = behind_word(at, words, _CLIENT)
+    if at == 0:
+        return slow
+    first = at
+    behind = np.int64(0)
+    while behind == 0:
+        if byte_at(at) == 10:
+            return slow
+        behind = behind_word(at, words, _CORRELATION)
+        at += 1
+    value = hashed(first, at - 1, value)
+    at = behind + 1 if byte_at(behind) == 45 else behind
+    if not is_digit(byte_at(at)):
+        return slow
+    while is_digit(byte_at(at)):
+        at += 1
+    at = behind_word(at, words, _BODY)
+    if at == 0:
+        return slow
+    at, value = _behind_request(at, words, with_ids, value)
+    if at == 0:
+        return slow
+    first = _behind_response(at, words)
+    if first == 0:
+        return slow
+    at = first
+    while 32 < byte_at(at) < 127 and byte_at(at) != 59:
+        at += 1
+    behind = behind_word(at, words, _TOTAL)
+    if behind == 0 or at == first:
+        return slow
+    connection = hashed(first, at, seed)
+    total, at = duration_ns(behind)
+    if at == 0 or byte_at(at) != 44:
+        return slow
+    first = np.int64(0)
+    while first == 0:
+        at += 1
+        if byte_at(at) == 10 or _is_repeated(at, words):
+            return slow
+        first = behind_word(at, words, _PROTOCOL)
+    at = first
+    while byte_at(at) != 44 and byte_at(at) != 10:
+        at += 1
+    at = behind_word(at, words, _PRINCIPAL)
+    if at == 0:
+        return slow
+    # To the end of the line: one listener, and no other place where the connection or the time could be.
+    listener = np.int64(0)
+    while byte_at(at) != 10:
+        byte = byte_at(at)
+        if byte == 44:
+            behind = behind_word(at, words, _LISTENER)
+            if behind:
+                if listener:
+                    return slow
+                listener = behind
+        elif _is_repeated(at, words):
+            return slow
+        at += 1
+    if listener == 0:
+        return slow
+    at = listener
+    while byte_at(at) != 44 and byte_at(at) != 40 and byte_at(at) != 41 and byte_at(at) > 32:
+        at += 1
+    if at == listener or (byte_at(at) < 32 and byte_at(at) != 10):
+        return slow
+    connection = hashed(listener, at, connection)
+    behind = behind_word(at, words, _NAME)
+    if behind:
+        at = behind
+        while byte_at(at) != 44 and byte_at(at) != 41 and byte_at(at) != 10:
+            at += 1
+        at = behind_word(at, words, _SOFTWARE)
+        if at == 0:
+            return slow
+        while byte_at(at) != 44 and byte_at(at) != 41 and byte_at(at) != 10:
+            at += 1
+        if byte_at(at) != 41:
+            return slow
+    value = mixed(hashed(first, at, value), connection)
+    return value if value else np.uint64(1), connection, total, key
