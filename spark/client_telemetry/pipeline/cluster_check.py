@@ -16,6 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark import SparkConf, SparkContext
 from pyspark.sql import Row, SparkSession
+from pyspark.sql.utils import is_remote
 
 ICEBERG_CLASS = "org.apache.iceberg.spark.source.SparkTable"
 CANNOT_IMPORT = "client-telemetry executor"
@@ -96,7 +97,10 @@ def within(seconds: float, session: SparkSession, job: Callable[[], list[Row]]) 
         try:
             return waiting.result(timeout=seconds)
         except FutureTimeout:
-            session.sparkContext.cancelAllJobs()
+            if is_remote():
+                session.interruptAll()
+            else:
+                session.sparkContext.cancelAllJobs()
             raise UnusableCluster(
                 f"no executor of {master} answered within {seconds:.0f} s: is the master still there, and has the cluster "
                 "free cores and memory for this application? Nothing was written; run it again when it has"

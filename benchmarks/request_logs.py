@@ -1,0 +1,125 @@
+"""Request logs to a dump: lines a second of one core, beside a loop that only parses JSON, and beside reading each line by itself.
+
+The lines are those of the sample, again and again with later times, as a broker of 1,000 requests a second would have written
+them: connections go on and send the same kinds of requests. Requests that open a connection (ApiVersions) come once.
+"""
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from itertools import chain, cycle
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import orjson
+import zstandard
+from client_telemetry.sources.conversion import convert_new, declared
+from client_telemetry.sources.request_log import broker_survey, conversion
+from client_telemetry.sources.request_log.line_scan import SLOW, scan
+from client_telemetry.sources.request_log.log_line import MARK
+
+from benchmarks.bench import Section
+from benchmarks.measure import Cost, take_turns
+
+SAMPLE = Path(__file__).parents[1] / "include/sample/request_logs"
+LOGS = (
+    ("text, 2.4.1", "kafka-2.4.1-text.request.log.zst", "2.4.1"),
+    ("text, 2.7.2", "kafka-2.7.2-text.request.log.zst", "2.7.2"),
+    ("JSON, 4.0.1", "kafka-4.0.1-json.request.log.zst", "4.0.1"),
+)
+LOG_BYTES = 48 * 2**20
+PARSED_BYTES = 4 * 2**20
+"""Of the log of which each line is parsed: that is slow, and costs the same for each."""
+
+EVERY = timedelta(milliseconds=1)
+
+_OPENING = re.compile(rb'apiKey=API_VERSIONS|"requestApiKey":18,')
+_CLUSTER = re.compile(rb'(?:cluster_id=|"clusterId":")([A-Za-z0-9_-]{22})')
+TEXT = """The logs of the sample, repeated to 50 MB with a line each millisecond: connections that go on, as nearly all of a \
+broker's do. \
+*Converted* is all of `client-telemetry convert` in one process: finding out what is new, both readings, the dump. *Parser only* is the same \
+with the compiled reader switched off. *orjson* only parses the JSON of each line and keeps nothing. CPU seconds, median of three rounds in \
+turn. Before there was a compiled reader, the measure was 15,300 lines a second (18 MB/s)."""
+
+
+def run() -> Iterator[Section]:
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [_row(Path(folder), name, SAMPLE / file, release) for name, file, release in LOGS]
+    yield Section("Request logs, one core", TEXT, rows)
+
+
+def _row(folder: Path, name: str, sample: Path, release: str) -> dict[str, str | float | int | None]:
+    whole, short = folder / f"{release}.log", folder / f"{release}-short.log"
+    cluster = _CLUSTER.search(b"".join(_lines(sample)))
+    assert cluster is not None
+    lines = _write(sample, whole, LOG_BYTES)
+    short_lines = _write(sample, short, PARSED_BYTES)
+    cases = {
+        "converted": lambda: _convert(whole, cluster[1].decode(), release),
+        "parser": lambda: _convert_one_by_one(short, cluster[1].decode(), release),
+    }
+    if "JSON" in name:
+        cases["orjson"] = lambda: _parse(whole)
+    costs: Mapping[str, Cost] = take_turns(cases)
+    converted, parser = lines / costs["converted"].cpu, short_lines / costs["parser"].cpu
+    megabytes = whole.stat().st_size / 1e6
+    return {
+        "log": name,
+        "lines": lines,
+        "MB": round(megabytes),
+        "converted, lines/s": round(converted),
+        "converted, MB/s": round(megabytes / costs["converted"].cpu),
+        "parser only, lines/s": round(parser),
+        "orjson, lines/s": round(lines / costs["orjson"].cpu) if "orjson" in costs else None,
+        "times 15,300": round(converted / 15_300, 1),
+    }
+
+
+def _lines(sample: Path) -> list[bytes]:
+    text = zstandard.ZstdDecompressor(max_window_size=2**31).decompressobj().decompress(sample.read_bytes())
+    return [line for line in text.splitlines(keepends=True) if re.match(rb"\[\d{4}-\d\d-\d\d ", line)]
+
+
+def _write(sample: Path, log: Path, size: int) -> int:
+    """Gives the number of lines."""
+    lines = _lines(sample)
+    again = [line for line in lines if not _OPENING.search(line)]
+    began = datetime(2026, 11, 21, 12, tzinfo=UTC)
+    written = count = 0
+    with log.open("wb") as file:
+        for line in chain(lines, cycle(again)):
+            if written >= size:
+                return count
+            time = began + count * EVERY
+            stamp = f"[{time:%Y-%m-%d %H:%M:%S},{time.microsecond // 1000:03d}"
+            written += file.write(stamp.encode() + line[24:])
+            count += 1
+    raise AssertionError("cycle ends for an empty log only")
+
+
+def _convert(log: Path, cluster: str, release: str) -> None:
+    source = declared(json.dumps({"format": "request_log", "files": [str(log)], "release": release}))
+    with tempfile.TemporaryDirectory(dir=log.parent) as root:
+        convert_new(source, cluster, root, settled=timedelta(0))
+
+
+def _convert_one_by_one(log: Path, cluster: str, release: str) -> None:
+    def one_by_one(lines: bytearray, with_ids: bool = True):
+        scanned = scan(lines, with_ids)
+        return scanned._replace(essence=np.full(len(scanned.key), SLOW, np.uint64))
+
+    with (
+        mock.patch.object(broker_survey, "scan", one_by_one),
+        mock.patch.object(conversion, "scan", one_by_one),
+    ):
+        _convert(log, cluster, release)
+
+
+def _parse(log: Path) -> None:
+    with log.open("rb") as file:
+        for line in file:
+            begin = line.find(MARK) + len(MARK)
+            orjson.loads(line[begin : line.rfind(b"}") + 1])
