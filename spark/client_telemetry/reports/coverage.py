@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, date, datetime, time, timedelta
 
 from client_telemetry.reports.cluster_states import cluster_states
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.evidence import BrokerIncarnation, Coverage, CoverageRun, Missed, Watched
 from client_telemetry.tables.rows import BrokerHourRow, BrokerRow
 
@@ -21,6 +22,8 @@ COMPLETENESS = {
 """The vocabulary of `broker_hours.completeness` in a reader's words."""
 
 HOUR = timedelta(hours=1)
+NOTHING = ("no_manifest",)
+"""Completeness of an hour of which a broker reported nothing."""
 MAX_WINDOWS = 4
 """That are reported in sentences; the others are counted."""
 
@@ -69,40 +72,100 @@ def coverage(
     )
 
 
-def watched_for(seen: Coverage) -> timedelta | None:
-    """For how long each broker was watched at least, of the brokers that were watched at all; None = there are hours
-    that were watched all the time, or nothing is known of when."""
+def watched_for(seen: Coverage) -> tuple[timedelta, timedelta] | None:
+    """For how long each broker was watched, of the brokers that were watched at all: the least and the most. None = there
+    are hours that were watched all the time, or nothing is known of when."""
     if not seen.watched:
         return None
     times: dict[int, timedelta] = {}
     for window in seen.watched:
         times.setdefault(window.broker_id, timedelta())
         times[window.broker_id] += window.end - window.start
-    return min(times.values())
+    return min(times.values()), max(times.values())
 
 
 def duration(time: timedelta) -> str:
-    """In the largest unit of which there are two: `90 seconds`, `10 minutes`, `3 hours`."""
+    """In the largest unit of which there are two: `90 seconds`, `10 minutes`, `3 hours`, `7 days`."""
     seconds = max(1, round(time.total_seconds()))
-    for unit, size in (("hour", 3600), ("minute", 60)):
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if seconds >= 2 * size:
             return f"{round(seconds / size)} {unit}s"
     return f"{seconds} second{'' if seconds == 1 else 's'}"
 
 
 def traffic_seen(seen: Coverage, begin: datetime | None, end: datetime | None) -> str | None:
-    """The window that the answer rests on: `8 minutes of traffic (3 of 18 broker hours)`. `begin`, `end`: first and last
-    evidence; None = there is none."""
-    watched = watched_for(seen)
-    if watched is None and begin is not None and end is not None and end > begin:
-        watched = end - begin
-    if watched is None:
-        return None
+    """The window that the answer rests on. `begin`, `end`: first and last evidence; None = there is none. Of logs of minutes
+    `10 minutes of traffic on 2 of 3 brokers`, of windows `at least 50 minutes of traffic on each of 2 brokers, sampled over 24 hours`,
+    of whole days `7 days of traffic on 3 brokers, 2 of 504 broker hours incomplete`."""
     what = "traffic"
     if seen.deprecated_only and seen.deprecated_only == seen.broker_ids:
         what = "requests of deprecated versions"
-    hours = f" ({seen.complete_broker_hours:,} of {seen.broker_hours:,} broker hours)"
-    return f"{duration(watched)} of {what}{hours if seen.complete_broker_hours < seen.broker_hours else ''}"
+    times = watched_for(seen)
+    if times is not None and seen.watched:
+        least, most = map(duration, times)
+        brokers = {window.broker_id for window in seen.watched}
+        on = _on(len(brokers), len(seen.broker_ids))
+        time = (
+            f"{least} of {what} on {on}" if least == most else f"at least {least} of {what} on each of {on}"
+        )
+        if len(seen.watched) == len(brokers):
+            return time
+        period = max(w.end for w in seen.watched) - min(w.start for w in seen.watched)
+        return f"{time}, sampled over {duration(period)}"
+    if begin is None or end is None or end <= begin:
+        return None
+    time = f"{duration(end - begin)} of {what}"
+    reported = _reported(seen)
+    if not reported:
+        return time
+    incomplete, hours = incomplete_hours(seen, begin, end)
+    gaps = f", {incomplete:,} of {hours:,} broker hours incomplete" if incomplete else ""
+    return f"{time} on {_on(len(reported), len(seen.broker_ids))}{gaps}"
+
+
+def incomplete_hours(seen: Coverage, begin: datetime, end: datetime) -> tuple[int, int]:
+    """Broker hours not seen completely, and all, of the hours from the one in which the evidence begins to the one in which
+    it ends. Of brokers that reported nothing in any hour, and where only requests of deprecated versions were watched: none."""
+    first = max(seen.first_hour, begin.replace(minute=0, second=0, microsecond=0))
+    last = min(seen.end_hour, _hour_end(end))
+    reported = _reported(seen) - set(seen.deprecated_only)
+    incomplete = sum(
+        max(timedelta(), min(run.end, last) - max(run.start, first)) // HOUR
+        for run in seen.runs
+        if run.broker_id in reported and run.completeness != ("complete",)
+    )
+    return incomplete, len(reported) * (max(timedelta(), last - first) // HOUR)
+
+
+def _reported(seen: Coverage) -> set[int]:
+    """Brokers that reported anything."""
+    return {run.broker_id for run in seen.runs if run.completeness != NOTHING}
+
+
+def _on(brokers: int, known: int) -> str:
+    """
+    >>> _on(1, 1), _on(2, 3)
+    ('1 broker', '2 of 3 brokers')
+    """
+    return counted(known, "broker") if brokers == known else f"{brokers} of {counted(known, 'broker')}"
+
+
+def hour_sentences(seen: Coverage, begin: datetime | None, end: datetime | None) -> list[str]:
+    """How complete the hours of the evidence are. Where connections were watched at times only, that says more:
+    watched_sentences."""
+    if not seen.broker_hours:
+        return ["It is not known which broker hours were seen."]
+    if seen.watched or begin is None or end is None:
+        return []
+    silent = sorted(set(seen.broker_ids) - _reported(seen))
+    sentences = [f"Nothing was reported by {_brokers(silent)}."] if silent else []
+    incomplete, hours = incomplete_hours(seen, begin, end)
+    if incomplete:
+        share = f"{incomplete:,} of {counted(hours, 'broker hour')} between the first and the last evidence"
+        sentences += [f"{share} {'was' if incomplete == 1 else 'were'} not seen completely."]
+    elif hours:
+        sentences += ["Every broker hour between the first and the last evidence was seen completely."]
+    return sentences
 
 
 def watched_sentences(seen: Coverage) -> list[str]:
@@ -219,7 +282,7 @@ def _runs(
     runs: list[CoverageRun] = []
     for index in range((end - first) // HOUR):
         hour = first + index * HOUR
-        completeness = known.get((broker_id, hour), ("no_manifest",))
+        completeness = known.get((broker_id, hour), NOTHING)
         if runs and runs[-1].completeness == completeness:
             runs[-1] = CoverageRun(broker_id, runs[-1].start, hour + HOUR, completeness)
         else:

@@ -4,6 +4,7 @@ from client_telemetry.reports.coverage import (
     COMPLETENESS,
     coverage,
     duration,
+    hour_sentences,
     traffic_seen,
     watched_for,
     watched_sentences,
@@ -81,8 +82,9 @@ def test_windows_that_touch_at_the_hour_are_one(rows):
         (1, _at(5, 55), _at(6, 4, 59)),
         (2, _at(6, 0, 10), _at(6, 2, 9)),
     ]
-    assert duration(watched_for(seen)) == "119 seconds"
-    assert traffic_seen(seen, _at(5), _at(7)) == "119 seconds of traffic (0 of 72 broker hours)"
+    assert [duration(time) for time in watched_for(seen)] == ["119 seconds", "10 minutes"]
+    assert traffic_seen(seen, _at(5), _at(7)) == "at least 119 seconds of traffic on each of 2 of 3 brokers"
+    assert hour_sentences(seen, _at(5), _at(7)) == []
     assert watched_sentences(seen) == [
         "Connections to broker 1 were watched from 2026-11-21 05:55 to 06:04.",
         "Connections to broker 2 were watched from 2026-11-21 06:00 to 06:02.",
@@ -104,9 +106,8 @@ def test_where_deprecated_requests_only_were_watched_the_answer_says_so(rows):
     hours = [rows.broker_hour(1, hour, part, windows=[], mode="deprecated_only") for hour in (5, 6)]
     seen = coverage(rows.DAY, rows.DAY, None, hours, [])
     assert seen.deprecated_only == (1,)
-    assert traffic_seen(seen, _at(5), _at(7)) == (
-        "2 hours of requests of deprecated versions (0 of 24 broker hours)"
-    )
+    assert traffic_seen(seen, _at(5), _at(7)) == "2 hours of requests of deprecated versions on 1 broker"
+    assert hour_sentences(seen, _at(5), _at(7)) == []
     assert watched_sentences(seen) == [
         "Of requests to broker 1, only those of deprecated versions were watched: "
         "clients that sent none to them are missing from this report, unless other brokers saw them."
@@ -120,7 +121,7 @@ def test_a_broker_that_watches_deprecated_requests_beside_one_that_watches_all(r
     ]
     seen = coverage(rows.DAY, rows.DAY, None, hours, [])
     assert traffic_seen(seen, None, None) is None
-    assert traffic_seen(seen, _at(5), _at(5, 8)) == "8 minutes of traffic (1 of 48 broker hours)"
+    assert traffic_seen(seen, _at(5), _at(5, 8)) == "8 minutes of traffic on 2 brokers"
     (sentence,) = watched_sentences(seen)
     assert sentence.startswith("Of requests to broker 1, only those of deprecated versions were watched")
 
@@ -146,3 +147,53 @@ def test_what_the_brokers_counted_and_the_plugin_did_not_see_is_said(rows):
         "Broker 1 counted 3 connections and 2,400 requests that the plugin did not see: their clients may be missing "
         "from this report."
     ]
+
+
+def test_ten_minutes_of_request_log(rows):
+    part = "registry_not_watching"
+    hours = [rows.broker_hour(i, 5, part, windows=["05:20:00-05:29:59"]) for i in (1, 2)]
+    seen = coverage(rows.DAY, rows.DAY, None, hours, [])
+    assert traffic_seen(seen, _at(5, 20), _at(5, 29)) == "10 minutes of traffic on 2 brokers"
+    assert hour_sentences(seen, _at(5, 20), _at(5, 29)) == []
+
+
+def test_a_day_without_and_with_a_gap(rows):
+    hours = [rows.broker_hour(i, hour) for i in (1, 2, 3) for hour in range(24)]
+    seen = coverage(rows.DAY, rows.DAY, None, hours, [])
+    assert traffic_seen(seen, _at(0, 0, 2), _at(23, 59, 58)) == "24 hours of traffic on 3 brokers"
+    assert hour_sentences(seen, _at(0, 0, 2), _at(23, 59, 58)) == [
+        "Every broker hour between the first and the last evidence was seen completely."
+    ]
+    hours[7] = rows.broker_hour(1, 7, "sequence_gap")
+    seen = coverage(rows.DAY, rows.DAY, None, [*hours, rows.broker_hour(4, 7, "no_manifest")], [])
+    assert traffic_seen(seen, _at(0, 0, 2), _at(23, 59, 58)) == (
+        "24 hours of traffic on 3 of 4 brokers, 1 of 72 broker hours incomplete"
+    )
+    assert hour_sentences(seen, _at(0, 0, 2), _at(23, 59, 58)) == [
+        "Nothing was reported by broker 4.",
+        "1 of 72 broker hours between the first and the last evidence was not seen completely.",
+    ]
+
+
+def test_hours_before_the_first_evidence_are_no_gap(rows):
+    """As in a week that was asked for of a cluster that is watched since yesterday."""
+    seen = coverage(date(2026, 11, 15), rows.DAY, None, [rows.broker_hour(1, hour) for hour in (5, 6, 7)], [])
+    assert seen.broker_hours == 7 * 24
+    assert traffic_seen(seen, _at(5, 30), _at(7, 59)) == "2 hours of traffic on 1 broker"
+
+
+def test_sampled_windows(rows):
+    def twice_an_hour(broker_id: int, hour: int) -> dict:
+        windows = [f"{hour:02}:00:00-{hour:02}:04:59", f"{hour:02}:30:00-{hour:02}:34:59"]
+        return rows.broker_hour(broker_id, hour, "registry_not_watching", windows=windows)
+
+    hours = [twice_an_hour(broker_id, hour) for broker_id in (1, 2) for hour in range(24)]
+    seen = coverage(rows.DAY, rows.DAY, None, hours, [])
+    assert traffic_seen(seen, _at(0), _at(23, 34)) == "4 hours of traffic on 2 brokers, sampled over 24 hours"
+    assert hour_sentences(seen, _at(0), _at(23, 34)) == []
+
+
+def test_durations():
+    assert [duration(timedelta(seconds=n)) for n in (0, 90, 600, 86400, 7 * 86400)] == [
+        "1 second", "90 seconds", "10 minutes", "24 hours", "7 days",
+    ]  # fmt: skip

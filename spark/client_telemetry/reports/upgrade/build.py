@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from client_telemetry.compatibility.releases import is_rollback
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.counted import counted
-from client_telemetry.reports.coverage import coverage, traffic_seen, watched_sentences
+from client_telemetry.reports.coverage import coverage, hour_sentences, traffic_seen, watched_sentences
 from client_telemetry.reports.evidence import Coverage, QualityWarning
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade import mixed_and_rollback, release_comparison, release_notes
@@ -96,6 +96,7 @@ def build_report(
     programs = applications(clients, asked.evidence_from, asked.evidence_until)
     counted = counts(programs)
     seen = coverage(asked.first_dt, asked.last_dt, asked.evidence_until, coverage_rows, broker_rows)
+    last_evidence = asked.evidence_until or max((client.last_seen_at for client in clients), default=None)
     triggers = [each.trigger for each in programs if each.outcome == "breaks_latent"]
     releases = (asked.from_release, asked.to_release)
     back = is_rollback(*releases)
@@ -107,7 +108,7 @@ def build_report(
         counted,
         triggers,
         back,
-        traffic_seen(seen, asked.evidence_from, _last_evidence(asked, clients)),
+        traffic_seen(seen, asked.evidence_from, last_evidence),
         sum(each.safe_so_far for each in programs),
         already_failing,
         works_again,
@@ -126,7 +127,7 @@ def build_report(
         better_target=release_comparison.better_target(compared, programs, back),
         targets=compared,
         target_differences=release_comparison.target_differences(programs),
-        evidence=_evidence(asked, len(programs), seen),
+        evidence=_evidence(asked, len(programs), seen, last_evidence),
         counts=counted,
         client_counts=counts(clients),
         already_failing=already_failing,
@@ -172,16 +173,14 @@ def _connections(counted_only: Sequence[Mapping[str, Any]] | None, is_named: boo
     )
 
 
-def _last_evidence(asked: Question, clients: Sequence[ClientVerdict]) -> datetime | None:
-    return asked.evidence_until or max((client.last_seen_at for client in clients), default=None)
-
-
 def _not_assessed(clients: Iterable[ClientVerdict]) -> tuple[str, ...]:
     unnamed = [client for client in clients if declared(client.client_software_name) is None]
     return NOT_ASSESSED if any(client.identified_as for client in unnamed) else (*NOT_ASSESSED, NO_GUESS)
 
 
-def _evidence(asked: Question, programs: int, seen: Coverage) -> tuple[str, ...]:
+def _evidence(
+    asked: Question, programs: int, seen: Coverage, last_evidence: datetime | None
+) -> tuple[str, ...]:
     connections = f"{counted(asked.connections, 'connection')} of {counted(asked.clients, 'client')} in {counted(programs, 'application')}"
     if asked.evidence_from is None:
         sentences = [f"{connections} from {asked.first_dt} to {asked.last_dt}."]
@@ -220,14 +219,7 @@ def _evidence(asked: Question, programs: int, seen: Coverage) -> tuple[str, ...]
             f"{counted(each['connections'], 'more connection')} of {software or 'unnamed clients'} counted by the brokers but "
             f"not seen: {covered}."
         ]
-    if seen.broker_hours:
-        sentences += [
-            f"{seen.complete_broker_hours:,} of {counted(seen.broker_hours, 'broker hour')} "
-            f"of {counted(len(seen.broker_ids), 'broker')} seen completely."
-        ]
-    else:
-        sentences += ["It is not known which broker hours were seen."]
-    return (*sentences, *watched_sentences(seen))
+    return (*sentences, *hour_sentences(seen, asked.evidence_from, last_evidence), *watched_sentences(seen))
 
 
 def _owners(programs: Sequence[Application], to_make: Sequence[Change]) -> tuple[OwnerStake, ...]:
