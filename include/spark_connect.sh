@@ -10,6 +10,7 @@ logs=$checkout/var/spark
 folder=$(mktemp -d)
 port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
+echo "starting Spark and Airflow ..."
 spark-submit --master "${SPARK_MASTER:-local[2]}" --name client-telemetry \
     --conf spark.connect.grpc.binding.address=127.0.0.1 --conf spark.connect.grpc.binding.port="$port" \
     --class org.apache.spark.sql.connect.service.SparkConnectServer spark-internal >"$logs/connect.log" 2>&1 &

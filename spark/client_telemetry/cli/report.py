@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from client_telemetry.cli.elapsed import elapsed_said
 from client_telemetry.cli.follow import follow, still_to_watch
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide
@@ -244,7 +245,7 @@ def _run_stages(
         result = results / f"{stage}.json"
         options = [f"--cluster={cluster_id}", f"--run-id={REPORT_ID}", lake, f"--result={result}", *arguments]
         _say(f"  {stage} …")
-        with output_of_libraries_to(args.out / LIBRARIES_LOG):
+        with elapsed_said(), output_of_libraries_to(args.out / LIBRARIES_LOG):
             code = main_of(stage)(options)
         report = json.loads(result.read_text()) if result.exists() else {}
         if code:

@@ -4,10 +4,13 @@ import argparse
 import datetime as dt
 import json
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -115,19 +118,38 @@ def spark_session(stage: str, lake: str, workers_import: str | None = None) -> S
     elif remote:
         session = SparkSession.builder.getOrCreate()
     else:
-        check_master()
-        builder = SparkSession.builder.appName(f"client-telemetry {stage}")
-        for name, value in spark_settings_at_start().items():
-            builder = builder.config(name, value)
-        if workers_import:
-            builder = builder.config(f"spark.executorEnv.{WORKERS_IMPORT}", workers_import)
-        session = builder.getOrCreate()
+        with _interrupt_deferred():
+            check_master()
+            builder = SparkSession.builder.appName(f"client-telemetry {stage}")
+            for name, value in spark_settings_at_start().items():
+                builder = builder.config(name, value)
+            if workers_import:
+                builder = builder.config(f"spark.executorEnv.{WORKERS_IMPORT}", workers_import)
+            session = builder.getOrCreate()
     if session.conf.get(CATALOG_SETTING, None) is None or active is not None:
         for name, value in settings.items():
             session.conf.set(name, value)
     session.conf.set("spark.sql.session.timeZone", "UTC")
     check_executors(session)
     return session
+
+
+@contextmanager
+def _interrupt_deferred() -> Iterator[None]:
+    """Until Spark is up: a JVM whose Python ends while it starts never ends. Afterwards an interrupt does what it did before:
+    pyspark's handler would send a command on the connection that is waiting for an answer, and a Py4JError would come of
+    it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    interrupts: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if interrupts:
+            signal.raise_signal(signal.SIGINT)
 
 
 class Stage:

@@ -1,0 +1,85 @@
+"""Ctrl-C while a command runs a DAG: a real Airflow in a process of its own, and a real signal to its process group."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[2]
+COMMAND = ("python", "-m", "include.command", "sample_run")
+
+
+@pytest.fixture
+def environment(database, tmp_path) -> dict[str, str]:
+    """Of a command whose stage decode takes a minute."""
+    (tmp_path / "calls.jsonl").touch()
+    clusters = (CHECKOUT / "include" / "clusters.yaml").read_text(encoding="utf-8")
+    (tmp_path / "clusters.yaml").write_text(clusters.replace(": var/", f": {tmp_path}/"), encoding="utf-8")
+    fake = CHECKOUT / "tests" / "include" / "fake_bin"
+    return {
+        **os.environ,
+        "PATH": f"{fake}{os.pathsep}{os.environ['PATH']}",
+        "FAKE_SPARK_SUBMIT": json.dumps({"decode": {"seconds": 60}}),
+        "FAKE_SPARK_SUBMIT_CALLS": str(tmp_path / "calls.jsonl"),
+        "CLIENT_TELEMETRY_CLUSTERS": str(tmp_path / "clusters.yaml"),
+    }
+
+
+def as_in_a_terminal() -> None:
+    """A shell that starts tests in the background has them ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def _until(happened, process: subprocess.Popen) -> None:
+    deadline = time.monotonic() + 300
+    while not happened() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.2)
+
+
+def test_a_run_is_interrupted_in_one_line_and_counts_as_failed(environment, tmp_path):
+    printed = tmp_path / "printed"
+    with printed.open("w") as file:
+        process = subprocess.Popen(
+            COMMAND,
+            cwd=CHECKOUT,
+            env=environment,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+            preexec_fn=as_in_a_terminal,
+        )
+    _until(lambda: "decode [" in printed.read_text(), process)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(60) == 130, printed.read_text()
+    first, *progress, last = printed.read_text().splitlines()
+    assert first == "client_telemetry_daily {'day': '2026-11-21'} …"
+    assert all(line.startswith("  ") for line in progress)
+    assert " tasks done, decode [telemetry_cluster] runs for " in progress[-1]
+    assert last == "interrupted"
+    with pytest.raises(ProcessLookupError):
+        os.killpg(process.pid, 0)
+
+    from airflow.models.dagrun import DagRun
+    from airflow.utils.session import create_session
+    from sqlalchemy import select
+
+    with create_session() as session:
+        run = session.scalars(select(DagRun).order_by(DagRun.id.desc())).first()
+        assert run.state == "failed"
+        assert {task.state for task in run.get_task_instances(session=session)} <= {"success", "failed"}
+
+
+def test_an_interrupt_while_airflow_is_imported_is_one_line(environment):
+    process = subprocess.Popen(
+        COMMAND, cwd=CHECKOUT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        start_new_session=True, preexec_fn=as_in_a_terminal,
+    )  # fmt: skip
+    maps = Path(f"/proc/{process.pid}/maps")
+    _until(lambda: "pydantic_core" in maps.read_text(), process)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=60)[0] == "interrupted\n"
+    assert process.returncode == 130

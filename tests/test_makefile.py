@@ -1,0 +1,65 @@
+"""Targets of the Makefile that nothing else runs, in a folder with a copy of it."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).parents[1]
+INCLUDED = ("Makefile", "broker-plugin/plugin.mk", "tests/end_to_end/subscriptions/kafka_classes.mk")
+
+
+@pytest.fixture
+def checkout(tmp_path) -> Path:
+    for name in INCLUDED:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(CHECKOUT / name, tmp_path / name)
+    for name in ("lake", "published", "results", "airflow", "jars", "stamps"):
+        (tmp_path / "var" / name).mkdir(parents=True)
+    (tmp_path / "var" / "stamps" / "airflow").touch()
+    return tmp_path
+
+
+def clean(checkout: Path, answer: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = ["make", "clean", *arguments]
+    return subprocess.run(command, cwd=checkout, input=answer, capture_output=True, text=True)
+
+
+def left(checkout: Path) -> set[str]:
+    return {path.name for path in (checkout / "var").iterdir()}
+
+
+@pytest.mark.parametrize(("answer", "arguments"), [("y\n", ()), ("", ("YES=1",))])
+def test_clean_deletes_what_runs_made_and_leaves_what_was_installed(checkout, answer, arguments):
+    done = clean(checkout, answer, *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "var/lake" in done.stdout and "var/published" in done.stdout
+    assert left(checkout) == {"jars", "stamps"}
+    assert not (checkout / "var" / "stamps" / "airflow").exists()
+
+
+@pytest.mark.parametrize("answer", ["n\n", "\n", ""])
+def test_clean_deletes_nothing_without_a_yes(checkout, answer):
+    done = clean(checkout, answer)
+    assert done.returncode != 0
+    assert "nothing deleted; without the question: make clean YES=1" in done.stdout
+    assert left(checkout) >= {"lake", "published", "results", "airflow"}
+
+
+def test_clean_of_a_new_checkout(checkout):
+    shutil.rmtree(checkout / "var")
+    done = clean(checkout, "")
+    assert (done.returncode, done.stdout) == (0, "there is nothing to delete\n")
+
+
+@pytest.mark.parametrize(("code", "ends"), [(0, 0), (3, 2), (130, -2)])
+def test_make_adds_no_line_to_an_interrupt_and_keeps_other_codes(tmp_path, code, ends):
+    """`make report` with commands in the place of the real ones."""
+    makefile = (CHECKOUT / "Makefile").read_text(encoding="utf-8").split("\n.DEFAULT_GOAL")[0]
+    (tmp_path / "Makefile").write_text(
+        f"{makefile}\ntarget:\n\t@$(INTERRUPTIBLE) sh -c 'exit {code}' $(END)\n"
+    )
+    done = subprocess.run(["make", "target"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == ends
+    assert ("make: ***" in done.stderr) == (code == 3)
