@@ -1,5 +1,5 @@
-"""Listener of the scheduler: at a run's end its note says the answer, or why it failed, and clusters that a task never
-started for have their names. A note that somebody wrote stays."""
+"""Listeners of the scheduler: at a run's end its note says the answer, or why it failed, and the tasks of a cluster have its name
+from the moment they exist. A note that somebody wrote stays."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -9,11 +9,12 @@ from airflow.models.dagrun import DagRun, DagRunNote
 from airflow.models.taskinstance import TaskInstance
 from airflow.models.xcom import XComModel
 from airflow.utils.session import create_session
-from sqlalchemy import select
+from sqlalchemy import Connection, event, select
 from sqlalchemy.orm import Session, object_session
 
+DAILY = "client_telemetry_daily"
 DAG_IDS = {
-    "client_telemetry_daily",
+    DAILY,
     "broker_upgrade_impact",
     "broker_upgrade_review",
     "telemetry_subscription_check",
@@ -45,7 +46,6 @@ def _conclude(dag_run: DagRun) -> None:
 def _write(session: Session, dag_run: DagRun) -> None:
     results = list(_results(session, dag_run))
     text = note([result for task, result in results if task != "clusters"])
-    name_clusters(session, dag_run, next((names for task, names in results if task == "clusters"), []))
     if text and (dag_run.dag_run_note is None or dag_run.dag_run_note.user_id is None):
         if dag_run.dag_run_note is None:
             dag_run.dag_run_note = DagRunNote(text)
@@ -77,17 +77,22 @@ def _line(name: str, cluster: dict[str, Any]) -> str:
     return f"{name}: {cluster.get('sentence') or 'nothing to do'}"
 
 
-def name_clusters(session: Session, dag_run: DagRun, names: list[str]) -> None:
-    """Airflow names a mapped task when it starts; one that never did would be a number."""
-    unnamed = select(TaskInstance).where(
-        TaskInstance.dag_id == dag_run.dag_id,
-        TaskInstance.run_id == dag_run.run_id,
-        TaskInstance.map_index >= 0,
-        TaskInstance._rendered_map_index.is_(None),
+@event.listens_for(TaskInstance, "before_insert")
+@event.listens_for(TaskInstance, "before_update")
+def name_cluster(mapper: object, connection: Connection, task: TaskInstance) -> None:
+    """Airflow names a mapped task when it starts: one that waits for the pool, or never starts, would be a number."""
+    if task.dag_id != DAILY or task.map_index < 0 or task._rendered_map_index is not None:
+        return
+    result = select(XComModel.value).where(
+        XComModel.dag_id == task.dag_id,
+        XComModel.run_id == task.run_id,
+        XComModel.task_id == "clusters",
+        XComModel.key == "return_value",
     )
-    for task in session.scalars(unnamed):
-        if task.map_index < len(names):
-            task._rendered_map_index = names[task.map_index]
+    row = connection.execute(result).first()
+    names = XComModel.deserialize_value(row) if row else []
+    if task.map_index < len(names):
+        task._rendered_map_index = names[task.map_index]
 
 
 def _results(session: Session, dag_run: DagRun) -> Iterable[tuple[str, Any]]:
