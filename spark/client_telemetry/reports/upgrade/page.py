@@ -142,14 +142,6 @@ def _first_changes(numbered: list[tuple[int, Change]]) -> list[tuple[int, Change
     return first[: CHANGES_FIRST - len(opened)] + opened
 
 
-def _identified(application: Application) -> str | None:
-    """What its first client was identified as; of an unidentified one the likeliest candidates."""
-    client = application.clients[0]
-    if client.is_unidentified and client.candidates:
-        return f"possibly {wording.either(each.library for each in client.candidates[:CANDIDATES_SHOWN])}"
-    return client.identified_as
-
-
 def _changes_shown(application: Application) -> ChangesShown:
     broken = [client for client in application.clients if client.verdict == "breaks"]
     known = [part for client in broken if (part := changes.of_fix(client.fix)).certainty != "open"]
@@ -249,7 +241,7 @@ def _template() -> Template:
         "further_missing": wording.further_missing,
         "condition": wording.condition,
         "fixes": _changes_shown,
-        "identified": _identified,
+        "identified": wording.identified,
         "by_candidate": changes.by_candidate,
         "edits": changes.edits_of,
         "related_software": _related_software,

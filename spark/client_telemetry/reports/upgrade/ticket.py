@@ -19,7 +19,7 @@ from client_telemetry.reports.upgrade.model import (
     Section,
     UpgradeReport,
 )
-from client_telemetry.reports.upgrade.sections import sections
+from client_telemetry.reports.upgrade.sections import needs_work, sections
 from client_telemetry.reports.upgrade.ticket_sections import LISTED, comparison, the_change_itself
 
 COLUMNS = ("Owner", "Application", "Software", "What happens", "Why", "Change", "Seen")
@@ -34,10 +34,13 @@ CANDIDATES_NAMED = 3
 _OWN = ("Application", "Seen", "Groups and addresses")
 """Columns in which applications that are alike may differ."""
 _STAKE_WORDS = {
-    "breaks_at_once": ("stops working at once", "stop working at once"),
+    "breaks_at_once": (
+        "stops working as soon as brokers change their release",
+        "stop working as soon as brokers change their release",
+    ),
     "breaks_latent": (
-        "stops working later, when a trigger comes",
-        "stop working later, when a trigger comes",
+        "stops working later, at the event named below",
+        "stop working later, at the event named below",
     ),
     "insufficient_evidence": ("cannot be judged yet", "cannot be judged yet"),
     "degrades": ("loses a function", "lose a function"),
@@ -111,6 +114,8 @@ def _owner_ticket(
     report: UpgradeReport, stake: OwnerStake, applications: Sequence[Application], most: int
 ) -> str:
     question, name = report.question, _owner(stake.owner)
+    to = f"{name}{f' ({prose(stake.contact)})' if stake.contact else ''}"
+    asker = prose(report.asked_by) if report.asked_by else "the team that runs the brokers"
     broken = [each for each in applications if each.verdict == "breaks"]
     change, are_to = ("rollback", "be rolled back") if report.is_rollback else ("upgrade", "be upgraded")
     when = f"on {report.planned_for}" if report.planned_for else "on a date that is not set yet"
@@ -118,12 +123,14 @@ def _owner_ticket(
         f"# What the {change} of {code(question.cluster_name)} to {question.to_release} means for {name}",
         "",
         f"- **Subject:** {prose(_subject(report, stake, len(broken)))}",
-        f"- **To:** {name}{f' ({prose(stake.contact)})' if stake.contact else ''}",
-        f"- **From:** {prose(report.asked_by) if report.asked_by else 'the team that runs the brokers'}",
+        f"- **To:** {to if stake.owner else 'whoever runs these applications: no owner rule matches them'}",
+        f"- **From:** {asker}",
         f"- **Date:** {question.created_at:%Y-%m-%d}; {change} {when}",
         "",
         f"The Kafka brokers of this cluster will {are_to} from {question.from_release} to "
         f"{question.to_release}. {_stake_sentence(stake)}",
+        "",
+        f"{_request(report, broken)} Questions and answers go to {asker}.",
         "",
     ]
     if broken:
@@ -137,7 +144,7 @@ def _owner_ticket(
         lines += _change_section(number, fix, group, most)
     lines += _lists_of_the_owner(applications, most)
     if broken:
-        lines += ["## How to check that it worked", "", *_checks(broken), ""]
+        lines += ["## How to check that it worked", "", *_checks(broken, asker), ""]
     lines += [
         "## Evidence",
         "",
@@ -154,8 +161,18 @@ def _subject(report: UpgradeReport, stake: OwnerStake, broken: int) -> str:
     when = f" on {report.planned_for}" if report.planned_for else ""
     what = f"Kafka cluster {question.cluster_name}: {question.from_release} to {question.to_release}{when}"
     if broken:
-        return f"{what}: {counted(broken, 'application')} of {stake.owner or 'nobody'} must change"
-    return f"{what}: please check {counted(stake.applications, 'application')}"
+        return f"{what}: {counted(broken, 'application')} {f'of {stake.owner}' if stake.owner else 'without owner'} must change"
+    questions = sum(needs_work(each) for each in report.applications if each.owner == stake.owner)
+    return f"{what}: please check {counted(questions, 'application')}"
+
+
+def _request(report: UpgradeReport, broken: Sequence[Application]) -> str:
+    """What the owner is asked for, and by when."""
+    before = f"before {'the rollback' if report.is_rollback else 'the upgrade'}"
+    deadline = f"{before} on {report.planned_for}" if report.planned_for else before
+    if broken:
+        return f"Please make the changes below {deadline}."
+    return f"Please check the applications below {deadline}: none of them is known to stop."
 
 
 def _by_change(
@@ -337,8 +354,12 @@ def _name(application: Application) -> str:
 
 
 def _software(application: Application) -> str:
+    """As declared; otherwise what the requests are those of."""
     software = wording.software(application)
-    return software if software == wording.NOT_DECLARED else code(software)
+    if software != wording.NOT_DECLARED:
+        return code(software)
+    identified = wording.identified(application)
+    return f"{software}; {prose(identified)}" if identified else software
 
 
 def _stake_sentence(stake: OwnerStake) -> str:
@@ -356,11 +377,11 @@ def _stake_sentence(stake: OwnerStake) -> str:
     return f"{whose}, {', '.join(parts)}."
 
 
-def _checks(broken: list[Application]) -> list[str]:
+def _checks(broken: list[Application], asker: str) -> list[str]:
     lines = [
         "1. Restart the changed client against the cluster as it is now, and let it run until it has done "
         "everything that it normally does.",
-        "2. Ask for a new report with the evidence since the change. The client must be listed as safe, with "
+        f"2. Ask {asker} for a new report with the evidence since the change. The client must be listed as safe, with "
         "its new software, and must no longer send the requests named above.",
     ]
     if any(each.outcome == "breaks_latent" for each in broken):

@@ -137,6 +137,14 @@ _PINS = {
 }
 
 
+def identified(application: Application) -> str | None:
+    """What its first client was identified as; of an unidentified one the likeliest candidates."""
+    client = application.clients[0]
+    if client.is_unidentified and client.candidates:
+        return f"possibly {either(each.library for each in client.candidates[:CANDIDATES_ASKED])}"
+    return client.identified_as
+
+
 def owner_question(row: UpgradeVerdictRow, profile: ClientProfile) -> str:
     """What to ask the owner of a client whose library is not identified. Client-supplied text is not in it: it stands
     where the client is named."""

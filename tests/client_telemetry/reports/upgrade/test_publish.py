@@ -81,7 +81,7 @@ def test_a_run_that_fails_leaves_the_report_that_is_there(fleet_report, tmp_path
     before = {name: (tmp_path / name).read_bytes() for name in published(tmp_path)}
     contents = {"written-before-it-failed": "new", "broken": 1}
     monkeypatch.setattr(publishing, "files", lambda *_: contents)
-    with pytest.raises(AttributeError):
+    with pytest.raises(TypeError):
         publish(fleet_report, tmp_path)
     there = {name: (tmp_path / name).read_bytes() for name in published(tmp_path) if "/." not in name}
     assert there == before

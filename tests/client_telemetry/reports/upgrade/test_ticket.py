@@ -93,10 +93,36 @@ def test_a_pack_is_a_message(rows):
         "Upgrade brod to 4.4.2 or later.",
         '- rebar.config: `{brod, "4.4.2"}` ([release notes](https://github.com/kafka4beam/brod/releases/tag/4.4.2))',
         "group `erp-orders`; transactional id `tx`; from `10.1.2.3`",
+        "Of your 2 applications, 1 stops working as soon as brokers change their release, 1 is safe.",
+        "Please make the changes below before the upgrade on 2026-12-01. Questions and answers go to kafka@example.com.",
         "## How to check that it worked",
+        "2. Ask kafka@example.com for a new report with the evidence since the change.",
     ):
         assert line in ticket
     assert ticket.count("Upgrade brod") == 1, "the change is said once"
+
+
+def test_a_pack_says_what_the_library_of_a_change_rests_on(rows):
+    guessed = {"client_software_name": None, "client_software_version": None}
+    given = [
+        rows.verdict("a", "breaks", identified_as="probably sarama 1.17.0 or later", **guessed),
+        rows.verdict("b", "breaks", client_software_name="sarama", client_software_version="1.30.0"),
+    ]
+    report = build_report(rows.question(2), given, [], [], [])
+    ticket = owner_ticket(report, report.owners[0])
+    assert "| not declared; probably sarama 1.17.0 or later |" in ticket and "| `sarama 1.30.0` |" in ticket
+
+
+def test_a_pack_without_a_break_asks_about_the_applications_with_a_question_only(rows):
+    given = [rows.verdict(name, owner=None) for name in "abc"]
+    given.append(rows.verdict("d", owner=None, missing=["whether it uses Kerberos"]))
+    report = build_report(rows.question(4), given, [], [], [])
+    ticket = owner_ticket(report, report.owners[0])
+    assert (
+        "please check 1 application\n- **To:** whoever runs these applications: no owner rule matches them\n"
+        in ticket
+    )
+    assert "Please check the applications below before the upgrade: none of them is known to stop." in ticket
 
 
 @pytest.mark.parametrize("undeclared", [True, False])
