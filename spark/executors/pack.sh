@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Packs all that an executor needs into a folder: the package and what it depends on (Spark itself too), machine code for
-# any processor, the jars of the table format, and the programs beside this one. Needs `make install`.
+# any processor, the jars of the table format, and the programs beside this one. Needs `make install`. What the package depends
+# on is installed once, and again where it changed.
 #     spark/executors/pack.sh FOLDER
 # Copy the folder to every worker, to the same path on each, or build the image `executor` of the Dockerfile, which does.
 set -euo pipefail
@@ -15,11 +16,19 @@ trap 'rm -rf "$wheels"' EXIT
 
 rm -rf "$new"
 mkdir -p "$new"
+dependencies=$(cat "$checkout/pyproject.toml" "$checkout/requirements.txt" "$checkout/.venv/pyvenv.cfg" | cksum)
 cp -r "$checkout/spark" "$checkout/pyproject.toml" "$checkout/README.md" "$checkout/LICENSE" "$wheels/"
 "$python" -m build --wheel --no-isolation --outdir "$wheels/dist" "$wheels" >"$wheels/log" 2>&1 || { tail -n 20 "$wheels/log" >&2; exit 1; }
 wheel=$(echo "$wheels"/dist/*.whl)
-"$checkout/var/uv/bin/uv" pip install --quiet --python "$python" --target "$new/packages" \
-    --constraints "$checkout/requirements.txt" "client-telemetry[spark] @ file://$wheel"
+install=("$checkout/var/uv/bin/uv" pip install --quiet --python "$python" --target "$new/packages")
+if [ "$(cat "$folder/dependencies" 2>/dev/null)" = "$dependencies" ]; then
+    cp -al "$folder/packages" "$new/packages"
+    rm -rf "$new"/packages/client_telemetry "$new"/packages/client_telemetry-*.dist-info
+    "${install[@]}" --no-deps "$wheel"
+else
+    "${install[@]}" --constraints "$checkout/requirements.txt" "client-telemetry[spark] @ file://$wheel"
+fi
+echo "$dependencies" >"$new/dependencies"
 base=$("$python" -c 'import sys; print(sys._base_executable)')
 (cd / && NUMBA_CPU_NAME=generic NUMBA_CACHE_DIR='' PYTHONPATH=$new/packages "$base" -m client_telemetry.raw.machine_code)
 cp -r "$checkout/var/jars" "$new/jars"
