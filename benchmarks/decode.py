@@ -1,7 +1,9 @@
 """decode against its peers: raw objects to stored points, in Spark, from the same dump.
 
-Peers read the same objects with the same reader and walk through protobuf's own classes in Python (upb_peer.py).
-They write the points only; this project writes the pushes too, quarantines, counts and hashes what it reads.
+Peers read the same objects with the same reader. They walk through protobuf's own classes in Python (upb_peer.py), or let ptars
+make Arrow of the messages (ptars_peer.py), or protobuf's classes for Java in the JVM (peers/java). `make bench` installs and
+builds these two. They write the points only; this project writes the
+pushes too, quarantines, counts and hashes what it reads.
 """
 
 import shutil
@@ -29,11 +31,11 @@ from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
 from pyspark.sql import SparkSession
 
+from benchmarks import ptars_peer, upb_peer
 from benchmarks.bench import Section
-from benchmarks.corpus import captured_dump, large_object, write_dump
+from benchmarks.corpus import DAY, captured_dump, large_object, write_dump
 from benchmarks.measure import Cost, cost_of, peak_memory_mb, take_turns
 from benchmarks.stages import stage_costs
-from benchmarks.upb_peer import point_batches, write_points
 
 CORPORA = {
     "small": ("small pushes, of 10 to 20 points", lambda folder: write_dump(folder, "small", 10_000)),
@@ -44,8 +46,13 @@ ENOUGH_BYTES = 512 * 2**20
 """Stored bytes that this project reads in one job: eight tasks as large as a large day's."""
 LARGE_OBJECT_PUSHES = 1_250_000
 OURS, SPARK_WRITER, SAME_SINK, SUM = "this project", "upb, Spark's writer", "upb, same sink", "sum of three"
+PTARS, JAVA = "ptars and pyarrow, same sink", "protobuf-java, Spark's writer"
+JAVA_PEER = Path(__file__).parents[1] / "var" / "bench" / "java"
+"""What `make bench` builds of peers/java, where there is Maven."""
 _TEXT = f"""CPU from raw objects to stored points. *{SPARK_WRITER}*: protobuf's classes walked through in Python inside \
-mapInArrow, written by Spark as Parquet. *{SAME_SINK}*: the same, written in the worker as this project does. *{SUM}*: zstd, \
+mapInArrow, written by Spark as Parquet. *{SAME_SINK}*: the same, written in the worker as this project does. *{PTARS}*: Arrow \
+arrays made of the messages in Rust, flattened by pyarrow, written in the worker as this project does. *{JAVA}*: protobuf's \
+classes for Java in mapPartitions, written by Spark; no Python. *{SUM}*: zstd, \
 `ParseFromString` and pyarrow's Parquet write with its defaults, alone and over data in memory. These write points only. \
 This project reads the objects so many times over in one job that they make {ENOUGH_BYTES >> 20} MiB, eight tasks as large \
 as a large day's; the peers read them once in four tasks: what a job costs whatever it does, some two tenths of a second, is \
@@ -59,7 +66,11 @@ read. Beyond the three are: objects, records, pushes; and, above, what Spark and
 
 
 def run() -> Iterator[Section]:
-    settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.driver.extraClassPath": f"{JAVA_PEER}/*:{JAVA_PEER.parents[1]}/jars/*",
+    }
     spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     folder = Path(tempfile.mkdtemp(prefix="benchmark_decode_"))
     try:
@@ -112,13 +123,27 @@ class Dump:
 
     def spark_writer(self) -> list[str]:
         out, opener = self._emptied("spark"), _Opener(self._folder)
-        points = self._in_workers(lambda keys: point_batches(opener, keys), CLIENT_METRICS.schema)
+        points = self._in_workers(lambda keys: upb_peer.point_batches(opener, keys), CLIENT_METRICS.schema)
         points.write.option("compression", "zstd").parquet(f"file://{out}")
         return [str(path) for path in out.glob("*.parquet")]
 
     def same_sink(self) -> list[str]:
+        return self._written_by(upb_peer.write_points)
+
+    def ptars(self) -> list[str]:
+        return self._written_by(ptars_peer.write_points)
+
+    def protobuf_java(self) -> list[str]:
+        out = self._emptied("java")
+        files, schema = [str(self._folder / key) for key in self.keys], CLIENT_METRICS.schema.json()
+        self._spark._jvm.peers.ProtobufJava.write(
+            self._spark._jsparkSession, files, min(8, len(files)), schema, str(DAY.date()), f"file://{out}"
+        )
+        return [str(path) for path in out.glob("*.parquet")]
+
+    def _written_by(self, write: Callable[..., Iterator[pa.RecordBatch]]) -> list[str]:
         location, opener = f"file://{self._emptied('sink')}", _Opener(self._folder)
-        written = self._in_workers(lambda keys: write_points(opener, keys, location), "url string")
+        written = self._in_workers(lambda keys: write(opener, keys, location), "url string")
         return [row["url"] for row in written.collect()]
 
     def _in_workers(self, work: Callable[[list[str]], Iterator[pa.RecordBatch]], schema: object):
@@ -200,14 +225,18 @@ class _Opener:
 def _ratios(name: str, dump: Dump) -> list[dict[str, str | float]]:
     written = dump.ours()
     points, coded = _points(written), _with_dictionaries(written)
-    for peer in (dump.spark_writer, dump.same_sink):
+    peers = {SPARK_WRITER: dump.spark_writer, SAME_SINK: dump.same_sink, PTARS: dump.ptars}
+    if JAVA_PEER.exists():
+        peers[JAVA] = dump.protobuf_java
+    else:
+        print(f"  left out: {JAVA}, which needs Maven to be built")
+    for peer in peers.values():
         if not _points(peer()).equals(points):
             raise AssertionError(f"{name}: {peer.__name__} stores other points")
     times = max(1, ENOUGH_BYTES // dump.bytes)
     cases = {
         OURS: lambda: dump.ours(times),
-        SPARK_WRITER: dump.spark_writer,
-        SAME_SINK: dump.same_sink,
+        **peers,
         SUM: dump.sum_of_three(coded),
     }
     costs = take_turns(cases)
