@@ -172,7 +172,11 @@ def _check_files_named(args: argparse.Namespace) -> None:
 
 
 def _check(seen: Survey) -> None:
+    if no_logs := sorted(file.log.file.name for file in seen.files if file.is_no_log):
+        _say(f"no request logs, left alone: {', '.join(no_logs)}")
     for file in seen.files:
+        if file.is_no_log:
+            continue
         if file.same_as:
             _say(f"{file.log.file} has the same lines as {file.same_as}: it counts once")
         elif file.is_server_log and not file.entries:

@@ -7,12 +7,20 @@ import re
 
 from client_telemetry.compatibility import apis
 
-CLIENT_IDS = (
-    r"broker-\d+-(?:fetcher-\d+(?:-.*)?|txn-marker-sender)|raft-client-\d+|AddPartitionsManager-client-\d+"
-)
-"""Kafka's own: ReplicaManager's fetchers, TransactionMarkerChannelManager, KafkaRaftManager,
-AddPartitionsToTxnManager. The whole id must match."""
+ASKED: dict[str, frozenset[int]] = {
+    r"broker-\d+-fetcher-\d+(?:-.*)?": frozenset((1, 2, 23)),
+    r"broker-\d+-txn-marker-sender": frozenset((18, 27)),
+    r"raft-client-\d+": frozenset((1, 18, 52, 53, 54, 59, 80, 81, 82)),
+    r"AddPartitionsManager-client-\d+": frozenset((18, 24)),
+}
+"""Client ids of Kafka's own, and all that they ask: replica fetchers (BrokerBlockingSender asks for no ApiVersions, and a
+RemoteLeaderEndPoint for Fetch, ListOffsets and OffsetForLeaderEpoch), TransactionMarkerChannelManager, KafkaRaftManager,
+AddPartitionsToTxnManager. The whole id must match. An application can have such an id too: what it asks tells."""
 
+CLIENT_IDS = "|".join(ASKED)
+
+LOGIN = frozenset((17, 18, 36))
+"""What anybody asks on a listener with SASL, before it logs in."""
 
 CLIENTS_ONLY = frozenset((0, 8, 9, 11, 12, 13, 14, 15, 16, 61, 65, 66))
 """Produce, OffsetCommit, OffsetFetch, JoinGroup, Heartbeat, LeaveGroup, SyncGroup, DescribeGroups, ListGroups,
@@ -26,15 +34,19 @@ def api_keys() -> frozenset[int]:
     return frozenset(key for key, api in apis.by_key().items() if api.used_by == "broker")
 
 
-def is_broker(client_id: str | None, answered_api_keys: frozenset[int] = frozenset()) -> bool:
+def is_broker(
+    client_id: str | None, answered_api_keys: frozenset[int] = frozenset(), *, is_sasl: bool = False
+) -> bool:
     """Whether a connection with this client id, on which these APIs were answered, is a broker's or controller's.
 
     >>> is_broker("broker-1-fetcher-0"), is_broker("1"), is_broker("1", frozenset((3, 6)))
     (True, False, True)
-    >>> is_broker("broker-1-fetcher-0", frozenset((0, 1)))
-    False
+    >>> is_broker("broker-1-fetcher-0", frozenset((0, 1))), is_broker("broker-1-fetcher-0", frozenset((1, 3)))
+    (False, False)
     """
     if not CLIENTS_ONLY.isdisjoint(answered_api_keys):
         return False
-    named = client_id is not None and re.fullmatch(CLIENT_IDS, client_id) is not None
-    return named or not api_keys().isdisjoint(answered_api_keys)
+    if not api_keys().isdisjoint(answered_api_keys):
+        return True
+    asked = next((keys for ids, keys in ASKED.items() if client_id and re.fullmatch(ids, client_id)), None)
+    return asked is not None and answered_api_keys <= (asked | LOGIN if is_sasl else asked)

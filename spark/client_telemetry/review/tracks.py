@@ -160,7 +160,8 @@ def tracks(activities: Iterable[Activity], changed_at: float) -> list[Track]:
     for activity in activities:
         client_id = activity.client.client_id
         answered = frozenset(key for (key, _), use in activity.uses.items() if use.answered)
-        if broker_clients.is_broker(client_id, answered):
+        is_sasl = activity.client.security_protocol.startswith("SASL")
+        if broker_clients.is_broker(client_id, answered, is_sasl=is_sasl):
             continue
         text = None
         if client_id is not None:

@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.identity import kip511
-from client_telemetry.identity.broker_clients import CLIENT_IDS, CLIENTS_ONLY, api_keys
+from client_telemetry.identity.broker_clients import ASKED, CLIENT_IDS, CLIENTS_ONLY, LOGIN, api_keys
 from client_telemetry.sessionize.broker_incarnations import INCARNATION, incarnations
 from client_telemetry.sessionize.instance_links import LINK_COLUMNS, with_links
 from client_telemetry.sessionize.look_back import midnight, with_history
@@ -102,11 +102,9 @@ def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
             # A refusal that is tied to no connection has nothing but its address to be told apart by.
             "refused_address": F.when(connection_id == "", F.coalesce("client_address", F.lit(""))),
             "of_the_day": F.col("dt") == F.lit(day),
-            "called_as_a_broker": F.coalesce(
-                F.col("client_id").rlike(rf"\A(?:{CLIENT_IDS})\z"), F.lit(False)
-            ),
+            "called_as_a_broker": _is_called(CLIENT_IDS),
             "asks_as_a_broker": _answered(api_keys()),
-            "asks_as_a_client": _answered(CLIENTS_ONLY),
+            "asks_as_a_client": _answered(CLIENTS_ONLY) | (_is_called(CLIENT_IDS) & _asks_more_than_a_broker()),
             "total": F.aggregate(
                 "api_uses",
                 F.lit(0).cast("long"),
@@ -122,6 +120,26 @@ def _answered(keys: Collection[int]) -> Column:
     """Whether any of these APIs was answered."""
     answered = F.exists("api_uses", lambda use: use.api_key.isin(*keys) & (use.requests > 0))
     return F.coalesce(answered, F.lit(False))
+
+
+def _asks_more_than_a_broker() -> Column:
+    """Whether a connection with a client id of brokers asks what the broker's client of that id does not."""
+    is_sasl = F.coalesce(F.col("security_protocol").startswith("SASL"), F.lit(False))
+    asks_more = F.lit(False)
+    for client_ids, keys in ASKED.items():
+        more = F.when(is_sasl, _answered_beyond(keys | LOGIN)).otherwise(_answered_beyond(keys))
+        asks_more = F.when(_is_called(client_ids), more).otherwise(asks_more)
+    return asks_more
+
+
+def _answered_beyond(keys: Collection[int]) -> Column:
+    """Whether any API but these was answered."""
+    answered = F.exists("api_uses", lambda use: ~use.api_key.isin(*keys) & (use.requests > 0))
+    return F.coalesce(answered, F.lit(False))
+
+
+def _is_called(client_ids: str) -> Column:
+    return F.coalesce(F.col("client_id").rlike(rf"\A(?:{client_ids})\z"), F.lit(False))
 
 
 def _how_it_acts() -> tuple[Column, Column]:

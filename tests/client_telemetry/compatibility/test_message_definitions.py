@@ -87,6 +87,14 @@ def test_brokers_by_their_client_id(name):
     assert not broker_clients.is_broker(f"my-{name}")
 
 
+def test_an_application_with_a_client_id_of_brokers_is_told_by_what_it_asks():
+    name, fetch, metadata, api_versions = "broker-1-fetcher-0", 1, 3, 18
+    assert broker_clients.is_broker(name, frozenset((fetch,)))
+    assert broker_clients.is_broker(name, frozenset((fetch, api_versions)), is_sasl=True)
+    assert not broker_clients.is_broker(name, frozenset((fetch, api_versions)))
+    assert not broker_clients.is_broker(name, frozenset((fetch, metadata)), is_sasl=True)
+
+
 @pytest.mark.parametrize("key", sorted(broker_clients.CLIENTS_ONLY))
 def test_who_was_answered_a_clients_request_is_a_client(key):
     assert not broker_clients.is_broker("raft-client-3", frozenset((key, *broker_clients.api_keys())))

@@ -85,7 +85,7 @@ def event(case: str, opened_at: dt.datetime, sequence: int, kind: str, at: dt.da
             "client_address": said.get("a", "10.0.0.1"),
             "client_port": int(said.get("port", 50000 + int(connection_id))),
             "listener_name": said.get("l", "CLIENTS"),
-            "security_protocol": "PLAINTEXT",
+            "security_protocol": said.get("sp", "PLAINTEXT"),
             "connection_id": "" if "refusal" in words or kind == "summary" else connection_id,
             "client_software_name": name,
             "client_software_version": version,
@@ -256,7 +256,7 @@ def test_events_that_are_left_out_are_counted(spark: SparkSession):
     )
     names = ("a broker ", "a refused request of clients ")
     cases = [case for case in CASES if case["case"].startswith(names) and case["first"] == "none"]
-    assert len(cases) == 4
+    assert len(cases) == 6
     of_brokers = sum(len(case["events"].split("|")) for case in cases) - 1
     of_no_connection = sum(part.startswith(NO_EVIDENCE) for c in CASES for part in c["events"].split(" | "))
     assert of_no_connection == 3

@@ -64,10 +64,11 @@ class RequestLogAdapter:
             - {""}
         )
         on = f" on {', '.join(run)}" if run else ""
+        left_alone = f"; no request logs, left alone: {', '.join(sorted(done.no_logs))}" if done.no_logs else ""
         message = (
             f"{done.entries} requests of {len(seen.brokers)} brokers{on}: "
             f"{done.connections} connections, {done.pushes} pushes, {done.refused} requests refused, {done.failed_logins} "
-            f"failed logins, {done.unreadable.total()} unreadable lines or files"
+            f"failed logins, {done.unreadable.total()} unreadable lines or files{left_alone}"
         )
         return Conversion(message, counts, warnings)
 

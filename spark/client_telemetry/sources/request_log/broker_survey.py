@@ -53,6 +53,16 @@ _CONTROLLER_KEYS = np.array(sorted(_OF_CONTROLLERS), np.int32)
 _LOOKED_AT_KEYS = (API_VERSIONS, METADATA, PRODUCE)
 _CONNECTIONS_IN_MEMORY = 500_000
 
+_DOCUMENT = re.compile(
+    r"(?:readme|licen[cs]e|notice|changelog)(?:\..*)?|.+\.(?:md|rst|adoc|html?|properties|ya?ml|xml|ini|conf|cfg|toml|csv|sh|py|jar|png|pdf)"
+)
+"""Names of files that lie beside logs and are none, in lower case."""
+_CALLED_LIKE_A_LOG = re.compile(r"request|\.(?:log|out|txt|json)(?![a-z])")
+_LIKE_AN_ENTRY = re.compile(
+    rb"[\x00-\x08\x0e-\x1a]|\xff|Completed request|requestHeader|apiKey|securityProtocol", re.IGNORECASE
+)
+"""Bytes that are no text, and words of an entry."""
+
 _CONNECTION = re.compile(r"(?P<local>.+):(?P<local_port>\d+)-(?P<remote>.+):(?P<remote_port>\d+)-[\d-]+")
 _LINES_LOOKED_AT = 200
 
@@ -113,7 +123,8 @@ class _Time(NamedTuple):
 @dataclass
 class SurveyedFile:
     """`marked`: lines that begin like an entry. `of_kafka`: of the first lines, those of other loggers of Kafka. `events`:
-    of a server log; refusals and failed logins are only `counted`. `is_beside`: a request log is in the same folder."""
+    of a server log; refusals and failed logins are only `counted`. `is_beside`: a request log is in the same folder.
+    `may_be_damaged`: some line without an entry has words of one, or bytes that are no text."""
 
     log: LogFile
     lines: int = 0
@@ -128,10 +139,22 @@ class SurveyedFile:
     counted: Counter[str] = field(default_factory=Counter)
     node_ids: Counter[int] = field(default_factory=Counter)
     is_beside: bool = False
+    may_be_damaged: bool = False
 
     @property
     def is_server_log(self) -> bool:
         return bool(self.counted or (self.of_kafka and self.is_beside))
+
+    @property
+    def is_no_log(self) -> bool:
+        """Whether it is plainly no request log: a README or a configuration by its name, or another text that is not
+        called like a log."""
+        if self.entries or self.cut or not self.lines or self.is_server_log:
+            return False
+        name = self.log.file.name.lower()
+        return _DOCUMENT.fullmatch(name) is not None or not (
+            self.marked or self.may_be_damaged or _CALLED_LIKE_A_LOG.search(name)
+        )
 
 
 @dataclass
@@ -323,6 +346,8 @@ class _Surveyor:
         self, log: LogFile, line: bytes, row: int, server: ServerLines, done: SurveyedFile, times: list[_Time]
     ) -> None:
         """In another layout, forwarded, damaged, or of another logger."""
+        if not done.may_be_damaged and not done.entries:
+            done.may_be_damaged = _LIKE_AN_ENTRY.search(line) is not None
         if MARK not in line:
             if server.is_notable(line):
                 for event in server.read(line, self._reader.nanos_of(line)):

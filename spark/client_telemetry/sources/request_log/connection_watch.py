@@ -36,9 +36,10 @@ _UNSUPPORTED_VERSION, _INVALID_REQUEST = 35, 42
 _MAX_IDS = 16
 _BETWEEN_BROKERS = frozenset(key for key, api in apis.by_key().items() if api.used_by == "broker")
 _BROKERS_CLIENT_ID = re.compile(
-    r"AddPartitionsManager-client-\d+|broker-\d+-(?:txn-marker-sender|fetcher-\d+|to-controller-.*)"
+    r"AddPartitionsManager-client-\d+|broker-\d+-(?:txn-marker-sender|to-controller-.*)"
 )
-"""Client ids that brokers give themselves (AddPartitionsToTxnManager, TransactionMarkerChannelManager, fetchers)."""
+"""Client ids that brokers give themselves (AddPartitionsToTxnManager, TransactionMarkerChannelManager). A replica fetcher
+is told by its replica id: an application can be called `broker-1-fetcher-0`, too."""
 
 
 class _Connection:

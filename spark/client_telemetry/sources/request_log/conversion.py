@@ -56,7 +56,8 @@ _NAMESPACE = uuid.UUID("6d2f3c2e-8a55-5d0c-9a43-6c1f4f0f5b11")
 class Converted:
     """What came of the lines. `connections` are those of clients. `of_controllers`: entries of listeners of KRaft controllers,
     which no client of brokers uses. `refused`, `failed_logins`: of server logs. `unreadable`: entries that could not be read, by
-    reason. `cut`: files that ended early, with the reason. `without_entries`: files of which no line is an entry."""
+    reason. `cut`: files that ended early, with the reason. `without_entries`: files of which no line is an entry, `no_logs`: those
+    that are plainly no request logs, of which nothing is kept."""
 
     lines: int = 0
     entries: int = 0
@@ -71,6 +72,7 @@ class Converted:
     unreadable: Counter[str] = field(default_factory=Counter)
     cut: list[str] = field(default_factory=list)
     without_entries: list[str] = field(default_factory=list)
+    no_logs: list[str] = field(default_factory=list)
     open_incarnations: list[OpenIncarnation] = field(default_factory=list)
 
 
@@ -137,7 +139,9 @@ class _Conversion:
         for file in sorted((f for f in files if f.entries), key=lambda f: (f.first, f.log.file)):
             self._file(file.log)
         for file in files:
-            if not file.entries and not file.is_server_log and (file.lines or file.cut):
+            if file.is_no_log:
+                self.done.no_logs.append(file.log.file.name)
+            elif not file.entries and not file.is_server_log and (file.lines or file.cut):
                 self._without_entries(file)
         for broker in self._brokers:
             broker.take_until(None)

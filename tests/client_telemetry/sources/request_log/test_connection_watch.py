@@ -157,3 +157,16 @@ def test_how_many_requests_a_login_took_tells_the_mechanism():
     assert _login(6) == _login(167) == "", "it had connected before, or uses another mechanism"
     assert _login(5, name="apache-kafka-java") == _login(4, name="unknown") == "", "others number otherwise"
     assert _login(5, protocol="SSL") == ""
+
+
+@pytest.mark.parametrize(
+    ("request_", "is_shown"),
+    [
+        ({"replicaId": -1}, True),
+        ({"replicaState": {"replicaId": 2, "replicaEpoch": 6}}, False),
+        ({"replicaId": 2}, False),
+    ],
+)
+def test_a_replica_fetcher_is_told_by_its_replica_id_and_not_by_its_client_id(request_, is_shown):
+    events = _watch(json_line(10, FETCH, request_, client_id="broker-2-fetcher-0"))
+    assert [event.client.client_id for event in events] == ["broker-2-fetcher-0"] * is_shown

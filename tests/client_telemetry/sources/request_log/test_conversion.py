@@ -387,6 +387,22 @@ def test_a_file_without_an_entry_is_quarantined_once_and_in_part(tmp_path, conte
     assert convert_new(source, "c1uSter", tmp_path / "raw", timedelta(0)).counts == {"converted_files": 0}
 
 
+def test_what_is_plainly_no_request_log_is_named_and_left_alone(tmp_path):
+    logs = tmp_path / "logs"
+    _log(logs, *_at(0, 60))
+    (logs / "README.md").write_text("The lines have `Completed request:` in them.\n")
+    (logs / "log4j.properties").write_text("log4j.logger.kafka.request.logger=DEBUG, requestAppender\n")
+    (logs / "notes").write_text("copied from broker 1\n")
+    (logs / "kafka-request.log.7").write_bytes(json_line(0, FETCH)[:300])
+    (logs / "dump").write_bytes(json_line(0, FETCH)[40:300])
+    source = Source("request_log", (str(logs),), release="3.9.1")
+    done = convert_new(source, "c1uSter", tmp_path / "raw", timedelta(0))
+    unreadable = []
+    _records(tmp_path / "raw", "connections", unreadable)
+    assert {error.message.partition(",")[0] for error in unreadable} == {"kafka-request.log.7", "dump"}
+    assert done.message.endswith("no request logs, left alone: README.md, log4j.properties, notes")
+
+
 def test_a_file_of_a_specified_broker_is_quarantined_as_its(tmp_path):
     _log(tmp_path / "a", *_at(0, 60))
     _log(tmp_path / "b", b"[2026-11-21 12:00:00,000] INFO started (kafka.server)")

@@ -44,6 +44,9 @@ final class ConnectionRegistry {
     private static final long NANOS_PER_MILLI = 1_000_000;
     private static final int UNSUPPORTED_VERSION = 35;
     private static final int CLUSTER_AUTHORIZATION_FAILED = 31;
+    private static final int FETCH = 1;
+    private static final int LIST_OFFSETS = 2;
+    private static final int OFFSET_FOR_LEADER_EPOCH = 23;
     private static final int GET_TELEMETRY_SUBSCRIPTIONS = 71;
     private static final int PUSH_TELEMETRY = 72;
     private static final long LONG_IDLE_MILLIS = 3 * 3_600_000L;
@@ -52,9 +55,10 @@ final class ConnectionRegistry {
 
     private static final Pattern ACCEPTED = Pattern.compile("Accepted connection from /(\\S+) on /");
     private static final Pattern DISCONNECTED = Pattern.compile("channelId=(\\S+)\\) disconnected");
-    /** Replica fetchers and the senders of transaction markers and verifications. */
+    /** Senders of transaction markers and verifications. A replica fetcher is told by its replica id, since an application
+     * can have its client id. */
     private static final Pattern CLIENT_OF_BROKER =
-            Pattern.compile("broker-\\d+-(fetcher-\\d+|txn-marker-sender)|AddPartitionsManager-client-\\d+");
+            Pattern.compile("broker-\\d+-txn-marker-sender|AddPartitionsManager-client-\\d+");
     /**
      * Requests that only brokers and controllers may send: LeaderAndIsr, StopReplica, UpdateMetadata (the controller of a
      * ZooKeeper cluster sends these to all brokers), ControlledShutdown, WriteTxnMarkers, those of the quorum,
@@ -273,8 +277,9 @@ final class ConnectionRegistry {
         }
         String id = line.clientId;
         boolean isNewId = id != null && !id.equals(client.clientId);
-        connection.isOfBroker |= listeners.isOfControllers(line.listener) || leftOut.contains(line.listener)
-                || leftOut.contains(line.principal) || isNewId && CLIENT_OF_BROKER.matcher(id).matches();
+        connection.isOfBroker = connection.isOfBroker || listeners.isOfControllers(line.listener)
+                || leftOut.contains(line.listener) || leftOut.contains(line.principal)
+                || isNewId && (CLIENT_OF_BROKER.matcher(id).matches() || isOfReplicaFetcher(line));
         if (connection.isOfBroker) {
             client.softwareName = line.softwareName;
             client.softwareVersion = line.softwareVersion;
@@ -295,6 +300,11 @@ final class ConnectionRegistry {
         if (!connection.count(line.apiKey, line.apiVersion, isRejected, nanos)) {
             drops.count(Drops.Reason.REGISTRY_FULL, 1);
         }
+    }
+
+    private static boolean isOfReplicaFetcher(RequestLogLine line) {
+        boolean mayBe = line.apiKey == FETCH || line.apiKey == LIST_OFFSETS || line.apiKey == OFFSET_FOR_LEADER_EPOCH;
+        return mayBe && line.numberIn("\"request\":{", "\"replicaId\":") >= 0;
     }
 
     /**

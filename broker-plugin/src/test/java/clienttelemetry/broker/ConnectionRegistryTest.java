@@ -146,13 +146,21 @@ class ConnectionRegistryTest {
 
     @Test
     void brokersThemselvesAreLeftOut() {
-        registry.request(line(1, 17, "\"broker-1-fetcher-0\"", "{}", "{}", ID, "s"), 1);
+        registry.request(line(1, 17, "\"broker-1-fetcher-0\"", "{\"replicaState\":{\"replicaId\":1,\"replicaEpoch\":6}}", "{}", ID, "s"), 1);
+        registry.request(line(2, 9, "\"broker-3-fetcher-0\"", "{\"replicaId\":3}", "{}", "a:1-b:4-0-0", "s"), 1);
         registry.request(line(63, 1, "\"1\"", "{}", "{}", "a:1-b:2-0-0", "s").replace("\"listener\":\"PLAINTEXT\"", "\"listener\":\"CONTROLLER\""), 1);
         registry.request(line(3, 1, "\"x\"", "{}", "{}", "a:1-b:3-0-0", "s").replace("\"isForwarded\":false", "\"isForwarded\":true"), 1);
         disconnected("[SocketServer] Connection with /b (channelId=a:1-b:2-0-0) disconnected", 2);
         disconnected("[BrokerToControllerChannelManager] Connection with /b (channelId=1) disconnected", 2);
         registry.snapshot(true, 10, records::add);
         assertTrue(records.isEmpty());
+    }
+
+    @Test
+    void anApplicationWithTheClientIdOfAFetcher() {
+        registry.request(line(1, 11, "\"broker-1-fetcher-0\"", "{\"replicaId\":-1}", "{}", ID, "s"), 1);
+        registry.snapshot(true, 10, records::add);
+        assertEquals("broker-1-fetcher-0", last().getClient().getClientId());
     }
 
     @Test
