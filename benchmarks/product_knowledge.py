@@ -23,6 +23,8 @@ DECLARED = {"kafka-clients": "apache-kafka-java", "librdkafka": "librdkafka", "f
 _VERSION = re.compile(r"(?<![\d.])\d+(?:\.\d+)+(?![\d.])")
 
 
+NO_RELEASE = ("replace ", "no release", "none of its releases")
+"""How a fix begins where nothing works."""
 WORKS = ("safe", "degrades", "unsupported")
 FAILS = ("breaks", "unsupported")
 UNDECIDED = "insufficient_evidence"
@@ -58,10 +60,6 @@ EXPLAINED = {
         "first release",
     ): "every release of Jaeger v2 works; the client id is the collector's, whose fix is named",
     (
-        "Redpanda Connect / Benthos (kafka_franz, redpanda)",
-        "first release",
-    ): "the client id exists since 4.68.0, and all since work",
-    (
         "goka",
         "first release",
     ): "1.1.11 has sarama 1.41.3; 1.1.14 is the first on IBM/sarama, which is maintained",
@@ -96,12 +94,12 @@ def of_components() -> Iterator[tuple[str, bool, Difference]]:
         component, ours = row["component"], row["our_product"]
         if not ours:
             continue
+        inside = row["libraries"].split("|")
         for client_id in filter(None, row["client_ids"].split("; ")):
             product = products.by_client_id(client_id)
             name = product.name if product else ""
             yield "client id", name == ours, Difference(component, "client id", client_id, name)
             libraries = product.library.split("|") if product and product.library else []
-            inside = row["libraries"].split("|")
             agrees = not libraries or any(each in libraries for each in inside)
             yield (
                 "library",
@@ -109,14 +107,18 @@ def of_components() -> Iterator[tuple[str, bool, Difference]]:
                 Difference(component, "library", ", ".join(inside), ", ".join(libraries)),
             )
         refused = [apis.find(row["refused_api"]).key] if row["refused_api"] else []
-        advice = products.advice(ours, refused)
-        for column, what in (
-            ("first_release", "first release"),
-            ("first_release_with_scram_fix", "SCRAM fix"),
+        advice, on_scram = products.advice(ours, refused), products.advice_on_scram(ours)
+        yield "fix named", bool(advice or on_scram), Difference(component, "fix named", ours, advice)
+        for column, what, text in (
+            ("first_release", "first release", advice),
+            ("first_release_with_scram_fix", "SCRAM fix", on_scram),
         ):
             if read := releases_in(row[column]):
-                agrees = any(each in _VERSION.findall(advice) for each in read)
-                yield what, agrees, Difference(component, what, row[column], advice)
+                agrees = any(each in _VERSION.findall(text) for each in read)
+                yield what, agrees, Difference(component, what, row[column], text)
+            elif row[column].startswith("none") and not row["client_ids"]:
+                agrees = text.startswith(NO_RELEASE)
+                yield "no release works", agrees, Difference(component, what, row[column], text)
 
         if settings := _SETTING.findall(row["setting"]):
             agrees = any(all(part in advice for part in each.strip("-").split(".")) for each in settings)
@@ -173,9 +175,29 @@ def report() -> tuple[str, list[Difference]]:
         ]
     else:
         lines += ["None."]
-    unknown = [row["component"] for row in _rows("components.csv") if not row["our_product"]]
-    lines += ["", "## Components without a product here", "", *_WITHOUT, f"{'; '.join(unknown)}.", ""]
+    unnamed = [
+        f"| {row['component']} | {row['our_product']} | {_fix_of(row['our_product'])} |"
+        for row in _rows("components.csv")
+        if not row["client_ids"]
+    ]
+    lines += [
+        "",
+        "## Named by people only",
+        "",
+        *_WITHOUT,
+        "| component | product | fix |",
+        "|---|---|---|",
+        *unnamed,
+        "",
+    ]
     return "\n".join(lines), [each for each in differences if not each.explained]
+
+
+def _fix_of(product: str) -> str:
+    found = products.advices().get(product, ())
+    on_scram = products.advice_on_scram(product)
+    fix = "; ".join(dict.fromkeys(each.text for each in found if each.text != on_scram))
+    return "; with SCRAM: ".join(filter(None, (fix, on_scram))) if fix else f"with SCRAM: {on_scram}"
 
 
 _INTRODUCTION = (
@@ -191,8 +213,11 @@ _INTRODUCTION = (
     "",
 )
 _WITHOUT = (
-    "They set no client id of their own, or one that many others have (`kafka`, `rdkafka`), so that nothing tells them from other",
-    "programs with their library:",
+    "These components set no client id of their own, or one that many others have (`kafka`, `rdkafka`, `consumer-<group>-1`), so",
+    "that nothing that a broker sees tells them from other programs with their library. Their fix is named where a person says",
+    "what a client is: by a client id in [a folder of your own](knowledge-base.md#your-own-knowledge), or by the column `product` in the list of the",
+    "compatibility command.",
+    "",
 )
 
 

@@ -52,7 +52,8 @@ def totals(summary: dict[str, Any]) -> str:
     return (
         f"{len(clusters)} clusters, {summary['day']}: {of('decode', 'push_rows')} pushes, {of('decode', 'points')} points, "
         f"{of('sessionize', 'connections')} connections, {of('sessionize', 'sessions')} sessions, "
-        f"{of('profile', 'clients')} clients, {of('decode', 'undecodable')} quarantined records; coverage: "
+        f"{of('profile', 'applications')} applications with {of('profile', 'clients')} clients, "
+        f"{of('decode', 'undecodable')} quarantined records; coverage: "
         f"{of('collect', 'broker_hours_complete')} of the {of('collect', 'broker_hours_reported')} broker hours that a "
         f"manifest tells of are complete, {of('collect', 'broker_hours')} broker hours are in the day"
     )

@@ -104,6 +104,16 @@ def breaking(counts: dict[str, int]) -> int:
     return sum(number for outcome, number in counts.items() if outcome.startswith("breaks"))
 
 
+def applications(counts: dict[str, int], which: str = "") -> int:
+    """Of a day's summary; days that were published before it counted applications have the clients.
+
+    >>> applications({"clients": 53, "applications": 2}), applications({"clients_without_owner": 3}, "without_owner")
+    (2, 3)
+    """
+    ending = f"_{which}" if which else ""
+    return counts.get(f"applications{ending}", counts.get(f"clients{ending}", 0))
+
+
 def client_query(client: dict[str, Any]) -> str:
     """What names a client in the address of its page (client_day.py)."""
     named = {} if client["client_id"] is None else {"id": client["client_id"]}
@@ -129,6 +139,7 @@ def _environment() -> Environment:
         "age": age,
         "age_in_words": age_in_words,
         "breaking": breaking,
+        "applications": applications,
         "advice": advice,
     }
     return environment

@@ -1,5 +1,5 @@
-"""Finds client instances and clients of published days by any form of an instance id, by client id, principal, group,
-transactional id, rack, or by address."""
+"""Finds client instances and clients of published days by any form of an instance id, by client id, application, principal,
+group, transactional id, rack, or by address."""
 
 import base64
 import binascii
@@ -12,7 +12,7 @@ from typing import Any
 from telemetry_pages.published import FLEET, File, NotPublished, Published
 
 SHOWN = 200
-"""Hits of one kind that are listed."""
+"""Client instances, and applications, that are listed."""
 LONGEST_QUERY = 1024
 ID_BYTES = 33
 """Of search.ids.txt for an instance: 32 hex digits and a line feed."""
@@ -35,6 +35,21 @@ class Hits:
     searched: list[str] = field(default_factory=list)
     instances: list[dict[str, Any]] = field(default_factory=list)
     clients: list[dict[str, Any]] = field(default_factory=list)
+
+    def applications(self) -> list[tuple[str, list[dict[str, Any]]]]:
+        """Name and clients of each application that was found; of pages of older days each client by itself."""
+        found: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+        for number, each in enumerate(self.clients):
+            key = (
+                (each["principal"], each["owner"], each["application"])
+                if "application" in each
+                else (number,)
+            )
+            found.setdefault(key, []).append(each)
+        return [
+            (group[0].get("application_shown", group[0]["client_id_shown"]), group)
+            for group in found.values()
+        ]
 
 
 def instance_id(text: str) -> str | None:
@@ -142,7 +157,7 @@ def _matches(entry: dict[str, Any], id_: str | None, address_: str | None, text:
 def _names(entry: dict[str, Any]) -> list[str]:
     """What KIP-714's reactive workflow starts from; pages of older days have the client id and the principal only."""
     lists = (entry.get(name, ()) for name in ("group_ids", "transactional_ids", "racks"))
-    single = (entry.get("client_id"), entry.get("principal"))
+    single = (entry.get("client_id"), entry.get("application"), entry.get("principal"))
     return [name for name in (*single, *(each for names in lists for each in names)) if name]
 
 

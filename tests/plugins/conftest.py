@@ -49,8 +49,11 @@ def summary(day: str, clients: int = 2048) -> dict:
         "day": day,
         "sentence": f"2 clients {HOSTILE}",
         "counts": {
+            "applications": clients // 2,
             "clients": clients,
             "connections": 3,
+            "applications_without_software": 1,
+            "applications_with_deprecated_versions": 1,
             "clients_without_software": 1,
             "clients_with_deprecated_versions": 1,
         },

@@ -186,7 +186,7 @@ def test_a_day_that_cannot_be_read_hides_no_other(web, published, content):
 def test_the_overview_compares_clusters_with_their_trends(web):
     text = web().get("/").text
     (row,) = re.findall(r'<tr><th scope="row"><a href="/clusters/east">.*?</tr>', text, re.DOTALL)
-    assert 'aria-label="clients: 1024, 2048"' in row
+    assert 'aria-label="applications: 512, 1024"' in row
     assert "3.9.1 to 4.0.0" in row
     assert "2 of 3" in row
     assert re.search(r"\d+ days ago", row)

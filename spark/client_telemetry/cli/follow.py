@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from client_telemetry.compatibility.well_observed import INTERVALS, SHORTEST_S
+from client_telemetry.reports.counted import counted
 from client_telemetry.sources.log_files import find_logs
 
 
@@ -48,26 +49,27 @@ def _made(work: Path, out: Path) -> str:
 
 
 def still_to_watch(report: Mapping[str, Any]) -> str:
-    """How long the client with the longest silence still has to be watched until *safe so far* can become *safe*, at least.
-    By the rule of compatibility/well_observed.py; a report has a client's first and last request, so that silences
-    between them may make it longer."""
+    """How long the application with the longest silence still has to be watched until *safe so far* can become *safe*, at
+    least: one of its clients has to be well observed. By the rule of compatibility/well_observed.py; a report has a
+    client's first and last request, so that silences between them may make it longer."""
     watched = [minute for each in report["coverage"]["watched"] for minute in (each["start"], each["end"])]
-    so_far = [client for client in report["clients"] if client["safe_so_far"]]
+    so_far = [application for application in report["applications"] if application["safe_so_far"]]
     if not so_far or not watched:
-        return "Every safe client was watched for as long as its rhythm needs."
+        return "Every safe application was watched for as long as its rhythm needs."
     start, end = min(map(_moment, watched)), max(map(_moment, watched))
-    silences = {
-        max(_moment(client["first_seen_at"]) - start, end - _moment(client["last_seen_at"])): client
-        for client in so_far
-        if client["first_seen_at"]
-    }
-    silence = max(silences, default=timedelta())
-    needed = max(INTERVALS * silence, timedelta(seconds=SHORTEST_S)) - (end - start)
-    named = silences[silence]["client_id"] if silences else so_far[0]["client_id"]
+
+    def silence_of(application: Mapping[str, Any]) -> timedelta:
+        clients = [report["clients"][place] for place in application["clients"]]
+        seen = [(_moment(client["first_seen_at"]), _moment(client["last_seen_at"])) for client in clients]
+        return min(max(first - start, end - last) for first, last in seen)
+
+    rarest = max(so_far, key=silence_of)
+    needed = max(INTERVALS * silence_of(rarest), timedelta(seconds=SHORTEST_S)) - (end - start)
+    are = f"{counted(len(so_far), 'application')} {'is' if len(so_far) == 1 else 'are'} safe so far"
     if needed <= timedelta():
-        return f"{len(so_far)} clients are safe so far: watch on until their pauses have come up {INTERVALS} times."
+        return f"{are}: watch on until their pauses have come up {INTERVALS} times."
     return (
-        f"{len(so_far)} clients are safe so far. The one seen most rarely, {named}, has to be watched for at least "
+        f"{are}. The one seen most rarely, {rarest['name']}, has to be watched for at least "
         f"{_in_words(needed)} more: {INTERVALS} times its longest silence."
     )
 

@@ -2,19 +2,18 @@
 
     client-telemetry gate var/published/upgrade_impact/fleet/latest/report.json [--fail-on breaks,degrades]
 
-Exit code 0: go. 3: no-go, a client has one of the verdicts of --fail-on. 4: cannot tell, a client has insufficient evidence
-and none has a verdict of --fail-on. 2: the file is not a report.
+Exit code 0: go. 3: no-go, an application has a client with one of the verdicts of --fail-on. 4: cannot tell, one has a
+client with insufficient evidence and none has a verdict of --fail-on. 2: the file is not a report.
 """
 
 import argparse
 import json
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from client_telemetry.compatibility.go_no_go import add_fail_on, decide
+from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 
 BAD_ARGUMENTS: Final = 2
 
@@ -28,14 +27,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     try:
         report = json.loads(args.report.read_text(encoding="utf-8"))
-        verdicts = Counter(client["verdict"] for client in report["clients"])
+        code, decision = decide_by_report(report, args.fail_on)
         sentence = report["sentence"]
     except OSError as error:
         return _refuse(f"{args.report}: {error.strerror}")
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, LookupError, TypeError):
         return _refuse(f"{args.report} is not the report.json of an upgrade report")
     print(sentence)
-    code, decision = decide(verdicts, args.fail_on)
     print(decision)
     return code
 

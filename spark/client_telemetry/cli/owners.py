@@ -11,9 +11,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from client_telemetry.identity.owner_trial import matches, trial_report
+from client_telemetry.identity.owner_trial import applications, matches, trial_report
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.lake.lake import Lake
+from client_telemetry.reports.counted import counted
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.rows import ClientRow
 
@@ -43,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         )
         return 2
     for (cluster_id, day), clients in sorted(days.items()):
-        print(f"cluster {cluster_id}, {day}: {len(clients)} clients, {len(rules)} rules of {args.owners}\n")
+        of_all = f"{counted(applications(clients), 'application')} with {counted(len(clients), 'client')}"
+        print(f"cluster {cluster_id}, {day}: {of_all}, {counted(len(rules), 'rule')} of {args.owners}\n")
         for line in trial_report(rules, matches(rules, clients), args.every_client):
             print(line)
         print()

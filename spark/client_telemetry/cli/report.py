@@ -17,7 +17,6 @@ import shlex
 import shutil
 import sys
 import time
-from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -27,7 +26,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from client_telemetry.cli.elapsed import elapsed_said
 from client_telemetry.cli.follow import follow, still_to_watch
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
-from client_telemetry.compatibility.go_no_go import add_fail_on, decide
+from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
@@ -156,7 +155,7 @@ def _report(args: argparse.Namespace) -> int:
     _say(f"{report['sentence']}\n{still_to_watch(report)}")
     code = 0
     if args.fail_on:
-        code, decision = decide(Counter(client["verdict"] for client in report["clients"]), args.fail_on)
+        code, decision = decide_by_report(report, args.fail_on)
         _say(decision)
     _say(f"Report: {page}")
     return code

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from client_telemetry.compatibility import products
 from client_telemetry.compatibility.conditions import SECURITY_PROTOCOLS
 from client_telemetry.compatibility.evidence import ClientEvidence, UnreadableApiUses, parse_api_uses
 from client_telemetry.compatibility.output_file import whole_file, write_csv
@@ -22,6 +23,7 @@ OPTIONAL = (
     "subscriptions",
     "offered_sasl_mechanisms",
     "principal_has_scram",
+    "product",
 )
 VERDICT_COLUMNS = (
     "client",
@@ -145,6 +147,9 @@ def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
     has_scram = row.get("principal_has_scram", "").strip().lower()
     if has_scram not in _YES_NO:
         return BadRow(place, "principal_has_scram", f"{has_scram!r} is none of yes, no, or empty")
+    product = row.get("product", "").strip()
+    if product and not products.is_known(product):
+        return BadRow(place, "product", f"{product!r} is not in {products.FILE} or {products.IDS_FILE}")
     offered = row.get("offered_sasl_mechanisms", "").replace(",", " ").split()
     try:
         uses = parse_api_uses(row.get("api_uses", ""))
@@ -157,6 +162,7 @@ def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
             client_software_name=row.get("client_software_name", "").strip() or None,
             client_software_version=row.get("client_software_version", "").strip() or None,
             client_id=row.get("client_id") or None,
+            product=product or None,
             api_uses=uses,
             sasl_mechanism=row.get("sasl_mechanism", "").strip() or None,
             security_protocol=protocol or None,

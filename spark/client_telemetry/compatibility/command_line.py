@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     if args.fail_on is None:
         return 0
-    code, decision = decide(Counter(verdict.verdict for verdict in verdicts), args.fail_on)
+    code, decision = decide(Counter(verdict.verdict for verdict in verdicts), args.fail_on, each="client")
     print(decision, file=sys.stderr)
     return code
 

@@ -231,6 +231,13 @@ class Condition:
         return any(isinstance(term, Mechanism) for term in self.terms)
 
     @property
+    def is_about_scram(self) -> bool:
+        return any(
+            isinstance(term, Mechanism) and all(name.startswith("SCRAM") for name in term.wanted)
+            for term in self.terms
+        )
+
+    @property
     def features(self) -> frozenset[str]:
         return frozenset(term.feature for term in self.terms if isinstance(term, FeatureLevel))
 

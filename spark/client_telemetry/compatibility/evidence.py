@@ -66,7 +66,8 @@ class ClientEvidence:
     """(exact release, requests) that brokers of other releases answered: no evidence of what the source accepts, but of
     what the client sends."""
     product: str | None = None
-    """Product behind its client id, where that id itself is left out (product_client_ids.csv)."""
+    """Product behind its client id, where that id itself is left out (product_client_ids.csv), or as a person says it
+    (products.csv)."""
 
     @property
     def declares_software(self) -> bool:

@@ -79,7 +79,8 @@ def for_issue(issue: KnownIssue, case: Case) -> str:
         good = client_versions.parse(version)
         if case.identity and case.identity.library == library:
             good = max(good, _cure(case, frozenset()) or good)
-        fixes.append(f"upgrade {_as_dependency(library, good, case.identity)}")
+        of_product = products.advice_on_scram(case.product) if issue.condition_test.is_about_scram else ""
+        fixes.append(of_product or f"upgrade {_as_dependency(library, good, case.identity)}")
     fixes += [issue.workaround] if issue.workaround else []
     fix = ", or ".join(fixes)
     without = _other_target(case, lambda release: release not in issue.brokers)

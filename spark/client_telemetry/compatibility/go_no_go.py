@@ -1,8 +1,9 @@
 """Whether verdicts stop an upgrade, as an exit code for a pipeline."""
 
 import argparse
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from client_telemetry.compatibility.verdict import INSUFFICIENT_EVIDENCE, PRECEDENCE
 
@@ -11,19 +12,41 @@ NO_GO: Final = 3
 CANNOT_TELL: Final = 4
 
 
-def decide(verdicts: Mapping[str, int], fail_on: Sequence[str]) -> tuple[int, str]:
-    """Exit code and sentence. `verdicts`: clients by verdict. NO_GO: a client has a verdict of `fail_on`; CANNOT_TELL: none
-    has, and one lacks evidence.
+def decide(
+    verdicts: Mapping[str, int], fail_on: Sequence[str], *, each: str = "application"
+) -> tuple[int, str]:
+    """Exit code and sentence. `verdicts`: how many there are of each; `each`: of what. NO_GO: one has a verdict of
+    `fail_on`; CANNOT_TELL: none has, and one lacks evidence.
 
     >>> decide({"breaks": 2, "safe": 5}, ["breaks"])
-    (3, 'no-go: 2 clients with breaks')
+    (3, 'no-go: 2 applications with breaks')
     """
-    stopping = sum(verdicts.get(verdict, 0) for verdict in fail_on)
-    if stopping:
-        return NO_GO, f"no-go: {stopping} clients with {' or '.join(fail_on)}"
-    if verdicts.get(INSUFFICIENT_EVIDENCE):
-        return CANNOT_TELL, f"cannot tell: {verdicts[INSUFFICIENT_EVIDENCE]} clients lack evidence"
+    if stopping := sum(verdicts.get(verdict, 0) for verdict in fail_on):
+        return NO_GO, f"no-go: {_counted(stopping, each)} with {' or '.join(fail_on)}"
+    if lacking := verdicts.get(INSUFFICIENT_EVIDENCE):
+        return (
+            CANNOT_TELL,
+            f"cannot tell: {_counted(lacking, each)} {'lacks' if lacking == 1 else 'lack'} evidence",
+        )
     return GO, "go"
+
+
+def decide_by_report(report: Mapping[str, Any], fail_on: Sequence[str]) -> tuple[int, str]:
+    """`decide` for a `report.json`. An application counts where any of its clients has such a verdict; a report that was
+    written before there were applications is counted in clients. Raises LookupError, TypeError for what is not one."""
+    verdicts = [client["verdict"] for client in report["clients"]]
+    if "applications" not in report:
+        return decide(Counter(verdicts), fail_on, each="client")
+    decisive = (*fail_on, INSUFFICIENT_EVIDENCE)
+    of_applications = Counter(
+        next((verdict for verdict in decisive if verdict in of_one), "")
+        for of_one in ([verdicts[place] for place in each["clients"]] for each in report["applications"])
+    )
+    return decide(of_applications, fail_on)
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'s' * (number != 1)}"
 
 
 def add_fail_on(parser: argparse.ArgumentParser, *, default: tuple[str, ...] | None) -> None:
@@ -34,7 +57,7 @@ def add_fail_on(parser: argparse.ArgumentParser, *, default: tuple[str, ...] | N
         type=_verdicts,
         default=default,
         metavar="VERDICT[,VERDICT]",
-        help=f"verdicts that stop the upgrade, out of {', '.join(PRECEDENCE)}: exit code 3, or 4 if clients lack evidence; "
+        help=f"verdicts that stop the upgrade, out of {', '.join(PRECEDENCE)}: exit code 3, or 4 if applications lack evidence; "
         f"default: {without}",
     )
 

@@ -20,6 +20,7 @@ LONGEST_CLIENT_ID = 256
 """Characters; longer ones are nobody's own, and a hostile one must not keep a regular expression busy."""
 
 KINDS = ("streams", "connect", "mirrormaker", "tool", "product")
+_SASL_AUTHENTICATE = 36
 CONFIDENCES = ("lock file", "documentation", "source code", "real runs")
 
 
@@ -75,6 +76,11 @@ def named(name: str) -> Product | None:
     return Product(found.product, found.kind, found.library, found.brings_default_ids, None)
 
 
+def is_known(name: str) -> bool:
+    """Whether there is anything about a product of this name."""
+    return name in advices() or named(name) is not None
+
+
 @cache
 def _ids() -> tuple[ProductId, ...]:
     found = []
@@ -112,9 +118,15 @@ def advices() -> dict[str, tuple[Advice, ...]]:
 
 def advice(product: str | None, refused: Collection[int]) -> str:
     """What to do with a product whose requests of these APIs are refused; empty = nothing is known."""
-    fitting = [
+    fitting = (
         each.text
         for each in advices().get(product or "", ())
         if not each.api_keys or each.api_keys & set(refused)
-    ]
-    return fitting[0] if fitting else ""
+    )
+    return next(fitting, "")
+
+
+def advice_on_scram(product: str | None) -> str:
+    """What to do with a product that cannot log in with SCRAM because of its library; empty = nothing is known."""
+    is_known = any(_SASL_AUTHENTICATE in each.api_keys for each in advices().get(product or "", ()))
+    return advice(product, (_SASL_AUTHENTICATE,)) if is_known else ""

@@ -1,4 +1,4 @@
-"""What owner rules would do: which client each rule takes, which clients none takes. Pure; the command that reads the
+"""What owner rules would do: which applications and clients each rule takes, which clients none takes. Pure; the command that reads the
 clients of a day is cli/owners.py."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -43,17 +43,21 @@ _NAMES = ("principal", "client_id", "client_software_name", "client_software_ver
 def trial_report(
     rules: Sequence[OwnerRule], found: Sequence[Match], every_client: bool = False
 ) -> Iterator[str]:
-    """For people: each rule with its clients counted, rules that take none and why, clients that none takes; with
+    """For people: each rule with its applications and clients counted, rules that take none and why, clients that none takes; with
     `every_client` each client with its rule. Strings of clients are quoted: they can be anything."""
-    rows = [("rule", "owner", "clients", "")]
+    rows = [("rule", "owner", "applications", "clients", "")]
     for rule in rules:
-        taken = sum(match.rule is rule for match in found)
-        rows.append((rule.name, rule.owner, str(taken), "" if taken else _why_none(rule, found)))
+        taken = [match.client for match in found if match.rule is rule]
+        note = "" if taken else _why_none(rule, found)
+        rows.append((rule.name, rule.owner, str(applications(taken)), str(len(taken)), note))
     without = [match for match in found if match.rule is None]
-    rows.append(("(no rule)", "", str(len(without)), ""))
-    widths = [max(len(row[column]) for row in rows) for column in range(3)]
-    for name, owner, number, note in rows:
-        yield f"{name:<{widths[0]}}  {owner:<{widths[1]}}  {number:>{widths[2]}}  {note}".rstrip()
+    rows.append(
+        ("(no rule)", "", str(applications(match.client for match in without)), str(len(without)), "")
+    )
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    for name, owner, programs, clients, note in rows:
+        numbers = f"{programs:>{widths[2]}}  {clients:>{widths[3]}}"
+        yield f"{name:<{widths[0]}}  {owner:<{widths[1]}}  {numbers}  {note}".rstrip()
     if any(rule.client_address for rule in rules) and any(match.is_uncertain for match in found):
         yield ""
         yield (
@@ -69,6 +73,14 @@ def trial_report(
         yield f"  {_client(match.client)}  ->  {match.rule.name if match.rule else 'no rule'}{later}"
 
 
+def applications(clients: Iterable[Mapping[str, Any]]) -> int:
+    """How many applications these rows are of, as they were put together when the day was processed; a row from before
+    there were applications is one by itself."""
+    return len(
+        {(client["principal"], client.get("application") or client["client_id"]) for client in clients}
+    )
+
+
 def _why_none(rule: OwnerRule, found: Sequence[Match]) -> str:
     earlier = {match.rule.name for match in found if rule in match.later and match.rule}
     return f"its clients go to {', '.join(sorted(earlier))} before" if earlier else "matches no client"
@@ -77,4 +89,8 @@ def _why_none(rule: OwnerRule, found: Sequence[Match]) -> str:
 def _client(client: Mapping[str, Any]) -> str:
     software = " ".join(filter(None, (client["client_software_name"], client["client_software_version"])))
     groups = f", groups {', '.join(map(repr, client['group_ids'][:3]))}" if client["group_ids"] else ""
-    return f"{client['principal']!r} {client['client_id']!r} ({software or 'no software name'}{groups})"
+    application = client.get("application") or client["client_id"]
+    part_of = f" in {application!r}" if application != client["client_id"] else ""
+    return (
+        f"{client['principal']!r} {client['client_id']!r}{part_of} ({software or 'no software name'}{groups})"
+    )

@@ -5,11 +5,15 @@ upgrade_reports, upgrade_verdicts and upgrade_findings.
 """
 
 import datetime as dt
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
+from typing import Any
 
 from client_telemetry.compatibility import knowledge
 from client_telemetry.compatibility.served import dropped
+from client_telemetry.compatibility.verdict import PRECEDENCE
 from client_telemetry.expectations import upgrade_findings as upgrade_findings_suite
 from client_telemetry.expectations import upgrade_reports as upgrade_reports_suite
 from client_telemetry.expectations import upgrade_verdicts as upgrade_verdicts_suite
@@ -54,7 +58,7 @@ from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
-from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 READ = (BROKERS, BROKER_HOURS, CLIENT_CONNECTIONS, CLIENTS)
 WRITTEN = (UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
@@ -151,11 +155,26 @@ def impact(stage: Stage) -> Outcome:
         lake.keep(table, snapshots[table.name], f"report {args.report_id}")
     stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
 
+    programs = _applications(lake.rows(UPGRADE_VERDICTS, columns=_OF_APPLICATIONS, **where))
     message = (
-        f"impact: cluster {cluster}, {asked.from_release} to {asked.to_release}: {report['clients']} clients: "
-        + ", ".join(f"{verdicts[v]} {v}" for v in VERDICTS if verdicts[v])
+        f"impact: cluster {cluster}, {asked.from_release} to {asked.to_release}: {programs.total():,} applications with "
+        f"{report['clients']:,} clients: "
+        + ", ".join(f"{programs[v]} {v}" for v in PRECEDENCE if programs[v])
     )
-    return Outcome(message, {"clients": report["clients"], **verdicts}, {"report_id": args.report_id})
+    counts = {"applications": programs.total(), "clients": report["clients"], **verdicts}
+    return Outcome(message, counts, {"report_id": args.report_id})
+
+
+_OF_APPLICATIONS = ("principal", "owner", "application", "verdict")
+
+
+def _applications(verdicts: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    """Applications by the verdict of their worst client."""
+    worst: dict[tuple[object, ...], int] = {}
+    for row in verdicts:
+        key = row["principal"], row["owner"], row["application"]
+        worst[key] = min(PRECEDENCE.index(row["verdict"]), worst.get(key, len(PRECEDENCE)))
+    return Counter(PRECEDENCE[place] for place in worst.values())
 
 
 def main(argv: list[str] | None = None) -> int:

@@ -1,5 +1,7 @@
 """profile: connections and sessions to clients: who is out there, and who owns it."""
 
+from pyspark.sql import functions as F  # noqa: N812
+
 from client_telemetry.expectations import clients as clients_suite
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.pipeline.stage import (
@@ -36,11 +38,17 @@ def profile(stage: Stage) -> Outcome:
     branch.replace(CLIENTS, [clients(connections, sessions, rules, day) for day in days], **where)
     facts = {"connections": connections.count(), "sessions": sessions.count()}
     rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
-    without_owner = lake.read(CLIENTS).where(of_the_days).where("owner is null").count()
-    counts = {"clients": rows[CLIENTS.name], "clients_without_owner": without_owner}
+    application = F.struct("dt", "principal", "owner", "application")
+    found = lake.read(CLIENTS).where(of_the_days)
+    (counted,) = found.agg(
+        F.count_distinct(application).alias("applications"),
+        F.count_distinct(F.when(F.col("owner").isNull(), application)).alias("applications_without_owner"),
+        F.count_if(F.col("owner").isNull()).alias("clients_without_owner"),
+    ).collect()
+    counts = {**counted.asDict(), "clients": rows[CLIENTS.name]}
     message = (
-        f"profile: cluster {cluster}, {', '.join(map(str, days))}: {counts['clients']} clients, "
-        f"{counts['clients_without_owner']} of them without an owner"
+        f"profile: cluster {cluster}, {', '.join(map(str, days))}: {counts['applications']} applications with "
+        f"{counts['clients']} clients, {counts['applications_without_owner']} of them without an owner"
     )
     return Outcome(message, counts)
 

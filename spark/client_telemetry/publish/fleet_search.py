@@ -24,7 +24,16 @@ _OF_INSTANCE = (
     *("place", *_WHO, "client_instance_id", "racks", "broker_ids"),
     *("pushes", "first_evidence_at", "last_evidence_at", "end_reason"),
 )
-_OF_CLIENT = ("place", *_WHO, "owner", "connections", "instances", "first_seen_at", "last_seen_at")
+_OF_CLIENT = (
+    "place",
+    *_WHO,
+    "owner",
+    "application",
+    "connections",
+    "instances",
+    "first_seen_at",
+    "last_seen_at",
+)
 _ENTRIES = "place bigint, text string, names array<string>"
 _LAST = 2**62
 """The place of what follows the rows of a table."""

@@ -104,7 +104,8 @@ def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
             "of_the_day": F.col("dt") == F.lit(day),
             "called_as_a_broker": _is_called(CLIENT_IDS),
             "asks_as_a_broker": _answered(api_keys()),
-            "asks_as_a_client": _answered(CLIENTS_ONLY) | (_is_called(CLIENT_IDS) & _asks_more_than_a_broker()),
+            "asks_as_a_client": _answered(CLIENTS_ONLY)
+            | (_is_called(CLIENT_IDS) & _asks_more_than_a_broker()),
             "total": F.aggregate(
                 "api_uses",
                 F.lit(0).cast("long"),

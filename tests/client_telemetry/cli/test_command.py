@@ -87,20 +87,41 @@ def test_verdicts_of_a_list_from_a_bare_interpreter(tmp_path):
     ("verdicts", "options", "code", "last"),
     [
         (["safe", "safe"], [], 0, "go"),
-        (["safe", "breaks"], [], 3, "no-go: 1 clients with breaks"),
-        (["breaks", "insufficient_evidence"], [], 3, "no-go: 1 clients with breaks"),
-        (["safe", "insufficient_evidence"], [], 4, "cannot tell: 1 clients lack evidence"),
+        (["safe", "breaks"], [], 3, "no-go: 1 client with breaks"),
+        (["breaks", "insufficient_evidence"], [], 3, "no-go: 1 client with breaks"),
+        (["safe", "insufficient_evidence"], [], 4, "cannot tell: 1 client lacks evidence"),
         (["degrades"], [], 0, "go"),
-        (["degrades"], ["--fail-on=breaks,degrades"], 3, "no-go: 1 clients with breaks or degrades"),
+        (["degrades"], ["--fail-on=breaks,degrades"], 3, "no-go: 1 client with breaks or degrades"),
         ([], [], 0, "go"),
     ],
 )
-def test_gate(tmp_path, capsys, verdicts, options, code, last):
+def test_gate_of_a_report_without_applications(tmp_path, capsys, verdicts, options, code, last):
     report = tmp_path / "report.json"
     report.write_text(
         json.dumps({"sentence": "The answer.", "clients": [{"verdict": verdict} for verdict in verdicts]})
     )
     assert gate.main([str(report), *options]) == code
+    assert capsys.readouterr().out == f"The answer.\n{last}\n"
+
+
+@pytest.mark.parametrize(
+    ("fail_on", "code", "last"),
+    [
+        ("breaks", 3, "no-go: 1 application with breaks"),
+        ("degrades", 3, "no-go: 2 applications with degrades"),
+        ("breaks,degrades", 3, "no-go: 2 applications with breaks or degrades"),
+        ("unsupported", 4, "cannot tell: 1 application lacks evidence"),
+    ],
+)
+def test_gate_counts_applications_with_any_such_client(tmp_path, capsys, fail_on, code, last):
+    words = ["breaks", "breaks", "degrades", "degrades", "insufficient_evidence", "safe"]
+    applications = [{"clients": [0, 1, 2]}, {"clients": [3, 4]}, {"clients": [5]}]
+    report = tmp_path / "report.json"
+    clients = [{"verdict": word} for word in words]
+    report.write_text(
+        json.dumps({"sentence": "The answer.", "clients": clients, "applications": applications})
+    )
+    assert gate.main([str(report), f"--fail-on={fail_on}"]) == code
     assert capsys.readouterr().out == f"The answer.\n{last}\n"
 
 

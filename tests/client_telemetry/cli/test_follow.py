@@ -20,7 +20,16 @@ def _client(client_id, first, last, so_far=True):
 
 def _report(start, end, *clients):
     watched = [{"start": f"{DAY}T{start}:00Z", "end": f"{DAY}T{end}:00Z"}]
-    return {"sentence": "answer", "coverage": {"watched": watched}, "clients": clients}
+    applications = [
+        {"name": client["client_id"], "safe_so_far": client["safe_so_far"], "clients": [place]}
+        for place, client in enumerate(clients)
+    ]
+    return {
+        "sentence": "answer",
+        "coverage": {"watched": watched},
+        "clients": clients,
+        "applications": applications,
+    }
 
 
 @pytest.mark.parametrize(
@@ -29,7 +38,7 @@ def _report(start, end, *clients):
         (
             "nobody is safe so far",
             _report("06:00", "06:10", _client("a", "06:00", "06:10", False)),
-            "Every safe client",
+            "Every safe application",
         ),
         (
             "shorter than an idle connection lives",

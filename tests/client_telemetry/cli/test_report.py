@@ -23,8 +23,8 @@ def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
     assert (captured.err, "WARN" in printed) == ("", False)
     assert (tmp_path / "out" / report.LIBRARIES_LOG).read_text().count("\n") > 5
     assert not (tmp_path / "out" / report.UNFINISHED).exists()
-    assert "clients are safe so far. The one seen most rarely, " in printed
-    assert "no-go: 3 clients with breaks" in printed
+    assert "safe so far. The one seen most rarely, " in printed
+    assert "no-go: 3 applications with breaks" in printed
     page = Path(printed.rpartition("Report: ")[2].strip())
     assert page.is_file()
     with (page.parent / "clients.csv").open(newline="", encoding="utf-8") as rows:

@@ -116,3 +116,9 @@ def test_no_cell_is_a_formula(tmp_path):
         assert list(csv.reader(opened))[1] == ["'=1+1", *row[1:4], "'@x", "'-y", "'+z", *row[7:]]
     client_list.write(tmp_path / "out.json", [row])
     assert json.loads((tmp_path / "out.json").read_text())[0]["client"] == "=1+1"
+
+
+def test_a_product_is_one_that_is_known(tmp_path):
+    good, bad = read(tmp_path / "in.csv", f"{HEADER},product\na,,,sarama,OffsetCommit:1,Dapr\nb,,,,,Dapper\n")
+    assert isinstance(good, Entry) and good.evidence.product == "Dapr"
+    assert str(bad) == "line 3, column product: 'Dapper' is not in products.csv or product_client_ids.csv"

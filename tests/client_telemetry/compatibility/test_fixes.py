@@ -111,3 +111,39 @@ def test_one_version_cures_all_that_ails_a_client(case, mechanism, cures):
     )
     found = judge(evidence, "3.9.1", "4.0.1").fix
     assert found == f"upgrade confluent-kafka-python to {cures} or later (librdkafka {cures})", case
+
+
+@pytest.mark.parametrize(
+    ("client_id", "product", "fix"),
+    [
+        ("vector", None, "upgrade Vector to 0.52.0 or later (librdkafka 2.10.0)"),
+        (
+            "rdkafka",
+            "syslog-ng",
+            "upgrade the host's librdkafka to 2.6.1 or later: syslog-ng links the system library",
+        ),
+        ("rdkafka", None, "upgrade librdkafka to 2.6.1 or later"),
+    ],
+)
+def test_a_product_that_cannot_log_in_is_named_with_its_own_release(client_id, product, fix):
+    evidence = ClientEvidence(
+        "librdkafka",
+        "2.3.0",
+        client_id,
+        parse_api_uses("Produce:7 Metadata:12"),
+        "SCRAM-SHA-256",
+        "SASL_SSL",
+        product=product,
+    )
+    assert judge(evidence, "3.9.1", "4.0.1").fix == fix
+
+
+def test_a_product_that_a_person_names_has_its_own_fix():
+    evidence = ClientEvidence(
+        None,
+        None,
+        "sarama",
+        parse_api_uses("OffsetCommit:1 JoinGroup:1"),
+        product="Grafana Promtail (kafka target)",
+    )
+    assert judge(evidence, "3.9.1", "4.0.0").fix.startswith("upgrade Promtail to 3.3.0 or later")

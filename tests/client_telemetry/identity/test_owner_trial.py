@@ -44,10 +44,17 @@ def test_every_client_has_one_match():
 def test_rules_are_counted_and_those_without_clients_explained():
     lines = list(trial_report(RULES, matches(RULES, CLIENTS)))
     table = {line.split("  ")[0]: line.split("  ", 1)[1] for line in lines[:7]}
-    assert table["orders"].split() == ["orders", "1"]
-    assert table["(no rule)"].split() == ["2"]
+    assert table["orders"].split() == ["orders", "1", "1"]
+    assert table["(no rule)"].split() == ["2", "2"]
     assert table["orders again"].endswith("its clients go to orders before")
     assert table["gone team"].endswith("matches no client")
+
+
+def test_clients_of_one_application_count_once():
+    pods = [client(f"orders-{n}", application="orders-{n}") for n in range(3)]
+    lines = list(trial_report(RULES, matches(RULES, pods), every_client=True))
+    assert lines[1].split() == ["orders", "orders", "1", "3"]
+    assert lines[-1].startswith("  'User:app' 'orders-2' in 'orders-{n}' (kgo v1.22.2)")
 
 
 def test_clients_without_a_rule_are_listed_quoted():

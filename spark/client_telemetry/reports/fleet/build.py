@@ -27,6 +27,10 @@ COUNTS = {
     "instances": "client instances that pushed metrics (KIP-714)",
     "connections": "connections of these clients",
     "requests": "requests of these clients that a broker answered",
+    "applications_without_software": "applications with a client that declares no software name (KIP-511)",
+    "applications_without_owner": "applications without a matching owner rule",
+    "applications_with_deprecated_versions": "applications with a client that uses a request version that a newer release "
+    "refuses",
     "clients_without_software": "clients that declare no software name (KIP-511)",
     "clients_without_owner": "clients without a matching owner rule",
     "clients_with_deprecated_versions": "clients that use a request version that a newer release refuses",
@@ -152,11 +156,19 @@ def _counts(clients: Sequence[FleetClient], nobodys: Sequence[ClientRow], broker
         zip(
             COUNTS,
             (
-                len({(client.principal, client.owner, client.application) for client in clients}),
+                request_versions.applications(clients),
                 len(clients),
                 sum(client.instances for client in clients),
                 sum(client.connections for client in clients),
                 sum(client.requests for client in clients),
+                *map(
+                    request_versions.applications,
+                    (
+                        [client for client in clients if declared(client.client_software_name) is None],
+                        [client for client in clients if client.owner is None],
+                        [client for client in clients if client.deprecated],
+                    ),
+                ),
                 sum(declared(client.client_software_name) is None for client in clients),
                 sum(client.owner is None for client in clients),
                 sum(bool(client.deprecated) for client in clients),

@@ -81,12 +81,17 @@ class FleetVersion:
     stands_for: str | None
     """The library and its version, in words, where the text of the version does not show it: a release of Confluent
     Platform, a binding of librdkafka."""
+    applications: int
+    applications_up_to_here: int
+    """Applications with a client of this version or one that is listed before it: who would feel it if it were no longer
+    allowed."""
     clients: int
     clients_up_to_here: int
-    """Clients of this version or one that is listed before it: who would feel it if it were no longer allowed."""
+    """Their clients."""
     instances: int
     connections: int
     requests: int
+    deprecated_applications: int
     deprecated_clients: int
     owners: tuple[str, ...]
     is_new: bool | None
@@ -98,6 +103,7 @@ class FleetSoftware:
     """Clients by the software name that they declare, versions in order. `name` null = not declared."""
 
     name: str | None
+    applications: int
     clients: int
     instances: int
     connections: int
@@ -112,6 +118,7 @@ class Unnamed:
 
     looks_like: str | None
     could_be: tuple[str, ...]
+    applications: int
     clients: int
     connections: int
     client_ids: tuple[str | None, ...]
@@ -122,6 +129,7 @@ class Unnamed:
 class VersionSeen:
     name: str
     version: str | None
+    applications: int
     clients: int
 
 
@@ -132,6 +140,14 @@ class Family:
     principal: str | None
     client_family: str | None
     client_software_name: str | None
+
+
+@dataclass(frozen=True)
+class ApplicationSeen:
+    """An application whose name is a client id with changing parts has them masked."""
+
+    principal: str | None
+    application: str
 
 
 @dataclass(frozen=True)
@@ -153,6 +169,15 @@ class Changes:
     new_clients: tuple[Family, ...] = ()
     """The first FAMILIES_LISTED (software.py) of `new_families`."""
     gone_clients: tuple[Family, ...] = ()
+    applications: int = 0
+    new_applications: int = 0
+    """Applications that the other day has not."""
+    gone_applications: int = 0
+    deprecated_applications: int = 0
+    """Applications of that day with such a client."""
+    new_named: tuple[ApplicationSeen, ...] = ()
+    """The first APPLICATIONS_LISTED (software.py) of `new_applications`."""
+    gone_named: tuple[ApplicationSeen, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -167,6 +192,8 @@ class DeprecatedVersion:
     requests: int
     client_ids: tuple[str | None, ...] = ()
     """The first few."""
+    applications: int = 0
+    """With such a client."""
 
 
 @dataclass(frozen=True)

@@ -37,8 +37,8 @@ FIGURES = {
     "instances": "instances with metrics",
     "connections": "connections",
     "requests": "requests",
-    "clients_without_software": "without a software name",
-    "clients_without_owner": "without an owner",
+    "applications_without_software": "applications without a software name",
+    "applications_without_owner": "applications without an owner",
 }
 """Counts on the first screen, and their words there."""
 
@@ -48,7 +48,7 @@ def fleet_page(fleet: FleetDay) -> str:
         fleet=fleet,
         listed=_listed(fleet.clients),
         owners=sorted({client.owner for client in fleet.clients}, key=lambda owner: (owner is None, owner)),
-        widest=max((v.clients for software in fleet.software for v in software.versions), default=1),
+        widest=max((v.applications for software in fleet.software for v in software.versions), default=1),
         metric_groups=_metric_groups(fleet.metrics),
         curves=day_curves.drawn(fleet.curves),
         **page_parts(text_file("fleet.css", __package__)),

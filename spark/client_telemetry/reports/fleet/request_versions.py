@@ -65,13 +65,22 @@ def deprecated_versions(clients: Iterable[FleetClient]) -> tuple[DeprecatedVersi
     uses = defaultdict(list)
     for client in clients:
         for use in client.deprecated:
-            uses[use.api_key, use.api_name, use.version, use.refused_by].append(
-                (client.client_id, use.requests)
-            )
+            uses[use.api_key, use.api_name, use.version, use.refused_by].append((client, use.requests))
     return tuple(
-        DeprecatedVersion(*key, len(found), sum(n for _, n in found), first_ids(each for each, _ in found))
+        DeprecatedVersion(
+            *key,
+            clients=len(found),
+            requests=sum(requests for _, requests in found),
+            client_ids=first_ids(client.client_id for client, _ in found),
+            applications=applications(client for client, _ in found),
+        )
         for key, found in sorted(uses.items())
     )
+
+
+def applications(clients: Iterable[FleetClient]) -> int:
+    """How many applications these clients are of."""
+    return len({(client.principal, client.owner, client.application) for client in clients})
 
 
 def first_ids(client_ids: Iterable[str | None]) -> tuple[str | None, ...]:

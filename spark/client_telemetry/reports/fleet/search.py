@@ -62,9 +62,13 @@ def as_json(document: object) -> str:
 def client_entry(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of `clients`, with all `addresses` of the client. Client-supplied strings come twice: as they are, to be compared,
     and `shown`, to be displayed."""
+    # Rows that were written before there were applications have none.
+    application = row.get("application") or row["client_id"]
     return {
         **_identity(row),
         "owner": row["owner"],
+        "application": application,
+        "application_shown": client_label(application),
         **_groups(row),
         "connections": row["connections"],
         "instances": row["instances"],
@@ -99,7 +103,13 @@ def names_of(row: Mapping[str, Any]) -> set[str]:
 def _names(row: Mapping[str, Any]) -> Iterable[str]:
     lists = (row.get(name) or () for name in ("group_ids", "transactional_ids", "racks"))
     yield from filter(
-        None, (row["client_id"], row["principal"], *(each for names in lists for each in names))
+        None,
+        (
+            row["client_id"],
+            row["principal"],
+            row.get("application"),
+            *(each for names in lists for each in names),
+        ),
     )
 
 

@@ -9,7 +9,7 @@ from client_telemetry.reports.fleet.model import Changes, DeprecatedVersion, Phr
 def sentence(
     counts: Mapping[str, int], changes: Sequence[Changes], deprecated: Sequence[DeprecatedVersion]
 ) -> tuple[Phrase, ...]:
-    """In pieces: clients, what changed against the nearest known day, who uses versions that newer releases refuse."""
+    """In pieces: applications, what changed against the nearest known day, who uses versions that newer releases refuse."""
     if not counts["clients"]:
         return (Phrase("No client was seen."),)
     clients = counted(counts["clients"], "client")
@@ -18,10 +18,12 @@ def sentence(
     if known:
         nearest = known[0]
         since = "since " + nearest.words
-        moved = f"{nearest.new_families or 'none'} new, {nearest.gone_families or 'none'} gone {since}"
+        moved = (
+            f"{nearest.new_applications or 'none'} new, {nearest.gone_applications or 'none'} gone {since}"
+        )
         phrases += [Phrase(", "), Phrase(moved, "changes")]
     phrases += [Phrase("; ") if known else Phrase(", ")]
-    users = counts["clients_with_deprecated_versions"]
+    users = counts["applications_with_deprecated_versions"]
     if not users:
         return (*phrases, Phrase("none uses a request version that a newer release refuses."))
     refusing = sorted(
@@ -42,7 +44,7 @@ def _trend(users: int, known: Sequence[Changes]) -> str:
     if not known:
         return ""
     then = known[-1]
-    change = users - then.deprecated_clients
+    change = users - then.deprecated_applications
     if not change:
         return (
             f": as many as on {then.words}" if then.words.startswith("the") else f": as many as {then.words}"

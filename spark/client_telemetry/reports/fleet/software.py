@@ -1,7 +1,7 @@
 """Clients of a day by software and version, those that tell none, and what is new or gone against other days."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import astuple
 from datetime import date
 from typing import Any
@@ -11,10 +11,12 @@ from client_telemetry.compatibility.broker_guess import oldest_release
 from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.compatibility.software import identify_name
 from client_telemetry.identity.applications import NO_CLIENT_ID
+from client_telemetry.identity.client_families import family
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.evidence import RelatedClient
 from client_telemetry.reports.fleet.model import (
+    ApplicationSeen,
     Changes,
     Family,
     FleetClient,
@@ -23,11 +25,11 @@ from client_telemetry.reports.fleet.model import (
     Unnamed,
     VersionSeen,
 )
-from client_telemetry.reports.fleet.request_versions import deprecated_uses, first_ids
+from client_telemetry.reports.fleet.request_versions import applications, deprecated_uses, first_ids
 from client_telemetry.reports.versions import version_order
 from client_telemetry.tables.rows import ClientRow
 
-FAMILIES_LISTED = 1000
+FAMILIES_LISTED = APPLICATIONS_LISTED = 1000
 
 
 def is_client(row: ClientRow) -> bool:
@@ -127,24 +129,34 @@ def software_of_the_day(
         by_version: dict[str | None, list[FleetClient]] = defaultdict(list)
         for client in theirs:
             by_version[declared(client.client_software_version)].append(client)
-        versions, up_to_here = [], 0
+        versions: list[FleetVersion] = []
+        up_to_here: list[FleetClient] = []
         for version in sorted(by_version, key=lambda each: _age(name, each)) if name else []:
             same = by_version[version]
-            up_to_here += len(same)
+            up_to_here += same
             versions.append(
                 FleetVersion(
                     version=version,
                     stands_for=_stands_for(name or "", version),
+                    applications=applications(same),
+                    applications_up_to_here=applications(up_to_here),
                     clients=len(same),
-                    clients_up_to_here=up_to_here,
+                    clients_up_to_here=len(up_to_here),
                     **_sums(same),
+                    deprecated_applications=applications(client for client in same if client.deprecated),
                     deprecated_clients=sum(bool(client.deprecated) for client in same),
                     owners=tuple(sorted({client.owner for client in same if client.owner})),
                     is_new=None if seen_before is None else (name, version) not in seen_before,
                 )
             )
-        result.append(FleetSoftware(name, len(theirs), **_sums(theirs), versions=tuple(versions)))
-    return tuple(sorted(result, key=lambda each: (each.name is None, -each.clients, each.name or "")))
+        result.append(
+            FleetSoftware(name, applications(theirs), len(theirs), **_sums(theirs), versions=tuple(versions))
+        )
+    return tuple(sorted(result, key=_most_used))
+
+
+def _most_used(software: FleetSoftware) -> tuple[Any, ...]:
+    return software.name is None, -software.applications, -software.clients, software.name or ""
 
 
 def _sums(clients: Iterable[FleetClient]) -> dict[str, int]:
@@ -166,6 +178,7 @@ def unnamed(clients: Iterable[FleetClient]) -> tuple[Unnamed, ...]:
         Unnamed(
             looks_like,
             could_be,
+            applications(group),
             len(group),
             sum(client.connections for client in group),
             first_ids(client.client_id for client in group),
@@ -181,6 +194,7 @@ def _how_well_known(group: Unnamed) -> tuple[Any, ...]:
         not is_narrowed_down,
         not is_narrowed_down and not group.could_be,
         0 if is_narrowed_down else len(group.could_be),
+        -group.applications,
         -group.clients,
         group.looks_like or "",
         group.could_be,
@@ -200,7 +214,9 @@ def changes(
         return Changes(against, words, False, 0, 0, 0, (), (), 0)
     rows, others = ([row for row in each if is_client(row)] for each in (rows, other_rows))
     now, then = ({_family(row) for row in each} for each in (rows, others))
+    programs_now, programs_then = ({_application(row) for row in each} for each in (rows, others))
     versions_now, versions_then = _versions(rows), _versions(others)
+    old_versions = [row for row in others if deprecated_uses(row["api_uses"], release)]
     return Changes(
         against=against,
         words=words,
@@ -210,10 +226,28 @@ def changes(
         gone_families=len(then - now),
         new_versions=_seen(versions_now, versions_then),
         gone_versions=_seen(versions_then, versions_now),
-        deprecated_clients=sum(bool(deprecated_uses(row["api_uses"], release)) for row in others),
+        deprecated_clients=len(old_versions),
         new_clients=_listed(now - then),
         gone_clients=_listed(then - now),
+        applications=len(programs_then),
+        new_applications=len(programs_now - programs_then),
+        gone_applications=len(programs_then - programs_now),
+        deprecated_applications=len({_application(row) for row in old_versions}),
+        new_named=_first(programs_now - programs_then),
+        gone_named=_first(programs_then - programs_now),
     )
+
+
+def _application(row: ClientRow) -> ApplicationSeen:
+    """As `client-telemetry history` names it. Rows that were written before there were applications have families only."""
+    name = row.get("application")
+    shown = family(name).text if name else row["client_family"] or row["client_id"] or NO_CLIENT_ID
+    return ApplicationSeen(row["principal"], shown)
+
+
+def _first(programs: Iterable[ApplicationSeen]) -> tuple[ApplicationSeen, ...]:
+    in_order = sorted(programs, key=lambda each: (each.application, each.principal or ""))
+    return tuple(in_order[:APPLICATIONS_LISTED])
 
 
 def _family(row: ClientRow) -> Family:
@@ -226,15 +260,17 @@ def _listed(families: Iterable[Family]) -> tuple[Family, ...]:
     return tuple(by_name[:FAMILIES_LISTED])
 
 
-def _versions(rows: Iterable[ClientRow]) -> Counter[tuple[str, str | None]]:
-    """(name, version) -> clients, of those that tell a name."""
-    return Counter(
-        (name, declared(row["client_software_version"]))
-        for row in rows
-        if is_client(row) and (name := declared(row["client_software_name"]))
-    )
+def _versions(rows: Iterable[ClientRow]) -> Mapping[tuple[str, str | None], list[ApplicationSeen]]:
+    """(name, version) -> the application of each client, of those that tell a name."""
+    found: dict[tuple[str, str | None], list[ApplicationSeen]] = defaultdict(list)
+    for row in rows:
+        if is_client(row) and (name := declared(row["client_software_name"])):
+            found[name, declared(row["client_software_version"])].append(_application(row))
+    return found
 
 
-def _seen(here: Mapping[tuple[str, str | None], int], there: Iterable[Any]) -> tuple[VersionSeen, ...]:
-    found = [VersionSeen(*key, count) for key, count in here.items() if key not in there]
+def _seen(
+    here: Mapping[tuple[str, str | None], list[ApplicationSeen]], there: Container[Any]
+) -> tuple[VersionSeen, ...]:
+    found = [VersionSeen(*key, len(set(of)), len(of)) for key, of in here.items() if key not in there]
     return tuple(sorted(found, key=lambda each: (each.name, _age(each.name, each.version))))

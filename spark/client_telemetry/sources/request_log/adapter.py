@@ -64,7 +64,9 @@ class RequestLogAdapter:
             - {""}
         )
         on = f" on {', '.join(run)}" if run else ""
-        left_alone = f"; no request logs, left alone: {', '.join(sorted(done.no_logs))}" if done.no_logs else ""
+        left_alone = (
+            f"; no request logs, left alone: {', '.join(sorted(done.no_logs))}" if done.no_logs else ""
+        )
         message = (
             f"{done.entries} requests of {len(seen.brokers)} brokers{on}: "
             f"{done.connections} connections, {done.pushes} pushes, {done.refused} requests refused, {done.failed_logins} "

@@ -8,7 +8,20 @@ from client_telemetry.reports.fleet.sentence import sentence
 
 
 def _changes(words, known=True, new=0, gone=0, deprecated=0):
-    return Changes(date(2026, 11, 20), words, known, 40, new, gone, (), (), deprecated)
+    return Changes(
+        date(2026, 11, 20),
+        words,
+        known,
+        40,
+        new + 3,
+        gone + 3,
+        (),
+        (),
+        deprecated + 3,
+        new_applications=new,
+        gone_applications=gone,
+        deprecated_applications=deprecated,
+    )
 
 
 YESTERDAY, LAST_WEEK = "the day before", "a week before"
@@ -51,6 +64,6 @@ def test_sentence(clients, deprecated, changes, expected):
     counts = {
         "applications": clients // 2 or 1,
         "clients": clients,
-        "clients_with_deprecated_versions": deprecated,
+        "applications_with_deprecated_versions": deprecated,
     }
     assert "".join(phrase.text for phrase in sentence(counts, changes, versions)) == expected
