@@ -161,8 +161,8 @@ def impact(stage: Stage) -> Outcome:
         f"{report['clients']:,} clients: "
         + ", ".join(f"{programs[v]} {v}" for v in PRECEDENCE if programs[v])
     )
-    counts = {"applications": programs.total(), "clients": report["clients"], **verdicts}
-    return Outcome(message, counts, {"report_id": args.report_id})
+    totals = {"applications": programs.total(), "clients": report["clients"], **verdicts}
+    return Outcome(message, totals, {"report_id": args.report_id})
 
 
 _OF_APPLICATIONS = ("principal", "owner", "application", "verdict")
