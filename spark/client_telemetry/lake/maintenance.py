@@ -49,6 +49,13 @@ RETENTION_DAYS: Mapping[str, int | None] = {
 SNAPSHOT_DAYS = 3
 """Age from which snapshots and files that nobody names go: longer than any run."""
 _MINIMUM_FILES = 2
+_ATTEMPTS = 4
+_OVERTAKEN = (
+    "org.apache.iceberg.exceptions.ValidationException",
+    "org.apache.iceberg.exceptions.CommitFailedException",
+    "org.apache.iceberg.exceptions.NotFoundException",
+)
+"""Of Iceberg: a stage or another maintenance committed first, or removed what this one was reading."""
 
 
 class UnknownRetention(Exception):
@@ -129,7 +136,16 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
 
 
 def _call(lake: Lake, procedure: str, arguments: str) -> list[Row]:
-    return lake.session.sql(f"CALL {CATALOG}.system.{procedure}({arguments})").collect()
+    """The result of a procedure; of one that others overtook again and again nothing: the next maintenance does it."""
+    for _ in range(_ATTEMPTS):
+        try:
+            return lake.session.sql(f"CALL {CATALOG}.system.{procedure}({arguments})").collect()
+        except Exception as error:
+            if not any(name in str(error) for name in _OVERTAKEN):
+                raise
+            reason = str(error).partition("\n")[2].partition("\n")[0]
+    print(f"{procedure} of {arguments.partition(',')[0]} is left to the next maintenance: {reason}")
+    return []
 
 
 def _timestamp(at: dt.datetime) -> str:
