@@ -59,9 +59,9 @@ def committed(load: Callable[[], IcebergTable], change: Change) -> IcebergTable:
             ValidationException,
             BadRequestError,
             ValueError,
-            FileNotFoundError,
+            OSError,
         ) as error:
-            if not _lost(error, iceberg, load):
+            if (isinstance(error, OSError) and not is_gone(error)) or not _lost(error, iceberg, load):
                 raise
             if time.monotonic() > until:
                 raise CommitsLost(
@@ -69,6 +69,11 @@ def committed(load: Callable[[], IcebergTable], change: Change) -> IcebergTable:
                 ) from error
         time.sleep(random.uniform(0, wait))
         wait = min(2 * wait, _LONGEST_WAIT_S)
+
+
+def is_gone(error: OSError) -> bool:
+    """Whether a file is not there; pyarrow has an error of its own for objects of S3."""
+    return isinstance(error, FileNotFoundError) or "RESOURCE_NOT_FOUND" in str(error)
 
 
 def _lost(error: Exception, iceberg: IcebergTable, load: Callable[[], IcebergTable]) -> bool:

@@ -31,7 +31,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from client_telemetry.lake import refs
 from client_telemetry.lake.branch import Branch, append_files, drop_branch, finish
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE, NoSuchLake, is_local, open_catalog
-from client_telemetry.lake.commits import Change, committed
+from client_telemetry.lake.commits import Change, committed, is_gone
 from client_telemetry.lake.files import COLUMNS_PROPERTY, PartitionFile, columns_of, matching, partition_files
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.pipeline.all_tables import TABLES
@@ -190,9 +190,9 @@ class Lake:
         for attempt in range(_LOADS):
             try:
                 return self.catalog.load_table((NAMESPACE, name))
-            except FileNotFoundError:
+            except OSError as error:
                 # Between the catalog's answer and the read, so many commits came that the metadata file is gone.
-                if attempt == _LOADS - 1:
+                if not is_gone(error) or attempt == _LOADS - 1:
                     raise
                 time.sleep(0.05)
         raise AssertionError

@@ -54,6 +54,7 @@ _OVERTAKEN = (
     "org.apache.iceberg.exceptions.ValidationException",
     "org.apache.iceberg.exceptions.CommitFailedException",
     "org.apache.iceberg.exceptions.NotFoundException",
+    "software.amazon.awssdk.services.s3.model.NoSuchKeyException",
 )
 """Of Iceberg: a stage or another maintenance committed first, or removed what this one was reading."""
 

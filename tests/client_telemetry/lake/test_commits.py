@@ -40,3 +40,23 @@ def test_a_change_sees_what_it_did_before(tmp_path) -> None:
     iceberg = lake.committed(PUBLICATIONS.name, change)
     assert "purpose" not in seen[0]
     assert seen[1]["purpose"] == "test" == iceberg.metadata.properties["purpose"]
+
+
+def test_a_table_whose_metadata_others_replaced_meanwhile_is_loaded_again(tmp_path, monkeypatch) -> None:
+    """As an object store says it, which is no FileNotFoundError."""
+    lake = created(str(tmp_path))
+    load, failures = (
+        lake.catalog.load_table,
+        [OSError("AWS Error RESOURCE_NOT_FOUND during GetObject operation")],
+    )
+
+    def gone_once(name):
+        if failures:
+            raise failures.pop()
+        return load(name)
+
+    monkeypatch.setattr(lake.catalog, "load_table", gone_once)
+    assert lake.rows(PUBLICATIONS) == []
+    failures.append(OSError("AWS Error ACCESS_DENIED during GetObject operation"))
+    with pytest.raises(OSError, match="ACCESS_DENIED"):
+        lake.rows(PUBLICATIONS)
