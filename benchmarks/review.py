@@ -32,7 +32,7 @@ from benchmarks.bench import Section
 from benchmarks.impact import CLUSTER, DAY, row_of
 from benchmarks.measure import cost_of, run_stage
 
-SIZES = (10_000, 100_000)
+SIZES = (2_000, 10_000, 100_000)
 SOURCE, TARGET = "3.9.1", "4.0.1"
 BEGAN = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC).timestamp()
 BEFORE, AFTER, SNAPSHOT = 1800, 2100, 300
@@ -41,6 +41,7 @@ STOPS = {0: BEGAN, 1: BEGAN + 90, 2: BEGAN + 180}
 DOWN = 20
 CELL = 1000
 """Clients that are made; the others are copies of them under other names."""
+COPIES_OF_A_FILE = 10
 GONE, REFUSED, LOCKED_OUT, PUSHING = 100, 50, 200, 20
 """One client of so many stops, is refused, cannot log in, pushes its metrics."""
 OFTEN = {0: 150, 1: 300, 8: 60, 12: 100, 26: 30}
@@ -82,11 +83,14 @@ def make_lake(folder: str, clients: int) -> int:
     size = min(CELL, clients)
     events = _columns(CONNECTION_EVENTS, _events(size))
     where = {"cluster_id": CLUSTER, "dt": DAY}
-    file = DataFile(CONNECTION_EVENTS, lake.place(CONNECTION_EVENTS), where)
     copies = clients // size
-    for copy in range(copies):
-        file.add_columns(_named(events, copy))
-    branch.replace_files(CONNECTION_EVENTS, [str(file.close())], **where)
+    files = []
+    for first in range(0, copies, COPIES_OF_A_FILE):
+        file = DataFile(CONNECTION_EVENTS, lake.place(CONNECTION_EVENTS), where)
+        for copy in range(first, min(first + COPIES_OF_A_FILE, copies)):
+            file.add_columns(_named(events, copy))
+        files.append(str(file.close()))
+    branch.replace_files(CONNECTION_EVENTS, files, **where)
     pushes, metrics = _pushes(clients)
     branch.replace_rows(CLIENT_PUSHES, pushes, **where)
     branch.replace_rows(CLIENT_METRICS, metrics, **where)
@@ -94,7 +98,8 @@ def make_lake(folder: str, clients: int) -> int:
     branch.publish(CLUSTER, "benchmark", "profile", [DAY])
     answered = lake.branch("benchmark", CLUSTER, "impact")
     report = {"cluster_id": CLUSTER, "report_id": "benchmark"}
-    row = {"from_release": SOURCE, "to_release": TARGET, "last_dt": DAY, "created_at": _moment(BEGAN - 3600)}
+    row = {"from_release": SOURCE, "to_release": TARGET, "first_dt": DAY, "last_dt": DAY}
+    row["created_at"] = _moment(BEGAN - 3600)
     answered.replace_rows(UPGRADE_REPORTS, [row_of(UPGRADE_REPORTS, **report, **row)], **report)
     answered.replace_rows(UPGRADE_VERDICTS, _verdicts(clients, size, report), **report)
     answered.replace_rows(UPGRADE_FINDINGS, _findings(clients, size, report), **report)
@@ -175,7 +180,14 @@ def _counted(uses: Sequence[tuple[int, int]], opened: float, at: float) -> list[
     """Cumulative."""
     minutes = (at - opened) / SNAPSHOT
     return [
-        (key, version, 1 + int(minutes * OFTEN.get(key, 0)), 0, opened + 0.1, max(at - 1, opened + 0.1))
+        (
+            key,
+            version,
+            1 + int(minutes * OFTEN.get(key, 0)),
+            0,
+            opened + 0.1,
+            max(at - 1, opened + 0.1) if key in OFTEN else opened + 0.1,
+        )
         for key, version in uses
     ]
 

@@ -140,7 +140,7 @@ def _agrees(outcome: str, kind: str | None, truth: str) -> bool:
 
 
 def dump_evidence(root: Path) -> Evidence:
-    """Of a dump as it lies on disk: what table_evidence.uses makes of connection_events."""
+    """Of a dump as it lies on disk: what event_files.py makes of connection_events."""
     rows: dict[tuple[Any, ...], list[Any]] = {}
     before: dict[tuple[Any, ...], tuple[int, int, float]] = {}
     numbers = count()
@@ -174,10 +174,8 @@ def dump_evidence(root: Path) -> Evidence:
         *("security_protocol", "broker_id", "broker_incarnation", "api_key", "version", "slot"),
         *("requests", "rejected", "first", "last"),
     )
-    uses = [{**dict(zip(names, (*key, *row), strict=True)), "groups": []} for key, row in rows.items()]
-    return table_evidence.evidence(
-        FLEET.name, pa.Table.from_pylist(uses), [], None, list(_brokers(root)), SLOT
-    )
+    uses = [dict(zip(names, (*key, *row), strict=True)) for key, row in rows.items()]
+    return table_evidence.evidence(FLEET.name, pa.Table.from_pylist(uses), [], list(_brokers(root)), SLOT)
 
 
 def _events(path: Path) -> Iterator[ConnectionEvent]:

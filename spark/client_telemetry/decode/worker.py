@@ -7,7 +7,6 @@ record by record (slow_decoder.py), as connection events do.
 import datetime as dt
 import gc
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cache
 from typing import Any, BinaryIO
 
@@ -19,6 +18,7 @@ from client_telemetry.decode.fast_decoder import PushBlock, PushPortion
 from client_telemetry.decode.record_sequences import Sequences
 from client_telemetry.decode.slow_decoder import decode_push, histogram_rows, number_rows, push_row
 from client_telemetry.lake.writer import ROWS_IN_MEMORY, DataFile, TablePlace
+from client_telemetry.pipeline.garbage_collection import collector_paused
 from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
 from client_telemetry.raw.errors import UndecodableRecord, UnreadableSource
 from client_telemetry.raw.object_key import ObjectKey, parse_object_key
@@ -39,20 +39,6 @@ def freeze_imports() -> None:
     for a process and those that it forks."""
     gc.collect()
     gc.freeze()
-
-
-@contextmanager
-def collector_paused() -> Iterator[None]:
-    """Within it nobody looks for cycles: rows are tuples without any, and looking through tens of thousands of them only
-    costs time."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 class Worker:

@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, VersionDay, bucket, client_text
 from client_telemetry.review.client_metrics import BY_NAME, COUNT, Series, series
+from client_telemetry.review.event_files import CLIENT, RUN
 from client_telemetry.review.metric_curves import MOST_VERSIONS, SHOWN
 from client_telemetry.review.samples import Values, means, rates
-from client_telemetry.review.table_evidence import instance_points, metric_points, uses
+from client_telemetry.review.table_evidence import instance_points, metric_points
 
 CLIENTS_OF_A_FILE = 400
 _CLIENT = ("client_id", "principal")
@@ -39,11 +40,49 @@ def grid(connections: DataFrame) -> Grid | None:
     return Grid.of(row["since"], row["until"])
 
 
+def _uses(events: DataFrame, slot_seconds: int) -> DataFrame:
+    """One row per client, broker incarnation, API, version and slot: `requests`, `rejected`, `first` and `last` (seconds).
+    `events`: rows of connection_events."""
+    of_connections = events.where("kind not in ('authentication_failed') and size(api_uses) > 0")
+    each = of_connections.select(
+        *RUN,
+        "sequence",
+        "connection_id",
+        "opened_at",
+        *CLIENT,
+        F.explode("api_uses").alias("use"),
+    )
+    # A record that is tied to no connection stands for itself.
+    same = [*RUN, "connection_id", "opened_at", "use.api_key", "use.version"]
+    alone = F.when(F.col("connection_id") == "", F.col("sequence"))
+    before = Window.partitionBy(*same, alone).orderBy("sequence")
+    seconds = {name: F.unix_micros(f"use.{name}_request_at") / F.lit(1e6) for name in ("first", "last")}
+    counted = each.select(
+        *CLIENT,
+        *RUN,
+        F.col("use.api_key").alias("api_key"),
+        F.col("use.version").alias("version"),
+        *(
+            (F.col(f"use.{name}") - F.coalesce(F.lag(f"use.{name}").over(before), F.lit(0))).alias(name)
+            for name in ("requests", "rejected")
+        ),
+        F.coalesce(F.lag(seconds["last"]).over(before), seconds["first"]).alias("first"),
+        seconds["last"].alias("last"),
+    ).where("requests > 0 or rejected > 0")
+    slot = F.floor(F.col("last") / slot_seconds).alias("slot")
+    return counted.groupBy(*CLIENT, *RUN, "api_key", "version", slot).agg(
+        F.sum("requests").alias("requests"),
+        F.sum("rejected").alias("rejected"),
+        F.min("first").alias("first"),
+        F.max("last").alias("last"),
+    )
+
+
 def usage(events: DataFrame, times: Grid) -> DataFrame:
     """One row per client, software, API, version and slot: `requests`, `rejected`. `events`: rows of connection_events."""
     first, last = ((F.col(name) - times.since) / times.seconds for name in ("first", "last"))
     slots = F.sequence(_slot(first, times), _slot(last, times))
-    each = uses(events, times.seconds).select("*", F.explode(slots).alias("at"))
+    each = _uses(events, times.seconds).select("*", F.explode(slots).alias("at"))
     length = F.greatest(last - first, F.lit(1e-9))
     within = F.least(last, F.col("at") + 1) - F.greatest(first, F.col("at"))
     share = F.when(_slot(first, times) == _slot(last, times), 1.0).otherwise(

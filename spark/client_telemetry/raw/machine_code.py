@@ -47,6 +47,8 @@ MODULES: Final = (
     "sources.request_log.json_scan",
     "sources.request_log.text_scan",
     "sources.request_log.line_scan",
+    "review.event_files",
+    "review.span_series",
     "sessionize.distinct_rows",
     "sessionize.push_groups",
     "sessionize.push_intervals",

@@ -3,6 +3,7 @@ long ones are cut in the middle. Tables and report.json keep the strings themsel
 
 import re
 import unicodedata
+from functools import lru_cache
 
 LONGEST_SHOWN = 64
 """Characters of a client id, principal or software name that the page and the ticket show."""
@@ -17,6 +18,7 @@ _BLANK_CHARACTER = re.compile(f"[{''.join(map(chr, sorted(_BLANK)))}]")
 _INVISIBLE_CATEGORIES = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 
 
+@lru_cache(maxsize=20_000)
 def shown(text: str) -> str:
     """`text` with each character visible: control characters as their Unicode pictures, other invisible ones
     as `[U+202E]`, spaces at the ends or in a row as `␠`.

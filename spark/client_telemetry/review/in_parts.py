@@ -12,7 +12,7 @@ from typing import NamedTuple
 from client_telemetry.review import functions, metric_changes, metric_curves, prediction
 from client_telemetry.review.activity import Activity, Evidence, FailedLogin
 from client_telemetry.review.judge_client import Surroundings, outcomes
-from client_telemetry.review.metric_changes import Compare
+from client_telemetry.review.metric_changes import Compare, CompareColumns
 from client_telemetry.review.metric_curves import Span as CurveSpan
 from client_telemetry.review.metric_curves import VersionSums
 from client_telemetry.review.model import Review, ReviewedClient, WindowWithoutData
@@ -47,13 +47,14 @@ class Setting:
 
 class Part(NamedTuple):
     """What is found of some of the clients. `suspects`: those that are not judged yet, with what was predicted of them.
-    `answered`: see Review."""
+    `columns`: comparisons too; `answered`: see Review."""
 
     clients: list[ReviewedClient]
     suspects: list[tuple[Track, Prediction | None]]
     comparisons: list[Compare]
     curves: VersionSums
     answered: dict[int, set[tuple[str | None, str]]]
+    columns: tuple[CompareColumns, ...] = ()
 
 
 def setting(evidence: Evidence, from_release: str, to_release: str, until: float | None = None) -> Setting:
@@ -141,7 +142,9 @@ def assembled(
         has_refusals=evidence.has_refusals,
         answered={broker: frozenset(own) for broker, own in answered.items()},
     )
-    return found, [each for one in made for each in one.comparisons], curves
+    comparisons = [each for one in made for each in one.comparisons]
+    comparisons += [each for one in made for columns in one.columns for each in columns.comparisons()]
+    return found, comparisons, curves
 
 
 def review(

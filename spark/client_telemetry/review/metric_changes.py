@@ -5,7 +5,7 @@ failed or were refused. Rates of Fetch, and of requests that look for leaders an
 are no metric. Of instances that push (KIP-714): client_metrics.METRICS. Which times are compared: windows.py; how: comparison.py.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -51,7 +51,7 @@ LEAST_EVENTS = 5
 LEAST_SPANS = 2.0
 """Records of a client in a window; a snapshot tells of a minute."""
 SHORTEST_BLOCK_SECONDS = 10.0
-_NOT_A_RATE = frozenset((1, 3, 10, 18, 17, 36, 23, 2, 9, 24, 25, 71, 72))
+NOT_A_RATE = frozenset((1, 3, 10, 18, 17, 36, 23, 2, 9, 24, 25, 71, 72))
 """Fetch, Metadata, FindCoordinator, ApiVersions, SaslHandshake, SaslAuthenticate, OffsetForLeaderEpoch, ListOffsets,
 OffsetFetch, AddPartitionsToTxn and AddOffsetsToTxn (not needed any more from transaction.version 2 on, KIP-890), telemetry."""
 REQUESTS = Scale(RATIO, 1.2, 0.01)
@@ -103,6 +103,31 @@ class Compare(NamedTuple):
     instances: int
 
 
+class CompareColumns(NamedTuple):
+    """Comparisons of counts of clients as columns: float64[n, blocks] before and after; floors and independent values by window,
+    float64[n, 2] (comparison.Pair)."""
+
+    groups: list[Group]
+    metrics: list[Metric]
+    before: Values
+    after: Values
+    floors: Values
+    independent: Values
+
+    def comparisons(self) -> Iterator[Compare]:
+        rows = zip(
+            self.groups,
+            self.metrics,
+            self.before,
+            self.after,
+            map(tuple, self.floors.tolist()),
+            map(tuple, self.independent.tolist()),
+            strict=True,
+        )
+        for group, metric, before, after, floor, independent in rows:
+            yield Compare(group, metric, Pair(metric.scale, before, after, floor, independent), 1)
+
+
 def changes(
     found_tracks: Sequence[Track],
     pushed: Sequence[Series],
@@ -123,6 +148,8 @@ def all_changes(
 ) -> list[MetricChange]:
     """`of_tracks`: comparisons of each client (of_track)."""
     single = [*of_tracks, *(each for one in pushed for each in _of_instance(one, times))]
+    # Intervals of groups are resampled members, so that their order counts.
+    single.sort(key=lambda each: (str(each.group), each.metric.name))
     every = single + _of_groups(single, owner)
     every.sort(key=lambda each: (str(each.group), each.metric.name))
     compared = compare([each.pair for each in every])
@@ -162,7 +189,7 @@ def requests_of(api_key: int) -> Metric:
 def track_samples(track: Track) -> Iterable[tuple[Metric, list[Sample]]]:
     """What brokers counted of a client, by metric; without the share of what failed."""
     for key, spans in sorted(track.by_api.items()):
-        if key not in _NOT_A_RATE:
+        if key not in NOT_A_RATE:
             yield requests_of(key), [Sample(span.first, span.last, span.requests) for span in spans]
     if track.opened:
         yield CONNECTIONS, track.opened
@@ -263,21 +290,38 @@ def _of_counts(
 ) -> Pair | None:
     """Rates; their variance is believed to be that of one request more or less, and of 2 % of the rate, at least. Rare events
     come by chance: theirs is at least that of Poisson. None where the windows hold too few records."""
-    span = _usual_span(own, times)
-    sides, independent, minutes = [], [], []
-    for window in times:
-        edges = samples_of.block_edges(window, shortest)
-        sides.append(_known(samples_of.rates(own, edges, is_covered=is_covered)))
-        unit = max(float(edges[1] - edges[0]), span)
-        independent.append((window[1] - window[0]) / unit)
-        minutes.append(unit / 60)
-    if min(len(side) for side in sides) < LEAST_BLOCKS or min(independent) < LEAST_SPANS:
+    blocks = [samples_of.block_edges(window, shortest) for window in times]
+    sides = [_known(samples_of.rates(own, edges, is_covered=is_covered)) for edges in blocks]
+    if min(len(side) for side in sides) < LEAST_BLOCKS:
         return None
-    middle = sum(float(side.mean()) for side in sides) / 2
+    spans = np.array([_usual_span(own, times)])
+    floors, independent = floors_of_counts([side[None, :] for side in sides], times, blocks, spans, scale)
+    if min(float(number[0]) for number in independent) < LEAST_SPANS:
+        return None
+    return Pair(
+        scale,
+        sides[0],
+        sides[1],
+        (float(floors[0][0]), float(floors[1][0])),
+        (float(independent[0][0]), float(independent[1][0])),
+    )
+
+
+def floors_of_counts(
+    sides: Sequence[Values], times: Windows, blocks: Sequence[Values], spans: Values, scale: Scale
+) -> tuple[list[Values], list[Values]]:
+    """Least variances, and how many values are worth something of their own, by window; each of float64[clients]. `sides`:
+    float64[clients, blocks]; `spans`: seconds that a record of each usually lasts."""
+    units = [np.maximum(float(edges[1] - edges[0]), spans) for edges in blocks]
+    independent = [(window[1] - window[0]) / unit for window, unit in zip(times, units, strict=True)]
+    middle = sum(side.mean(axis=1) for side in sides) / 2
     floors = [
-        middle / unit if scale is EVENTS else max((0.02 * middle) ** 2, (0.3 / unit) ** 2) for unit in minutes
+        middle / (unit / 60)
+        if scale is EVENTS
+        else np.maximum((0.02 * middle) ** 2, (0.3 / (unit / 60)) ** 2)
+        for unit in units
     ]
-    return Pair(scale, sides[0], sides[1], (floors[0], floors[1]), (independent[0], independent[1]))
+    return floors, independent
 
 
 def _of_shares(

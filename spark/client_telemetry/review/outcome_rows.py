@@ -57,7 +57,9 @@ def _row(
         "lost_functions": sorted(happened.lost),
         "api_keys": sorted(happened.api_keys),
         "reasons": list(happened.reasons),
-        "rates": [rate._asdict() for rate in happened.rates],
+        "rates": [
+            {"function": name, "before": before, "after": after} for name, before, after in happened.rates
+        ],
         "fix": (foreseen.fix or None) if foreseen and client.comparison != prediction.AS_SAFE else None,
         "owner": client.owner,
         "owner_contact": client.owner_contact,

@@ -15,6 +15,7 @@ from client_telemetry.expectations import upgrade_outcomes as upgrade_outcomes_s
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.lake.catalog import NoSuchLake
 from client_telemetry.lake.lake import Lake
+from client_telemetry.pipeline.garbage_collection import collector_paused
 from client_telemetry.pipeline.stage import (
     BadArguments,
     Outcome,
@@ -50,8 +51,6 @@ from client_telemetry.review.table_evidence import (
     failed_logins,
     instance_points,
     metric_points,
-    opened,
-    uses,
     without_clients,
 )
 from client_telemetry.review.tracks import Track
@@ -91,7 +90,8 @@ class Planned(NamedTuple):
 def review_upgrades(stage: Stage) -> Outcome:
     """All that were asked about, in order of time."""
     use_own_knowledge(stage.arguments.knowledge)
-    outcomes = [_review_upgrade(stage, each) for each in planned(stage.arguments, stage.lake)]
+    with collector_paused():
+        outcomes = [_review_upgrade(stage, each) for each in planned(stage.arguments, stage.lake)]
     last = outcomes[-1]
     details = {**last.details, "reviews": [each.details for each in outcomes]}
     return Outcome("\n".join(each.message for each in outcomes), last.counts, details)
@@ -140,6 +140,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     metrics = metric_review(
         found, reviewed.common, reviewed.comparisons, reviewed.curves, reviewed.tracks_of, pushed
     )
+    reviewed.close()
     branch.replace_rows(METRIC_CHANGES, table_rows(metrics.changes, cluster, review_id), **where)
     releases = (plan.from_release, plan.to_release)
     branch.replace_rows(
@@ -189,6 +190,7 @@ class _Reviewed(NamedTuple):
     comparisons: list[Compare]
     curves: VersionSums
     tracks_of: Callable[[Sequence[Group]], Sequence[Track]]
+    close: Callable[[], None]
 
 
 def _review(
@@ -203,31 +205,45 @@ def _review(
     runs = broker_runs(brokers, 0.0)
     span = max(run.until for run in runs) - min(run.started for run in runs)
     slot = max(SHORTEST_SLOT_SECONDS, round(span / SLOTS / 10) * 10)
-    condition = stage.condition({"cluster_id": cluster, "dt": list(days)})
-    events = lake.read(CONNECTION_EVENTS, snapshots[CONNECTION_EVENTS.name]).where(condition)
-    used = uses(events, slot).persist()
-    known = workers.summary(used, slot)
+    where = {"cluster_id": cluster, "dt": list(days)}
+    events = lake.read(CONNECTION_EVENTS, snapshots[CONNECTION_EVENTS.name]).where(stage.condition(where))
+    rows = workers.ClientRows(
+        stage.spark,
+        lake.files(CONNECTION_EVENTS, snapshots[CONNECTION_EVENTS.name], cluster_id=cluster, dt=list(days)),
+        _report_files(lake, cluster, plan.report_id),
+        slot,
+    )
+    known = rows.known()
     gathered = without_clients(
         cluster,
-        (row.asDict() for row in workers.unnamed_refusals(used).collect()),
+        known.refusals.to_pylist(),
         (row.asDict() for row in failed_logins(events, slot).collect()),
         brokers,
         slot,
-        first=known.first,
-        last=known.last,
+        first=None if known.first_slot is None else known.first_slot * float(slot),
+        last=(known.last_us or 0) / 1e6,
     )
-    of_report = stage.condition({"cluster_id": cluster, "report_id": plan.report_id or ""})
-    lake.create([UPGRADE_VERDICTS, UPGRADE_FINDINGS])
-    verdicts, findings = (lake.read(table).where(of_report) for table in (UPGRADE_VERDICTS, UPGRADE_FINDINGS))
-    rows = workers.client_rows(used, opened(events, slot), verdicts, findings)
     try:
         common = setting(gathered, plan.from_release, plan.to_release)
-        made = list(workers.parts(rows, common, known.rows))
+        made = list(rows.parts(common))
         found, comparisons, curves = assembled(made, gathered, common)
     except (NoSuchUpgrade, WindowWithoutData) as error:
         raise BadArguments(str(error)) from error
     return _Reviewed(
-        found, common, comparisons, curves, lambda clients: workers.tracks_of(rows, common, clients)
+        found, common, comparisons, curves, lambda clients: rows.tracks_of(common, clients), rows.close
+    )
+
+
+def _report_files(lake: Lake, cluster: str, report_id: str | None) -> workers.ReportFiles:
+    if report_id is None:
+        return workers.ReportFiles()
+    lake.create([UPGRADE_VERDICTS, UPGRADE_FINDINGS])
+    return workers.ReportFiles(
+        report_id,
+        *(
+            lake.files(table, cluster_id=cluster, report_id=report_id)
+            for table in (UPGRADE_VERDICTS, UPGRADE_FINDINGS)
+        ),
     )
 
 

@@ -1,7 +1,6 @@
 """Evidence for the review from the lake's tables: connection_events and brokers.
 
-Counts of an event are cumulative since its connection opened: what a connection did between two of its events is their
-difference, and lies between the requests that they call the latest.
+What connections did is read from data files: event_files.py.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.identity import kip511
@@ -25,61 +24,12 @@ from client_telemetry.review.activity import (
     Use,
 )
 from client_telemetry.review.client_metrics import NAMES, PREFIX, Instance, Point
+from client_telemetry.review.event_files import CLIENT, RUN, Uses, Vector, table_of
 from client_telemetry.tables.rows import BrokerRow
 
 SHORTEST_SLOT_SECONDS = 10
 SLOTS = 360
 """The time is cut into about so many slots, none of them shorter."""
-CLIENT = (
-    "client_id",
-    "principal",
-    "client_address",
-    "client_software_name",
-    "client_software_version",
-    "security_protocol",
-)
-RUN = ("broker_id", "broker_incarnation")
-
-
-def uses(events: DataFrame, slot_seconds: int) -> DataFrame:
-    """One row per client, broker incarnation, API, version and slot: `requests`, `rejected`, `first` and `last` (seconds).
-    `events`: rows of connection_events."""
-    of_connections = events.where("kind not in ('authentication_failed') and size(api_uses) > 0")
-    each = of_connections.select(
-        *RUN,
-        "sequence",
-        "connection_id",
-        "opened_at",
-        *CLIENT,
-        "group_ids",
-        F.explode("api_uses").alias("use"),
-    )
-    # A record that is tied to no connection stands for itself.
-    same = [*RUN, "connection_id", "opened_at", "use.api_key", "use.version"]
-    alone = F.when(F.col("connection_id") == "", F.col("sequence"))
-    before = Window.partitionBy(*same, alone).orderBy("sequence")
-    seconds = {name: F.unix_micros(f"use.{name}_request_at") / F.lit(1e6) for name in ("first", "last")}
-    counted = each.select(
-        *CLIENT,
-        *RUN,
-        "group_ids",
-        F.col("use.api_key").alias("api_key"),
-        F.col("use.version").alias("version"),
-        *(
-            (F.col(f"use.{name}") - F.coalesce(F.lag(f"use.{name}").over(before), F.lit(0))).alias(name)
-            for name in ("requests", "rejected")
-        ),
-        F.coalesce(F.lag(seconds["last"]).over(before), seconds["first"]).alias("first"),
-        seconds["last"].alias("last"),
-    ).where("requests > 0 or rejected > 0")
-    slot = F.floor(F.col("last") / slot_seconds).alias("slot")
-    return counted.groupBy(*CLIENT, *RUN, "api_key", "version", slot).agg(
-        F.sum("requests").alias("requests"),
-        F.sum("rejected").alias("rejected"),
-        F.min("first").alias("first"),
-        F.max("last").alias("last"),
-        F.flatten(F.collect_set("group_ids")).alias("groups"),
-    )
 
 
 def failed_logins(events: DataFrame, slot_seconds: int) -> DataFrame:
@@ -95,18 +45,6 @@ def failed_logins(events: DataFrame, slot_seconds: int) -> DataFrame:
             F.sum(F.coalesce("connections", F.lit(1))).alias("connections"),
         )
     )
-
-
-def opened(events: DataFrame, slot_seconds: int) -> DataFrame:
-    """Connections by client, broker incarnation and slot of their opening."""
-    connections = events.where("kind not in ('authentication_failed')")
-    one = F.when(F.col("connection_id") == "", F.col("sequence"))
-    each = connections.groupBy(*RUN, "connection_id", "opened_at", one.alias("alone")).agg(
-        *(F.max_by(name, "sequence").alias(name) for name in CLIENT),
-        F.max(F.coalesce("connections", F.lit(1))).alias("connections"),
-    )
-    slot = F.floor(F.unix_micros("opened_at") / F.lit(1e6) / slot_seconds).alias("slot")
-    return each.groupBy(*CLIENT, *RUN, slot).agg(F.sum("connections").alias("opened"))
 
 
 def metric_points(pushes: DataFrame, metrics: DataFrame) -> DataFrame:
@@ -204,16 +142,13 @@ def evidence(
     cluster_id: str,
     use_rows: pa.Table,
     login_rows: Iterable[Mapping[str, Any]],
-    opened_rows: pa.Table | None,
     brokers: Sequence[BrokerRow],
     slot_seconds: int,
 ) -> Evidence:
-    """What `uses`, `failed_logins`, `opened` and rows of `brokers` hold."""
+    """Of rows as event_files.table_of gives them, of `failed_logins` and of `brokers`."""
     gathered = Gathering(slot_seconds)
     names_nobody = _names_nobody(use_rows)
     gathered.add_uses(use_rows.filter(pc.invert(names_nobody)))
-    if opened_rows is not None:
-        gathered.add_opened(opened_rows)
     found = without_clients(
         cluster_id,
         use_rows.filter(names_nobody).to_pylist(),
@@ -241,7 +176,7 @@ def without_clients(
     last: float,
     first: float | None = None,
 ) -> Evidence:
-    """Evidence without activities. `refusal_rows`: of `uses`, of refusals that name nobody. `first`, `last`: when activities begin and
+    """Evidence without activities. `refusal_rows`: refusals that name nobody, as event_files.table_of gives them. `first`, `last`: when activities begin and
     the last request was made."""
     unnamed = [
         UnnamedRefusal(
@@ -284,20 +219,33 @@ def without_clients(
 
 
 class Gathering:
-    """Activities from rows of `uses` and `opened`, which come as columns, in any order and in any number of portions."""
+    """Activities from what clients did (event_files.py), in any order and in any number of portions."""
 
     def __init__(self, slot_seconds: float) -> None:
         self._slot_seconds = float(slot_seconds)
         self._activities: dict[tuple[Client, str, int], Activity] = {}
         self._opened: dict[tuple[Client, str, int], int] = {}
         self._clients: dict[tuple[str | None, ...], Client] = {}
+        self._groups: dict[Client, set[str]] = {}
+
+    def add(self, uses: Uses, is_wanted: Vector) -> None:
+        """`is_wanted`: bool[clients]."""
+        self.add_uses(table_of(uses.clients, uses.runs, uses.used[is_wanted[uses.used["client"]]]))
+        clients = list(self._named(uses.clients))
+        runs = uses.runs["broker_incarnation"].to_pylist()
+        for client, group in zip(*(uses.groups[n].to_pylist() for n in ("client", "group_id")), strict=True):
+            self._groups.setdefault(clients[client], set()).add(group)
+        for row in uses.opened[is_wanted[uses.opened["client"]]].tolist():
+            key = clients[row[0]], runs[row[1]], row[2]
+            self._opened[key] = self._opened.get(key, 0) + row[3]
 
     def add_uses(self, rows: pa.Table) -> None:
-        names = ("api_key", "version", "requests", "rejected", "first", "last", "groups")
+        """Rows as event_files.table_of gives them."""
+        names = ("api_key", "version", "requests", "rejected", "first", "last")
         of_uses = zip(*(rows[name].to_pylist() for name in names), strict=True)
         keys = zip(*(rows[name].to_pylist() for name in (*RUN, "slot")), strict=True)
         activities = self._activities
-        for client, (broker, run, slot), (api_key, version, requests, rejected, first, last, groups) in zip(
+        for client, (broker, run, slot), (api_key, version, requests, rejected, first, last) in zip(
             self._named(rows), keys, of_uses, strict=True
         ):
             key = client, run, slot
@@ -305,21 +253,11 @@ class Gathering:
             if activity is None:
                 begin = slot * self._slot_seconds
                 activity = activities[key] = Activity(client, broker, run, begin, begin + self._slot_seconds)
-            if groups:
-                activity.groups.update(groups)
             use = activity.uses[api_key, version] = Use(requests, 0, rejected)
             if requests:
                 use.first, use.last = first, last
             if rejected:
                 use.failed_first, use.failed_last = first, last
-
-    def add_opened(self, rows: pa.Table) -> None:
-        keys = zip(
-            *(rows[name].to_pylist() for name in ("broker_incarnation", "slot", "opened")), strict=True
-        )
-        for client, (run, slot, opened) in zip(self._named(rows), keys, strict=True):
-            key = client, run, slot
-            self._opened[key] = self._opened.get(key, 0) + opened
 
     def activities(self) -> list[Activity]:
         """A connection that asked nothing in the slot of its opening is no sign of a client's doing."""
@@ -327,6 +265,8 @@ class Gathering:
             activity = self._activities.get(key)
             if activity is not None:
                 activity.opened = opened
+        for (client, _, _), activity in self._activities.items():
+            activity.groups.update(self._groups.get(client, ()))
         return list(self._activities.values())
 
     def _named(self, rows: pa.Table) -> Iterator[Client]:

@@ -16,6 +16,8 @@ from client_telemetry.review import functions
 from client_telemetry.review.activity import Activity
 from client_telemetry.review.samples import Sample
 
+SPANS_LOOKED_BACK = 64
+"""Spans overlap by fewer: those that began earlier have ended before."""
 _API_VERSIONS = 18
 
 
@@ -140,7 +142,7 @@ class Track:
 def last_before(spans: list[Span], at: float) -> float | None:
     """When the latest of the requests was made that began by then."""
     index = bisect_right(spans, at, key=lambda span: span.first)
-    found = [min(span.last, at) for span in spans[max(0, index - 64) : index]]
+    found = [min(span.last, at) for span in spans[max(0, index - SPANS_LOOKED_BACK) : index]]
     return max(found, default=None)
 
 

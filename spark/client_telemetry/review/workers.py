@@ -1,39 +1,41 @@
-"""Clients judged by Spark's workers: what `uses` and `opened` (table_evidence.py) and a report hold of them, divided by client.
+"""Clients judged by Spark's workers: what data files of connection_events (event_files.py) and a report hold of them.
 
 What belongs to one client (client id with its changing parts masked, and principal: tracks.py) goes to one worker, which makes a
-Part of all that it gets. Parts come back pickled: they are this program's own.
+Part of all that it gets: of clients that go on as before at once (plain_clients.py), of the others one by one (in_parts.py).
 """
 
-import pickle
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from json import loads
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
-from pyspark.sql.pandas.functions import arrow_udf
-from pyspark.sql.types import DataType
+import pyarrow.compute as pc
+from pyspark.sql import DataFrame, SparkSession
 
 from client_telemetry.compatibility import knowledge
 from client_telemetry.identity import kip511
 from client_telemetry.identity.client_families import family
+from client_telemetry.lake.files import PartitionFile, files_by_task
+from client_telemetry.pipeline.garbage_collection import collector_paused
+from client_telemetry.pipeline.pieces import PIECES, Pieces, moved, packed, read_pieces, unpacked
+from client_telemetry.review import event_files
+from client_telemetry.review.event_files import Known, Uses, Vector
 from client_telemetry.review.in_parts import Part, Setting, part
 from client_telemetry.review.metric_changes import Group
+from client_telemetry.review.plain_clients import plain_clients
 from client_telemetry.review.prediction import Prediction, from_report
-from client_telemetry.review.table_evidence import CLIENT, RUN, Gathering
+from client_telemetry.review.table_evidence import Gathering
 from client_telemetry.review.tracks import Track
-from client_telemetry.tables.table import STRING
-from client_telemetry.tables.upgrade_verdicts import VERDICTS
+from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 
-ROWS_OF_A_PART = 500_000
-FEWEST_PARTS = 2
-# PySpark's overloads do not know a function of arrays that is given with its type.
-_arrow_udf: Callable[[Callable[..., Any], DataType], Callable[..., Column]] = arrow_udf  # type: ignore[assignment]
-_IDENTITY = ("client_id", "principal", "client_software_name", "client_software_version")
+EVENTS_OF_A_TASK = 150_000
+FEWEST_TASKS = 2
+_OF_ALL = -1
+"""Bucket of what is known of all clients."""
+_IDENTITY = ("client_id", "principal", "client_software_name", "client_software_version", "program")
 _VERDICT = (
-    "program",
     "verdict",
     "confidence",
     "when",
@@ -42,127 +44,153 @@ _VERDICT = (
     "mixed_verdict",
     "rollback_verdict",
 )
-_FINDING = ("program", "rule_id", "verdict", "when", "api_key", "condition_met", "explanation", "fix")
+_FINDING = ("rule_id", "verdict", "when", "api_key", "condition_met", "explanation", "fix")
 
 
-class Summary(NamedTuple):
-    """Of `uses`: how many rows, when the first slot begins and the last request was made (seconds); None of none."""
+class ReportFiles(NamedTuple):
+    """Data files of one report; none where there is no report. A file may have rows of others, too."""
 
-    rows: int
-    first: float | None
-    last: float
-
-
-def summary(uses: DataFrame, slot_seconds: int) -> Summary:
-    named = ~_names_nobody()
-    row = uses.agg(
-        F.count("*").alias("rows"),
-        F.min(F.when(named, F.col("slot"))).alias("first"),
-        F.max("last").alias("last"),
-    ).first()
-    assert row is not None
-    first = None if row["first"] is None else row["first"] * float(slot_seconds)
-    return Summary(row["rows"], first, row["last"] or 0.0)
+    report_id: str = ""
+    verdicts: Sequence[PartitionFile] = ()
+    findings: Sequence[PartitionFile] = ()
 
 
-def unnamed_refusals(uses: DataFrame) -> DataFrame:
-    """Rows of `uses` of requests that were refused on connections that name nobody."""
-    return uses.where(_names_nobody())
+class ClientRows:
+    """What clients did, in buckets. Kept by Spark until `close`."""
 
+    def __init__(
+        self, spark: SparkSession, events: Sequence[PartitionFile], report: ReportFiles, slot_seconds: int
+    ) -> None:
+        tasks = files_by_task(events)
+        self._buckets = buckets = max(FEWEST_TASKS, sum(file.rows for file in events) // EVENTS_OF_A_TASK)
 
-def client_rows(uses: DataFrame, opened: DataFrame, verdicts: DataFrame, findings: DataFrame) -> DataFrame:
-    """All that is known of clients, one kind of row for each of the four, with `family`. `verdicts`, `findings`: rows of one
-    report; none where there is no report."""
-    rows = (
-        uses.where(~_names_nobody())
-        .withColumn("kind", F.lit("use"))
-        .unionByName(opened.withColumn("kind", F.lit("opened")), allowMissingColumns=True)
-        .unionByName(_as_text(verdicts, "verdict", _VERDICT), allowMissingColumns=True)
-        .unionByName(_as_text(findings, "finding", _FINDING), allowMissingColumns=True)
-    )
-    return rows.withColumn("family", _family()("client_id"))
+        def read(task: int) -> Pieces:
+            return event_files.read(tasks[task], buckets)
 
+        def differ(pieces: Iterator[Any]) -> Pieces:
+            return event_files.differences(pieces, slot_seconds, buckets)
 
-def parts(rows: DataFrame, common: Setting, number_of_rows: int) -> Iterator[Part]:
-    """Of `client_rows`."""
-    number = max(FEWEST_PARTS, number_of_rows // ROWS_OF_A_PART)
-    return _worked(rows, number, common, _part)
+        def read_report(task: int) -> Pieces:
+            return _read_report(report, buckets)
 
+        by_connection = moved(read_pieces(spark, len(tasks), read), buckets)
+        self._found = by_connection.mapInArrow(packed(differ), PIECES).persist()
+        self._report = read_pieces(spark, 1, read_report)
 
-def tracks_of(rows: DataFrame, common: Setting, clients: Sequence[Group]) -> list[Track]:
-    """The tracks of a few clients, and of others that have their names."""
-    families = {None if each.client_id is None else family(each.client_id).text for each in clients}
-    named = F.col("family").isin([text for text in families if text is not None])
-    if None in families:
-        named |= F.col("family").isNull()
-    of_them = rows.where(named & _principal().isin([each.principal for each in clients]))
-    return [track for found in _worked(of_them, 1, common, _tracks) for track in found]
+    def known(self) -> Known:
+        rows = self._found.where(f"bucket = {_OF_ALL}").select("piece").toArrow()
+        found: list[Any] = list(unpacked(rows.to_batches()))
+        return Known.of_all(found)
 
+    def parts(self, common: Setting) -> Iterator[Part]:
+        for made in self._worked(self._pieces(), common, _parts):
+            yield from made
 
-def _part(gathered: Gathering, predictions: Mapping[Any, Prediction], common: Setting) -> Part:
-    return part(gathered.activities(), common, predictions)[0]
+    def tracks_of(self, common: Setting, clients: Sequence[Group]) -> list[Track]:
+        """The tracks of a few clients, and of others that have their names."""
+        wanted = frozenset((_masked(each.client_id), each.principal) for each in clients)
+        table = pa.table(
+            {
+                "client_id": pa.array([each.client_id for each in clients], pa.string()),
+                "principal": pa.array([each.principal for each in clients], pa.string()),
+            }
+        )
+        buckets = sorted(set(event_files.bucket_of_clients(table, self._buckets).tolist()))
+        pieces = self._pieces().where(f"bucket in ({', '.join(map(str, buckets))})")
 
+        def tracks(uses: Uses, predictions: Mapping[Any, Prediction], common: Setting) -> list[Track]:
+            names = zip(*(uses.clients[name].to_pylist() for name in ("client_id", "principal")), strict=True)
+            is_wanted = np.array([(_masked(c), p or "") in wanted for c, p in names], bool)
+            return part(_activities(uses, is_wanted, common), common, predictions)[1]
 
-def _tracks(gathered: Gathering, predictions: Mapping[Any, Prediction], common: Setting) -> list[Track]:
-    return part(gathered.activities(), common, predictions)[1]
+        return [track for found in self._worked(pieces, common, tracks) for track in found]
 
+    def _pieces(self) -> DataFrame:
+        return self._found.where(f"bucket <> {_OF_ALL}").unionByName(self._report)
 
-def _worked(
-    rows: DataFrame,
-    number: int,
-    common: Setting,
-    work_on: Callable[[Gathering, Mapping[Any, Prediction], Setting], Any],
-) -> Iterator[Any]:
-    own = knowledge.in_use()
+    def _worked(
+        self,
+        pieces: DataFrame,
+        common: Setting,
+        work_on: Callable[[Uses, Mapping[Any, Prediction], Setting], Any],
+    ) -> Iterator[Any]:
+        own = knowledge.in_use()
 
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        if knowledge.use(own):
-            _prediction.cache_clear()
-        gathered, report = Gathering(common.slot_seconds), _Report()
-        for batch in batches:
-            for kind, of_kind in _by_kind(batch):
-                if kind == "use":
-                    gathered.add_uses(of_kind)
-                elif kind == "opened":
-                    gathered.add_opened(of_kind)
+        def work(pieces: Iterator[Any]) -> Pieces:
+            if knowledge.use(own):
+                _prediction.cache_clear()
+            uses: list[Uses] = []
+            report = _Report()
+            for piece in pieces:
+                if isinstance(piece, Uses):
+                    uses.append(piece)
                 else:
-                    report.add(kind, of_kind)
-        found = work_on(gathered, report.predictions(), common)
-        yield pa.RecordBatch.from_arrays([pa.array([pickle.dumps(found, 5)], pa.large_binary())], ["found"])
+                    report.add(*piece)
+            if uses:
+                with collector_paused():
+                    made = work_on(event_files.together(uses), report.predictions(), common)
+                yield 0, made
 
-    divided = rows.repartition(number, F.col("family"), _principal())
-    for row in divided.mapInArrow(work, "found binary").toLocalIterator():
-        yield pickle.loads(row["found"])
+        done = moved(pieces, self._buckets).mapInArrow(packed(work), PIECES)
+        for row in done.select("piece").toLocalIterator():
+            batch = pa.record_batch({"piece": pa.array([bytes(row["piece"])], pa.binary())})
+            yield from unpacked([batch])
+
+    def close(self) -> None:
+        self._found.unpersist()
 
 
-def _by_kind(batch: pa.RecordBatch) -> Iterator[tuple[str, pa.Table]]:
-    table = pa.Table.from_batches([batch])
-    for kind in table["kind"].unique().to_pylist():
-        yield kind, table.filter(pa.compute.equal(table["kind"], kind))
+def _parts(uses: Uses, predictions: Mapping[Any, Prediction], common: Setting) -> list[Part]:
+    plain, is_plain = plain_clients(uses, common, predictions)
+    return [plain, part(_activities(uses, ~is_plain, common), common, predictions)[0]]
+
+
+def _activities(uses: Uses, is_wanted: Vector, common: Setting) -> list[Any]:
+    gathered = Gathering(common.slot_seconds)
+    gathered.add(uses, is_wanted)
+    return gathered.activities()
+
+
+def _masked(client_id: str | None) -> str | None:
+    return None if client_id is None else family(client_id).text
+
+
+def _read_report(report: ReportFiles, buckets: int) -> Pieces:
+    kinds = ((UPGRADE_VERDICTS, report.verdicts, _VERDICT), (UPGRADE_FINDINGS, report.findings, _FINDING))
+    for table, files, names in kinds:
+        schema = pa.schema([table.arrow_schema.field(name) for name in ("report_id", *_IDENTITY, *names)])
+        for file in files:
+            for group in file.row_groups(schema, as_dictionaries=False):
+                rows = group.filter(pc.equal(group["report_id"], report.report_id))
+                bucket_of = event_files.bucket_of_clients(rows, buckets)
+                for bucket in np.unique(bucket_of).tolist():
+                    yield bucket, (table.name, rows.filter(pa.array(bucket_of == bucket)))
 
 
 class _Report:
     """What a report says of clients."""
 
     def __init__(self) -> None:
-        self._verdicts: list[tuple[tuple[Any, ...], str]] = []
-        self._findings: dict[tuple[Any, ...], list[str]] = {}
+        self._verdicts: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
+        self._findings: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
 
-    def add(self, kind: str, rows: pa.Table) -> None:
-        keys = zip(*(rows[name].to_pylist() for name in (*_IDENTITY, "program")), strict=True)
-        for key, text in zip(keys, rows["text"].to_pylist(), strict=True):
-            if kind == "verdict":
-                self._verdicts.append((key, text))
+    def add(self, table: str, rows: pa.Table) -> None:
+        names = _VERDICT if table == UPGRADE_VERDICTS.name else _FINDING
+        keys = zip(*(rows[name].to_pylist() for name in _IDENTITY), strict=True)
+        values = zip(*(rows[name].to_pylist() for name in names), strict=True)
+        for key, own in zip(keys, values, strict=True):
+            if table == UPGRADE_VERDICTS.name:
+                self._verdicts.append((key, own))
             else:
-                self._findings.setdefault(key, []).append(text)
+                self._findings.setdefault(key, []).append(own)
 
     def predictions(self) -> dict[tuple[str | None, str, str], Prediction]:
         """Of several programs behind one client id the one that fares worst: the review does not tell them apart."""
         order = list(VERDICTS)
         found: dict[tuple[str | None, str, str], Prediction] = {}
-        for key, text in sorted(self._verdicts, key=lambda each: (each[1], str(each[0]))):
+        for key, own in sorted(self._verdicts, key=lambda each: (str(each[1]), str(each[0]))):
             client = key[0], key[1] or "", kip511.registered(key[2])
-            one = _prediction(text, tuple(sorted(self._findings.get(key, ()))))
+            one = _prediction(own, tuple(sorted(self._findings.get(key, ()), key=str)))
             known = found.get(client)
             if known is None or order.index(one.verdict) < order.index(known.verdict):
                 found[client] = one
@@ -170,37 +198,9 @@ class _Report:
 
 
 @lru_cache(maxsize=20_000)
-def _prediction(verdict: str, findings: tuple[str, ...]) -> Prediction:
-    return from_report(loads(verdict), [loads(finding) for finding in findings])
+def _prediction(verdict: tuple[Any, ...], findings: tuple[tuple[Any, ...], ...]) -> Prediction:
+    rows = [dict(zip(_FINDING, finding, strict=True)) for finding in findings]
+    return from_report(dict(zip(_VERDICT, verdict, strict=True)), rows)
 
 
-def _as_text(rows: DataFrame, kind: str, names: Sequence[str]) -> DataFrame:
-    text = F.to_json(F.struct(*(name for name in names if name != "program")), {"ignoreNullFields": "false"})
-    return rows.select(*_IDENTITY, "program", text.alias("text"), F.lit(kind).alias("kind"))
-
-
-def _names_nobody() -> Column:
-    return F.col("client_id").isNull() & (_principal() == "") & (F.col("rejected") > 0)
-
-
-def _principal() -> Column:
-    return F.coalesce("principal", F.lit(""))
-
-
-def _family() -> Callable[..., Column]:
-    def masked(client_ids: pa.Array) -> pa.Array:
-        texts: dict[str, str] = {}
-        found: list[str | None] = []
-        for client_id in client_ids.to_pylist():
-            if client_id is None:
-                found.append(None)
-                continue
-            if client_id not in texts:
-                texts[client_id] = family(client_id).text
-            found.append(texts[client_id])
-        return pa.array(found, pa.string())
-
-    return _arrow_udf(masked, STRING)
-
-
-__all__ = ["CLIENT", "RUN", "Summary", "client_rows", "parts", "summary", "tracks_of", "unnamed_refusals"]
+__all__ = ["ClientRows", "ReportFiles"]

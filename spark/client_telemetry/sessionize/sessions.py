@@ -7,24 +7,19 @@ connection of the last push.
 """
 
 import datetime as dt
-import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 
 from client_telemetry.lake.files import PartitionFile, files_by_task
+from client_telemetry.pipeline.pieces import PIECES, Pieces, moved, packed, read_pieces, unpacked
 from client_telemetry.sessionize.broker_incarnations import incarnations
 from client_telemetry.sessionize.look_back import first_day
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 
 _PUSHES_AT_ONCE = 1_000_000
-_PIECES = "bucket int, piece binary"
-_CODEC, _SIZE = "lz4_raw", 8
-
-Pieces = Iterator[tuple[int, object]]
-"""What tasks send each other: the number of the task that gets it, and anything that pickles."""
 
 
 def client_sessions(
@@ -70,47 +65,10 @@ def client_sessions(
     def look_at_ends(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from client_telemetry.sessionize.session_rows import session_rows
 
-        yield from session_rows(_unpacked(batches), stopped, day)
+        yield from session_rows(unpacked(batches), stopped, day)
 
-    sessions = _moved(_read(spark, len(reads), read_pushes), tasks).mapInArrow(
-        _packed(look_at_instances), _PIECES
+    sessions = moved(read_pieces(spark, len(reads), read_pushes), tasks).mapInArrow(
+        packed(look_at_instances), PIECES
     )
-    known = _read(spark, len(ends), read_connections)
-    return _moved(sessions.union(known), tasks).mapInArrow(look_at_ends, CLIENT_SESSIONS.schema)
-
-
-def _read(spark: SparkSession, tasks: int, read: Callable[[int], Pieces]) -> DataFrame:
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for task in batch.column("id").to_pylist():
-                yield from _batches(read(task))
-
-    return spark.range(0, tasks, 1, max(tasks, 1)).mapInArrow(work, _PIECES)
-
-
-def _moved(pieces: DataFrame, tasks: int) -> DataFrame:
-    return pieces.repartitionById(tasks, "bucket")
-
-
-def _packed(
-    look: Callable[[Iterator[object]], Pieces],
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
-    return lambda batches: _batches(look(_unpacked(batches)))
-
-
-def _batches(pieces: Pieces) -> Iterator[pa.RecordBatch]:
-    """A piece in a row each, with its size before it; compressed, because it goes through two pipes and a shuffle."""
-    for bucket, piece in pieces:
-        plain = pickle.dumps(piece, protocol=5)
-        data = len(plain).to_bytes(_SIZE) + pa.compress(plain, _CODEC, asbytes=True)
-        yield pa.record_batch(
-            {"bucket": pa.array([bucket], pa.int32()), "piece": pa.array([data], pa.binary())}
-        )
-
-
-def _unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[object]:
-    for batch in batches:
-        for piece in batch.column("piece"):
-            data = piece.as_buffer()
-            size = int.from_bytes(data[:_SIZE].to_pybytes())
-            yield pickle.loads(pa.decompress(data[_SIZE:], size, _CODEC))
+    known = read_pieces(spark, len(ends), read_connections)
+    return moved(sessions.union(known), tasks).mapInArrow(look_at_ends, CLIENT_SESSIONS.schema)

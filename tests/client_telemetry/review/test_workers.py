@@ -1,18 +1,34 @@
 """Spark's workers find what one process finds of all clients together."""
 
+import datetime as dt
 import random
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import scenarios
-from client_telemetry.review import in_parts, workers
+from client_telemetry.lake.files import PartitionFile
+from client_telemetry.lake.writer import TablePlace, write_rows
+from client_telemetry.review import event_files, in_parts, workers
 from client_telemetry.review.activity import Activity, Evidence
-from client_telemetry.review.in_parts import assembled, part, review, setting
-from client_telemetry.review.metric_changes import CLIENT, Group
+from client_telemetry.review.comparison import Pair
+from client_telemetry.review.event_files import CLIENT, Uses
+from client_telemetry.review.in_parts import Setting, assembled, part, review, setting
+from client_telemetry.review.metric_changes import CLIENT as CLIENT_SCOPE
+from client_telemetry.review.metric_changes import Compare, Group
 from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import Review, WindowWithoutData
+from client_telemetry.review.plain_clients import plain_clients
+from client_telemetry.review.prediction import Prediction, evidence_of, predict
+from client_telemetry.review.table_evidence import Gathering
+from client_telemetry.review.tracks import tracks
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+from client_telemetry.tables.table import Table
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+
+DAY = dt.date(2026, 11, 21)
 
 LIBRARIES = ("unknown", "apache-kafka-java 3.9.1", "confluent-kafka-python 2.3.0-rdkafka-2.3.0")
 DID = (
@@ -38,6 +54,29 @@ def fleet() -> Evidence:
     evidence.unnamed_refusals = [
         each._replace(address=f"10.0.0.{index % 3}") for index, each in enumerate(evidence.unnamed_refusals)
     ]
+    return evidence
+
+
+GOES_ON = (
+    "Produce:9@0-900/2",
+    "Fetch:4@0-900/1 Heartbeat:4@0-900/3 OffsetCommit:3@0-900/5 JoinGroup:5@1-2/1 OffsetFetch:5@2-3/1",
+    "Fetch:4@0-900/1 JoinGroup:5@330-331/1 OffsetFetch:5@331-332/1 Heartbeat:4@0-900/3",
+    "JoinGroup:5@1-2/1 OffsetFetch:5@2-3/1 Heartbeat:4@0-900/3",
+    "DescribeGroups:1@0-900/7 Metadata:5@0-900/60",
+    "Produce:9@0-900/4 InitProducerId:1@1-2/1 EndTxn:1@0-900/5",
+    "Produce:9@0-360/2",
+    "Produce:9@400-900/2",
+    "Metadata:5@0-900/60",
+)
+
+
+def mostly_plain(evidence: Evidence) -> Evidence:
+    """With clients that go on, or nearly so, at addresses where nothing was refused."""
+    clients = []
+    for number, did in enumerate(GOES_ON * 2):
+        who = scenarios.client(f"steady-{'abcdefghijklmnopqr'[number]}", LIBRARIES[number % 3])
+        clients.append((who._replace(address=f"10.0.1.{number}"), did))
+    evidence.activities += scenarios.evidence(clients).activities
     return evidence
 
 
@@ -74,66 +113,128 @@ def test_nothing_of_any_client_is_refused() -> None:
         review(brokers_alone, "3.9.1", "4.0.1")
 
 
-def use_rows(evidence: Evidence) -> list[dict[str, Any]]:
-    """As table_evidence.uses gives them, with refusals of a client apart from its answered requests of the slot."""
+def event_rows(evidence: Evidence) -> list[dict[str, Any]]:
+    """As the broker plugin tells of them: a connection for each record."""
     rows = []
-    for activity in evidence.activities:
+    for number, activity in enumerate(evidence.activities):
+        uses = []
         for (api_key, version), use in activity.uses.items():
             times = [at for at in (use.first, use.last, use.failed_first, use.failed_last) if at is not None]
-            row = dict(zip(workers.CLIENT, activity.client, strict=True))
-            row |= {"broker_id": activity.broker_id, "broker_incarnation": activity.incarnation}
-            row |= {"api_key": api_key, "version": version, "slot": int(activity.since // scenarios.SLOT)}
-            row |= {"requests": use.answered, "rejected": use.refused, "groups": ["g"]}
-            rows.append({**row, "first": min(times), "last": max(times)})
+            told = {"api_key": api_key, "version": version, "requests": use.answered, "rejected": use.refused}
+            told |= {"first_request_at": moment(min(times)), "last_request_at": moment(max(times))}
+            uses.append(told)
+        row = dict(zip(CLIENT, activity.client, strict=True)) | {"group_ids": ["g"], "api_uses": uses}
+        row |= {"broker_id": activity.broker_id, "broker_incarnation": activity.incarnation}
+        row |= {"connection_id": f"c-{number}", "opened_at": moment(activity.since), "sequence": number}
+        row |= {"kind": "opened", "observed_at": moment(activity.until), "flags": [], "cut_fields": []}
+        rows.append({**row, "cluster_id": "c", "dt": DAY})
     return rows
 
 
-def test_workers_find_what_one_process_finds(spark: Any) -> None:
+def moment(seconds: float) -> dt.datetime:
+    return dt.datetime.fromtimestamp(seconds, dt.UTC)
+
+
+def files(table: Table, rows: list[dict[str, Any]], folder: Path) -> list[PartitionFile]:
+    place = TablePlace(f"file://{folder}")
+    return [PartitionFile(url, "c", None, len(rows)) for url in write_rows(table, place, rows)]
+
+
+def in_process(events: list[PartitionFile]) -> Uses:
+    pieces = [piece for _, piece in event_files.read(events, 1)]
+    found = event_files.differences(pieces, int(scenarios.SLOT), 1)
+    return event_files.together([each for _, each in found if isinstance(each, Uses)])
+
+
+def predictions_of(evidence: Evidence, common: Setting) -> dict[Any, Prediction]:
+    """By what each did before, as a report would have it."""
+    found = {}
+    for track in tracks(evidence.activities, common.upgrade.began):
+        own = predict(evidence_of(track, common.upgrade.old, common.upgrade.began), "3.9.1", "4.0.1")
+        if own is not None:
+            found[tuple(track.key)] = own
+    return found
+
+
+def gathered(uses: Uses, is_wanted: Any) -> list[Activity]:
+    gathering = Gathering(scenarios.SLOT)
+    gathering.add(uses, is_wanted)
+    return gathering.activities()
+
+
+@pytest.mark.parametrize("is_halted", [False, True])
+def test_plain_clients_fare_as_one_by_one(is_halted: bool, tmp_path: Path) -> None:
+    evidence = mostly_plain(fleet())
+    uses = in_process(files(CONNECTION_EVENTS, event_rows(evidence), tmp_path))
+    if is_halted:
+        evidence.runs = [run for run in evidence.runs if "3.9.1" in run.releases or run.broker_id == 3]
+        evidence.runs = [
+            run if run.broker_id == 3 else run._replace(until=scenarios.END, is_running=True)
+            for run in evidence.runs
+        ]
+    evidence.data_from = min(each.since for each in evidence.activities)
+    common = setting(evidence, "3.9.1", "4.0.1")
+    predictions = predictions_of(evidence, common)
+    everybody = np.ones(len(uses.clients), bool)
+    expected, _ = part(gathered(uses, everybody), common, predictions)
+    plain, is_plain = plain_clients(uses, common, predictions)
+    rest, _ = part(gathered(uses, ~is_plain), common, predictions)
+
+    assert len(plain.clients) >= 6 and not is_plain.all()
+    whole, comparisons, curves = assembled([expected], evidence, common)
+    divided, own_comparisons, own_curves = assembled([plain, rest], evidence, common)
+    assert divided.clients == whole.clients
+    assert divided.answered == whole.answered
+    assert by_name(own_comparisons) == by_name(comparisons)
+    assert own_curves.keys() == curves.keys()
+    for key, sums in curves.items():
+        assert own_curves[key].members == sums.members
+        assert np.allclose(own_curves[key].total, sums.total)
+        assert np.array_equal(own_curves[key].measured, sums.measured)
+
+
+def by_name(comparisons: list[Compare]) -> dict[Any, Any]:
+    def values(pair: Pair) -> list[Any]:
+        numbers = [*pair.before, *pair.after, *pair.floor, *pair.independent]
+        return [pair.scale, *(round(float(number), 9) for number in numbers)]
+
+    return {(each.group, each.metric.name): values(each.pair) for each in comparisons}
+
+
+def test_workers_find_what_one_process_finds(spark: Any, tmp_path: Path) -> None:
     evidence = fleet()
-    rows = use_rows(evidence)
-    uses = spark.createDataFrame(
-        rows,
-        ", ".join(f"{name} string" for name in workers.CLIENT)
-        + ", broker_id int, broker_incarnation string, api_key int, version int, slot long, requests long, "
-        "rejected long, groups array<string>, first double, last double",
-    )
-    opened = spark.createDataFrame(
-        [{**rows[0], "opened": 3}],
-        ", ".join(f"{name} string" for name in workers.CLIENT)
-        + ", broker_id int, broker_incarnation string, slot long, opened long",
-    )
+    events = files(CONNECTION_EVENTS, event_rows(evidence), tmp_path)
     one = evidence.activities[0].client
     identity = {
+        "cluster_id": "c",
+        "report_id": "r",
         "client_id": one.client_id,
         "principal": one.principal,
         "client_software_name": one.software_name,
         "client_software_version": one.software_version,
-        "program": None,
     }
     verdict = {**identity, "verdict": "breaks", "mixed_verdict": "safe", "confidence": "observed"}
+    verdict["explanation"] = "it breaks"
     finding = {**identity, "rule_id": "a_rule", "verdict": "breaks", "when": "at_once", "api_key": 0}
-
-    def table(declared: Any, row: dict[str, Any]) -> Any:
-        return spark.createDataFrame([{c.name: row.get(c.name) for c in declared.columns}], declared.schema)
-
-    client_rows = workers.client_rows(
-        uses, opened, table(UPGRADE_VERDICTS, verdict), table(UPGRADE_FINDINGS, finding)
+    others = [{**verdict, "report_id": "other", "client_id": each.client.client_id, "principal": each.client.principal, "client_software_name": each.client.software_name} for each in evidence.activities[:9]]  # fmt: skip
+    report = workers.ReportFiles(
+        "r",
+        files(UPGRADE_VERDICTS, [verdict], tmp_path) + files(UPGRADE_VERDICTS, others, tmp_path),
+        files(UPGRADE_FINDINGS, [finding], tmp_path),
     )
-    known = workers.summary(uses, int(scenarios.SLOT))
-    assert known.rows == len(rows) and known.first == evidence.first
+    rows = workers.ClientRows(spark, events, report, int(scenarios.SLOT))
+    known = rows.known()
+    assert known.first_slot is not None and known.first_slot * scenarios.SLOT == evidence.first
 
     common = setting(evidence, "3.9.1", "4.0.1")
-    made = list(workers.parts(client_rows, common, known.rows))
-    found, comparisons, curves = assembled(made, evidence, common)
-
-    gathered = in_parts_of(rows, evidence)
-    assert {(c.client_id, c.principal) for c in found.clients} == {
-        (c.client_id, c.principal) for c in gathered.clients
-    }
-    for own, expected in zip(found.clients, gathered.clients, strict=True):
-        assert own.outcomes == expected.outcomes
+    found, comparisons, curves = assembled(list(rows.parts(common)), evidence, common)
+    uses = in_process(events)
+    evidence.activities = gathered(uses, np.ones(len(uses.clients), bool))
+    expected = in_parts.review(evidence, "3.9.1", "4.0.1")
+    for own, single in zip(found.clients, expected.clients, strict=True):
+        assert own.outcomes == single.outcomes
         if (own.client_id, own.principal) != (one.client_id, one.principal):
-            assert own.prediction == expected.prediction
+            assert own.prediction == single.prediction
     (predicted,) = [
         c
         for c in found.clients
@@ -142,25 +243,14 @@ def test_workers_find_what_one_process_finds(spark: Any) -> None:
     assert predicted.prediction is not None and predicted.prediction.verdict == "breaks"
 
     wanted = [
-        Group(CLIENT, c.client_id, c.principal, c.software_name, c.software_version, None)
+        Group(CLIENT_SCOPE, c.client_id, c.principal, c.software_name, c.software_version, None)
         for c in found.clients[:2]
     ]
-    tracks = workers.tracks_of(client_rows, common, wanted)
-    assert {(g.client_id, g.principal) for g in wanted} <= {
-        (t.key.client_id, t.key.principal) for t in tracks
+    assert {(t.key.client_id, t.key.principal) for t in rows.tracks_of(common, wanted)} >= {
+        (g.client_id, g.principal) for g in wanted
     }
     metrics = metric_review(
-        found, common, comparisons, curves, lambda clients: workers.tracks_of(client_rows, common, clients)
+        found, common, comparisons, curves, lambda clients: rows.tracks_of(common, clients)
     )
     assert metrics.versions
-
-
-def in_parts_of(rows: list[dict[str, Any]], evidence: Evidence) -> Review:
-    """The review by one process, of the same rows."""
-    import pyarrow as pa
-    from client_telemetry.review.table_evidence import Gathering
-
-    gathering = Gathering(scenarios.SLOT)
-    gathering.add_uses(pa.Table.from_pylist(rows))
-    evidence.activities = gathering.activities()
-    return in_parts.review(evidence, "3.9.1", "4.0.1")
+    rows.close()

@@ -1,0 +1,55 @@
+"""What tasks of Spark's Python workers send each other: a few large pieces, which Spark moves without looking into them.
+
+Workers read data files themselves (lake/files.py): as rows of Spark what is many and small costs several times what it takes to look
+at it.
+"""
+
+import pickle
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+
+PIECES = "bucket int, piece binary"
+_CODEC, _SIZE = "lz4_raw", 8
+
+Pieces = Iterator[tuple[int, object]]
+"""The number of the task that gets it, and anything that pickles."""
+
+
+def read_pieces(spark: SparkSession, tasks: int, read: Callable[[int], Pieces]) -> DataFrame:
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for task in batch.column("id").to_pylist():
+                yield from _batches(read(task))
+
+    return spark.range(0, tasks, 1, max(tasks, 1)).mapInArrow(work, PIECES)
+
+
+def moved(pieces: DataFrame, tasks: int) -> DataFrame:
+    return pieces.repartitionById(tasks, "bucket")
+
+
+def packed(
+    look: Callable[[Iterator[object]], Pieces],
+) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
+    return lambda batches: _batches(look(unpacked(batches)))
+
+
+def _batches(pieces: Pieces) -> Iterator[pa.RecordBatch]:
+    """A piece in a row each, with its size before it; compressed, because it goes through two pipes and a shuffle."""
+    for bucket, piece in pieces:
+        plain = pickle.dumps(piece, protocol=5)
+        data = len(plain).to_bytes(_SIZE) + pa.compress(plain, _CODEC, asbytes=True)
+        yield pa.record_batch(
+            {"bucket": pa.array([bucket], pa.int32()), "piece": pa.array([data], pa.binary())}
+        )
+
+
+def unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[object]:
+    for batch in batches:
+        for piece in batch.column("piece"):
+            data = piece.as_buffer()
+            size = int.from_bytes(data[:_SIZE].to_pybytes())
+            yield pickle.loads(pa.decompress(data[_SIZE:], size, _CODEC))

@@ -1,0 +1,435 @@
+"""What clients did, from data files of connection_events: compiled, for Spark's workers.
+
+Counts of an event are cumulative since its connection opened: what a connection did between two of its events is their difference,
+and lies between the requests that they call the latest. Events of a connection may be in several files, and a client has many
+connections. So `read` gives what a file holds, by connection, `differences` gives what connections did, by client, and
+`ClientUses` adds up what clients did in slots of time.
+"""
+
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numba import from_dtype, types
+
+from client_telemetry.identity.client_families import family
+from client_telemetry.lake.files import PartitionFile
+from client_telemetry.raw.wire import compiled
+from client_telemetry.tables.connection_events import CONNECTION_EVENTS
+
+Vector = np.ndarray[Any, np.dtype[Any]]
+"""One-dimensional."""
+
+CLIENT = (
+    "client_id",
+    "principal",
+    "client_address",
+    "client_software_name",
+    "client_software_version",
+    "security_protocol",
+)
+RUN = ("broker_id", "broker_incarnation")
+_CONNECTION = (*RUN, "connection_id", "opened_at")
+_WHO = (*_CONNECTION, *CLIENT)
+_READ = (*_WHO, "sequence", "kind", "connections", "group_ids", "api_uses")
+
+EVENT = np.dtype([("who", "i4"), ("uses", "i4"), ("sequence", "i8"), ("connections", "i8")])
+"""`who`: row of the table beside it; `uses`: how many; `connections`: that it stands for."""
+USE = np.dtype(
+    [
+        ("api_key", "i4"),
+        ("version", "i4"),
+        ("requests", "i8"),
+        ("rejected", "i8"),
+        ("first_us", "i8"),
+        ("last_us", "i8"),
+    ]
+)
+"""Of one event, cumulative; times in microseconds."""
+USED = np.dtype([("client", "i4"), ("run", "i4"), ("slot", "i8"), *USE.descr])
+"""What a client did on one broker incarnation in a slot. `client`, `run`: rows of the tables beside it."""
+OPENED = np.dtype([("client", "i4"), ("run", "i4"), ("slot", "i8"), ("opened", "i8")])
+NO_CLIENT = pa.schema([(name, pa.string()) for name in CLIENT]).empty_table()
+
+
+@dataclass(frozen=True)
+class Events:
+    """Of some connections: `who`, columns _WHO; EVENTs; their USEs, one event's after the other's; `groups`: pairs of a row of
+    `who` and a group id. A use that repeats that of the event before is left out."""
+
+    who: pa.Table
+    events: Vector
+    uses: Vector
+    groups: pa.Table
+
+
+@dataclass(frozen=True)
+class Uses:
+    """Of some clients: `clients`, columns CLIENT; `runs`, columns RUN; USED and OPENED; `groups`: pairs of a client and a
+    group id."""
+
+    clients: pa.Table
+    runs: pa.Table
+    used: Vector
+    opened: Vector
+    groups: pa.Table
+
+
+@dataclass(frozen=True)
+class Known:
+    """Of all clients together: `rows` of USED, the first slot of those that have a name, the last request (microseconds), and
+    `refusals` on connections that name nobody: columns CLIENT and RUN, api_key, version, slot, requests, rejected, and first and
+    last in seconds."""
+
+    rows: int
+    first_slot: int | None
+    last_us: int | None
+    refusals: pa.Table
+
+    @staticmethod
+    def of_all(found: Sequence["Known"]) -> "Known":
+        firsts = [each.first_slot for each in found if each.first_slot is not None]
+        lasts = [each.last_us for each in found if each.last_us is not None]
+        tables = [each.refusals for each in found]
+        return Known(
+            sum(each.rows for each in found),
+            min(firsts, default=None),
+            max(lasts, default=None),
+            pa.concat_tables(tables) if tables else pa.table({}),
+        )
+
+
+def read(files: Iterable[PartitionFile], buckets: int) -> Iterator[tuple[int, Events]]:
+    """(bucket, events) from data files of connection_events. All of one connection have the same bucket."""
+    schema = pa.schema([CONNECTION_EVENTS.arrow_schema.field(name) for name in _READ])
+    for file in files:
+        for rows in file.row_groups(schema, as_dictionaries=True):
+            rows = rows.filter(pc.not_equal(rows["kind"].cast(pa.string()), "authentication_failed"))
+            if len(rows):
+                yield from _by_connection(_events(rows), buckets)
+
+
+def _events(rows: pa.Table) -> Events:
+    numbers, firsts = distinct([rows[name] for name in _WHO])
+    lists = rows["api_uses"].combine_chunks()
+    counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    stored = pc.list_flatten(lists)
+    uses = np.empty(len(stored), USE)
+    names = ("api_key", "version", "requests", "rejected", "first_request_at", "last_request_at")
+    for name, field in zip(USE.names or (), names, strict=True):
+        values = pc.struct_field(stored, field)
+        if pa.types.is_timestamp(values.type):
+            values = values.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+        uses[name] = pc.fill_null(values, 0).to_numpy(zero_copy_only=False)
+    events = np.empty(len(rows), EVENT)
+    events["who"], events["uses"] = numbers, counts
+    events["sequence"] = _integers(rows["sequence"])
+    events["connections"] = _integers(rows["connections"], 1)
+    who = pa.table({name: _plain(rows[name].take(firsts)) for name in _WHO})
+    owners = np.repeat(numbers, pc.fill_null(pc.list_value_length(rows["group_ids"]), 0).to_numpy())
+    groups = pa.table({"who": owners, "group_id": pc.list_flatten(rows["group_ids"]).combine_chunks()})
+    groups = groups.group_by(["who", "group_id"]).aggregate([])
+    order = np.lexsort((events["sequence"], _connections(who, events)))
+    before = _previous(events, uses, order, _connections(who, events))
+    same = before >= 0
+    for name in ("requests", "rejected", "last_us"):
+        same &= uses[name] == uses[name][before]
+    kept = np.bincount(_owners(events)[~same], minlength=len(events))
+    events["uses"] = kept
+    return Events(who, events, uses[~same], groups)
+
+
+def _by_connection(found: Events, buckets: int) -> Iterator[tuple[int, Events]]:
+    columns = (
+        found.who[name].to_pylist() for name in ("broker_incarnation", "connection_id", "client_address")
+    )
+    keys = [f"{run} {connection or address}" for run, connection, address in zip(*columns, strict=True)]
+    bucket_of = _bucket(keys, buckets)
+    of_uses = bucket_of[found.events["who"]][_owners(found.events)]
+    of_groups = bucket_of[found.groups["who"].to_numpy()]
+    for bucket in np.unique(bucket_of).tolist():
+        who = np.flatnonzero(bucket_of == bucket)
+        events = found.events[bucket_of[found.events["who"]] == bucket]
+        place = np.zeros(len(bucket_of), np.int32)
+        place[who] = np.arange(len(who))
+        events["who"] = place[events["who"]]
+        groups = found.groups.filter(pa.array(of_groups == bucket))
+        groups = groups.set_column(0, "who", pa.array(place[groups["who"].to_numpy()]))
+        yield bucket, Events(found.who.take(who), events, found.uses[of_uses == bucket], groups)
+
+
+def differences(
+    pieces: Iterable[Events], slot_seconds: int, buckets: int
+) -> Iterator[tuple[int, Uses | Known]]:
+    """What connections did, all of whose events are in the pieces. (bucket, uses): all that a client did has the same bucket, where
+    a client is a principal and a client id with its changing parts masked. (-1, what is known of all): once."""
+    found = list(pieces)
+    if not found:
+        return
+    who = pa.concat_tables(each.who for each in found)
+    starts = np.concatenate([[0], np.cumsum([len(each.who) for each in found])])
+    events = np.concatenate([each.events for each in found])
+    events["who"] += np.repeat(starts[:-1], [len(each.events) for each in found]).astype(np.int32)
+    uses = np.concatenate([each.uses for each in found])
+    group_of = pa.concat_tables(
+        each.groups.set_column(0, "who", pa.array(each.groups["who"].to_numpy() + start))
+        for each, start in zip(found, starts, strict=False)
+    )
+    connections = _connections(who, events)
+    order = np.lexsort((events["sequence"], connections))
+    clients, of_client = distinct([who[name] for name in CLIENT])
+    runs, of_run = distinct([who[name] for name in RUN])
+
+    before = _previous(events, uses, order, connections)
+    has_before = before >= 0
+    since = uses[before]
+    requests = uses["requests"] - np.where(has_before, since["requests"], 0)
+    rejected = uses["rejected"] - np.where(has_before, since["rejected"], 0)
+    some = (requests > 0) | (rejected > 0)
+    of_event = events["who"][_owners(events)[some]]
+    used = np.empty(int(some.sum()), USED)
+    used["client"], used["run"] = clients[of_event], runs[of_event]
+    used["api_key"], used["version"] = uses["api_key"][some], uses["version"][some]
+    used["requests"], used["rejected"] = requests[some], rejected[some]
+    used["first_us"] = np.where(has_before, since["last_us"], uses["first_us"])[some]
+    used["last_us"] = uses["last_us"][some]
+    used["slot"] = _slot(used["last_us"], slot_seconds)
+
+    in_order = connections[order]
+    ends = np.flatnonzero(np.diff(in_order, append=-1))
+    begins = np.concatenate([[0], ends[:-1] + 1]) if len(ends) else ends
+    last = events["who"][order[ends]]
+    opened = np.empty(len(ends), OPENED)
+    opened["client"], opened["run"] = clients[last], runs[last]
+    opened["slot"] = _slot(_integers(who["opened_at"].cast(pa.int64()))[last], slot_seconds)
+    opened["opened"] = np.maximum.reduceat(events["connections"][order], begins) if len(ends) else 0
+
+    groups = pa.table({"client": clients[group_of["who"].to_numpy()], "group_id": group_of["group_id"]})
+    every = Uses(
+        who.select(CLIENT).take(of_client),
+        who.select(RUN).take(of_run),
+        used,
+        opened,
+        groups.group_by(["client", "group_id"]).aggregate([]),
+    )
+    named, nobodys = _without_nobody(every)
+    yield -1, _known(named, nobodys)
+    yield from _by_client(named, buckets)
+
+
+def _without_nobody(found: Uses) -> tuple[Uses, Uses]:
+    """Uses but for those that were refused on connections that name nobody, and those."""
+    is_nobody = pc.and_(
+        pc.is_null(found.clients["client_id"]), pc.equal(pc.fill_null(found.clients["principal"], ""), "")
+    ).to_numpy()
+    refused = is_nobody[found.used["client"]] & (found.used["rejected"] > 0)
+    return tuple(  # type: ignore[return-value]
+        Uses(found.clients, found.runs, found.used[mask], found.opened, found.groups)
+        for mask in (~refused, refused)
+    )
+
+
+def _known(named: Uses, nobodys: Uses) -> Known:
+    lasts = [int(each.used["last_us"].max()) for each in (named, nobodys) if len(each.used)]
+    used = added_up(nobodys.used, len(nobodys.runs))
+    return Known(
+        len(named.used),
+        int(named.used["slot"].min()) if len(named.used) else None,
+        max(lasts, default=None),
+        table_of(nobodys.clients, nobodys.runs, used),
+    )
+
+
+def _by_client(found: Uses, buckets: int) -> Iterator[tuple[int, Uses]]:
+    bucket_of = bucket_of_clients(found.clients, buckets)
+    of_groups = bucket_of[found.groups["client"].to_numpy()]
+    of_used, of_opened = bucket_of[found.used["client"]], bucket_of[found.opened["client"]]
+    for bucket in np.unique(bucket_of).tolist():
+        clients = np.flatnonzero(bucket_of == bucket)
+        place = np.zeros(len(bucket_of), np.int32)
+        place[clients] = np.arange(len(clients))
+        used, opened = found.used[of_used == bucket], found.opened[of_opened == bucket]
+        used["client"], opened["client"] = place[used["client"]], place[opened["client"]]
+        groups = found.groups.filter(pa.array(of_groups == bucket))
+        groups = groups.set_column(0, "client", pa.array(place[groups["client"].to_numpy()]))
+        yield bucket, Uses(found.clients.take(clients), found.runs, used, opened, groups)
+
+
+def bucket_of_clients(clients: pa.Table, buckets: int) -> Vector:
+    """int64[n]: the bucket of each row of a table with client_id and principal."""
+    texts: dict[str | None, str] = {None: ""}
+    keys = []
+    for client_id, principal in zip(
+        clients["client_id"].to_pylist(), clients["principal"].to_pylist(), strict=True
+    ):
+        text = texts.get(client_id)
+        if text is None:
+            text = texts[client_id] = f"={family(client_id).text}"
+        keys.append(f"{text} {principal or ''}")
+    return _bucket(keys, buckets)
+
+
+def together(pieces: Iterable[Uses]) -> Uses:
+    """All that is in the pieces, each client once, added up by broker incarnation, API, version and slot."""
+    found = list(pieces)
+    every = pa.concat_tables(each.clients for each in found)
+    all_runs = pa.concat_tables(each.runs for each in found)
+    clients, of_client = distinct([every[name] for name in CLIENT])
+    runs, of_run = distinct([all_runs[name] for name in RUN])
+    used: list[Vector] = []
+    opened: list[Vector] = []
+    groups = []
+    client = run = 0
+    for each in found:
+        for rows, into in ((each.used, used), (each.opened, opened)):
+            rows = rows.copy()
+            rows["client"], rows["run"] = clients[rows["client"] + client], runs[rows["run"] + run]
+            into.append(rows)
+        owners = clients[each.groups["client"].to_numpy() + client]
+        groups.append(each.groups.set_column(0, "client", pa.array(owners)))
+        client, run = client + len(each.clients), run + len(each.runs)
+    return Uses(
+        every.take(of_client),
+        all_runs.take(of_run),
+        added_up(np.concatenate(used), len(of_run)),
+        _opened_in_all(np.concatenate(opened), len(of_run)),
+        pa.concat_tables(groups).group_by(["client", "group_id"]).aggregate([]),
+    )
+
+
+def added_up(used: Vector, runs: int) -> Vector:
+    """USED with one row for each client, run, slot, API and version, in this order."""
+    if not len(used):
+        return used
+    apis, api = np.unique(used["api_key"].astype(np.int64) << 32 | used["version"], return_inverse=True)
+    slots = used["slot"] - used["slot"].min()
+    key = (used["client"].astype(np.int64) * runs + used["run"]) * (int(slots.max()) + 1) + slots
+    key = key * len(apis) + api
+    order = np.argsort(key, kind="stable")
+    begins = np.flatnonzero(np.diff(key[order], prepend=-1))
+    found = used[order[begins]]
+    for name, add in (
+        ("requests", np.add),
+        ("rejected", np.add),
+        ("first_us", np.minimum),
+        ("last_us", np.maximum),
+    ):
+        found[name] = add.reduceat(used[name][order], begins)
+    return found
+
+
+def _opened_in_all(opened: Vector, runs: int) -> Vector:
+    if not len(opened):
+        return opened
+    slots = opened["slot"] - opened["slot"].min()
+    key = (opened["client"].astype(np.int64) * runs + opened["run"]) * (int(slots.max()) + 1) + slots
+    order = np.argsort(key, kind="stable")
+    begins = np.flatnonzero(np.diff(key[order], prepend=-1))
+    found = opened[order[begins]]
+    found["opened"] = np.add.reduceat(opened["opened"][order], begins)
+    return found
+
+
+def table_of(clients: pa.Table, runs: pa.Table, used: Vector) -> pa.Table:
+    """Rows of USED with the names of clients and broker incarnations; `first` and `last` in seconds."""
+    names = {name: clients[name].take(used["client"]) for name in CLIENT}
+    names |= {name: runs[name].take(used["run"]) for name in RUN}
+    numbers = {name: used[name] for name in ("api_key", "version", "slot", "requests", "rejected")}
+    times = {name: used[f"{name}_us"] / 1e6 for name in ("first", "last")}
+    return pa.table({**names, **numbers, **times})
+
+
+def distinct(columns: Sequence[pa.ChunkedArray]) -> tuple[Vector, Vector]:
+    """(int32[n], int64[distinct]): for each row the number of its kind, and one row of each kind. Rows are alike if all columns are;
+    null is like null only."""
+    numbers = np.zeros(len(columns[0]), np.int64)
+    for column in columns:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        codes = column.combine_chunks().dictionary_encode(null_encoding="encode").indices.to_numpy()
+        _, numbers = np.unique(numbers * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
+    _, firsts = np.unique(numbers, return_index=True)
+    return numbers.astype(np.int32), firsts
+
+
+def _connections(who: pa.Table, events: Vector) -> Vector:
+    """int64[events]: the number of its connection; an event that is tied to none stands for itself."""
+    numbers, _ = distinct([who[name] for name in _CONNECTION])
+    is_alone = pc.equal(pc.fill_null(who["connection_id"], ""), "").to_numpy()[events["who"]]
+    return np.where(is_alone, len(who) + np.arange(len(events)), numbers[events["who"]])
+
+
+def _previous(events: Vector, uses: Vector, order: Vector, connections: Vector) -> Vector:
+    """int64[uses]: the use of the same API and version of the event before of its connection, -1 = none."""
+    before = np.full(len(uses), -1, np.int64)
+    if len(uses):
+        starts = np.concatenate([[0], np.cumsum(events["uses"])]).astype(np.int64)
+        of_connection = np.bincount(np.unique(connections, return_inverse=True)[1], events["uses"])
+        size = 1 << int(4 * of_connection.max()).bit_length()
+        _find_previous(order, connections, starts, uses, np.full(size, -1, np.int64), before)
+    return before
+
+
+@compiled(
+    types.void(
+        types.int64[::1],
+        types.int64[::1],
+        types.int64[::1],
+        from_dtype(USE)[::1],
+        types.int64[::1],
+        types.int64[::1],
+    )
+)
+def _find_previous(order, connections, starts, uses, table, before):
+    """`table`: places of uses by API and version, emptied after each connection."""
+    mask = len(table) - 1
+    place = 0
+    while place < len(order):
+        begin = place
+        while place < len(order) and connections[order[place]] == connections[order[begin]]:
+            event = order[place]
+            for use in range(starts[event], starts[event + 1]):
+                slot = (uses[use].api_key * 67 + uses[use].version) & mask
+                while table[slot] >= 0 and (
+                    uses[table[slot]].api_key != uses[use].api_key
+                    or uses[table[slot]].version != uses[use].version
+                ):
+                    slot = (slot + 1) & mask
+                before[use] = table[slot]
+                table[slot] = use
+            place += 1
+        for index in range(begin, place):
+            event = order[index]
+            for use in range(starts[event], starts[event + 1]):
+                slot = (uses[use].api_key * 67 + uses[use].version) & mask
+                # Whatever stands in the way was put there by this connection, too.
+                while table[slot] >= 0:
+                    table[slot] = -1
+                    slot = (slot + 1) & mask
+
+
+def _owners(events: Vector) -> Vector:
+    """int64[uses]: the event of each use."""
+    return np.repeat(np.arange(len(events)), events["uses"])
+
+
+def _slot(at_us: Vector, slot_seconds: int) -> Vector:
+    return np.floor(at_us / 1e6 / slot_seconds).astype(np.int64)
+
+
+def _bucket(keys: Sequence[str], buckets: int) -> Vector:
+    return np.array([zlib.crc32(key.encode()) % buckets for key in keys], np.int64)
+
+
+def _integers(column: pa.ChunkedArray, instead_of_null: int = 0) -> Vector:
+    return pc.fill_null(column.cast(pa.int64()), instead_of_null).to_numpy()
+
+
+def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        return column.cast(column.type.value_type)
+    return column.cast(pa.timestamp("us", "UTC")) if pa.types.is_timestamp(column.type) else column

@@ -1,0 +1,393 @@
+"""Clients that go on as before: found, described and compared many at once, by compiled code.
+
+A client is plain if nothing of it was refused, it has one software version, a report predicted what becomes of it, and each of its
+functions went on in every phase. It is then `unaffected`, as judge_client.py would say of it; a test compares the two. All
+others are judged one by one. Pure.
+"""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from client_telemetry.compatibility import apis
+from client_telemetry.identity import broker_clients, kip511
+from client_telemetry.identity.client_families import family
+from client_telemetry.review import functions, metric_changes, metric_curves, outcome, span_series
+from client_telemetry.review.comparison import LEAST_BLOCKS
+from client_telemetry.review.event_files import CLIENT, Uses
+from client_telemetry.review.in_parts import Part, Predictions, Setting
+from client_telemetry.review.metric_changes import CONNECTIONS, CompareColumns, Group
+from client_telemetry.review.metric_curves import Sums
+from client_telemetry.review.model import ReviewedClient
+from client_telemetry.review.outcome import FunctionRates, Outcome
+from client_telemetry.review.phases import FINALIZED, ROLLED_BACK, ROLLING, Phase
+from client_telemetry.review.prediction import Prediction, compared
+from client_telemetry.review.samples import block_edges
+from client_telemetry.review.span_series import SPAN, After, Before, SpanSeries, Vector
+from client_telemetry.review.tracks import TrackKey
+
+_FUNCTIONS = (
+    functions.PRODUCE,
+    functions.FETCH,
+    functions.MEMBERSHIP,
+    functions.COMMIT,
+    functions.TRANSACT,
+)
+_KEYS = 1 << 16
+"""API keys are 16 bits; functions of tools are numbered as their API."""
+_OPENED = _KEYS - 1
+"""Number of the series of connections opened, among those of APIs."""
+
+
+class _Candidate(NamedTuple):
+    key: TrackKey
+    version: str
+    clients: list[int]
+    prediction: Prediction
+
+
+def plain_clients(found: Uses, common: Setting, predictions: Predictions) -> tuple[Part, Vector]:
+    """What is found of plain clients, and whether each of `found.clients` is one (bool[n])."""
+    part = Part([], [], [], {}, {})
+    is_plain = np.zeros(len(found.clients), bool)
+    candidates = _candidates(found, common, predictions)
+    if not candidates:
+        return part, is_plain
+    track_of = np.full(len(found.clients), -1, np.int64)
+    for number, candidate in enumerate(candidates):
+        track_of[candidate.clients] = number
+    series = _Series(found, track_of, len(candidates), common)
+    part.clients.extend(series.reviewed(found, candidates))
+    part = part._replace(columns=tuple(series.comparisons(candidates)))
+    series.add_curves(part.curves, candidates)
+    for number in np.flatnonzero(series.goes_on).tolist():
+        is_plain[candidates[number].clients] = True
+    _add_answered(part, found, is_plain, common)
+    return part, is_plain
+
+
+def _candidates(found: Uses, common: Setting, predictions: Predictions) -> list[_Candidate]:
+    """Tracks of one software version of which nothing was refused and something predicted."""
+    used = found.used
+    is_there = np.bincount(used["client"], minlength=len(found.clients)) > 0
+    unusual = np.isin(used["api_key"], list(broker_clients.api_keys())) | (used["rejected"] > 0)
+    is_odd = np.bincount(used["client"], unusual, minlength=len(found.clients)) > 0
+    refused_at = {address for address, _, _ in common.refused}
+    rows = list(zip(*(found.clients[name].to_pylist() for name in CLIENT), strict=True))
+    tracks: dict[tuple[str | None, str], list[int]] = {}
+    odd: set[tuple[str | None, str]] = set()
+    masked: dict[str | None, str | None] = {None: None}
+    for number in np.flatnonzero(is_there).tolist():
+        client_id, principal, address, *_ = rows[number]
+        if client_id not in masked:
+            masked[client_id] = family(client_id).text
+        track = masked[client_id], principal or ""
+        tracks.setdefault(track, []).append(number)
+        if is_odd[number] or address in refused_at or broker_clients.is_broker(client_id):
+            odd.add(track)
+    candidates = []
+    for (text, principal), clients in tracks.items():
+        software = {(kip511.registered(rows[n][3]), rows[n][4] or "") for n in clients}
+        if (text, principal) in odd or len(software) > 1:
+            continue
+        ((name, version),) = software
+        client_id = min((rows[n][0] for n in clients if rows[n][0] is not None), default=None)
+        key = TrackKey(client_id, principal, name)
+        if key in predictions:
+            candidates.append(_Candidate(key, version, clients, predictions[key]))
+    return candidates
+
+
+class _Series:
+    """Series of candidates: of all their requests, by function, and by API."""
+
+    def __init__(self, found: Uses, track_of: Vector, tracks: int, common: Setting) -> None:
+        self._common, self._tracks = common, tracks
+        phases = common.upgrade.phases
+        self._before, self._after = phases[0], phases[1:]
+        used = found.used[track_of[found.used["client"]] >= 0]
+        track = track_of[used["client"]]
+        run_is_new = np.isin(found.runs["broker_incarnation"].to_pylist(), list(common.upgrade.new))
+        spans = np.empty(len(used), SPAN)
+        spans["first"], spans["last"] = used["first_us"] / 1e6, used["last_us"] / 1e6
+        spans["requests"], spans["is_new"] = used["requests"], run_is_new[used["run"]]
+
+        of_functions = _function_codes()[used["api_key"]]
+        self.is_tool = np.bincount(track, of_functions >= 0, minlength=tracks) == 0
+        codes = np.where(
+            self.is_tool[track],
+            np.where(np.isin(used["api_key"], list(functions.PLUMBING)), -1, used["api_key"]),
+            of_functions,
+        )
+        has_function = codes >= 0
+        self.functions = span_series.in_series((track * _KEYS + codes)[has_function], spans[has_function])
+        opened = found.opened[track_of[found.opened["client"]] >= 0]
+        opened_spans, of_opened = _opened(opened, used, track_of, common.slot_seconds)
+        self.apis = span_series.in_series(
+            np.concatenate([track * _KEYS + used["api_key"], of_opened * _KEYS + _OPENED]),
+            np.concatenate([spans, opened_spans]),
+        )
+        records, of_records = _records(used, spans, track)
+        self.all = span_series.in_series(of_records, records)
+        self._rates_before = self._regularity(self.functions, self._before)
+        self._rates_after = [
+            span_series.after(self.functions, phase, _rate_since(phase)) for phase in self._after
+        ]
+        self.goes_on = self._all_go_on()
+
+    def _all_go_on(self) -> Vector:
+        """bool[tracks]: judge_client.outcomes finds no sign of harm, no change and nothing untested."""
+        before, common = self._before, self._common
+        usual = self._regularity(self.all, before)
+        good = (usual.requests > 0) & ~np.isnan(usual.tolerance)
+        if common.around.data_from < before.since - 60:
+            first = np.minimum.reduceat(self.all.spans["first"], self.all.starts[:-1])
+            good &= first >= before.since
+        good &= ~self._without_fetch(before.since, before.until)
+        tolerance = self._rates_before.tolerance
+        regular = ~np.isnan(tolerance) & (before.until - self._rates_before.last <= tolerance)
+        for phase, of_functions in zip(self._after, self._rates_after, strict=True):
+            overall = span_series.after(self.all, phase, phase.since)
+            of_apis = span_series.after(self.apis, phase, phase.since)
+            answered = self._latest_answered(of_apis)
+            good &= phase.until - overall.last <= usual.tolerance
+            good &= (phase.until - answered <= usual.tolerance) & (answered >= phase.since)
+            stopped = regular & ~(phase.until - of_functions.last <= tolerance)
+            if phase.name == ROLLING and not common.upgrade.is_complete:
+                stopped |= regular & ~of_functions.is_tested
+            good &= ~self._any(self.functions, stopped)
+            good &= ~self._without_fetch(phase.settled, phase.until) | self._any(
+                self.apis, of_apis.is_recent & self._is_of(functions.FETCH_API)
+            )
+        return good
+
+    def _regularity(self, series: SpanSeries, phase: Phase) -> Before:
+        return span_series.before(series, phase.since, phase.until, self._common.slot_seconds)
+
+    def _latest_answered(self, of_apis: After) -> Vector:
+        is_api = self.apis.keys % _KEYS != _OPENED
+        found = np.full(self._tracks, -np.inf)
+        np.maximum.at(
+            found, self.apis.keys[is_api] // _KEYS, np.nan_to_num(of_apis.last[is_api], nan=-np.inf)
+        )
+        return found
+
+    def _without_fetch(self, since: float, until: float) -> Vector:
+        """bool[tracks]: whether signs.without_fetch may find something."""
+        own = span_series.before(self.apis, since, until, self._common.slot_seconds)
+        is_there = own.requests > 0
+        asks = is_there & self._is_of(functions.OFFSET_FETCH)
+        joins = self._any(self.apis, is_there & self._is_of(functions.JOIN_GROUP))
+        asked = np.full(self._tracks, np.inf)
+        asked[self.apis.keys[asks] // _KEYS] = own.first[asks]
+        goes_on = is_there & self._is_of(functions.FETCH_API, functions.LIST_OFFSETS)
+        goes_on &= own.last > asked[self.apis.keys // _KEYS]
+        return ~self.is_tool & np.isfinite(asked) & joins & ~self._any(self.apis, goes_on)
+
+    def _is_of(self, *api_keys: int) -> Vector:
+        return np.isin(self.apis.keys % _KEYS, api_keys)
+
+    def _any(self, series: SpanSeries, mask: Vector) -> Vector:
+        """bool[tracks]: whether a series of the track is in the mask."""
+        return np.bincount(series.keys[mask] // _KEYS, minlength=self._tracks) > 0
+
+    def reviewed(self, found: Uses, candidates: Sequence[_Candidate]) -> Iterator[ReviewedClient]:
+        bounds = np.searchsorted(self.functions.keys, np.arange(self._tracks + 1) * _KEYS).tolist()
+        codes = (self.functions.keys % _KEYS).tolist()
+        rates = self._rates(codes)
+        addresses, protocols = (
+            found.clients[name].to_pylist() for name in ("client_address", "security_protocol")
+        )
+        groups: dict[int, set[str]] = {}
+        for client, group in zip(
+            *(found.groups[name].to_pylist() for name in ("client", "group_id")), strict=True
+        ):
+            groups.setdefault(client, set()).add(group)
+        for number in np.flatnonzero(self.goes_on).tolist():
+            candidate = candidates[number]
+            key, own = candidate.key, range(bounds[number], bounds[number + 1])
+            ordered = sorted(own, key=lambda place: _name(codes[place], is_tool=bool(self.is_tool[number])))
+            outcomes = tuple(
+                Outcome(phase.name, outcome.UNAFFECTED, rates=tuple(of_phase[place] for place in ordered))
+                for phase, of_phase in zip(self._after, rates, strict=True)
+            )
+            yield ReviewedClient(
+                key.client_id,
+                key.principal,
+                key.software_name,
+                candidate.version,
+                tuple(sorted({addresses[client] or "" for client in candidate.clients})),
+                tuple(sorted({protocols[client] or "" for client in candidate.clients})),
+                candidate.prediction,
+                outcomes,
+                compared(candidate.prediction, outcomes),
+                tuple(sorted(set().union(*(groups.get(client, ()) for client in candidate.clients)))),
+                track_name=key.software_name,
+            )
+
+    def _rates(self, codes: Sequence[int]) -> list[list[FunctionRates]]:
+        """By phase, of each series of functions."""
+        is_tool = self.is_tool[self.functions.keys // _KEYS].tolist()
+        names = [_name(code, is_tool=tool) for code, tool in zip(codes, is_tool, strict=True)]
+        before = _per_minute(self._rates_before.requests, self._before.until - self._before.since)
+        return [
+            [
+                FunctionRates(*row)
+                for row in zip(
+                    names, before, _per_minute(own.requests, phase.until - _rate_since(phase)), strict=True
+                )
+            ]
+            for phase, own in zip(self._after, self._rates_after, strict=True)
+        ]
+
+    def comparisons(self, candidates: Sequence[_Candidate]) -> Iterator[CompareColumns]:
+        """As metric_changes.of_track."""
+        times, slot = self._common.times, self._common.slot_seconds
+        if times is None:
+            return
+        key = self.apis.keys % _KEYS
+        is_compared = self.goes_on[self.apis.keys // _KEYS] & ~np.isin(key, list(metric_changes.NOT_A_RATE))
+        most = np.maximum(*(span_series.counted(self.apis, *window) for window in times))
+        is_opened = key == _OPENED
+        is_compared &= most >= np.where(is_opened, metric_changes.LEAST_EVENTS, metric_changes.LEAST_REQUESTS)
+        duration = span_series.usual_durations(self.apis, times.before[0], times.after[1])
+        shortest = max(slot, metric_changes.SHORTEST_BLOCK_SECONDS)
+        blocks = [block_edges(window, shortest) for window in times]
+        if min(len(edges) - 1 for edges in blocks) < LEAST_BLOCKS:
+            return
+        for is_metric, scale in ((is_opened, CONNECTIONS.scale), (~is_opened, metric_changes.REQUESTS)):
+            places = np.flatnonzero(is_compared & is_metric)
+            own = _some(self.apis, places)
+            sides = [
+                span_series.amounts(own, edges) / max(float(edges[1] - edges[0]), 1e-9) * 60
+                for edges in blocks
+            ]
+            floors, independent = metric_changes.floors_of_counts(
+                sides, times, blocks, duration[places], scale
+            )
+            enough = np.minimum(*independent) >= metric_changes.LEAST_SPANS
+            groups, metrics = [], []
+            for place in places[enough].tolist():
+                candidate = candidates[int(self.apis.keys[place] // _KEYS)]
+                groups.append(Group(metric_changes.CLIENT, *candidate.key, candidate.version, None))
+                metrics.append(
+                    CONNECTIONS if is_opened[place] else metric_changes.requests_of(int(key[place]))
+                )
+            if groups:
+                columns = [np.column_stack(two)[enough] for two in (floors, independent)]
+                yield CompareColumns(groups, metrics, *(side[enough] for side in sides), *columns)
+
+    def add_curves(self, curves: metric_curves.VersionSums, candidates: Sequence[_Candidate]) -> None:
+        """As metric_curves.add_track."""
+        edges = self._common.shown.edges()
+        length = float(edges[1] - edges[0])
+        key = self.apis.keys % _KEYS
+        goes_on = self.goes_on[self.apis.keys // _KEYS]
+        for number in np.unique(key).tolist():
+            if number == _OPENED:
+                metric = CONNECTIONS
+            elif number in metric_changes.NOT_A_RATE:
+                continue
+            else:
+                metric = metric_changes.requests_of(number)
+            if metric.name not in metric_curves.SHOWN:
+                continue
+            places = np.flatnonzero((key == number) & goes_on)
+            if not len(places):
+                continue
+            own = _some(self.apis, places)
+            values = span_series.amounts(own, edges) / max(length, 1e-9) * 60
+            first = own.spans["first"][own.starts[:-1]][:, None]
+            last = own.spans["last"][own.starts[1:] - 1][:, None]
+            is_known = ~((edges[1:] < first) | (edges[:-1] > last))
+            of_versions: dict[str, list[int]] = {}
+            for row, place in enumerate(places.tolist()):
+                candidate = candidates[int(self.apis.keys[place] // _KEYS)]
+                name = metric_curves.version_name(candidate.key.software_name, candidate.version)
+                of_versions.setdefault(name, []).append(row)
+            for name, rows in of_versions.items():
+                sums = Sums(
+                    metric,
+                    np.where(is_known[rows], values[rows], 0.0).sum(axis=0),
+                    is_known[rows].sum(axis=0).astype(float),
+                    len(rows),
+                )
+                metric_curves.add(curves, {(metric.name, name): sums})
+
+
+def _opened(opened: Vector, used: Vector, track_of: Vector, slot_seconds: float) -> tuple[Vector, Vector]:
+    """SPANs of connections opened, and their tracks: of slots in which the client asked something."""
+    runs = int(max(used["run"].max(initial=0), opened["run"].max(initial=0))) + 1
+
+    def record(rows: Vector) -> Vector:
+        return (rows["client"].astype(np.int64) * runs + rows["run"]) << 40 | rows["slot"]
+
+    opened = opened[np.isin(record(opened), record(used))]
+    spans = np.zeros(len(opened), SPAN)
+    spans["first"] = opened["slot"] * slot_seconds
+    spans["last"] = spans["first"] + slot_seconds
+    spans["requests"] = opened["opened"]
+    return spans, track_of[opened["client"]]
+
+
+def _per_minute(requests: Vector, seconds: float) -> list[float]:
+    rates: list[float] = (requests / seconds * 60 if seconds > 0 else requests * 0.0).tolist()
+    return rates
+
+
+def _records(used: Vector, spans: Vector, track: Vector) -> tuple[Vector, Vector]:
+    """SPANs of what each client did on a broker incarnation in a slot, and their tracks. `used`: in order of these."""
+    differs = [np.diff(used[name], prepend=-1) != 0 for name in ("client", "run", "slot")]
+    begins = np.flatnonzero(differs[0] | differs[1] | differs[2])
+    found = spans[begins]
+    if len(begins):
+        found["first"] = np.minimum.reduceat(np.minimum(spans["first"], spans["last"]), begins)
+        found["last"] = np.maximum.reduceat(np.maximum(spans["first"], spans["last"]), begins)
+        found["requests"] = np.add.reduceat(spans["requests"], begins)
+    return found, track[begins]
+
+
+def _some(series: SpanSeries, places: Vector) -> SpanSeries:
+    lengths = np.diff(series.starts)[places]
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
+    return SpanSeries(
+        series.keys[places], starts, series.spans[np.repeat(series.starts[places], lengths) + within]
+    )
+
+
+def _rate_since(phase: Phase) -> float:
+    is_late = phase.name in (FINALIZED, ROLLED_BACK)
+    return min(phase.settled, phase.until - 1) if is_late else phase.settled
+
+
+@cache
+def _function_codes() -> Vector:
+    """int64[API keys]: place in _FUNCTIONS, -1 = none."""
+    found = np.full(_KEYS, -1, np.int64)
+    for key in apis.by_key():
+        name = functions.function(key, is_tool=False)
+        if name is not None:
+            found[key] = _FUNCTIONS.index(name)
+    return found
+
+
+def _name(code: int, *, is_tool: bool) -> str:
+    return str(functions.function(code, is_tool=True)) if is_tool else _FUNCTIONS[code]
+
+
+def _add_answered(part: Part, found: Uses, is_plain: Vector, common: Setting) -> None:
+    runs = list(
+        zip(*(found.runs[name].to_pylist() for name in ("broker_id", "broker_incarnation")), strict=True)
+    )
+    is_new = np.array([run in common.upgrade.new for _, run in runs], bool)
+    used = found.used
+    tells = is_plain[used["client"]] & is_new[used["run"]]
+    tells &= ~np.isin(used["api_key"], list(functions.PLUMBING))
+    names = list(zip(*(found.clients[name].to_pylist() for name in ("client_id", "principal")), strict=True))
+    pairs = np.unique(used["client"][tells].astype(np.int64) << 32 | used["run"][tells])
+    for client, run in zip((pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist(), strict=True):
+        client_id, principal = names[client]
+        part.answered.setdefault(runs[run][0], set()).add((client_id, principal or ""))
