@@ -17,6 +17,10 @@ SOURCES := dags include plugins spark tests benchmarks
 SHELL_SCRIPTS := .ci/run $(wildcard include/*.sh spark/executors/*.sh)
 MARKDOWN := $(wildcard *.md) $(shell find benchmarks broker-plugin docs include spark tests -name '*.md' -not -path '*/target/*')
 
+# Around a command that says itself that it was interrupted: make ends as interrupted too, without a line of its own.
+INTERRUPTIBLE := trap : INT;
+END := ; code=$$?; [ $$code -ne 130 ] || { kill -INT $$PPID; code=0; }; exit $$code
+
 # As one word of the shell, whatever is in it.
 quoted = '$(subst ','\'',$(1))'
 
@@ -27,7 +31,7 @@ help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 run: install  ## process the bundled sample through Airflow and Spark, and print the path of the upgrade report
-	@$(AIRFLOW) include/spark_connect.sh python -m include.sample_run
+	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh python -m include.command sample_run $(END)
 
 owners: install  ## try owner rules on the clients of the last processed day: OWNERS=file, ARGS=--every-client
 	@$(BIN)/client-telemetry owners --lake $(or $(LAKE),var/lake) \
@@ -41,28 +45,28 @@ test: install $(KAFKA_CLIENTS)  ## all tests that need no additional software
 
 ask: install  ## ask an upgrade question of the local lake through Airflow: CLUSTER=fleet TO=4.3.1, and FROM, DAY, WINDOW
 	@test -n "$(CLUSTER)" && test -n "$(TO)" || { echo "specify the cluster and the target release: make ask CLUSTER=fleet TO=4.3.1" >&2; exit 2; }
-	@$(AIRFLOW) include/spark_connect.sh python -m include.ask --cluster='$(CLUSTER)' --to='$(TO)' \
-	    $(if $(FROM),--from='$(FROM)') $(if $(DAY),--day='$(DAY)') $(if $(WINDOW),--window='$(WINDOW)')
+	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh python -m include.command ask --cluster='$(CLUSTER)' --to='$(TO)' \
+	    $(if $(FROM),--from='$(FROM)') $(if $(DAY),--day='$(DAY)') $(if $(WINDOW),--window='$(WINDOW)') $(END)
 
 report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, NAME, OUT, FOLLOW=minutes, FAIL_ON=breaks
 	@test -n $(call quoted,$(LOGS)) && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
-	@$(AIRFLOW) client-telemetry report --to='$(TO)' --out='$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))' \
+	@$(INTERRUPTIBLE) $(AIRFLOW) client-telemetry report --to='$(TO)' --out='$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))' \
 	    $(if $(FROM),--from='$(FROM)') $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') \
 	    $(if $(KNOWLEDGE),--knowledge='$(KNOWLEDGE)') $(if $(SCRAM_USERS),--scram-users='$(SCRAM_USERS)') $(if $(NAME),--name='$(NAME)') \
-	    $(if $(FOLLOW),--follow='$(FOLLOW)') $(if $(FAIL_ON),--fail-on='$(FAIL_ON)') -- $(call quoted,$(LOGS))
+	    $(if $(FOLLOW),--follow='$(FOLLOW)') $(if $(FAIL_ON),--fail-on='$(FAIL_ON)') -- $(call quoted,$(LOGS)) $(END)
 
 review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, OWNERS, NAME, OUT
 	@test -n "$(FROM)" && test -n "$(TO)" && test -n "$(LOGS)$(CLUSTER)" || \
 	    { echo "specify the upgrade: make review CLUSTER=fleet FROM=3.9.1 TO=4.0.0, or LOGS=<folder> instead of CLUSTER" >&2; exit 2; }
 ifdef LOGS
-	@$(AIRFLOW) client-telemetry review --from='$(FROM)' --to='$(TO)' --publish='$(or $(OUT),var/published)' \
-	    $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') $(if $(NAME),--name='$(NAME)') $(LOGS)
+	@$(INTERRUPTIBLE) $(AIRFLOW) client-telemetry review --from='$(FROM)' --to='$(TO)' --publish='$(or $(OUT),var/published)' \
+	    $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') $(if $(NAME),--name='$(NAME)') $(LOGS) $(END)
 else
-	@$(AIRFLOW) python -m include.review '$(CLUSTER)' '$(FROM)' '$(TO)' '$(DAY)'
+	@$(INTERRUPTIBLE) $(AIRFLOW) python -m include.command review '$(CLUSTER)' '$(FROM)' '$(TO)' '$(DAY)' $(END)
 endif
 
 # Brokers need no browser.
-e2e: install storage executors $(STAMPS)/s3_server $(if $(shell command -v mvn),$(STAMPS)/rest_catalog) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
+e2e: install storage executors $(STAMPS)/s3_server $(if $(shell command -v mvn),$(STAMPS)/rest_catalog $(if $(ARGS),$(if $(findstring lake,$(ARGS)),$(STAMPS)/nessie),$(STAMPS)/nessie)) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
 	@$(AIRFLOW) pytest -n 2 --dist loadfile -m end_to_end $(or $(ARGS),tests/end_to_end)
 
 executors: $(STAMPS)/executors  ## pack what Spark's workers need into var/executors (docs/deployment.md)
@@ -73,7 +77,7 @@ $(STAMPS)/executors: $(shell find spark -type f -not -path '*/__pycache__/*') py
 	@touch $@
 
 requarantine: install  ## reprocess days that have quarantined records
-	@$(AIRFLOW) include/spark_connect.sh python -m include.requarantine
+	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh python -m include.command requarantine $(END)
 
 ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; stop it with Ctrl-C
 	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run
@@ -177,6 +181,11 @@ endif
 $(STAMPS)/rest_catalog: tests/end_to_end/lake/rest_catalog/pom.xml
 	@echo "fetching the jars of Iceberg's REST catalog ..."
 	@mkdir -p $(@D) && mvn -q -f $< dependency:copy-dependencies -DoutputDirectory=$(CURDIR)/var/e2e/rest_catalog
+	@touch $@
+
+$(STAMPS)/nessie:
+	@echo "fetching the server of Nessie (245 MB) ..."
+	@mkdir -p $(@D) && mvn -q dependency:copy -Dartifact=org.projectnessie.nessie:nessie-quarkus:0.99.0:jar:runner -DoutputDirectory=$(CURDIR)/var/e2e/nessie
 	@touch $@
 
 $(STAMPS)/s3_server: | $(STAMPS)/uv
