@@ -15,7 +15,7 @@ INSTANCE = (
     "broker_ids array<int>, pushes bigint, first_evidence_at timestamp, last_evidence_at timestamp, end_reason string"
 )
 CLIENT = (
-    f"place bigint, {KEY}, {LABELS}, address_sample array<string>, owner string, connections bigint, instances bigint, "
+    f"place bigint, {KEY}, {LABELS}, address_sample array<string>, owner string, application string, connections bigint, instances bigint, "
     "first_seen_at timestamp, last_seen_at timestamp"
 )
 GIVEN = (
@@ -31,8 +31,8 @@ def instance(place: int, id_: bytes, client_id: str | None) -> tuple:
 
 def test_the_files_have_the_rows_in_their_order_and_names_and_ids_once_and_sorted(spark):
     instances = [instance(2, B, "second"), instance(1, C, "First"), instance(3, C, None)]
-    clients = [(2, "User:p", "z", "kgo", "v1", [], [], ["10.0.0.9"], "o", 1, 2, AT, AT)]
-    clients.append((1, "User:p", None, "kgo", "v1", [], [], [], None, 1, 2, AT, AT))
+    clients = [(2, "User:p", "z", "kgo", "v1", [], [], ["10.0.0.9"], "o", "Zone", 1, 2, AT, AT)]
+    clients.append((1, "User:p", None, "kgo", "v1", [], [], [], None, None, 1, 2, AT, AT))
     never = [(A, "User:p", "silent", "kgo", "v1", ["10.0.0.2"], [2], AT, AT)]
     seen = spark.createDataFrame(
         [("User:p", "z", "kgo", "v1", ["10.0.0.4", "10.0.0.3"])], f"{KEY}, addresses array<string>"
@@ -48,6 +48,7 @@ def test_the_files_have_the_rows_in_their_order_and_names_and_ids_once_and_sorte
     document = json.loads(files["search.json"])
     assert (document["cluster"], document["day"]) == ("fleet", "2026-11-21")
     assert [each["client_id"] for each in document["clients"]] == [None, "z"]
+    assert [each["application"] for each in document["clients"]] == [None, "Zone"]
     assert [each["addresses"] for each in document["clients"]] == [[], ["10.0.0.3", "10.0.0.4"]]
     assert [each["client_id"] for each in document["instances"]] == ["First", "second", None, "silent"]
     silent = document["instances"][-1]
@@ -68,6 +69,7 @@ def test_the_files_have_the_rows_in_their_order_and_names_and_ids_once_and_sorte
             "silent",
             "user:p",
             "z",
+            "zone",
         )
     )
 
