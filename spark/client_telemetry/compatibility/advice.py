@@ -28,7 +28,7 @@ def _all() -> dict[str, tuple[Advice, ...]]:
     found: dict[str, tuple[Advice, ...]] = {}
     for line, (library, names, where, text, source) in rows(FILE, COLUMNS):
         if not (library and text and source):
-            raise DamagedKnowledge(FILE, line, "library, advice and source are due")
+            raise DamagedKnowledge(FILE, line, "library, advice and source are required")
         try:
             keys = frozenset(apis.find(name).key for name in names.split())
             name, _, version = where.partition(":")

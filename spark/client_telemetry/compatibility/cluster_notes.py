@@ -80,7 +80,7 @@ def known() -> tuple[ClusterNote, ...]:
         if note.weight not in WEIGHTS:
             raise DamagedKnowledge(FILE, line, f"weight {note.weight!r} is none of {', '.join(WEIGHTS)}")
         if not (note.affected and note.what and note.source):
-            raise DamagedKnowledge(FILE, line, "affected, what and source are due")
+            raise DamagedKnowledge(FILE, line, "affected, what and source are required")
         if any(each.note_id == note.note_id for each in found):
             raise DamagedKnowledge(FILE, line, f"note {note.note_id} occurs twice")
         found.append(note)

@@ -144,7 +144,7 @@ def _why_safe(case: Case, reasons: list[Finding]) -> str:
     if reasons:
         served = _listed([f"{each.api_name} {_works_with(case, each)}".strip() for each in reasons])
         return f"{case.target} serves what it uses or needs: {served}"
-    return f"{case.target} takes away nothing that it uses or that its role needs"
+    return f"{case.target} removes nothing that it uses or that its role needs"
 
 
 def _works_with(case: Case, finding: Finding) -> str:

@@ -106,13 +106,13 @@ def for_verdict(reasons: list[Finding], case: Case) -> str:
 def _for_rollback(keys: list[int], case: Case) -> str:
     """A rollback refuses what is new: upgrading a library does not help."""
     if set(keys) & _NEW_PROTOCOL:
-        return "set group.protocol=classic in its consumers before the brokers go back"
+        return "set group.protocol=classic in its consumers before the rollback"
     needs = ", ".join(
         f"{apis.name(key)} {api.served}" for key in keys if (api := served.by(case.target).get(key))
     )
     library = case.identity.library if case.identity else "its library"
     needs = f" ({needs})" if needs else ""
-    return f"before the brokers go back, use a version or configuration of {library} that speaks what {case.target} serves{needs}"
+    return f"before the rollback, use a version or configuration of {library} that speaks what {case.target} serves{needs}"
 
 
 def _other_targets(case: Case) -> tuple[str, ...]:

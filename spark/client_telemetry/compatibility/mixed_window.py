@@ -71,19 +71,16 @@ def judge_mixed_window(from_release: str, to_release: str, upgraded: ClientVerdi
 
 def _explanation(from_release: str, to_release: str, upgraded: ClientVerdict) -> str:
     if upgraded.verdict == INSUFFICIENT_EVIDENCE:
-        return f"Not known, as what it meets on {to_release} is not known."
+        return f"Not known, because its behaviour on {to_release} is not known."
     if upgraded.verdict not in (BREAKS, DEGRADES):
-        return (
-            "Both releases serve what it uses. Short errors that it retries, as leaders and coordinators move, "
-            "are ordinary."
-        )
+        return "Both releases accept what it uses. Brief retriable errors are normal while leaders and coordinators move."
     reasons = [each for each in upgraded.findings if each.decides and each.verdict == upgraded.verdict]
     if upgraded.when == LATENT:
-        return f"It goes on until this meets a broker on {to_release}: {reasons[0].trigger}."
+        return f"It works until this reaches a broker on {to_release}: {reasons[0].trigger}."
     places = _places({each.api_key for each in reasons if each.when == AT_ONCE})
     return (
-        f"It {upgraded.verdict} step by step, {places} to brokers on {to_release}, and goes on with those still on "
-        f"{from_release}; once the last broker has changed it is as its verdict says."
+        f"It {upgraded.verdict} step by step, {places} to brokers on {to_release}, and keeps working with those still on "
+        f"{from_release}; after the last broker is upgraded, its verdict applies."
     )
 
 
@@ -122,7 +119,7 @@ def known() -> tuple[MixedWindowIssue, ...]:
         if not of_roles or set(of_roles.split()) - set(roles.ROLES):
             raise DamagedKnowledge(FILE, line, f"roles {of_roles!r} are not known")
         if not (explanation and source):
-            raise DamagedKnowledge(FILE, line, "explanation and source are due")
+            raise DamagedKnowledge(FILE, line, "explanation and source are required")
         if any(each.rule_id == rule_id for each in found):
             raise DamagedKnowledge(FILE, line, f"rule {rule_id} occurs twice")
         try:

@@ -66,7 +66,7 @@ def judge_rollback(
     named = ", ".join(seen[:_TOLD]) + (f" and {len(seen) - _TOLD} more" if len(seen) > _TOLD else "")
     sentences = [f"{from_release} answered its requests ({named}) and serves the same again."]
     if upgraded.verdict in (BREAKS, DEGRADES):
-        sentences.append(f"What {to_release} takes from it works again then.")
+        sentences.append(f"What stops working on {to_release} works again.")
     sentences += _meanwhile(evidence, upgraded, from_release, to_release)
     return Outlook(SAFE, OBSERVED, " ".join(sentences), None)
 

@@ -160,7 +160,7 @@ def review(
     return assembled([made], evidence, common)[0]
 
 
-_NOTHING = "nothing was recorded of any client in the window of the upgrade"
+_NOTHING = "no client was recorded during the upgrade"
 
 
 def _may_be_refused(track: Track, refused: frozenset[tuple[str, int, int]]) -> bool:

@@ -183,7 +183,7 @@ def _in_phase(
             None,
             None,
             reasons=(
-                "goes on, and so far only on brokers that are not upgraded: "
+                "still works, so far only on brokers that are not upgraded yet: "
                 + ", ".join(functions.words(name) for name in untested),
             ),
             rates=rates,
@@ -213,7 +213,9 @@ def _of_new(
         outcome.NEW,
         None,
         first,
-        reasons=(f"nothing was seen of it on {around.upgrade.from_release}: no before to compare with",),
+        reasons=(
+            f"nothing was seen of it on {around.upgrade.from_release}: there is nothing to compare with",
+        ),
         rates=rates,
     )
 
@@ -276,7 +278,7 @@ def _vanished(
             last,
             signs.POSSIBLE,
             (
-                f"last request answered at {_clock(last)}; {rose}; nothing that is known of its library explains it: its "
+                f"last request answered at {_clock(last)}; {rose}; no known issue of its library explains it: its "
                 "credentials may have been changed",
             ),
             rates,
@@ -309,7 +311,7 @@ def _partly_locked_out(
         for span in spans
     ):
         return None
-    reason = f"{sign.reason}; {rose}; nothing that is known of its library explains it"
+    reason = f"{sign.reason}; {rose}; no known issue of its library explains it"
     return Sign(outcome.FAILED_LOGINS, sign.since, signs.POSSIBLE, reason, sign.functions, ())
 
 

@@ -76,7 +76,7 @@ def instead(refused: RefusedByKafka, resource: Resource) -> str:
     if INTERVAL_MS in refused.message or refused.error.endswith("NumberFormatException"):
         return _interval(resource.properties.get(INTERVAL_MS, ""))
     if "must not be empty" in refused.message:
-        return "Remove the comma that has nothing before or behind it."
+        return "Remove the comma that has nothing before or after it."
     return _match(
         resource.properties.get(MATCH, ""), refused.message.removeprefix("Illegal client matching pattern: ")
     )
@@ -115,7 +115,7 @@ def _match(match: str, item: str) -> str:
     if _CUT_BOUND.search(item) and _BOUNDED_END.match(following):
         return "A comma separates selectors, also within {n,m}: write the repetitions out, or {n} and ?."
     if not item.strip():
-        return "Remove the comma that has nothing before or behind it."
+        return "Remove the comma that has nothing before or after it."
     key, equals, regex = item.partition("=")
     key = key.strip()
     if not equals:
@@ -125,7 +125,7 @@ def _match(match: str, item: str) -> str:
                 return f"Write {_selector(name)}={item.partition(other)[2].strip() or '.*'}."
         if at > 0:
             return (
-                r"A comma separates selectors: if this is a part of the regex before it, write \x2C for the comma, or an "
+                r"A comma separates selectors: if this is part of the preceding regex, write \x2C for the comma, or an "
                 "alternative (a|b)."
             )
         return f"Write {_selector(item) or 'client_id'}=REGEX."
@@ -137,14 +137,14 @@ def _match(match: str, item: str) -> str:
             return f"There is no selector by {key}: select its clients by client_id, or by their addresses."
         return f"The selectors are {', '.join(SELECTORS)}."
     if not regex.strip(" ="):
-        return f"Write {key}=.* for any value, or leave the selector out: it then holds for everybody."
+        return f"Write {key}=.* for any value, or leave the selector out: without it, the subscription matches every client."
     if re.search(r"\(\?<?=", regex):
         return (
-            "Only one = may stand in a selector, so a lookahead or lookbehind with = cannot: use one with !, or list the "
+            "A selector may contain only one =, so (?= and (?<= are not possible: use (?! or (?<!, or list the "
             "values with |."
         )
     if "=" in regex:
-        return rf"Only one = may stand in a selector; within a regex write \x3D: {key}={regex.strip().replace('=', chr(92) + 'x3D')}."
+        return rf"A selector may contain only one =; within a regex write \x3D: {key}={regex.strip().replace('=', chr(92) + 'x3D')}."
     return _regex(key, regex.strip(), following)
 
 
@@ -173,12 +173,12 @@ def _regex(key: str, regex: str, following: str) -> str:
         return r"A comma separates selectors, also within []: write \x2C for it."
     if regex.count("(") != regex.count(")") or regex.count("[") != regex.count("]") or "{" in regex:
         escaped = re.sub(r"(?<!\\)([\[\](){}])", r"\\\1", regex)
-        return f"Close each bracket, or put a backslash before one that is meant as a character: {key}={escaped}."
+        return f"Close each bracket, or escape a literal one with a backslash: {key}={escaped}."
     if regex.endswith("\\"):
-        return (
-            f"A backslash needs a character behind it; for the backslash itself write two: {key}={regex}\\."
-        )
-    return "Java's java.util.regex.Pattern does not compile it; put it between \\Q and \\E to mean the characters."
+        return f"A backslash must be followed by a character; for a literal backslash write two: {key}={regex}\\."
+    return (
+        "java.util.regex.Pattern cannot compile it; to match the text literally, put it between \\Q and \\E."
+    )
 
 
 def _selector(name: str) -> str | None:
@@ -210,7 +210,7 @@ def doubts(
             yield doubt
     keys = [item.partition("=")[0].strip() for item in resource.properties.get(MATCH, "").split(",")]
     for key in dict.fromkeys(key for key in keys if keys.count(key) > 1):
-        yield f"{key} stands there more than once: the last one counts."
+        yield f"{key} is given more than once: the last one wins."
     for selector in subscription.selectors:
         yield from _selector_doubts(selector.attribute, selector.regex, release)
 
@@ -238,7 +238,7 @@ def _metric(prefix: str, prefixes: Collection[str], known: Collection[str]) -> s
     if close:
         return f"{said}did you mean {close[0]}?"
     if _FAMILY.match(prefix):
-        return f"{said}clients that have it will push it, the others nothing."
+        return f"{said}only clients that have it push it."
     return f"{said}names of Kafka's own metrics begin with org.apache.kafka.; applications may have others (KIP-1076)."
 
 
@@ -260,9 +260,9 @@ def _selector_doubts(attribute: str, regex: str, release: tuple[int, ...]) -> It
             yield f"Brokers spell a client instance id as URL-safe base64: write client_instance_id={wanted}."
     if attribute == "client_source_address":
         if "/" in regex:
-            yield f"{attribute}={regex}: an address has no slash, and a network is no regex; write for instance 10\\.1\\..*."
+            yield f"{attribute}={regex}: addresses contain no slash, and CIDR notation is not a regex; write for example 10\\.1\\..*."
         plain = regex.replace("\\", "")
         if ":" in plain and host_address(plain) != plain:
             yield f"Brokers write an IPv6 address out: write client_source_address={host_address(plain)}."
     if attribute == "client_source_port" and release < (3, 8):
-        yield "Brokers of Kafka 3.7 hold this selector against the client's address: no port ever matches."
+        yield "Brokers on Kafka 3.7 compare this selector with the client's address, so no port ever matches."

@@ -85,7 +85,7 @@ def test_unusable_releases():
         ("from_until", "3.9", "not an exact release"),
         ("change", "sideways", "is none of"),
         ("weight", "heavy", "is none of"),
-        ("what", "", "are due"),
+        ("what", "", "are required"),
     ],
 )
 def test_damage_is_refused(damaged, column, value, says):

@@ -68,10 +68,10 @@ def way_back(uses: str, source: str, target: str, name: str | None = None, versi
 
 
 def test_what_to_change_before_the_brokers_go_back():
-    assert way_back("JoinGroup:1", "4.0.1", "4.0.0").startswith("before the brokers go back, use a version")
+    assert way_back("JoinGroup:1", "4.0.1", "4.0.0").startswith("before the rollback, use a version")
     group = "ConsumerGroupHeartbeat:1 Fetch:17"
     assert way_back(group, "4.0.1", "3.6.2") == (
-        "set group.protocol=classic in its consumers before the brokers go back"
+        "set group.protocol=classic in its consumers before the rollback"
     )
 
 

@@ -77,7 +77,7 @@ def test_the_truth_table_holds_what_the_capture_holds():
         ("CreateTopics:0", "breaks step by step, as it turns to brokers"),
         ("Produce:9 CreateTopics:0", "degrades step by step"),
         ("Produce:9", "Both releases serve what it uses"),
-        ("ApiVersions:0", "Not known, as what it meets on 4.0.0"),
+        ("ApiVersions:0", "Not known, because its behaviour on 4.0.0"),
     ],
 )
 def test_where_it_breaks(uses, says):
@@ -127,7 +127,7 @@ def test_a_client_newer_than_the_brokers_is_safe():
         ("verdict", "safe", "is none of"),
         ("roles", "reader", "are not known"),
         ("roles", "", "are not known"),
-        ("source", "", "are due"),
+        ("source", "", "are required"),
     ],
 )
 def test_damage_is_refused(damaged, column, value, says):

@@ -54,7 +54,11 @@ def test_a_broken_spelling(java: JavaRuntime, row: dict[str, str]) -> None:
             "write client_instance_id=vbIwPY8MTDqgVD2pmFLUQw",
         ),
         ({"metrics": "*", "match": "client_source_address=::1"}, (4, 3, 1), "0:0:0:0:0:0:0:1"),
-        ({"metrics": "*", "match": "client_source_address=10.0.0.0/8"}, (4, 3, 1), "a network is no regex"),
+        (
+            {"metrics": "*", "match": "client_source_address=10.0.0.0/8"},
+            (4, 3, 1),
+            "CIDR notation is not a regex",
+        ),
         ({"metrics": "*", "match": "client_source_port=4711"}, (3, 7, 2), "no port ever matches"),
     ],
 )
