@@ -44,7 +44,7 @@ def by_key() -> dict[int, Api]:
         if used_by not in USED_BY:
             raise DamagedKnowledge(FILE, line, f"used_by {used_by!r} is none of {', '.join(USED_BY)}")
         if not source or (not purpose and used_by != "broker"):
-            raise DamagedKnowledge(FILE, line, "purpose and source are due")
+            raise DamagedKnowledge(FILE, line, "purpose and source are required")
         found[api.key] = api
     return found
 

@@ -69,7 +69,7 @@ def read(file: str) -> tuple[Row, ...]:
         if low > high or since > until:
             raise DamagedKnowledge(file, line, "a range ends before it begins")
         if confidence not in ("high", "medium", "low") or not source:
-            raise DamagedKnowledge(file, line, "confidence is high, medium or low, and a source is due")
+            raise DamagedKnowledge(file, line, "confidence is high, medium or low, and a source is required")
         if not re.fullmatch(r"(\d+-\d+|none)?", before_runs):
             raise DamagedKnowledge(file, line, "before_runs is a range, none, or empty")
         row = Row(

@@ -37,7 +37,7 @@ def _phrases() -> tuple[_Phrase, ...]:
     found = []
     for line, (phrase, file, edit, notes, source) in rows(FILE, COLUMNS):
         if not (phrase and file and edit and source):
-            raise DamagedKnowledge(FILE, line, "phrase, file, edit and source are due")
+            raise DamagedKnowledge(FILE, line, "phrase, file, edit and source are required")
         if notes and not notes.startswith("https://"):
             raise DamagedKnowledge(FILE, line, f"release_notes {notes!r} is not an https address")
         pattern = re.escape(phrase).replace(re.escape("{version}"), _VERSION)

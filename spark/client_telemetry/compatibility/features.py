@@ -61,7 +61,9 @@ def supported() -> dict[str, dict[str, Levels]]:
             *(whole(FILE, line, column, text) for column, text in zip(COLUMNS[3:6], numbers, strict=True))
         )
         if not levels.min <= levels.default <= levels.max or not source:
-            raise DamagedKnowledge(FILE, line, "levels are a range with its default, and a source is due")
+            raise DamagedKnowledge(
+                FILE, line, "levels are a range with its default, and a source is required"
+            )
         for release in _between(FILE, line, first, last):
             if feature in found.setdefault(release, {}):
                 raise DamagedKnowledge(FILE, line, f"{feature} of {release} occurs twice")
@@ -87,7 +89,7 @@ def _gates() -> dict[str, tuple[Gate, ...]]:
         if apis.name(gate.api_key) != api_name:
             raise DamagedKnowledge(APIS_FILE, line, f"api {key} {api_name} is not in {apis.FILE}")
         if gate.min_version > gate.max_version or not source:
-            raise DamagedKnowledge(APIS_FILE, line, "versions are a range, and a source is due")
+            raise DamagedKnowledge(APIS_FILE, line, "versions are a range, and a source is required")
         for release in _between(APIS_FILE, line, first, last):
             levels = supported().get(release, {}).get(feature)
             if levels is None or not levels.min < gate.level <= levels.max:

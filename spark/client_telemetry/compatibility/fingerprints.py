@@ -193,7 +193,7 @@ def _default_ids() -> tuple[tuple[re.Pattern[str], str], ...]:
     found = []
     for line, (pattern, library, learned_from_runs, source) in rows(FILE, COLUMNS):
         if not source or learned_from_runs not in ("yes", "no"):
-            raise DamagedKnowledge(FILE, line, "learned_from_runs is yes or no, and a source is due")
+            raise DamagedKnowledge(FILE, line, "learned_from_runs is yes or no, and a source is required")
         if library not in {each.library for each in profiles()}:
             raise DamagedKnowledge(FILE, line, f"nothing is known of library {library}")
         try:

@@ -135,7 +135,7 @@ def known() -> tuple[KnownIssue, ...]:
         if any(each.rule_id == row["rule_id"] for each in found):
             raise DamagedKnowledge(FILE, line, f"rule {row['rule_id']} occurs twice")
         if not (row["source"] and row["explanation"] and (row["fixed_in"] or row["workaround"])):
-            raise DamagedKnowledge(FILE, line, "explanation, fixed_in or workaround, and source are due")
+            raise DamagedKnowledge(FILE, line, "explanation, fixed_in or workaround, and source are required")
         try:
             brokers = _brokers(row["broker_from"].split(), row["broker_to"].split())
         except releases.UnusableRelease as error:

@@ -84,7 +84,7 @@ def needs() -> dict[str, dict[int, Need]]:
             raise DamagedKnowledge(FILE, line, f"{api_name} occurs twice for {role}")
         if (when == LATENT) != bool(trigger) or not source:
             raise DamagedKnowledge(
-                FILE, line, "latent needs a trigger, at_once has none, and a source is due"
+                FILE, line, "latent needs a trigger, at_once has none, and a source is required"
             )
         found[role][key] = Need(role, key, reveals == "yes", needed == "yes", without, when, trigger, source)
     return found

@@ -76,7 +76,7 @@ def known() -> dict[str, Software]:
         if name in found:
             raise DamagedKnowledge(FILE, line, f"{name} occurs twice")
         if decides not in ("yes", "no") or not source:
-            raise DamagedKnowledge(FILE, line, "version_decides is yes or no, and a source is due")
+            raise DamagedKnowledge(FILE, line, "version_decides is yes or no, and a source is required")
         try:
             compiled = re.compile(pattern)
         except re.error as error:

@@ -76,7 +76,7 @@ def test_the_truth_table_holds_what_the_capture_holds():
         ("Fetch:4 JoinGroup:1", "when its group's coordinator moves"),
         ("CreateTopics:0", "breaks step by step, as it turns to brokers"),
         ("Produce:9 CreateTopics:0", "degrades step by step"),
-        ("Produce:9", "Both releases serve what it uses"),
+        ("Produce:9", "Both releases accept what it uses"),
         ("ApiVersions:0", "Not known, because its behaviour on 4.0.0"),
     ],
 )
@@ -87,7 +87,7 @@ def test_where_it_breaks(uses, says):
 def test_latent_trouble_waits_for_its_trigger():
     outlook = mixed("Fetch:11 JoinGroup:5 OffsetCommit:7", "3.9.1", "4.0.0", "librdkafka", "1.7.0")
     assert (outlook.verdict, outlook.when) == ("breaks", "latent")
-    assert "goes on until this meets a broker on 4.0.0: offset reset" in outlook.explanation
+    assert "works until this reaches a broker on 4.0.0: offset reset" in outlook.explanation
 
 
 def test_transactions_fail_while_a_roll_to_4_2_0_goes_on():

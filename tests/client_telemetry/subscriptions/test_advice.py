@@ -47,7 +47,7 @@ def test_a_broken_spelling(java: JavaRuntime, row: dict[str, str]) -> None:
         ({"metrics": "org.apache.kafka.producer.record.queue.tme"}, (4, 3, 1), "did you mean"),
         ({"metrics": "com.acme."}, (4, 3, 1), "applications may have others"),
         ({"metrics": "*", "match": "client_id=orders*"}, (4, 3, 1), "Write client_id=orders.*"),
-        ({"metrics": "*", "match": "client_id=a,client_id=b"}, (4, 3, 1), "the last one counts"),
+        ({"metrics": "*", "match": "client_id=a,client_id=b"}, (4, 3, 1), "the last one wins"),
         (
             {"metrics": "*", "match": "client_instance_id=bdb2303d-8f0c-4c3a-a054-3da99852d443"},
             (4, 3, 1),
