@@ -1,5 +1,6 @@
 """Targets of the Makefile that nothing else runs, in a folder with a copy of it."""
 
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -21,9 +22,16 @@ def checkout(tmp_path) -> Path:
     return tmp_path
 
 
+def make(folder: Path, *arguments: str, answer: str = "") -> subprocess.CompletedProcess[str]:
+    """As a person calls it: not as a part of the make that runs the tests."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    return subprocess.run(
+        ["make", *arguments], cwd=folder, env=environment, input=answer, capture_output=True, text=True
+    )
+
+
 def clean(checkout: Path, answer: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = ["make", "clean", *arguments]
-    return subprocess.run(command, cwd=checkout, input=answer, capture_output=True, text=True)
+    return make(checkout, "clean", *arguments, answer=answer)
 
 
 def left(checkout: Path) -> set[str]:
@@ -60,6 +68,6 @@ def test_make_adds_no_line_to_an_interrupt_and_keeps_other_codes(tmp_path, code,
     (tmp_path / "Makefile").write_text(
         f"{makefile}\ntarget:\n\t@$(INTERRUPTIBLE) sh -c 'exit {code}' $(END)\n"
     )
-    done = subprocess.run(["make", "target"], cwd=tmp_path, capture_output=True, text=True)
+    done = make(tmp_path, "target")
     assert done.returncode == ends
     assert ("make: ***" in done.stderr) == (code == 3)

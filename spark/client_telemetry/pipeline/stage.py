@@ -31,7 +31,7 @@ from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline import quality
 from client_telemetry.pipeline.cluster_check import UnusableCluster, check_executors, check_master
-from client_telemetry.pipeline.worker_daemon import WORKERS_IMPORT
+from client_telemetry.pipeline.stages import WORKERS_IMPORT
 from client_telemetry.raw.file_system import UnusableLocation, file_system, without_userinfo
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
@@ -108,7 +108,7 @@ def absolute_url(location: str) -> str:
 def spark_session(stage: str, lake: str, workers_import: str | None = None) -> SparkSession:
     """A session with the lake's catalog. On a Spark that runs already (a test's, or a Connect server that
     SPARK_REMOTE names) it is a session of its own; a catalog `lake` that spark-submit configured stays.
-    `workers_import`: see worker_daemon.WORKERS_IMPORT; a Spark that runs already has its workers."""
+    `workers_import`: see stages.WORKERS_IMPORT; a Spark that runs already has its workers."""
     settings = spark_settings(lake)
     # Spark's own function says so only once there is a session, and to ask the settings of a local Spark starts a JVM.
     remote = is_remote() or "SPARK_REMOTE" in os.environ

@@ -8,6 +8,10 @@ import importlib
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+WORKERS_IMPORT: Final = "CLIENT_TELEMETRY_WORKERS_IMPORT"
+"""Environment variable of Spark's workers that names the module which those of a stage import (worker_daemon.py);
+without it they import that of decode, whose compiled code takes longest."""
+
 
 class StageEntry(NamedTuple):
     """`name`: what spark/run_stage.py takes. `module`: has `main(argv) -> exit code`. `writes`: names of tables."""

@@ -18,9 +18,7 @@ from collections.abc import Callable
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-WORKERS_IMPORT = "CLIENT_TELEMETRY_WORKERS_IMPORT"
-"""Environment variable that names the module which the workers of a stage need; without it they need that of decode, whose
-compiled code takes longest to import."""
+from client_telemetry.pipeline.stages import WORKERS_IMPORT
 
 
 def prepare() -> Callable[[], None]:

@@ -9,7 +9,9 @@ def test_the_rules_of_the_sample(sample_run, capsys):
     lake = str(sample_run.folder / "lake")
     assert main(["--lake", lake, "--owners", str(OWNERS), "--cluster", "fL33tG0ldTruth000000-w"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0].startswith("cluster fL33tG0ldTruth000000-w, 2026-11-21: 51 clients, 12 rules")
+    assert lines[0].startswith(
+        "cluster fL33tG0ldTruth000000-w, 2026-11-21: 48 applications with 51 clients, 12 rules"
+    )
     assert "warehouse          warehouse        4" in lines
     without = [line for line in lines if line.endswith("->  no rule")]
     assert len(without) == 6
