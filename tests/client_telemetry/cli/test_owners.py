@@ -12,7 +12,7 @@ def test_the_rules_of_the_sample(sample_run, capsys):
     assert lines[0].startswith(
         "cluster fL33tG0ldTruth000000-w, 2026-11-21: 48 applications with 51 clients, 12 rules"
     )
-    assert "warehouse          warehouse        4" in lines
+    assert "warehouse          warehouse             4        4" in lines
     without = [line for line in lines if line.endswith("->  no rule")]
     assert len(without) == 6
     assert "  'User:ANONYMOUS' 'sarama' (unknown unknown, groups 'edge-gateway')  ->  no rule" in without
