@@ -10,6 +10,7 @@ import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -21,6 +22,7 @@ from pyiceberg.table.update import RemoveSnapshotRefUpdate
 from client_telemetry.lake import refs
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE
 from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.maintenance import again_if_overtaken
 from client_telemetry.raw.file_system import file_system
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
@@ -75,9 +77,8 @@ def erase(lake: Lake, cluster_id: str, who: Mapping[str, str], publish: str | No
     for name, condition in conditions.items():
         done.rows[name] += _delete(lake, name, condition)
         done.report_tags += _forget_tags(lake, name, tables[name], condition)
-        lake.session.sql(
-            f"CALL {CATALOG}.system.expire_snapshots(table => '{CATALOG}.{NAMESPACE}.{name}', older_than => now(), retain_last => 1)"
-        )
+        expire = f"CALL {CATALOG}.system.expire_snapshots(table => '{CATALOG}.{NAMESPACE}.{name}', older_than => now(), retain_last => 1)"
+        again_if_overtaken(partial(lake.session.sql, expire))
     done.report_tags = sorted(set(done.report_tags))
     if publish:
         done.published_folders = _forget_published(publish, who)
@@ -85,11 +86,15 @@ def erase(lake: Lake, cluster_id: str, who: Mapping[str, str], publish: str | No
 
 
 def _delete(lake: Lake, name: str, condition: str) -> int:
-    """Delete the rows of a table that match; how many they were."""
-    found = lake.session.table(f"{CATALOG}.{NAMESPACE}.{name}").where(condition).count()
-    if found:
-        lake.session.sql(f"DELETE FROM {CATALOG}.{NAMESPACE}.{name} WHERE {condition}")
-    return found
+    """Delete the rows of a table that match, those too that a stage adds meanwhile; how many they were."""
+
+    def statement() -> int:
+        found = lake.session.table(f"{CATALOG}.{NAMESPACE}.{name}").where(condition).count()
+        if found:
+            lake.session.sql(f"DELETE FROM {CATALOG}.{NAMESPACE}.{name} WHERE {condition}")
+        return found
+
+    return again_if_overtaken(statement)
 
 
 def _conditions(

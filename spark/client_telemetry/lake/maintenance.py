@@ -5,9 +5,9 @@ read them. What reports name is tagged and stays for ever.
 """
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from pyiceberg.expressions import LessThan
 from pyiceberg.table import Table as IcebergTable
@@ -49,6 +49,7 @@ RETENTION_DAYS: Mapping[str, int | None] = {
 SNAPSHOT_DAYS = 3
 """Age from which snapshots and files that nobody names go: longer than any run."""
 _MINIMUM_FILES = 2
+_Result = TypeVar("_Result")
 _ATTEMPTS = 4
 _OVERTAKEN = (
     "org.apache.iceberg.exceptions.ValidationException",
@@ -138,15 +139,32 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
 
 def _call(lake: Lake, procedure: str, arguments: str) -> list[Row]:
     """The result of a procedure; of one that others overtook again and again nothing: the next maintenance does it."""
-    for _ in range(_ATTEMPTS):
-        try:
-            return lake.session.sql(f"CALL {CATALOG}.system.{procedure}({arguments})").collect()
-        except Exception as error:
-            if not any(name in str(error) for name in _OVERTAKEN):
-                raise
-            reason = str(error).partition("\n")[2].partition("\n")[0]
+    try:
+        return again_if_overtaken(
+            lambda: lake.session.sql(f"CALL {CATALOG}.system.{procedure}({arguments})").collect()
+        )
+    except Exception as error:
+        if not _overtaken(error):
+            raise
+        reason = str(error).partition("\n")[2].partition("\n")[0]
     print(f"{procedure} of {arguments.partition(',')[0]} is left to the next maintenance: {reason}")
     return []
+
+
+def again_if_overtaken(statement: Callable[[], _Result]) -> _Result:
+    """What a statement of Spark returns, begun again where a stage or another maintenance committed first. Raises what the
+    last of four attempts raised."""
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return statement()
+        except Exception as error:
+            if not _overtaken(error):
+                raise
+    return statement()
+
+
+def _overtaken(error: Exception) -> bool:
+    return any(name in str(error) for name in _OVERTAKEN)
 
 
 def _timestamp(at: dt.datetime) -> str:

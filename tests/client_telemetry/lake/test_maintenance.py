@@ -10,7 +10,7 @@ import pytest
 from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.erasure import erase
 from client_telemetry.lake.lake import Lake
-from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, maintain, retention
+from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, again_if_overtaken, maintain, retention
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
@@ -85,6 +85,26 @@ def test_orphan_files_and_branches_of_dead_runs_go_when_they_are_old(lake):
     assert len(second["client_pushes"].branches_removed) == 1
     assert left_over(lake) == {}
     assert len(lake.rows(CLIENT_PUSHES)) == 1
+
+
+def test_a_statement_that_others_overtake_begins_again_and_other_errors_do_not():
+    overtaken = ["org.apache.iceberg.exceptions.ValidationException: Found conflicting files"] * 3
+    errors = [*overtaken]
+
+    def statement():
+        if errors:
+            raise RuntimeError(errors.pop())
+        return "deleted"
+
+    assert again_if_overtaken(statement) == "deleted"
+    errors = [*overtaken, *overtaken]
+    with pytest.raises(RuntimeError, match="Found conflicting files"):
+        again_if_overtaken(statement)
+    assert len(errors) == 2
+    errors = ["no such table", "no such table"]
+    with pytest.raises(RuntimeError, match="no such table"):
+        again_if_overtaken(statement)
+    assert len(errors) == 1
 
 
 def test_what_was_computed_before_an_erasure_is_not_published_after_it(lake):
