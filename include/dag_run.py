@@ -11,9 +11,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
 
+from include.command import INTERRUPTED
 from include.spark_stage import FAILURE_KEY
 
-INTERRUPTED = 130
 SAID_EVERY_S = 10
 _SETTLES_IN_S = 1
 """Until a transaction that the interrupt ended is rolled back."""

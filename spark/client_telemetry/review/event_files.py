@@ -306,11 +306,7 @@ def added_up(used: Vector, runs: int) -> Vector:
     if not len(used):
         return used
     apis, api = np.unique(used["api_key"].astype(np.int64) << 32 | used["version"], return_inverse=True)
-    slots = used["slot"] - used["slot"].min()
-    key = (used["client"].astype(np.int64) * runs + used["run"]) * (int(slots.max()) + 1) + slots
-    key = key * len(apis) + api
-    order = np.argsort(key, kind="stable")
-    begins = np.flatnonzero(np.diff(key[order], prepend=-1))
+    order, begins = _alike(_slot_keys(used, runs) * len(apis) + api)
     found = used[order[begins]]
     for name, add in (
         ("requests", np.add),
@@ -325,13 +321,22 @@ def added_up(used: Vector, runs: int) -> Vector:
 def _opened_in_all(opened: Vector, runs: int) -> Vector:
     if not len(opened):
         return opened
-    slots = opened["slot"] - opened["slot"].min()
-    key = (opened["client"].astype(np.int64) * runs + opened["run"]) * (int(slots.max()) + 1) + slots
-    order = np.argsort(key, kind="stable")
-    begins = np.flatnonzero(np.diff(key[order], prepend=-1))
+    order, begins = _alike(_slot_keys(opened, runs))
     found = opened[order[begins]]
     found["opened"] = np.add.reduceat(opened["opened"][order], begins)
     return found
+
+
+def _slot_keys(rows: Vector, runs: int) -> Vector:
+    """int64[n], not negative: alike for rows of USED or OPENED with the same client, run and slot, and in this order."""
+    slots = rows["slot"] - rows["slot"].min()
+    return (rows["client"].astype(np.int64) * runs + rows["run"]) * (int(slots.max()) + 1) + slots
+
+
+def _alike(keys: Vector) -> tuple[Vector, Vector]:
+    """(int64[n], int64[distinct]): the order of the keys, and where each distinct one begins in it."""
+    order = np.argsort(keys, kind="stable")
+    return order, np.flatnonzero(np.diff(keys[order], prepend=-1))
 
 
 def table_of(clients: pa.Table, runs: pa.Table, used: Vector) -> pa.Table:
