@@ -15,6 +15,7 @@ from itertools import permutations
 
 from client_telemetry.compatibility import fingerprints, products, software
 from client_telemetry.identity import kip511
+from client_telemetry.identity.broker_clients import REPLICA_FETCHER
 from client_telemetry.identity.client_families import family
 from client_telemetry.identity.programs import NOT_COMPARED, sends_two_versions
 
@@ -38,6 +39,9 @@ OF_THE_TOOL = (
     "under the client id of its command config"
 )
 DEFAULT_ID = "a default client id: several programs can hide behind it"
+CALLED_AS_A_BROKER = (
+    "has the client id of a broker's replica fetcher; counted as a client, since the records do not show a replica id"
+)
 SEVERAL_PROGRAMS = "several programs send under this client id: their request versions tell them apart"
 
 GENERATED = frozenset(("host", "spark", "uuid", "kafka_uuid", "ulid", "pod", "time", "address", "hash"))
@@ -421,6 +425,8 @@ class _Parts:
                 notes[root].add(DEFAULT_ID)
             if any(self._clients[place].program or self._sends_two_versions(place) for place in places):
                 notes[root].add(SEVERAL_PROGRAMS)
+            if any(re.fullmatch(REPLICA_FETCHER, self._clients[place].client_id or "") for place in places):
+                notes[root].add(CALLED_AS_A_BROKER)
             name = self._name(kind, places)
             names[name].append(root)
             found[root] = Application(name, kind, product, tuple(sorted(notes[root])))

@@ -82,7 +82,8 @@ CLIENT_CONNECTIONS: "Table[ClientConnectionRow]" = Table(
         "a name that was registered late applies to all of it, and a name that an old ApiVersions request reset to `unknown` "
         "(KIP-511, versions 0 to 2) is kept, flagged `name_reset`. Connections of the brokers themselves are left out: "
         "those with a client id that Kafka's brokers use (identity/broker_clients.py), or an answered request that only "
-        "brokers send, unless a request was answered that brokers never send. A row flagged `summary` represents "
+        "brokers send, unless a request was answered that brokers never send. (Replica fetchers are left out by the writer of "
+        "the dump, which sees their replica id.) A row flagged `summary` represents "
         "many short connections (its id is `summary-` and a sequence). Failed logins and events of unknown kinds are not "
         "connections: they are in connection_events."
     ),

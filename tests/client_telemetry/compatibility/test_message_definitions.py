@@ -75,8 +75,6 @@ def test_what_only_clients_ask_is_answered_by_brokers_only(definitions):
 @pytest.mark.parametrize(
     "name",
     [
-        "broker-1-fetcher-0",
-        "broker-1-fetcher-0-x",
         "broker-1-txn-marker-sender",
         "raft-client-3",
         "AddPartitionsManager-client-1",
@@ -88,11 +86,17 @@ def test_brokers_by_their_client_id(name):
 
 
 def test_an_application_with_a_client_id_of_brokers_is_told_by_what_it_asks():
-    name, fetch, metadata, api_versions = "broker-1-fetcher-0", 1, 3, 18
-    assert broker_clients.is_broker(name, frozenset((fetch,)))
-    assert broker_clients.is_broker(name, frozenset((fetch, api_versions)), is_sasl=True)
-    assert not broker_clients.is_broker(name, frozenset((fetch, api_versions)))
-    assert not broker_clients.is_broker(name, frozenset((fetch, metadata)), is_sasl=True)
+    name, metadata, api_versions, login, verify = "AddPartitionsManager-client-1", 3, 18, 36, 24
+    assert broker_clients.is_broker(name, frozenset((verify, api_versions)))
+    assert broker_clients.is_broker(name, frozenset((verify, api_versions, login)), is_sasl=True)
+    assert not broker_clients.is_broker(name, frozenset((verify, login)))
+    assert not broker_clients.is_broker(name, frozenset((verify, metadata)), is_sasl=True)
+
+
+@pytest.mark.parametrize("name", ["broker-1-fetcher-0", "raft-client-3"])
+def test_who_only_fetches_is_no_broker_by_its_client_id(name):
+    """A consumer can be called so; what tells is the replica id, by which writers of dumps leave brokers out."""
+    assert not broker_clients.is_broker(name, frozenset((1,)))
 
 
 @pytest.mark.parametrize("key", sorted(broker_clients.CLIENTS_ONLY))

@@ -10,6 +10,7 @@ from itertools import permutations
 
 from client_telemetry.identity.applications import (
     BY_PLACE,
+    CALLED_AS_A_BROKER,
     DEFAULT_ID,
     MAYBE_TWO,
     OF_THE_TOOL,
@@ -263,3 +264,9 @@ def test_two_versions_of_one_api_are_two_programs():
     )
     rolling = replace(client("orders"), versions={11: frozenset((1, 5))}, on_one_release=False)
     assert only([rolling]).notes == ()
+
+
+def test_who_is_called_as_a_replica_fetcher_is_a_client_with_a_note():
+    found = parts([client("broker-1-fetcher-0", versions={1: 11}), client("broker-fetcher", versions={1: 11})])
+    notes = {application.name: application.notes for application in found}
+    assert notes == {"broker-1-fetcher-0": (CALLED_AS_A_BROKER,), "broker-fetcher": ()}

@@ -135,8 +135,8 @@ def test_a_client_that_is_replaced_by_another_version_has_changed() -> None:
 
 
 def test_brokers_are_no_clients() -> None:
-    fetcher = scenarios.client("broker-1-fetcher-0")
-    evidence = scenarios.evidence([(fetcher, "Fetch:17@0-900/1")])
+    sender = scenarios.client("broker-1-txn-marker-sender")
+    evidence = scenarios.evidence([(sender, "WriteTxnMarkers:1@0-900/1")])
 
     assert tracks(evidence.activities, 300.0) == []
 

@@ -108,7 +108,8 @@ def test_nothing_of_any_client_is_refused() -> None:
     evidence = scenarios.evidence([])
     with pytest.raises(WindowWithoutData, match="no client was recorded"):
         review(evidence, "3.9.1", "4.0.1")
-    brokers_alone = scenarios.evidence([(scenarios.client("broker-1-fetcher-0"), "Fetch:17@0-900/1")])
+    sender = scenarios.client("broker-1-txn-marker-sender")
+    brokers_alone = scenarios.evidence([(sender, "WriteTxnMarkers:1@0-900/1")])
     with pytest.raises(WindowWithoutData, match="no client was recorded"):
         review(brokers_alone, "3.9.1", "4.0.1")
 

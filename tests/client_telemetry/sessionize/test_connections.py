@@ -256,7 +256,7 @@ def test_events_that_are_left_out_are_counted(spark: SparkSession):
     )
     names = ("a broker ", "a refused request of clients ")
     cases = [case for case in CASES if case["case"].startswith(names) and case["first"] == "none"]
-    assert len(cases) == 6
+    assert len(cases) == 5
     of_brokers = sum(len(case["events"].split("|")) for case in cases) - 1
     of_no_connection = sum(part.startswith(NO_EVIDENCE) for c in CASES for part in c["events"].split(" | "))
     assert of_no_connection == 3
