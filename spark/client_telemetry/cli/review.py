@@ -21,6 +21,7 @@ from client_telemetry.reports.counted import counted
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.review import decision
+from client_telemetry.review.applications import of_tracks, with_applications
 from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.log_evidence import NoRequests, from_logs
 from client_telemetry.review.metric_review import metric_review
@@ -43,7 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         common = setting(evidence, source, target)
         made, tracks = part(evidence.activities, common)
         assembled_review, comparisons, curves = assembled([made], evidence, common)
-        found = with_owners(assembled_review, rules)
+        names = of_tracks(tracks, common.upgrade.old)
+        found = with_applications(with_owners(assembled_review, rules), names)
     except (NoLogs, NoRequests, NoSuchUpgrade, UnusableRelease, WindowWithoutData, BadOwnerRule) as error:
         return _refuse(str(error))
     except OSError as error:

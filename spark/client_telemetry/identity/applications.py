@@ -39,9 +39,7 @@ OF_THE_TOOL = (
     "under the client id of its command config"
 )
 DEFAULT_ID = "a default client id: several programs can hide behind it"
-CALLED_AS_A_BROKER = (
-    "has the client id of a broker's replica fetcher; counted as a client, since the records do not show a replica id"
-)
+CALLED_AS_A_BROKER = "has the client id of a broker's replica fetcher; counted as a client, since the records do not show a replica id"
 SEVERAL_PROGRAMS = "several programs send under this client id: their request versions tell them apart"
 
 GENERATED = frozenset(("host", "spark", "uuid", "kafka_uuid", "ulid", "pod", "time", "address", "hash"))

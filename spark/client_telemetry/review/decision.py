@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from client_telemetry.review import outcome, prediction
+from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.model import Review, ReviewedClient
 from client_telemetry.review.phases import SETTLING_SECONDS
 
@@ -12,7 +12,8 @@ EXIT_CODES = {GO: 0, STOP: 3, CANNOT_TELL: 4}
 
 
 class Decision(NamedTuple):
-    """`clients`: (client id, principal) of those that decide it. `tested`: how many clients the broker has answered."""
+    """`clients`: (client id, principal) of those that decide it. `tested`: how many clients the broker has answered. The reason
+    counts applications."""
 
     broker_id: int
     decision: str
@@ -28,22 +29,23 @@ def decisions(review: Review) -> tuple[Decision, ...]:
     found = []
     for broker, started in sorted(upgrade.upgraded.items(), key=lambda item: item[1]):
         up_for = upgrade.ended - started
-        tested = {(c.client_id, c.principal) for c in review.clients} & answered.get(broker, frozenset())
+        tested = [
+            c for c in review.clients if (c.client_id, c.principal) in answered.get(broker, frozenset())
+        ]
         failing = [client for client in review.clients if _stops(client, started)]
         watched = tuple((client.client_id, client.principal) for client in failing)
         if failing:
-            count = len(failing)
-            reason = f"{count} client{'s' * (count != 1)} failing since it was upgraded"
+            reason = f"{_counted(failing)} failing since it was upgraded"
             found.append(Decision(broker, STOP, reason, watched, len(tested)))
         elif up_for < SETTLING_SECONDS:
             reason = f"up for {up_for:.0f} s: wait {SETTLING_SECONDS - up_for:.0f} s more"
             found.append(Decision(broker, CANNOT_TELL, reason, (), len(tested)))
         elif not tested:
-            found.append(Decision(broker, CANNOT_TELL, "it has not answered any client yet", (), 0))
+            found.append(Decision(broker, CANNOT_TELL, "it has not answered any application yet", (), 0))
         else:
             untested = [c for c in review.clients if c.last_outcome.outcome == outcome.NOT_TESTED]
-            more = f"; {len(untested)} not tested yet" if untested else ""
-            reason = f"{len(tested)} clients answered, none failing because of it{more}"
+            more = f"; {len(applications.keys(untested))} not tested yet" if untested else ""
+            reason = f"{_counted(tested)} answered, none failing because of it{more}"
             found.append(Decision(broker, GO, reason, (), len(tested)))
     return tuple(found)
 
@@ -51,6 +53,11 @@ def decisions(review: Review) -> tuple[Decision, ...]:
 def overall(found: Sequence[Decision]) -> str:
     words = {each.decision for each in found}
     return STOP if STOP in words else CANNOT_TELL if CANNOT_TELL in words or not words else GO
+
+
+def _counted(clients: Sequence[ReviewedClient]) -> str:
+    count = len(applications.keys(clients))
+    return f"{count:,} application{'s' * (count != 1)}"
 
 
 def _stops(client: ReviewedClient, started: float) -> bool:

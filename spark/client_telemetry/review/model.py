@@ -31,6 +31,8 @@ class ReviewedClient:
     groups: tuple[str, ...] = ()
     owner: str | None = None
     owner_contact: str | None = None
+    application: str = ""
+    """With principal and owner: what tells applications apart (applications.py). Empty: it is one of its own."""
     track_name: str = ""
     """The software name that its track goes by (tracks.TrackKey)."""
 

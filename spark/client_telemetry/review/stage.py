@@ -34,7 +34,7 @@ from client_telemetry.raw.file_system import UnusableLocation
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport, moment
-from client_telemetry.review import decision, rule_records, workers
+from client_telemetry.review import applications, decision, rule_records, workers
 from client_telemetry.review.client_metrics import Series, series
 from client_telemetry.review.in_parts import Setting, assembled, setting
 from client_telemetry.review.metric_changes import Compare, Group, table_rows
@@ -57,6 +57,7 @@ from client_telemetry.review.tracks import Track
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.metric_changes import METRIC_CHANGES
 from client_telemetry.tables.publications import PUBLICATIONS
@@ -128,9 +129,10 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     snapshots = {table.name: published[table.name] for table in READ}
     brokers = _brokers(lake, cluster, days)
     reviewed = _review(stage, days, snapshots, brokers, plan)
-    found = with_owners(
+    owned = with_owners(
         reviewed.found, read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
     )
+    found = applications.with_applications(owned, _application_names(lake, cluster, days))
     pushed = _pushed(stage, days, snapshots)
 
     review_id = args.review_id or plan.name
@@ -167,10 +169,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     with published_place(args.publish, "upgrade_review") as place:
         page = place.shown(publish(report, place.root) / PAGE)
     overall = decision.GO if not found.upgrade.is_mixed else decision.overall(decisions)
-    counts: dict[str, int] = {}
-    for client in found.clients:
-        word = client.last_outcome.outcome
-        counts[word] = counts.get(word, 0) + 1
+    counts = applications.outcome_counts(found.clients)
     details = {
         "review": page,
         "sentence": report.sentence,
@@ -250,6 +249,11 @@ def _report_files(lake: Lake, cluster: str, report_id: str | None) -> workers.Re
 def _brokers(lake: Lake, cluster: str, days: Sequence[dt.date]) -> list[BrokerRow]:
     snapshot = lake.published()[BROKERS.name]
     return [row for d in days for row in lake.rows(BROKERS, snapshot, cluster_id=cluster, dt=d)]
+
+
+def _application_names(lake: Lake, cluster: str, days: Sequence[dt.date]) -> applications.Names:
+    rows = lake.rows(CLIENTS, columns=applications.READ, cluster_id=cluster, dt=list(days))
+    return applications.of_rows(rows)
 
 
 def _pushed(stage: Stage, days: Sequence[dt.date], snapshots: Mapping[str, int]) -> list[Series]:

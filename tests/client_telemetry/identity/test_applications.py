@@ -267,6 +267,8 @@ def test_two_versions_of_one_api_are_two_programs():
 
 
 def test_who_is_called_as_a_replica_fetcher_is_a_client_with_a_note():
-    found = parts([client("broker-1-fetcher-0", versions={1: 11}), client("broker-fetcher", versions={1: 11})])
+    found = parts(
+        [client("broker-1-fetcher-0", versions={1: 11}), client("broker-fetcher", versions={1: 11})]
+    )
     notes = {application.name: application.notes for application in found}
     assert notes == {"broker-1-fetcher-0": (CALLED_AS_A_BROKER,), "broker-fetcher": ()}

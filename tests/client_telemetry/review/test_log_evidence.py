@@ -104,7 +104,7 @@ def test_during_the_roll_it_says_stop(logs: Path, tmp_path: Path, capsys: pytest
     code = ask(logs, tmp_path)
 
     assert code == 3
-    assert "broker 1: stop: 1 client failing since it was upgraded" in capsys.readouterr().out
+    assert "broker 1: stop: 1 application failing since it was upgraded" in capsys.readouterr().out
 
 
 def test_an_upgrade_that_was_not(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,7 +58,7 @@ def test_owners_with_news_get_a_message_and_others_none() -> None:
     packs = owner_packs(report())
     assert list(packs) == ["owners/orders-team/review.md"]
     text = packs["owners/orders-team/review.md"]
-    assert "2 of 2 need action now." in text
+    assert "2 of 2 applications need action now." in text
     assert "orders-fine" not in text and "quiet" not in text
     assert "Produce v2 refused" in text
     assert "failing: refused" in text
@@ -76,7 +76,7 @@ def test_a_long_message_names_the_first_and_counts_the_others() -> None:
     text = owner_packs(report(extra=ROWS + 5))["owners/orders-team/review.md"]
     shown = [line for line in text.splitlines() if line.startswith("| ")]
     assert len(shown) == ROWS + 2
-    (needing_action,) = re.findall(r"^(\d+) of \d+ need action now", text, re.MULTILINE)
+    (needing_action,) = re.findall(r"^(\d+) of \d+ applications need action now", text, re.MULTILINE)
     assert f"\n{int(needing_action) - ROWS} more in outcomes.csv." in text
 
 
@@ -85,7 +85,7 @@ def test_json_is_one_document_with_a_line_for_each_client_and_phase() -> None:
     document = json.loads(text)
     phases = len(document["phases"]) - 1
     assert len(document["clients"]) == 5 * phases
-    lines = [line for line in text.splitlines() if line.startswith('  {"client_id"')]
+    lines = [line for line in text.splitlines() if line.startswith('  {"application"')]
     assert len(lines) == len(document["clients"])
     outcomes = {(c["client_id"], c["phase"]): (c["outcome"], c["kind"]) for c in document["clients"]}
     assert outcomes["orders-refused", "finalized"] == ("failing", "refused")

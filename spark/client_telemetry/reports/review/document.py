@@ -15,6 +15,7 @@ from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.rule_records import COUNTS, RuleRecord
 
 OUTCOME_COLUMNS = (
+    "application",
     "client_id",
     "principal",
     "client_software_name",
@@ -147,6 +148,7 @@ def _row(client: ReviewedClient, happened: Outcome) -> dict[str, Any]:
     foreseen = client.prediction
     verdict = None if foreseen is None else foreseen.by_phase.get(happened.phase, foreseen.verdict)
     return {
+        "application": client.application,
         "client_id": client.client_id,
         "principal": client.principal,
         "client_software_name": client.software_name,

@@ -13,7 +13,7 @@ from client_telemetry.reports.markup import page_parts, template, text_file
 from client_telemetry.reports.review import metrics
 from client_telemetry.reports.review import report as reports
 from client_telemetry.reports.review.report import ReviewReport, moment
-from client_telemetry.review import outcome, prediction
+from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.comparison import RATIO
 from client_telemetry.review.metric_changes import CLIENT, INSTANCE, Group, MetricChange
 from client_telemetry.review.model import ReviewedClient
@@ -67,9 +67,6 @@ _COLORS = {
 def review_page(report: ReviewReport) -> str:
     review = report.review
     wrong = reports.of_comparison(review, prediction.UNEXPECTED, prediction.DID_NOT_HAPPEN)
-    counts: dict[str, int] = {}
-    for client in review.clients:
-        counts[client.last_outcome.outcome] = counts.get(client.last_outcome.outcome, 0) + 1
     return _template().render(
         report=report,
         review=review,
@@ -87,7 +84,7 @@ def review_page(report: ReviewReport) -> str:
         changes=[change for change in report.metrics.changes if change.changed],
         changed_curves=metrics.of_changed(report.metrics.changed, review.upgrade),
         version_curves=metrics.by_version(report.metrics.versions, review.upgrade),
-        counts=[(word, counts[word]) for word in outcome.OUTCOMES if word in counts],
+        counts=list(applications.outcome_counts(review.clients).items()),
         **page_parts(text_file("review.css", __package__)),
     )
 
@@ -141,6 +138,7 @@ def _template() -> Template:
     filters: dict[str, object] = {
         "moment": moment,
         "software_of": _software,
+        "applications_of": reports.applications_of,
         "fix_of": _fix,
         "predicted_of": _predicted,
         "api": apis.name,

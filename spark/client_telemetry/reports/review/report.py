@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from client_telemetry.review import outcome, prediction
+from client_telemetry.reports.counted import counted
+from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.decision import Decision
 from client_telemetry.review.metric_review import NOTHING, MetricReview
 from client_telemetry.review.model import Review, ReviewedClient
@@ -38,7 +39,13 @@ def act_now(review: Review) -> list[ReviewedClient]:
     """Clients that fail at the end."""
     return sorted(
         (client for client in review.clients if client.is_failing),
-        key=lambda c: (c.owner or "~", c.last_outcome.since or 0, c.client_id or "", c.principal),
+        key=lambda c: (
+            c.owner or "~",
+            c.application,
+            c.last_outcome.since or 0,
+            c.client_id or "",
+            c.principal,
+        ),
     )
 
 
@@ -48,6 +55,13 @@ def gone(review: Review) -> list[ReviewedClient]:
 
 def of_comparison(review: Review, *words: str) -> list[ReviewedClient]:
     return [client for client in review.clients if client.comparison in words]
+
+
+def applications_of(clients: Sequence[ReviewedClient]) -> str:
+    """How many applications these clients are, and how many clients where those are more: `2 applications, 9 clients`."""
+    many = len(applications.keys(clients))
+    clients_below = f", {counted(len(clients), 'client')}" if len(clients) != many else ""
+    return f"{counted(many, 'application')}{clients_below}"
 
 
 def with_outcome(review: Review, word: str) -> list[ReviewedClient]:
@@ -66,26 +80,27 @@ def immediate(clients: Sequence[ReviewedClient]) -> list[ReviewedClient]:
 
 
 def sentence(review: Review, cluster_name: str) -> str:
-    """`Upgrade of fleet from 3.9.1 to 4.0.0: 13 of 13 predicted immediate breaks happened, 0 unexpected; …`"""
-    upgrade = review.upgrade
+    """`Upgrade of fleet from 3.9.1 to 4.0.0: 13 of 13 predicted immediate breaks happened, 0 unexpected; …`: in applications,
+    of which one client is enough."""
+    upgrade, keys = review.upgrade, applications.keys
     happened = of_comparison(review, prediction.HAPPENED)
-    unexpected = of_comparison(review, prediction.UNEXPECTED)
+    unexpected = keys(of_comparison(review, prediction.UNEXPECTED))
     failed = of_comparison(review, prediction.DID_NOT_HAPPEN)
-    predicted_at_once = immediate(happened)
-    of_all = len(predicted_at_once) + len(immediate(failed))
+    predicted_at_once = keys(immediate(happened))
+    of_all = len(predicted_at_once | keys(immediate(failed)))
     parts = [
         f"{len(predicted_at_once)} of {of_all} predicted immediate breaks happened, {len(unexpected)} unexpected"
     ]
-    if suspected := len(happened) - len(predicted_at_once):
+    if suspected := len(keys(happened) - predicted_at_once):
         parts.append(f"{suspected} more happened that needed an event or a condition")
-    waiting = len(of_comparison(review, prediction.NOT_TRIGGERED))
+    waiting = len(keys(of_comparison(review, prediction.NOT_TRIGGERED)))
     if waiting:
         parts.append(f"{waiting} latent {'one has' if waiting == 1 else 'ones have'} not triggered")
-    if fixed := len(of_comparison(review, prediction.FIXED_MEANWHILE)):
+    if fixed := len(keys(of_comparison(review, prediction.FIXED_MEANWHILE))):
         parts.append(f"{fixed} fixed meanwhile")
-    if lost := len(gone(review)):
-        parts.append(f"{lost} client{'s are' if lost != 1 else ' is'} gone and it is not known why")
-    if before := len(with_outcome(review, outcome.FAILING_BEFORE)):
+    if lost := len(keys(gone(review))):
+        parts.append(f"{lost} application{'s are' if lost != 1 else ' is'} gone and it is not known why")
+    if before := len(keys(with_outcome(review, outcome.FAILING_BEFORE))):
         parts.append(f"{before} failed before already")
     state = (
         " (rolled back)" if upgrade.phase(ROLLED_BACK) else "" if upgrade.is_complete else " (not complete)"

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.markdown import code, prose, row
 from client_telemetry.reports.names import folder_name
-from client_telemetry.reports.review.report import ReviewReport, moment
-from client_telemetry.review import outcome, prediction
+from client_telemetry.reports.review.report import ReviewReport, applications_of, moment
+from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.model import ReviewedClient
 
 ROWS = 200
@@ -14,7 +14,7 @@ _URGENT = (outcome.FAILING, outcome.GONE)
 
 
 def owner_packs(report: ReviewReport) -> dict[str, str]:
-    """Path within the review's folder to content, for each owner with a client that is not simply unaffected."""
+    """Path within the review's folder to content, for each owner with an application that is not simply unaffected."""
     by_owner: dict[str, list[ReviewedClient]] = {}
     for client in report.review.clients:
         if client.owner is not None and _has_news(client):
@@ -37,11 +37,13 @@ def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -
     urgent = [client for client in clients if client.last_outcome.outcome in _URGENT]
     ordered = [*urgent, *(client for client in clients if client not in urgent)]
     lines = [
-        f"# Upgrade of {code(report.cluster_name)} from {upgrade.from_release} to {upgrade.to_release}: clients of {code(owner)}",
+        f"# Upgrade of {code(report.cluster_name)} from {upgrade.from_release} to {upgrade.to_release}: applications of {code(owner)}",
         "",
-        f"{len(urgent)} of {len(clients)} need action now." if urgent else "None of them needs action now.",
+        f"{len(applications.keys(urgent))} of {applications_of(clients)} need action now."
+        if urgent
+        else "None of them needs action now.",
         "",
-        row(("Client", "Outcome", "Since (UTC)", "What the brokers recorded", "Predicted", "Fix")),
+        row(("Application", "Outcome", "Since (UTC)", "What the brokers recorded", "Predicted", "Fix")),
         row(("---",) * 6),
     ]
     for client in ordered[:ROWS]:
@@ -51,7 +53,7 @@ def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -
         lines.append(
             row(
                 (
-                    f"{code(client_label(client.client_id))} {code(client.principal)}",
+                    _name(client),
                     prose(
                         f"{last.outcome.replace('_', ' ')}{f': {last.kind}' if last.kind else ''}".replace(
                             "_", " "
@@ -67,3 +69,10 @@ def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -
     if len(ordered) > ROWS:
         lines.append(f"\n{len(ordered) - ROWS} more in outcomes.csv.")
     return "\n".join(lines) + "\n"
+
+
+def _name(client: ReviewedClient) -> str:
+    """The client, and the application if that has another name."""
+    name = f"{code(client_label(client.client_id))} {code(client.principal)}"
+    is_other = client.application not in ("", client.client_id)
+    return f"{code(client_label(client.application))}: {name}" if is_other else name

@@ -1,0 +1,98 @@
+"""Which clients of a review are one application: owners know applications, so reviews count them. Pure."""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from client_telemetry.identity import kip511
+from client_telemetry.identity.applications import Client, applications
+from client_telemetry.review.model import Review, ReviewedClient
+from client_telemetry.review.outcome import OUTCOMES
+from client_telemetry.review.tracks import Track
+from client_telemetry.tables.rows import ClientRow
+
+Names = Mapping[tuple[str | None, str, str], str]
+"""Application by client id, principal and software name as registered."""
+
+READ = ("dt", "client_id", "principal", "client_software_name", "application")
+"""Columns of `clients` that `of_rows` takes."""
+
+
+def of_rows(rows: Iterable[ClientRow]) -> Names:
+    """As the daily runs found it; the latest day counts."""
+    return {
+        _key(row["client_id"], row["principal"], row["client_software_name"]): row["application"]
+        for row in sorted(rows, key=lambda row: row["dt"])
+        if row["application"]
+    }
+
+
+def of_tracks(tracks: Sequence[Track], old: Collection[str]) -> Names:
+    """Of request logs. `old`: the incarnations before the upgrade, whose request versions are compared: brokers of one
+    release, where there are requests to any of them."""
+    there = [track for track in tracks if track.all_requests]
+    found = applications([_client(track, frozenset(old)) for track in there])
+    return {_key(*track.key): each.name for track, each in zip(there, found, strict=True)}
+
+
+def _client(track: Track, old: frozenset[str]) -> Client:
+    versions: dict[int, set[int]] = {}
+    for (key, version), incarnations in track.used.items():
+        if not old.isdisjoint(incarnations):
+            versions.setdefault(key, set()).add(version)
+    name, version_text = track.software
+    return Client(
+        track.key.principal,
+        track.key.client_id,
+        name,
+        version_text,
+        None,
+        _moment(min(span.first for span in track.all_requests)),
+        _moment(max(span.last for span in track.all_requests)),
+        frozenset(track.addresses),
+        frozenset(track.groups),
+        {key: frozenset(of_api) for key, of_api in versions.items()},
+        on_one_release=True,
+    )
+
+
+def with_applications(found: Review, names: Names) -> Review:
+    """The review with the application of each client; a client that is not among the names is one of its own."""
+    any_software = {key[:2]: name for key, name in names.items()}
+
+    def application(client: ReviewedClient) -> str:
+        key = _key(client.client_id, client.principal, client.track_name)
+        return names.get(key) or any_software.get(key[:2]) or ""
+
+    return replace(
+        found, clients=tuple(replace(client, application=application(client)) for client in found.clients)
+    )
+
+
+def keys(clients: Iterable[ReviewedClient]) -> set[tuple[str, str | None, str]]:
+    """What tells the applications of these clients apart."""
+    return {
+        (client.principal, client.owner, client.application or client.client_id or "") for client in clients
+    }
+
+
+def outcome_counts(clients: Iterable[ReviewedClient]) -> dict[str, int]:
+    """Applications by their worst outcome, in the order of OUTCOMES."""
+    worst: dict[tuple[str, str | None, str], int] = {}
+    for client in clients:
+        (key,) = keys([client])
+        place = OUTCOMES.index(client.last_outcome.outcome)
+        worst[key] = min(place, worst.get(key, place))
+    counts = Counter(worst.values())
+    return {OUTCOMES[place]: counts[place] for place in sorted(counts)}
+
+
+def _key(
+    client_id: str | None, principal: str | None, software_name: str | None
+) -> tuple[str | None, str, str]:
+    return client_id, principal or "", kip511.registered(software_name or "")
+
+
+def _moment(seconds: float) -> dt.datetime:
+    return dt.datetime.fromtimestamp(seconds, dt.UTC)
