@@ -18,7 +18,7 @@ from pathlib import Path
 from client_telemetry.compatibility import ApiUse, ClientEvidence, apis, judge, parse_api_uses
 from client_telemetry.compatibility.verdict import BREAKS, INSUFFICIENT_EVIDENCE, PRECEDENCE
 
-from benchmarks import accuracy_authentication, accuracy_programs, scores
+from benchmarks import accuracy_authentication, accuracy_programs, review_accuracy, scores
 from benchmarks.leave_one_out import LIBRARY_OF, without_library, without_runs
 
 MATRIX = Path(__file__).parent / "matrix"
@@ -222,9 +222,12 @@ def grouped(some: Iterable[Prediction], by: Callable[[Prediction], str]) -> dict
 
 
 def report(
-    all_predictions: list[Prediction], without_runs: list[Prediction], without_libraries: list[Prediction]
+    all_predictions: list[Prediction],
+    without_runs: list[Prediction],
+    without_libraries: list[Prediction],
+    rules_in_reviews: list[str],
 ) -> str:
-    """Tables by kind, library and target, then every miss with its reason."""
+    """Tables by kind, library and target, then every miss with its reason. `rules_in_reviews`: lines of a table."""
     lines = ["# How right the verdicts are", "", *_INTRODUCTION]
     lines += [
         "## By kind of evidence",
@@ -232,6 +235,7 @@ def report(
         *table("evidence", grouped(all_predictions, lambda each: each.kind)),
     ]
     lines += _UNDECIDED
+    lines += ["## Rules in reviews of real upgrades", "", *_REVIEWS, *rules_in_reviews, ""]
     lines += ["## Each library without what its own runs taught", "", *_LEAVE_ONE_OUT]
     lines += table("evidence", grouped(without_runs, lambda each: each.kind))
     differing = [
@@ -284,7 +288,7 @@ _INTRODUCTION = (
 
 _UNDECIDED = (
     "**Not covered**: logins and feature levels ([accuracy-authentication.md](accuracy-authentication.md)), whole programs",
-    "and a fleet ([accuracy-programs.md](accuracy-programs.md)), rules in reviews of real upgrades ([review-accuracy.md](review-accuracy.md)), several brokers, libraries that are not in the matrix",
+    "and a fleet ([accuracy-programs.md](accuracy-programs.md)), several brokers, libraries that are not in the matrix",
     "(Ruby, Erlang, .NET).",
     "",
     "## What stays undecided, and why",
@@ -304,6 +308,14 @@ _UNDECIDED = (
     "",
 )
 
+
+_REVIEWS = (
+    "For each rule, the applications of the recorded upgrades (tests/data/roll, include/sample/fleet) that it was found for, and what",
+    "happened to them by the review. Precision: of the predictions with a known outcome, the share that happened. Recall: of the clients",
+    "that failed in what the rule is about, the share that it predicted. By recording, and how often the reviews themselves are right:",
+    "[review-accuracy.md](review-accuracy.md).",
+    "",
+)
 
 _LIBRARY_UNKNOWN = (
     "The clients of a library are judged with a knowledge base that has no rows for this library: this shows what happens to clients",
@@ -364,7 +376,13 @@ def main() -> int:
     programs = accuracy_programs.predictions()
     if args.write:
         args.write.write_text(
-            report(found, predictions_without_own_runs(), predictions_without_libraries()), encoding="utf-8"
+            report(
+                found,
+                predictions_without_own_runs(),
+                predictions_without_libraries(),
+                review_accuracy.rules_of_all(review_accuracy.recordings()),
+            ),
+            encoding="utf-8",
         )
         pages = {
             "authentication": accuracy_authentication.report(

@@ -8,6 +8,7 @@ records) failed, latency doubled; found is a change that is called at that clien
 
 import random
 import struct
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -40,6 +41,8 @@ from client_telemetry.review.tracks import Failures, Span, Track
 from client_telemetry.review.windows import Windows
 
 CUT_EVERY_SECONDS = 20.0
+DRAWS = 5
+"""Times that all harm is put in, with other random numbers."""
 _One = TypeVar("_One")
 SHORTEST_SECONDS = 90.0
 """Of a half: less are too few blocks for anything."""
@@ -142,11 +145,20 @@ def _halves(recording: Recording) -> Iterator[tuple[Sequence[Track], Sequence[Se
         yield (), recording.pushed, windows
 
 
-def harmed(recording: Recording, seed: int = 1) -> tuple[list[Score], list[str]]:
+def harmed(recording: Recording) -> tuple[list[Score], list[str]]:
     """A/B, at the middle of each stretch, one client and harm at a time; and what was not found, in words."""
-    chance = random.Random(seed)
     counts: dict[str, list[int]] = {}
-    missed = []
+    missed: Counter[str] = Counter()
+    for seed in range(DRAWS):
+        _harm_each(recording, random.Random(seed + 1), counts, missed)
+    return [Score(recording.name, what, *own) for what, own in counts.items()], [
+        f"{said}{f' ({times} times)' * (times > 1)}" for said, times in missed.items()
+    ]
+
+
+def _harm_each(
+    recording: Recording, chance: random.Random, counts: dict[str, list[int]], missed: Counter[str]
+) -> None:
     for stretches, tracks, pushed in (
         (recording.stretches, recording.tracks, ()),
         (recording.warm, (), recording.pushed),
@@ -176,9 +188,12 @@ def harmed(recording: Recording, seed: int = 1) -> tuple[list[Score], list[str]]
                 own[1] += bool(right)
                 own[2] += len(others)
                 if not right:
-                    told = [each for each in found if _who(each) == who and each.metric.name in metrics]
-                    missed.append(f"{recording.name}: {what}: {who} {metrics}: {told[:1]}")
-    return [Score(recording.name, what, *own) for what, own in counts.items()], missed
+                    missed.update(
+                        f"{recording.name}, {what}: {each.group.client_id} ({each.group.software_name}), {each.metric.words} "
+                        f"{each.before:.3g} before and {each.after:.3g} after, p = {each.p_value:.2g}"
+                        for each in found
+                        if _who(each) == who and each.metric.name in metrics
+                    )
 
 
 _Harm = tuple[str, tuple[object, ...], tuple[str, ...], Sequence[Track], Sequence[Series]]
@@ -247,16 +262,20 @@ def fewer(track: Track, at: float, chance: random.Random) -> Track:
 def failing(track: Track, at: float, chance: random.Random) -> Track:
     """Each request from the cut on answered with an error with a chance of 5 %."""
     failures = list(track.failures)
+    answered: dict[int, list[Span]] = {}
     for key, spans in track.by_api.items():
+        own = answered.setdefault(key, [])
         for span in spans:
-            if span.last < at:
-                continue
             later = max(span.first, at)
             share = (span.last - later) / (span.last - span.first) if span.last > span.first else 1.0
-            failed = sum(chance.random() < 0.05 * share for _ in range(span.requests))
+            failed = (
+                0 if span.last < at else sum(chance.random() < 0.05 * share for _ in range(span.requests))
+            )
             if failed:
                 failures.append(Failures(later, span.last, failed, 0, key, 0, span.incarnation, 1))
-    return replace(track, failures=failures)
+            if span.requests > failed:
+                own.append(span._replace(requests=span.requests - failed))
+    return replace(track, by_api=answered, failures=failures)
 
 
 def doubled(one: Series, metric: str, at: float) -> Series:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import accuracy
+from benchmarks import accuracy, review_accuracy
 
 PAGE = Path(__file__).parents[2] / "docs" / "accuracy.md"
 
@@ -62,7 +62,10 @@ def test_what_the_runs_taught_is_marked(predictions):
 
 def test_the_report_names_every_miss(predictions):
     text = accuracy.report(
-        predictions, accuracy.predictions_without_own_runs(), accuracy.predictions_without_libraries()
+        predictions,
+        accuracy.predictions_without_own_runs(),
+        accuracy.predictions_without_libraries(),
+        review_accuracy.rules_of_all(review_accuracy.recordings()),
     )
     assert PAGE.read_text(encoding="utf-8") == text, (
         "write it again: python -m benchmarks.accuracy --write docs/accuracy.md"

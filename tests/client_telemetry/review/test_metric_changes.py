@@ -2,10 +2,12 @@
 
 import random
 
+import numpy as np
 import scenarios
-from client_telemetry.review.client_metrics import ERRORS, SENT, Instance, Point, Series, series
-from client_telemetry.review.comparison import accepted
-from client_telemetry.review.metric_changes import changes
+from client_telemetry.review.activity import Activity, Use
+from client_telemetry.review.client_metrics import ERRORS, SENT, SHARE, Instance, Point, Series, series
+from client_telemetry.review.comparison import Pair, accepted, compare
+from client_telemetry.review.metric_changes import FAILED, changes, of_track
 from client_telemetry.review.phases import upgrade_of
 from client_telemetry.review.samples import Sample
 from client_telemetry.review.tracks import tracks
@@ -78,6 +80,38 @@ def test_five_percent_of_failed_records_are_found() -> None:
 def test_failed_requests_are_found() -> None:
     clients = [*CLIENTS, ("bad", "Produce:9@0-900/0.5 Produce:9@450-900/8!6")]
     assert called(clients, 450.0) == [("client", "bad", "requests.failed", "up", True)]
+
+
+def test_the_share_that_failed_is_of_requests_of_the_same_time() -> None:
+    """One Metadata request in eight minutes is told in the record of the last one, together with a minute of Fetch."""
+    who = scenarios.client("rare")
+    minutes = []
+    for minute in range(8):
+        since = minute * 60.0
+        fetched = Use(95, 5, 0, since, since + 60, since, since + 60)
+        minutes.append(Activity(who, 1, "1-old", since, since + 60, {(1, 11): fetched}))
+    minutes[-1].uses[3, 9] = Use(2, 0, 0, 0.0, 480.0)
+    (track,) = tracks(minutes, 0.0)
+    (pair,) = (
+        each.pair
+        for each in of_track(track, Windows((0.0, 240.0), (240.0, 480.0)), 60.0)
+        if each.metric is FAILED
+    )
+    assert np.allclose([*pair.before, *pair.after], 0.05, atol=0.001)
+
+
+def test_few_blocks_that_differ_as_much_as_chance_lets_them_do_not_hide_errors() -> None:
+    """12, 7 and 5 failed of 190 requests each, and none before."""
+    after, floor = np.array([12.5, 6.7, 5.2]) / 190, 0.021 * 0.979 / 190
+    (found,) = compare([Pair(SHARE, np.zeros(3), after, (floor, floor))])
+    assert found.p_value < 0.001
+
+
+def test_errors_in_bursts_are_not_called_by_their_mean() -> None:
+    """A hundred failed at once, of 12 blocks with 190 requests each."""
+    after, floor = np.array([100.0] + [0.0] * 11) / 190, 0.022 * 0.978 / 190
+    (found,) = compare([Pair(SHARE, np.zeros(12), after, (floor, floor))])
+    assert found.p_value > 0.05
 
 
 def test_an_instance_of_one_window_is_not_compared() -> None:
