@@ -56,6 +56,7 @@ TESTED_BY = (
     "review",
     "sources",
     "subscriptions",
+    "test_examples.py",
 )
 COMPILED_TESTED_BY = TESTS / "decode/test_worker.py"
 """Runs what numba compiles, which no trace sees."""
@@ -70,15 +71,15 @@ EQUIVALENT: dict[str, str] = {
 """Mutants that behave as the original does, as `description` writes them, and why."""
 
 _LEAST_CPU_SECONDS = 20
+_COMPILING_CPU_SECONDS = 30
 _FILES_FIRST = 3
 _IMPORTED_ONCE = ("jinja2", "numba", "numpy", "orjson", "pandas", "pyarrow", "yaml")
 """What tests import of other packages: the forks then need not. Not hypothesis, a plugin of pytest, which rewrites it."""
 
 _GUARDS = ("frozen", "strict")
 """Of dataclasses and zip: a program that never does what they forbid runs the same without them."""
-_NEEDS_SPARK = re.compile(
-    r"pyspark|def test\w*\([^)]*\b(?:spark|sample_run|fleet|telemetry_cluster|pipeline)\b"
-)
+_NEED_SPARK = {"spark", "sample_run"}
+"""Fixtures."""
 _SWAPPED: dict[type[ast.AST], type[ast.AST]] = {
     ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq,
@@ -332,19 +333,27 @@ class _Only:
         items[:] = [item for item in items if item.nodeid in self.tests]
 
 
+class _WithoutSpark:
+    """A pytest plugin: leaves tests out that need Spark."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        items[:] = [item for item in items if not _NEED_SPARK & set(getattr(item, "fixturenames", ()))]
+
+
 def _file_of(test: str) -> str:
     return test.partition("::")[0]
 
 
 def _pytest(files: list[str], *plugins: object) -> int:
     options = ["-q", "-x", "-p", "no:cacheprovider", "-p", "no:randomly", "--no-header", "--tb=no"]
-    return int(pytest.main([*options, *files], plugins=list(plugins)))
+    return int(pytest.main([*options, *files], plugins=[_WithoutSpark(), *plugins]))
 
 
 def _without_spark(folder: str) -> list[str]:
     path = TESTS / folder
     files = sorted(path.rglob("test_*.py")) if path.is_dir() else [path]
-    return [str(file) for file in files if not _NEEDS_SPARK.search(file.read_text(encoding="utf-8"))]
+    return [str(file) for file in files if "pyspark" not in file.read_text(encoding="utf-8")]
 
 
 def traced(file: Path) -> Calls:
@@ -516,13 +525,16 @@ def is_killed(mutant: Mutant, tests: list[str], calls: Calls) -> bool:
             code = mutant.code()
             sys.meta_path.insert(0, _Changed(lambda file: code if file == mutant.file else None))
             if _is_compiled(mutant.file):
-                # What is compiled already is not the mutant; compiled quickly, because it runs once.
+                # What is compiled already is not the mutant, and is not to be found; compiled quickly, because it runs once.
                 os.environ |= {"NUMBA_CACHE_DIR": tempfile.mkdtemp(), "NUMBA_OPT": "0"}
                 importlib.import_module("numba.core.config").reload_config()
+                machine_code = importlib.import_module(f"{PACKAGE.name}.raw.machine_code")
+                machine_code.sources_digest = lambda: b"mutant"
             result = _pytest(files, _Only(own))
             return result not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
-        return _in_fork(sum(calls.seconds[test] for test in own), run)
+        compiling = _COMPILING_CPU_SECONDS if _is_compiled(mutant.file) else 0
+        return _in_fork(compiling + sum(calls.seconds[test] for test in own), run)
 
     return any(fail(some) for some in (files[:_FILES_FIRST], files[_FILES_FIRST:]) if some)
 

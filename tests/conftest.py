@@ -3,6 +3,7 @@ DAGs over the shipped sample."""
 
 import logging
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -162,3 +163,24 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 @pytest.fixture(scope="session")
 def sample_run(pytestconfig) -> SampleRun:
     return pytestconfig.stash[_SAMPLE].wait()
+
+
+@pytest.fixture
+def same_as_kept():
+    """same_as_kept(folder, texts): that files below tests/data have just these texts, by name. With the environment variable REWRITE
+    they are written anew; then read what differs. Pages are kept without style and script, which are files of their own."""
+
+    def compare(folder: str, texts: dict[str, str]) -> None:
+        for name, text in texts.items():
+            file = CHECKOUT / "tests" / "data" / folder / name
+            if name.endswith(".html"):
+                text = re.sub(r"<(style|script)>.*?</\1>", r"<\1/>", text, flags=re.DOTALL)
+                text = re.sub(r"\n\s*\n", "\n", re.sub(r"sha256-[\w+/=]+", "sha256", text))
+            if "REWRITE" in os.environ:
+                file.parent.mkdir(parents=True, exist_ok=True)
+                file.write_text(text, encoding="utf-8")
+            assert text.splitlines() == file.read_text(encoding="utf-8").splitlines(), (
+                f"{file.relative_to(CHECKOUT)} differs; if it should: set REWRITE=1, run the test again and read the difference"
+            )
+
+    return compare

@@ -61,7 +61,7 @@ class Candidate:
     @property
     def text(self) -> str:
         """
-        >>> Candidate("sarama", (1, 41, 0), None).text, Candidate("sarama", None, None).text
+        >>> Candidate("sarama", client_versions.parse("1.41.0"), None).text, Candidate("sarama", None, None).text
         ('sarama 1.41.0 or later', 'sarama (any version)')
         """
         if self.since is None and self.until is None:

@@ -24,7 +24,7 @@ def regularity(spans: Sequence[Span], slot_seconds: float) -> Regularity | None:
     """Of spans in order; None of none. Inside a span requests are taken as evenly spread, as nothing better is known.
 
     >>> regularity([Span(0, 0, 1, ""), Span(100, 100, 1, ""), Span(200, 200, 1, "")], 1).tolerance
-    300.0
+    300
     """
     if not spans:
         return None

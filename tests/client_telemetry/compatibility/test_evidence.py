@@ -66,3 +66,27 @@ def test_declares_software(name, declares):
 def test_versions_in_words():
     assert format_versions([5, 3, 4, 4, 9]) == "3–5, 9"
     assert format_versions([]) == ""
+
+
+@pytest.mark.parametrize(
+    ("requests", "rejected", "seconds", "expected"),
+    [
+        (49, 0, None, False),
+        (50, 0, None, True),
+        (20, 30, None, True),
+        (9, 0, 40, False),
+        (10, 0, 40, True),
+        (4, 6, 40, True),
+        (10, 0, 29, False),
+        (10, 0, 30, True),
+        (10, 0, 600, True),
+        (10, 0, 601, False),
+        (1000, 0, 0, False),
+    ],
+)
+def test_how_often_is_again_and_again(requests, rejected, seconds, expected):
+    last = None if seconds is None else seconds * 1_000_000
+    use = ApiUse(0, 9, requests, rejected, None if seconds is None else 0, last)
+    assert use.is_frequent is expected
+    assert use._replace(often=not expected).is_frequent is not expected
+    assert use._replace(first_seen=None).is_frequent is (requests + rejected >= 50)

@@ -70,3 +70,12 @@ def test_versions_before_a_login_tell_nothing():
 def test_too_many_connections_are_not_told_apart():
     many = [seen(n, (PRODUCE, n % 2)) for n in range(20_001)]
     assert programs("console-producer", many) == [()] * 20_001
+
+
+def test_a_dozen_programs_are_told_apart_and_no_more():
+    for number, expected in ((2, 2), (12, 12), (13, 1)):
+        found = programs(
+            "console-producer", [seen(100 * n, (PRODUCE, n), (METADATA, n)) for n in range(number)]
+        )
+        assert len(set(found)) == expected, number
+    assert programs("console-producer", []) == []

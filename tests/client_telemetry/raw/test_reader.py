@@ -1,6 +1,7 @@
 import csv
 import hashlib
 import io
+import itertools
 import random
 import struct
 import tracemalloc
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from client_telemetry.raw import stored_object
 from client_telemetry.raw.errors import AbsurdLength
 from client_telemetry.raw.reader import RecordReader
 from hypothesis import given, settings
@@ -199,3 +201,42 @@ def test_whatever_happens_to_an_object_the_records_before_it_come_out(records, d
     intact = max(i for i in range(len(blocks) + 1) if len(b"".join(blocks[:i])) <= at)
     assert kept[:intact] == got[:intact] or at < 6  # the frame's header governs all blocks
     assert result.status != "complete" or kept == got or at < 6
+
+
+def test_the_header_of_a_zstd_frame_is_as_long_as_zstd_says():
+    for descriptor in range(256):
+        frame = b"\x28\xb5\x2f\xfd" + bytes((descriptor,)) + bytes(18)
+        assert stored_object._frame_header_bytes(descriptor) == zstandard.frame_header_size(frame), descriptor
+
+
+@pytest.mark.parametrize("checksum", [False, True])
+@pytest.mark.parametrize("size", [64 * 2**10, 1000, 19])
+def test_pieces_of_a_zstd_object_are_its_blocks(checksum, size):
+    """However the stored bytes come; where they come in parts, one piece may give what is left of a frame and the first block
+    of the next."""
+    data = bytes(random.Random(1).choices(b"abcdefgh", k=400_000))
+    stored = zstandard.ZstdCompressor(write_checksum=checksum).compress(data) * 2
+    pieces, frames = (
+        stored_object._ZstdPieces(),
+        stored_object._Frames(stored_object._COMPRESSIONS[".zst"].new),
+    )
+    given, waiting = [], b""
+    for start in range(0, len(stored), size):
+        block = waiting + stored[start : start + size]
+        at = 0
+        for end in pieces.ends(block):
+            given.append(len(frames.feed(block[at:end])))
+            at = end
+        waiting = block[at:]
+    given.append(len(frames.feed(waiting)))
+    assert sum(given) == 2 * len(data) and max(given) < 2 * 128 * 2**10
+    assert 6 <= len([each for each in given if each]) <= 8
+    assert frames.at_end
+
+
+def test_what_is_not_a_frame_of_blocks_is_cut_into_small_pieces():
+    skippable = b"\x50\x2a\x4d\x18" + (100).to_bytes(4, "little") + bytes(100)
+    stored = zstandard.ZstdCompressor().compress(b"x" * 10) + skippable * 20
+    ends = stored_object._ZstdPieces().ends(stored)
+    assert ends[-1] == len(stored)
+    assert {b - a for a, b in itertools.pairwise(ends[-4:-1])} == {512}

@@ -8,6 +8,7 @@ from client_telemetry.reports.subscription.content import Question, content
 from client_telemetry.reports.subscription.page import let_out
 from client_telemetry.reports.subscription.publish import files, publish
 from client_telemetry.subscriptions.check import Situation, check
+from client_telemetry.subscriptions.configured_file import Resource
 from client_telemetry.subscriptions.instances import ClientInstance
 from client_telemetry.subscriptions.java_runtime import JavaRuntime
 from client_telemetry.subscriptions.observed import ObservedInstance
@@ -87,3 +88,36 @@ def test_selectors_that_let_a_client_out_are_grouped_with_their_subscriptions() 
         (("client_id=orders.*",), ["one", "two"]),
         (("client_id=bills.*",), ["three"]),
     ]
+
+
+def test_whole_report(same_as_kept) -> None:
+    """Each word and number, as tests/data/reports/whole/subscription/ keeps it: of instances that start, change, stop or neither
+    push nor are asked to."""
+
+    def instance(number: int, name: str, version: str, role: str, **more: object) -> ObservedInstance:
+        own = ClientInstance(
+            bytes(15) + bytes((number,)), f"app-{number}", name, version, f"10.0.0.{number}", 9000
+        )
+        return ObservedInstance(own, f"User:{number}", roles=(role,), **more)
+
+    observed = [
+        instance(1, "apache-kafka-java", "3.9.1", "consumer", api_keys=frozenset((71, 72)), seconds=3600.0, pushes=60),
+        instance(2, "librdkafka", "2.5.0", "producer", api_keys=frozenset((71,)), seconds=60.0),
+        instance(3, "apache-kafka-java", "3.7.0", "producer", api_keys=frozenset((71, 72)), seconds=7200.0, owner="orders"),
+        instance(4, "unknown", "unknown", "consumer", seconds=60.0),
+    ]  # fmt: skip
+    consumers = {"metrics": "org.apache.kafka.consumer.", "interval.ms": "60000", "match": "client_id=app-1"}
+    configured = [
+        Resource("consumers", consumers),
+        Resource("all", {"metrics": "org.apache.kafka.producer.connection."}),
+    ]
+    proposal = [
+        {"action": "add", "name": "it's", "metrics": ["org.apache.kafka.consumer."], "interval_ms": 1000},
+        {"action": "delete", "name": "all"},
+        {"action": "alter", "name": "consumers", "interval_ms": 30000},
+    ]
+    with JavaRuntime() as java:
+        result = check(
+            configured, operations_of(proposal), observed, Situation((4, 3, 1), True, days=2), java
+        )
+    same_as_kept("reports/whole/subscription", files(content(QUESTION, result)))

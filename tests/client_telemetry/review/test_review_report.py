@@ -13,6 +13,7 @@ from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.reports.review.document import OUTCOME_COLUMNS, outcomes_csv, review_json
 from client_telemetry.reports.review.metrics import by_version, of_changed
 from client_telemetry.reports.review.page import review_page
+from client_telemetry.reports.review.publish import publish
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.reports.review.ticket import ROWS, owner_packs
 from client_telemetry.review import decision
@@ -125,3 +126,19 @@ def test_metrics_are_drawn_by_version_and_of_who_changed() -> None:
     assert "broker 3 on 4.0.1" in versions["Produce requests"]
     changed = of_changed(made.metrics.changed, upgrade)
     assert "nobody" in changed and "Produce requests" in changed
+
+
+def test_whole_review(same_as_kept, tmp_path) -> None:
+    """Each word, number and coordinate, as tests/data/reports/whole/review/ keeps it."""
+    made = report(extra=1)
+    began = made.review.upgrade.began
+    logins = tuple(
+        FailedLogin("10.0.0.9", 1, "i", "PLAIN", "wrong password", began + after, began + after + 1, 3)
+        for after in (-1, 1)
+    )
+    made = replace(made, review=replace(made.review, unexplained_logins=logins, unexplained_refusals=7))
+    folder = publish(made, tmp_path)
+    same_as_kept(
+        "reports/whole/review",
+        {str(file.relative_to(folder)): file.read_text(encoding="utf-8") for file in folder.rglob("*.*")},
+    )

@@ -168,7 +168,7 @@ def bucket(client_id: str | None, principal: str, number: int) -> int:
     """Which of so many files holds a client.
 
     >>> bucket("orders", "User:a", 7), bucket(None, "", 1)
-    (2, 0)
+    (1, 0)
     """
     return zlib.crc32(json.dumps([client_id, principal]).encode()) % number
 

@@ -73,6 +73,8 @@ def cell(value: Any) -> Any:
 
 
 def _item(value: Any) -> str:
+    if value is None:  # among client ids
+        return client_label(None)
     if isinstance(value, OtherTarget):
         return f"{value.to_release}: {outcome(value.verdict, value.when)} ({value.reason})"
     if isinstance(value, CandidateLibrary):

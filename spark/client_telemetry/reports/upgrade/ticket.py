@@ -365,7 +365,7 @@ def _software(application: Application) -> str:
 def _stake_sentence(stake: OwnerStake) -> str:
     """
     >>> _stake_sentence(OwnerStake("a", None, "a", True, 3, 5, {"breaks_at_once": 1, "safe": 2}, None, 0))
-    'Of your 3 applications, 1 stops working at once, 2 are safe.'
+    'Of your 3 applications, 1 stops working as soon as brokers change their release, 2 are safe.'
     """
     parts = [
         f"{wording.number(count)} {_STAKE_WORDS[outcome][count != 1]}"

@@ -8,7 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.model import OUTCOMES
-from client_telemetry.reports.upgrade.page import LISTED, report_page
+from client_telemetry.reports.upgrade.page import EXPLAINED, LISTED, report_page
 
 FILES = ("clients.csv", "findings.csv", "report.json", "report.md")
 VOID = {"meta", "input", "br", "img", "link", "hr"}
@@ -327,3 +327,12 @@ def test_the_ids_of_grouped_clients_can_be_distinguished(rows):
     )
     (listed,) = re.findall(r'<p class="ids">(.*?)</p>', html, re.DOTALL)
     assert listed.count(",\n") == len(ids) - 1
+
+
+def test_beyond_as_many_as_are_explained_safe_applications_are_not(rows):
+    for safe, explained in ((EXPLAINED - 2, EXPLAINED), (EXPLAINED - 1, 2)):
+        given = [rows.verdict("a", "breaks"), rows.verdict("b", "degrades")]
+        given += [rows.verdict(f"s-{number}", principal=f"User:{number}") for number in range(safe)]
+        found = [rows.finding(row) for row in given]
+        html = report_page(build_report(rows.question(len(given)), given, found, [], []))
+        assert html.count('<ul class="findings">') == explained

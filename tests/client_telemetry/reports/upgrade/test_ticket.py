@@ -163,3 +163,14 @@ def test_what_is_not_known_of_a_safe_client_is_reported(rows):
     for ticket in (report_ticket(report), owner_ticket(report, report.owners[0])):
         part = ticket.split("## Safe, with an open question")[1].split("##")[0]
         assert "whether it uses Kerberos" in part and "`b`" in part and "`a`" not in part
+
+
+def test_three_owners_of_a_change_are_named_and_more_are_counted(rows):
+    for number, words in ((1, "o-0"), (3, "o-0, o-1, o-2"), (5, "o-0, o-1, o-2 and 2 more")):
+        given = [
+            rows.verdict(f"c-{n}", "breaks", principal=f"User:{n}", owner=f"o-{n}", fix="upgrade brod to 4.4.2 or later")
+            for n in range(number)
+        ]  # fmt: skip
+        text = report_ticket(build_report(rows.question(number), given, [], [], []))
+        (owners,) = [cells[1].strip() for cells in table_rows(text.split("## Changes")[1].split("## ")[0])]
+        assert owners == words
