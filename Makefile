@@ -15,7 +15,7 @@ AIRFLOW := include/airflow.sh
 STAMPS := var/stamps
 SOURCES := dags include plugins spark tests benchmarks
 SHELL_SCRIPTS := .ci/run $(wildcard include/*.sh spark/executors/*.sh)
-MARKDOWN := $(wildcard *.md) $(shell find benchmarks broker-plugin docs include spark tests -name '*.md' -not -path '*/target/*')
+MARKDOWN := $(wildcard *.md) $(shell find benchmarks broker-plugin docs include spark tests -name '*.md' -not -path '*/target/*' -not -path 'tests/data/reports/*')
 
 # Around a command that says itself that it was interrupted: make ends as interrupted too, without a line of its own.
 INTERRUPTIBLE := trap : INT;
