@@ -273,7 +273,7 @@ def _misses(misses: list[Prediction]) -> list[str]:
 
 def _without_ranges(reason: str) -> str:
     """Reasons that differ only in the target's ranges are one."""
-    return reason.split("; the target serves")[0].replace("|", "\\|")
+    return reason.split("; the target accepts")[0].replace("|", "\\|")
 
 
 _INTRODUCTION = (

@@ -50,7 +50,7 @@ EXPLAINED = {
     (
         "Jaeger ingester (v1)",
         "setting",
-    ): "it does not help: 4.0.0 still refuses its JoinGroup 0",
+    ): "it does not help: 4.0.0 still refuses its JoinGroup v0",
     (
         "Filebeat and other Beats (output.kafka)",
         "first release",

@@ -77,7 +77,7 @@ def misses(some: Iterable[Prediction]) -> list[str]:
             each.name,
             each.outcome,
             each.verdict,
-            reason.split("; the target serves")[0].replace("|", "\\|"),
+            reason.split("; the target accepts")[0].replace("|", "\\|"),
         )
         together.setdefault(key, set()).add(each.target)
     if not together:

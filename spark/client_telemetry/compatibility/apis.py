@@ -4,6 +4,7 @@ An API has a key (11), a name (JoinGroup), an enum name as the request log print
 sometimes former names (GroupCoordinator, today FindCoordinator).
 """
 
+import re
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
@@ -85,3 +86,13 @@ def purpose(key: int) -> str:
     """What a client does with the API: 'commits offsets'; 'uses api key 200' for one that is not known."""
     api = by_key().get(key)
     return (api.purpose if api else "") or f"uses {name(key)}"
+
+
+def in_words(versions: object) -> str:
+    """Request versions as a sentence has them: '0–2, 5' -> 'v0–v2, v5'; 'none' stays."""
+    return re.sub(r"\d+", r"v\g<0>", str(versions))
+
+
+def request(key: int, versions: object) -> str:
+    """An API with request versions, for sentences: 'Produce v0–v2'."""
+    return f"{name(key)} {in_words(versions)}".rstrip()

@@ -95,7 +95,7 @@ def _cannot_send(identity: Identity, asked: Mapping[int, frozenset[int]]) -> str
             if client_ranges.can_send(version, row.versions, row.also_sends):
                 continue
             if not (newer and version > row.versions.max):
-                return f"{apis.name(key)} {version} is none that {identity.text} sends ({row.versions})"
+                return f"{identity.text} does not send {apis.request(key, version)} ({apis.in_words(row.versions)} only)"
     return ""
 
 
@@ -110,8 +110,8 @@ def _not_chosen(
         }
         if chosen and (other := versions - chosen):
             return (
-                f"{apis.name(key)} was asked in version {min(other)}, and {identity.text} would choose "
-                f"{' or '.join(map(str, sorted(chosen)))} here"
+                f"{apis.request(key, min(other))} was sent, and {identity.text} would choose "
+                f"{' or '.join(map(apis.in_words, sorted(chosen)))} here"
             )
     return ""
 

@@ -254,7 +254,5 @@ def _contradiction(identity: Identity | None, uses: Mapping[int, list[ApiUse]]) 
             if row and not client_ranges.can_send(use.version, row.versions, row.also_sends):
                 if use.version > row.versions.max and client_ranges.is_newer_than_known(identity):
                     continue
-                return (
-                    f"it sends {apis.name(key)} {use.version}, which {identity.text} cannot ({row.versions})"
-                )
+                return f"it sends {apis.request(key, use.version)}, which {identity.text} cannot ({apis.in_words(row.versions)} only)"
     return ""

@@ -140,10 +140,10 @@ def sentence(case: Case, verdict: str, findings: list[Finding], not_known: tuple
 
 def _why_safe(case: Case, reasons: list[Finding]) -> str:
     if not case.dropped:
-        return f"{case.target} serves every request version that {case.source} serves"
+        return f"{case.target} accepts every request version that {case.source} accepts"
     if reasons:
-        served = _listed([f"{each.api_name} {_works_with(case, each)}".strip() for each in reasons])
-        return f"{case.target} serves what it uses or needs: {served}"
+        served = _listed([apis.request(each.api_key or 0, _works_with(case, each)) for each in reasons])
+        return f"{case.target} accepts what it uses or needs: {served}"
     return f"{case.target} removes nothing that it uses or that its role needs"
 
 
@@ -166,13 +166,16 @@ def _in_words(finding: Finding) -> str:
 def _together(case: Case, refused: list[Finding]) -> str:
     """Several refused APIs of one client in one sentence."""
     sends = _listed(
-        [f"{apis.purpose(each.api_key or 0)} with {each.api_name} {each.versions}" for each in refused]
+        [
+            f"{apis.purpose(each.api_key or 0)} with {apis.request(each.api_key or 0, each.versions)}"
+            for each in refused
+        ]
     )
     ranges = [
-        (each.api_name, api.served if (api := case.target_api(each.api_key or 0)) else "none")
+        apis.request(each.api_key or 0, api.served if (api := case.target_api(each.api_key or 0)) else "none")
         for each in refused
     ]
-    return f"{sends}; {case.target} serves {_listed([f'{name} {served}' for name, served in ranges])}"
+    return f"{sends}; {case.target} accepts {_listed(ranges)}"
 
 
 def _listed(words: list[str]) -> str:

@@ -42,7 +42,7 @@ def now(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str)
         if roles.loss(key, client_roles, tried).without_it == BREAKS:
             versions = format_versions([use.version for use in of_api])
             count = sum(use.rejected for use in of_api)
-            found.append(f"{source} refused {apis.name(key)} {versions} every time ({count} times)")
+            found.append(f"{source} refused {apis.request(key, versions)} every time ({count} times)")
     if not found and removes_versions(source) and not eras.negotiates_as_of_0_11(evidence.api_uses):
         found += _unanswered(evidence, uses, source)
     return tuple(found)

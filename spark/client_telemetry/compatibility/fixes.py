@@ -46,7 +46,7 @@ def for_refused(keys: list[int], case: Case) -> str:
     if identity and (known := advice.on(identity.library, keys, target)):
         return known
     needs = ", ".join(
-        f"{apis.name(key)} v{api.served.min} or later" for key in keys if (api := served.by(target).get(key))
+        f"{apis.request(key, api.served.min)} or later" for key in keys if (api := served.by(target).get(key))
     )
     needs = f" (needs {needs})" if needs else ""
     if identity:
@@ -99,7 +99,7 @@ def for_verdict(reasons: list[Finding], case: Case) -> str:
     if refused and len(refused) == len(reasons):
         better = _other_release_that_serves(reasons, case)
         if better:
-            text += f"; or {_instead(better, case)}, which serves these versions"
+            text += f"; or {_instead(better, case)}, which accepts these versions"
     return text
 
 
@@ -108,11 +108,11 @@ def _for_rollback(keys: list[int], case: Case) -> str:
     if set(keys) & _NEW_PROTOCOL:
         return "set group.protocol=classic in its consumers before the rollback"
     needs = ", ".join(
-        f"{apis.name(key)} {api.served}" for key in keys if (api := served.by(case.target).get(key))
+        apis.request(key, api.served) for key in keys if (api := served.by(case.target).get(key))
     )
     library = case.identity.library if case.identity else "its library"
     needs = f" ({needs})" if needs else ""
-    return f"before the rollback, use a version or configuration of {library} that speaks what {case.target} serves{needs}"
+    return f"before the rollback, use a version or configuration of {library} that speaks what {case.target} accepts{needs}"
 
 
 def _other_targets(case: Case) -> tuple[str, ...]:

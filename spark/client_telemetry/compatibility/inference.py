@@ -41,7 +41,7 @@ def works_unseen(case: Case, key: int) -> str:
     ):
         return (
             "all that it sends is of Kafka 0.11 or later, and no known library that sends this uses "
-            f"{apis.name(key)} below {target.served.min}"
+            f"{apis.name(key)} below {apis.in_words(target.served.min)}"
         )
     return _by_client_id(case, key, target)
 

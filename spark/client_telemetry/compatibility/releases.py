@@ -51,7 +51,7 @@ def known() -> tuple[str, ...]:
 def exact(release: str) -> str:
     """The release itself if it is a known one.
 
-    Raises NotAnExactRelease (with the patch releases there are) or UnknownRelease (with the nearest ones).
+    Raises NotAnExactRelease (with the patch releases there are) or UnknownRelease (with the nearest ones, newer before older).
     """
     wanted = release.strip()
     if wanted in known():
@@ -60,10 +60,10 @@ def exact(release: str) -> str:
     patches = [each for each in known() if parse(each)[: len(numbers)] == numbers]
     if patches:
         raise NotAnExactRelease(f"{wanted} is not an exact release; there are {', '.join(patches)}")
+    newer = [each for each in known() if parse(each) > numbers][:3]
     older = [each for each in known() if parse(each) < numbers][-1:]
-    newer = [each for each in known() if parse(each) > numbers][:2]
     raise UnknownRelease(
-        f"Kafka {wanted} is not known; nearest: {', '.join(older + newer)} (newest known: {known()[-1]})"
+        f"Kafka {wanted} is not known; nearest: {', '.join(newer + older)} (newest known: {known()[-1]})"
     )
 
 

@@ -76,8 +76,8 @@ def _greeting(case: Case) -> Finding | None:
     return replace(
         finding,
         rule_id=GREETING_NOT_KNOWN,
-        explanation=f"it asks for request versions with ApiVersions {finding.versions}, which {case.target} answers with error "
-        f"35 and its own ranges ({target.served}); whether it then asks again, as KIP-511 says, was not seen, and its library "
+        explanation=f"it asks for request versions with {apis.request(apis.API_VERSIONS, finding.versions)}, which {case.target} answers with error "
+        f"35 and its own ranges ({apis.in_words(target.served)}); whether it then asks again, as KIP-511 says, was not seen, and its library "
         "is not known",
         source="KIP-511 (ApiVersions falls back to version 0 at error 35)",
     )
@@ -91,12 +91,12 @@ def _refused(case: Case, key: int, uses: list[ApiUse]) -> Finding | None:
     again = [use for use in uses if target is None or not _within(use.version, target.served)]
     found = _finding(case, key, BREAKS if again else SAFE, OBSERVED, again or uses)
     versions = format_versions([use.version for use in again or uses])
-    use = f"{apis.purpose(key)} with {apis.name(key)} {versions}, which {case.source} refuses already"
+    use = f"{apis.purpose(key)} with {apis.request(key, versions)}, which {case.source} refuses already"
     requests = sum(use.rejected for use in again or uses)
     return replace(
         found,
         requests=requests,
-        explanation=f"{use}; {_serves(case, key)}",
+        explanation=f"{use}; {_accepts(case, key)}",
         when=found.when and AT_ONCE,
         trigger="",
     )
@@ -110,8 +110,8 @@ def _observed(case: Case, key: int) -> Finding | None:
     outside = [use for use in uses if target is None or not _within(use.version, target.served)]
     if not outside:
         if _may_choose_what_is_refused(case, key):
-            seen = format_versions([use.version for use in uses])
-            why = f"was seen with version {seen}; {case.target} offers higher ones, and refuses them"
+            seen = apis.in_words(format_versions([use.version for use in uses]))
+            why = f"was seen with {seen}; {case.target} offers higher ones, and refuses them"
             return _not_known(case, key, why)
         return _finding(case, key, SAFE, OBSERVED, uses) if key in case.dropped else None
     if target is None:
@@ -127,9 +127,9 @@ def _observed(case: Case, key: int) -> Finding | None:
     if not below and case.asks_for_versions:
         found = _finding(case, key, SAFE, INFERRED, uses)
         return replace(found, explanation=f"{found.explanation}, and it asks brokers for their versions")
-    seen = format_versions([use.version for use in uses])
+    seen = apis.in_words(format_versions([use.version for use in uses]))
     why = f"as {case.source} offers no better" if below else "and whether it has a lower one is not known"
-    return _not_known(case, key, f"was seen with version {seen} only, {why}")
+    return _not_known(case, key, f"was seen with {seen} only, {why}")
 
 
 def _answered_beyond_the_release(case: Case, key: int) -> Finding | None:
@@ -148,7 +148,7 @@ def _answered_beyond_the_release(case: Case, key: int) -> Finding | None:
     return _not_known(
         case,
         key,
-        f"was answered although {case.source} as released does not serve it (a preview by unstable.api.versions.enable, a "
+        f"was answered although {case.source} as released does not have it (a preview by unstable.api.versions.enable, a "
         "vendor's build, or newer than what is known here)",
     )
 
@@ -229,7 +229,7 @@ def _by_inference(case: Case, key: int) -> Finding | None:
     if not why:
         return None
     found = _finding(case, key, SAFE, INFERRED, [])
-    explanation = f"{apis.name(key)} was not seen, and {why}; {_serves(case, key)}"
+    explanation = f"{apis.name(key)} was not seen, and {why}; {_accepts(case, key)}"
     return replace(found, rule_id="inferred_version_served", explanation=explanation)
 
 
@@ -243,8 +243,8 @@ def _by_fingerprint(case: Case, key: int) -> Finding | None:
         return None
     found = _finding(case, key, BREAKS, INFERRED, [], range_of_all)
     who = case.looks_like.looks_like if case.looks_like else f"looks like {fingerprint.names}"
-    use = f"it {who} and can use {apis.name(key)} {range_of_all}"
-    return replace(found, rule_id="fingerprint_version_refused", explanation=f"{use}; {_serves(case, key)}")
+    use = f"it {who} and can use {apis.request(key, range_of_all)}"
+    return replace(found, rule_id="fingerprint_version_refused", explanation=f"{use}; {_accepts(case, key)}")
 
 
 def _by_range(case: Case, key: int, declared: Versions) -> Finding:
@@ -256,12 +256,12 @@ def _by_range(case: Case, key: int, declared: Versions) -> Finding:
 def _finding(
     case: Case, key: int, verdict: str, confidence: str, uses: list[ApiUse], declared: Versions | None = None
 ) -> Finding:
-    name, loss = apis.name(key), roles.loss(key, case.roles, case.tried)
+    loss = roles.loss(key, case.roles, case.tried)
     versions = str(declared) if declared else format_versions([use.version for use in uses])
     if declared:
-        use = f"{case.identity.text if case.identity else ''} can use {name} {versions}"
+        use = f"{case.identity.text if case.identity else ''} can use {apis.request(key, versions)}"
     else:
-        use = f"{apis.purpose(key)} with {name} {versions}"
+        use = f"{apis.purpose(key)} with {apis.request(key, versions)}"
     harmless = verdict == SAFE
     when, trigger = loss.when, loss.trigger
     if any(use.is_frequent for use in uses):
@@ -270,12 +270,12 @@ def _finding(
         rule_id=f"{'declared' if declared else 'observed'}_version_{'served' if harmless else 'refused'}",
         verdict=SAFE if harmless else loss.without_it,
         confidence=confidence,
-        explanation=f"{use}; {_serves(case, key)}",
+        explanation=f"{use}; {_accepts(case, key)}",
         source=_SOURCE + (f"{client_ranges.FILE}, " if declared else "") + served.FILE,
         when=None if harmless else when,
         trigger="" if harmless else trigger,
         api_key=key,
-        api_name=name,
+        api_name=apis.name(key),
         versions=versions,
         requests=sum(use.requests for use in uses),
         first_seen=earliest(uses),
@@ -290,7 +290,7 @@ def _not_known(case: Case, key: int, why: str) -> Finding:
         rule_id="version_not_known",
         verdict=INSUFFICIENT_EVIDENCE,
         confidence=NONE,
-        explanation=f"its role needs {apis.name(key)}, which {why}; {_serves(case, key)}",
+        explanation=f"its role needs {apis.name(key)}, which {why}; {_accepts(case, key)}",
         source=f"knowledge base: {roles.FILE}, {served.FILE}",
         when=loss.when,
         trigger=loss.trigger,
@@ -303,9 +303,11 @@ def _not_known(case: Case, key: int, why: str) -> Finding:
     )
 
 
-def _serves(case: Case, key: int) -> str:
+def _accepts(case: Case, key: int) -> str:
     target = case.target_api(key)
-    return f"{case.target} serves {target.served}" if target else f"{case.target} does not serve it"
+    if target is None:
+        return f"{case.target} does not have it"
+    return f"{case.target} accepts {apis.in_words(target.served)}"
 
 
 def _within(version: int, versions: Versions) -> bool:

@@ -60,11 +60,11 @@ def judge_rollback(
             worst.verdict, worst.confidence, f"As today on {from_release}: {worst.explanation}.", worst.when
         )
     seen = [
-        f"{apis.name(key)} {format_versions([use.version for use in of_api])}"
+        apis.request(key, format_versions([use.version for use in of_api]))
         for key, of_api in sorted(uses.items())
     ]
     named = ", ".join(seen[:_TOLD]) + (f" and {len(seen) - _TOLD} more" if len(seen) > _TOLD else "")
-    sentences = [f"{from_release} answered its requests ({named}) and serves the same again."]
+    sentences = [f"{from_release} answered its requests ({named}) and accepts the same again."]
     if upgraded.verdict in (BREAKS, DEGRADES):
         sentences.append(f"What stops working on {to_release} works again.")
     sentences += _meanwhile(evidence, upgraded, from_release, to_release)

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple
 
-from client_telemetry.compatibility import ClientEvidence, ClientVerdict, judge, targets
+from client_telemetry.compatibility import ClientEvidence, ClientVerdict, apis, judge, targets
 from client_telemetry.compatibility.judgement import ends_of_an_upgrade, levels_before, what_decides
 from client_telemetry.compatibility.verdict import (
     AT_ONCE,
@@ -87,14 +87,14 @@ def _in_short(verdict: ClientVerdict) -> Judged:
 
 
 def decided_by(verdict: ClientVerdict) -> str:
-    """The requests that make a verdict what it is ("JoinGroup 1"), or the rules where it is no request."""
+    """The requests that make a verdict what it is ("JoinGroup v1"), or the rules where it is no request."""
     deciding = [
         finding
         for finding in verdict.findings
         if finding.decides and (finding.verdict, finding.when) == (verdict.verdict, verdict.when)
     ]
     names = [
-        f"{finding.api_name} {finding.versions}".strip() if finding.api_name else finding.rule_id
+        finding.rule_id if finding.api_key is None else apis.request(finding.api_key, finding.versions)
         for finding in deciding
     ]
     return ", ".join(dict.fromkeys(names))

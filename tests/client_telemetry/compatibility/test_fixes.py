@@ -77,7 +77,7 @@ def test_what_to_change_before_the_brokers_go_back():
 
 def test_a_rollback_may_stop_on_the_way_but_not_at_a_release_to_skip():
     assert way_back("JoinGroup:1", "4.3.1", "4.0.0").endswith(
-        "or go back to 4.0.1 only, which serves these versions"
+        "or go back to 4.0.1 only, which accepts these versions"
     )
     assert "go back to" not in way_back("JoinGroup:1", "4.0.1", "4.0.0")
     assert way_back("", "2.8.2", "2.6.3", "librdkafka", "2.6.0") == (

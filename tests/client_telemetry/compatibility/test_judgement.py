@@ -96,7 +96,7 @@ def test_findings_carry_the_evidence():
     (finding,) = verdict.findings
     assert (finding.api_key, finding.api_name, finding.versions) == (0, "Produce", "2")
     assert (finding.requests, finding.first_seen, finding.last_seen) == (7, 1_000, 5_000)
-    assert finding.explanation == "writes records with Produce 2; 4.0.0 serves 3–12"
+    assert finding.explanation == "writes records with Produce v2; 4.0.0 accepts v3–v12"
 
 
 def test_refused_requests_are_no_versions_in_use():

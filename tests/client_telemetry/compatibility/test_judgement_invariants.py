@@ -16,6 +16,8 @@ from client_telemetry.compatibility import (
 )
 from client_telemetry.compatibility.verdict import CONFIDENCES, PRECEDENCE
 
+BARE_VERSION = re.compile(rf"\b({'|'.join(api.name for api in apis.by_key().values())}) \d|\bserves\b")
+"""A request version without its v (`Produce 2`), and what brokers do with it in another word than `accepts`."""
 NAMES = (
     (None, None),
     ("unknown", "unknown"),
@@ -83,10 +85,14 @@ def test_any_evidence_gets_a_complete_verdict(seed):
             assert finding.confidence != "observed" or finding.requests > 0
             assert re.fullmatch(r"(\d+(–\d+)?(, \d+(–\d+)?)*)?", finding.versions)
             assert bool(finding.condition) == (finding.condition_met is not None)
-        for outlook in (
+        outlooks = (
             judge_mixed_window(source, target, verdict),
             judge_rollback(evidence, source, target, verdict),
-        ):
+        )
+        texts = [verdict.explanation, verdict.fix, *verdict.missing]
+        texts += [each.explanation for each in (*verdict.findings, *outlooks)]
+        assert not [each for each in texts if BARE_VERSION.search(each)]
+        for outlook in outlooks:
             assert outlook.verdict in PRECEDENCE and outlook.confidence in CONFIDENCES
             assert outlook.explanation.endswith(".") and "\n" not in outlook.explanation
             assert (outlook.when is None) == (outlook.verdict in ("safe", "insufficient_evidence"))

@@ -95,7 +95,7 @@ def test_transactions_fail_while_a_roll_to_4_2_0_goes_on():
     transactional = "Produce:11 InitProducerId:5 AddPartitionsToTxn:3 EndTxn:4"
     outlook = mixed(transactional, "4.1.2", "4.2.0")
     assert (outlook.verdict, outlook.confidence, outlook.when) == ("breaks", "observed", "at_once")
-    assert "WriteTxnMarkers 2" in outlook.explanation
+    assert "WriteTxnMarkers v2" in outlook.explanation
     assert judge(ClientEvidence(api_uses=parse_api_uses(transactional)), "4.1.2", "4.2.0").verdict == "safe"
     assert mixed(transactional, "4.1.2", "4.2.1").verdict == "safe"
     assert mixed(transactional, "4.2.0", "4.2.1").verdict == "safe"
@@ -109,7 +109,7 @@ def test_transactions_fail_while_a_roll_from_before_3_6_to_3_6_goes_on():
     transactional = "Produce:9 InitProducerId:4 AddPartitionsToTxn:3 EndTxn:3"
     outlook = mixed(transactional, "3.5.2", "3.6.2")
     assert (outlook.verdict, outlook.when) == ("breaks", "at_once")
-    assert "AddPartitionsToTxn 4 at coordinators" in outlook.explanation
+    assert "AddPartitionsToTxn v4 at coordinators" in outlook.explanation
     assert mixed(transactional, "3.5.2", "3.7.1").verdict == "safe"
     assert mixed(transactional, "3.6.2", "3.7.0").verdict == "safe"
     assert mixed("Produce:9", "3.5.2", "3.6.2").verdict == "safe"

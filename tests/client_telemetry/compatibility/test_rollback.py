@@ -13,7 +13,7 @@ def test_what_was_seen_to_work_works_again():
     outlook = back("Produce:9x120 Metadata:12x7", "3.9.1", "4.0.1")
     assert (outlook.verdict, outlook.confidence, outlook.when) == ("safe", "observed", None)
     assert outlook.explanation == (
-        "3.9.1 answered its requests (Produce 9, Metadata 12) and serves the same again."
+        "3.9.1 answered its requests (Produce v9, Metadata v12) and accepts the same again."
     )
 
 
@@ -45,14 +45,14 @@ def test_consumers_that_could_take_up_the_new_group_protocol(source, version, us
 
 def test_a_library_that_must_not_be_taken_further_until_then():
     outlook = back("Fetch:11 JoinGroup:5", "2.6.3", "2.8.2", "librdkafka", "2.5.0")
-    assert "not taken to librdkafka 2.6.0 until then: it sends Fetch 12" in outlook.explanation
+    assert "not taken to librdkafka 2.6.0 until then: it sends Fetch v12" in outlook.explanation
     assert "2.6.0" not in back("Fetch:11", "2.7.2", "2.8.2", "librdkafka", "2.5.0").explanation
 
 
 def test_trouble_that_a_client_has_today_comes_back():
     outlook = back("FindCoordinator:2 JoinGroup:5 Metadata:4", "2.6.3", "2.8.2", "librdkafka", "2.6.0")
     assert (outlook.verdict, outlook.when) == ("breaks", "at_once")
-    assert outlook.explanation.startswith("As today on 2.6.3: librdkafka 2.6.0 sends Fetch 12")
+    assert outlook.explanation.startswith("As today on 2.6.3: librdkafka 2.6.0 sends Fetch v12")
 
 
 def test_without_any_request_the_declared_ranges_decide():

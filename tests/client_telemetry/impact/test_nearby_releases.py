@@ -21,7 +21,7 @@ def test_a_client_that_fails_on_4_0_0_only_names_the_request():
     judged, others = on_targets(JOINS_WITH_1, "3.9.1", "4.0.0")
     assert judged["4.0.0"].counted_as == "breaks_at_once"
     assert [each["to_release"] for each in others] == list(targets.nearby("3.9.1", "4.0.0"))
-    assert {each["reason"] for each in others} == {"JoinGroup 1"}
+    assert {each["reason"] for each in others} == {"JoinGroup v1"}
     assert "breaks" not in {each["verdict"] for each in others}
 
 
@@ -32,7 +32,7 @@ def test_where_it_fares_the_same_nothing_is_listed():
 def test_the_reason_is_of_the_release_that_refuses():
     _, others = on_targets(PRODUCES_WITH_2, "3.4.1", "3.5.0")
     assert {(row["verdict"], row["when"], row["reason"]) for row in others} == {
-        ("breaks", "at_once", "Produce 2")
+        ("breaks", "at_once", "Produce v2")
     }
     assert all(row["to_release"].startswith("4.") for row in others)
 
@@ -49,4 +49,4 @@ def test_a_rollback_compares_older_releases():
 
 def test_several_requests_are_named_once_each():
     verdict = judge(client("Produce:0-2 Fetch:2"), "3.9.1", "4.0.0")
-    assert decided_by(verdict) == "Produce 0–2, Fetch 2"
+    assert decided_by(verdict) == "Produce v0–v2, Fetch v2"

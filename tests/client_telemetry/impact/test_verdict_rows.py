@@ -126,7 +126,7 @@ def test_every_client_has_its_verdict(answered, verdicts):
 def test_an_upgrade_has_a_way_back_and_a_mixed_window(verdicts):
     row = verdicts["orders", "unknown"]
     assert (row["rollback_verdict"], row["mixed_verdict"]) == ("safe", "breaks")
-    assert "serves the same again" in row["rollback_explanation"]
+    assert "accepts the same again" in row["rollback_explanation"]
 
 
 def test_releases_that_are_compared_are_counted(answered):

@@ -65,7 +65,7 @@ def verdict(client_id: str | None = "orders", verdict: str = "safe", **changes) 
         "as_before": False,
         "steps": [],
         "rollback_verdict": "safe",
-        "rollback_explanation": "3.9.1 answered its requests (Fetch 12) and serves the same again.",
+        "rollback_explanation": "3.9.1 answered its requests (Fetch v12) and accepts the same again.",
         "mixed_verdict": verdict,
         "mixed_explanation": "Both releases serve what it uses.",
         "other_targets": [],
@@ -112,7 +112,7 @@ def finding(row: dict, number: int = 0, **changes) -> dict:
             for n in range(0, 300, 100)
         ],
         "source_sequences": [7, 107, 207],
-        "explanation": "joins its group with JoinGroup v1; 4.0.0 serves 2–9",
+        "explanation": "joins its group with JoinGroup v1; 4.0.0 accepts v2–v9",
         "fix": row["fix"],
         "source": "KAFKA-19444",
         **changes,
@@ -168,12 +168,12 @@ def quality_result(**changes) -> dict:
     }
 
 
-JOIN_GROUP = ("JoinGroup", "1", "joins its group with JoinGroup v1; 4.0.0 serves 2–9")
-PRODUCE = ("Produce", "2", "produces with Produce v2; 4.0.0 serves 3–12")
+JOIN_GROUP = ("JoinGroup", "1", "joins its group with JoinGroup v1; 4.0.0 accepts v2–v9")
+PRODUCE = ("Produce", "2", "produces with Produce v2; 4.0.0 accepts v3–v12")
 BROKEN = {
     "orders-service-old": (PRODUCE, "Upgrade kafka-clients to 2.1 or newer"),
     "erp-bridge": (
-        ("Fetch", "3", "fetches with Fetch v3; 4.0.0 serves 4–17"),
+        ("Fetch", "3", "fetches with Fetch v3; 4.0.0 accepts v4–v17"),
         "Upgrade kafka-clients to 2.1 or newer",
     ),
     "erp-import": (PRODUCE, "Upgrade Sarama to 1.41 or newer and set Version to 2.1 or newer"),
@@ -186,7 +186,7 @@ BROKEN = {
     "search-pinned": (PRODUCE, "Remove api_version from the configuration"),
     "erp-orders": (PRODUCE, "Replace kafka-node, which is not maintained any more, by kafkajs"),
     "erp-pyk": (
-        ("Produce", "0", "produces with Produce v0; 4.0.0 serves 3–12"),
+        ("Produce", "0", "produces with Produce v0; 4.0.0 accepts v3–v12"),
         "Replace pykafka by kafka-python",
     ),
 }
@@ -237,7 +237,7 @@ def fleet_row(app: dict) -> tuple[dict, list[dict]]:
         row = verdict(verdict="breaks", explanation=why, fix=fix, **common)
         return row, [finding(row, api_name=api, versions=versions, explanation=why, fix=fix)]
     if name in LATENT:
-        why = "asks for offsets with ListOffsets v0; 4.0.0 serves 1–10"
+        why = "asks for offsets with ListOffsets v0; 4.0.0 accepts v1–v10"
         row = verdict(verdict="breaks", explanation=why, fix="Upgrade librdkafka to 1.8.0 or newer", **common)
         row |= {"when": "latent", "confidence": "declared"}
         trigger = "offset reset: new group, new partition, expired or out-of-range offset"
@@ -274,7 +274,7 @@ def fleet_row(app: dict) -> tuple[dict, list[dict]]:
             )
         ]
     if app["role"] == "admin":
-        why = "describes settings with DescribeConfigs v0; 4.0.0 serves 1–4"
+        why = "describes settings with DescribeConfigs v0; 4.0.0 accepts v1–v4"
         row = verdict(
             verdict="degrades", explanation=why, fix="Upgrade kafka-python to 2.1 or newer", **common
         )
@@ -316,7 +316,7 @@ def compared(rows):
     from client_telemetry.reports.upgrade.build import build_report
     from client_telemetry.reports.upgrade.model import OUTCOMES
 
-    other = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup 1"}
+    other = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup v1"}
     given = [
         rows.verdict("a|b", "breaks", other_targets=[other]),
         rows.verdict("half-way", mixed_verdict="breaks", mixed_explanation="While brokers differ, it stops."),

@@ -27,10 +27,12 @@ GOOD = {
     "as_before": False,
     "steps": [{"step": "rolling", "verdict": "safe", "when": None, "explanation": "nothing happens"}],
     "rollback_verdict": "safe",
-    "rollback_explanation": "3.9.1 serves the same again",
+    "rollback_explanation": "3.9.1 accepts the same again",
     "mixed_verdict": "safe",
     "mixed_explanation": "both releases serve what it uses",
-    "other_targets": [{"to_release": "4.0.1", "verdict": "breaks", "when": "at_once", "reason": "Produce 2"}],
+    "other_targets": [
+        {"to_release": "4.0.1", "verdict": "breaks", "when": "at_once", "reason": "Produce v2"}
+    ],
     "owner": None,
     "owner_contact": None,
     "application": "orders",
@@ -57,7 +59,7 @@ BAD = {
     "works_again_was_failing": {"works_again": True},
     "steps_are_known": {"steps": [{"step": "later", "verdict": "safe", "when": None, "explanation": "-"}]},
     "other_targets_differ": {
-        "other_targets": [{"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "Produce 2"}]
+        "other_targets": [{"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "Produce v2"}]
     },
     "every_client_is_judged": {},
 }

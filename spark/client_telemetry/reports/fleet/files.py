@@ -118,7 +118,7 @@ def _in_words(client: FleetClient) -> Any:
     texts: dict[str, Any] = {
         "related": tuple(map(_relation, client.related)),
         "deprecated": tuple(
-            f"{use.api_name} {use.version} ({counted(use.requests, 'request')}; refused by {use.refused_by})"
+            f"{use.api_name} v{use.version} ({counted(use.requests, 'request')}; refused by {use.refused_by})"
             for use in client.deprecated
         ),
     }

@@ -19,7 +19,7 @@ _CERTAINTY = tuple(CERTAINTIES)
 _PROBABLY = re.compile(r"^probably [^;:]* \(not declared\): ")
 _INSTEAD = re.compile(
     r"[;,] or (upgrade the brokers to [\d.]+ or later instead|go back to [\d.]+ only)"
-    r"(?:, which serves these versions)?"
+    r"(?:, which accepts these versions)?"
 )
 _IF_IT_IS = re.compile(r"if it is ([\w/-]+): (.*?)(?=; if it is |; otherwise: |$)")
 

@@ -129,7 +129,7 @@ class OtherTarget:
     verdict: str
     when: str | None
     reason: str
-    """The requests or the rule that make the difference, as `JoinGroup 1`."""
+    """The requests or the rule that make the difference, as `JoinGroup v1`."""
 
 
 @dataclass(frozen=True)

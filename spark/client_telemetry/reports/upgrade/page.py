@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from jinja2 import Template
 
+from client_telemetry.compatibility.apis import in_words
 from client_telemetry.identity import kip511
 from client_telemetry.identity.applications import KINDS
 from client_telemetry.identity.kip511 import declared
@@ -230,6 +231,7 @@ def _of_owner(applications: list[Application], owner: str | None) -> list[Applic
 @cache
 def _template() -> Template:
     filters: dict[str, object] = {
+        "in_words": in_words,
         "software": wording.software,
         "happens": wording.happens,
         "where_and_when": wording.where_and_when,

@@ -1,5 +1,6 @@
 """The parts of the ticket about the change as a whole: releases compared, the mixed window, the rollback, notes."""
 
+from client_telemetry.compatibility.apis import in_words
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
@@ -50,7 +51,7 @@ def the_change_itself(report: UpgradeReport, listed: int) -> list[str]:
     )
     lines += bullets(f"Release to skip: {each.release}. {each.what}" for each in report.skipped_releases)
     if report.false_alarms:
-        alarms = ", ".join(f"{each.api_name} {each.versions}" for each in report.false_alarms)
+        alarms = ", ".join(f"{each.api_name} {in_words(each.versions)}" for each in report.false_alarms)
         lines += bullets(
             [
                 f"DeprecatedRequestsPerSec and the request log of {question.from_release} report these as deprecated, although "

@@ -112,7 +112,7 @@ def finding_outcome(finding: Finding) -> str:
 def without_brackets(fix: str) -> str:
     """A change without what it says in brackets at its end: changes that differ there only are one kind of work.
 
-    >>> without_brackets("upgrade the library (it must use Fetch 4 or later)")
+    >>> without_brackets("upgrade the library (needs Fetch v4 or later)")
     'upgrade the library'
     """
     return re.sub(r" \([^()]*\)$", "", fix)

@@ -55,7 +55,7 @@ def test_a_table_tells_what_is_within_a_client_in_words(build, day_rows):
     made = files(build(clients))
     (row,) = table(made["clients.csv"])
     assert row["related"] == "same application as b (kgo v1.15.4): names some connections only"
-    assert row["deprecated"] == "Produce 2 (10 requests; refused by 4.0.0 and later)"
+    assert row["deprecated"] == "Produce v2 (10 requests; refused by 4.0.0 and later)"
     assert not [name for name, text in made.items() if name.endswith(".csv") and "(relation=" in text]
 
 

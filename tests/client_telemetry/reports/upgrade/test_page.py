@@ -233,7 +233,7 @@ def test_nearby_releases_are_on_the_first_screen(compared_html):
     assert numbers == [["1", "0", "2"], ["0", "0", "3"]], "outcomes that no release has have no column"
     assert "1 difference" in Page(compared_html).text["targets"]
     differences = Page(compared_html).text["upgrade"]
-    assert "4.0.1: 1 application safe instead of breaks at once (JoinGroup 1): a|b" in differences
+    assert "4.0.1: 1 application safe instead of breaks at once (JoinGroup v1): a|b" in differences
 
 
 def test_who_fares_otherwise_half_way_and_on_the_way_back(compared_html):
@@ -245,8 +245,8 @@ def test_who_fares_otherwise_half_way_and_on_the_way_back(compared_html):
 def test_notes_skips_and_false_alarms(rows):
     question = rows.question(0, to_release="4.0.1")
     text = Page(report_page(build_report(question, [], [], [], []))).text["upgrade"]
-    assert "ZooKeeper mode is gone" in text and "4.0.0: JoinGroup 0 and 1 are missing" in text
-    assert "DeprecatedRequestsPerSec and the request log of 3.9.1" in text and "JoinGroup 0–1." in text
+    assert "ZooKeeper mode is gone" in text and "4.0.0: JoinGroup v0 and v1 are missing" in text
+    assert "DeprecatedRequestsPerSec and the request log of 3.9.1" in text and "JoinGroup v0–v1." in text
 
 
 def test_a_release_to_skip_is_reported_at_once(rows):

@@ -10,7 +10,7 @@ CASES = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
 
 
 def fares(text: str) -> tuple[str, str | None, str]:
-    """`at_once JoinGroup 1` → verdict, when, reason."""
+    """`at_once JoinGroup v1` → verdict, when, reason."""
     word, _, reason = text.partition(" ")
     return ("breaks", word, reason) if word in ("at_once", "latent") else (word, None, reason)
 
@@ -60,12 +60,12 @@ def test_alike_clients_are_one_difference(rows):
         "breaks_at_once",
         "safe",
     )
-    assert (difference.applications, difference.reason) == (2, "JoinGroup 1")
+    assert (difference.applications, difference.reason) == (2, "JoinGroup v1")
     assert difference.names == ("client-0", "client-1")
 
 
 def test_only_the_first_few_of_many_are_named(rows):
-    other = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup 1"}
+    other = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup v1"}
     given = [rows.verdict(f"c{n:03}", "breaks", other_targets=[other]) for n in range(40)]
     (difference,) = build_report(rows.question(40), given, [], [], []).target_differences
     assert difference.applications == 40 and len(difference.names) == 5

@@ -71,10 +71,10 @@ def test_hostile_client_ids_stay_in_their_cells(rows):
 
 
 def test_other_releases_read_as_words(rows):
-    other = {"to_release": "4.0.1", "verdict": "breaks", "when": "latent", "reason": "ListOffsets 0"}
-    safe = {"to_release": "4.4.0", "verdict": "safe", "when": None, "reason": "JoinGroup 1"}
+    other = {"to_release": "4.0.1", "verdict": "breaks", "when": "latent", "reason": "ListOffsets v0"}
+    safe = {"to_release": "4.4.0", "verdict": "safe", "when": None, "reason": "JoinGroup v1"}
     given = [rows.verdict("a", "breaks", other_targets=[other, safe])]
     report = build_report(rows.question(1), given, [], [], [])
-    assert "4.0.1: breaks_latent (ListOffsets 0); 4.4.0: safe (JoinGroup 1)" in clients_csv(
+    assert "4.0.1: breaks_latent (ListOffsets v0); 4.4.0: safe (JoinGroup v1)" in clients_csv(
         report.question, report.clients
     )

@@ -78,5 +78,5 @@ def test_seen_without_requests(rows):
 
 def test_only_brackets_at_the_end_are_left_out():
     raise_it = "raise api_version to (0, 11) or later"
-    assert wording.without_brackets(f"{raise_it} (it must use Fetch 4 or later)") == raise_it
+    assert wording.without_brackets(f"{raise_it} (it must use Fetch v4 or later)") == raise_it
     assert wording.without_brackets(raise_it) == raise_it
