@@ -57,20 +57,47 @@
     tellFrame();
   };
 
-  // Applications without a row of their own, on the page of a large fleet: unpacked when somebody first searches.
+  // Applications without a row of their own, on the page of a large fleet: unpacked when somebody first searches, or
+  // follows the address of one of them.
   const packed = document.getElementById("others");
   const SHOWN = 100;
   let others = null;
   const unpack = async () => {
     const bytes = Uint8Array.from(atob(JSON.parse(packed.textContent)), (character) => character.charCodeAt(0));
-    const { words, rows } = await new Response(
+    const { words, rows, anchors } = await new Response(
       new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip")),
     ).json();
-    return rows.map(([name, ...places]) => {
+    const anchorsOf = anchors.split(",");
+    return rows.map(([name, ...places], number) => {
       const [principal, owner, folder, outcome, software, change] = places.map((place) => words[place]);
       const cells = [name, principal, owner, outcome, software, change];
-      return { cells, folder, software, text: cells.join(" ").toLowerCase() };
+      return { cells, folder, software, text: cells.join(" ").toLowerCase(), anchors: anchorsOf[number] };
     });
+  };
+  const showOthers = (found, words) => {
+    const section = document.getElementById("found");
+    section.hidden = false;
+    section.querySelector(".count").textContent = words;
+    section.querySelector("tbody").replaceChildren(
+      ...found.map(({ cells }) => {
+        const row = document.createElement("tr");
+        for (const cell of cells) row.insertCell().textContent = cell;
+        return row;
+      }),
+    );
+  };
+  const showOther = async (anchor) => {
+    others = others || (await unpack());
+    const width = Number(packed.dataset.digits);
+    const digits = anchor.slice(anchor.lastIndexOf("-") + 1).slice(0, width);
+    const found = others.filter(({ anchors }) => {
+      let place = anchors.indexOf(digits);
+      while (place % width > 0) place = anchors.indexOf(digits, place + 1);
+      return place >= 0;
+    });
+    if (found.length === 0) return;
+    showOthers(found, "");
+    document.getElementById("found").scrollIntoView();
   };
   const findOthers = async (words, owner, software, active) => {
     const section = document.getElementById("found");
@@ -84,14 +111,7 @@
         words.every((word) => each.text.includes(word)),
     );
     const more = matching.length > SHOWN ? `, the first ${SHOWN} are here` : "";
-    section.querySelector(".count").textContent = `${matching.length}${more}`;
-    section.querySelector("tbody").replaceChildren(
-      ...matching.slice(0, SHOWN).map(({ cells }) => {
-        const row = document.createElement("tr");
-        for (const cell of cells) row.insertCell().textContent = cell;
-        return row;
-      }),
-    );
+    showOthers(matching.slice(0, SHOWN), `${matching.length}${more}`);
   };
 
   const apply = () => {
@@ -117,7 +137,7 @@
       const folded = section.querySelector("details.list");
       if (folded && active) folded.open = shown.has(section);
     }
-    if (packed) findOthers(words, owner, software, active);
+    if (packed && packed.dataset.searched !== undefined) findOthers(words, owner, software, active);
     document.getElementById("matches").textContent = active ? `${total} matching ${total === 1 ? "client" : "clients"}` : "";
     document.getElementById("clear").hidden = !active;
   };
@@ -171,8 +191,13 @@
   });
   const unfold = () => {
     if (location.hash.length < 2 || location.hash.startsWith("#?")) return;
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-    if (!target) return;
+    const id = decodeURIComponent(location.hash.slice(1));
+    const target =
+      document.getElementById(id) || find("[data-clients]").find((e) => e.dataset.clients.split(" ").includes(id));
+    if (!target) {
+      if (packed && /^(client|application)-[0-9a-f]{12}$/.test(id)) showOther(id);
+      return;
+    }
     const inside = target.querySelector("details.list");
     if (inside) inside.open = true;
     for (let around = target.closest("details"); around; around = around.parentElement.closest("details")) {

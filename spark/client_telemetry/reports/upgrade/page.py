@@ -43,6 +43,8 @@ compact data. Without the script, and on paper, they are in clients.csv and the 
 ROWS_OF_COMPACT = 300
 GROUPS_OF_COMPACT = 40
 """Rows of applications that break, and groups of each other list, on such a page."""
+ANCHOR_DIGITS = 8
+"""Of the anchor of an application without a row, in that data."""
 EXPLAINED = 80
 """Applications whose findings the page holds, the first ones on it; those of the others are in findings.csv and
 report.json."""
@@ -106,9 +108,7 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         broken=broken,
         drawn=drawn,
         compact=compact,
-        others=_others(report, {id(each) for rows in drawn.values() for each in rows}, groups)
-        if compact
-        else None,
+        others=_others(report, {id(each) for rows in drawn.values() for each in rows}, groups),
         explained={id(each) for each in explained[:EXPLAINED]},
         must_act=len(breaking),
         groups=groups,
@@ -179,10 +179,17 @@ def _first_rows(
 def _others(
     report: UpgradeReport, drawn: set[int], groups: Mapping[str, list[tuple[Application, list[Application]]]]
 ) -> str:
-    """Applications without a row of their own, as base64 of gzipped JSON: `words` (each text once), and `rows` of name and the
-    places in `words` of principal, owner, folder of the owner, outcome, software and change."""
+    """Applications without a row of their own, as base64 of gzipped JSON: `words` (each text once), `rows` of name and the
+    places in `words` of principal, owner, folder of the owner, outcome, software and change, and `anchors`, row by row the
+    first digits of those of the application and its clients (in one text, which is half as long when packed). Empty where
+    every application has its row."""
     words: dict[str, int] = {}
     folders = {stake.owner: stake.folder for stake in report.owners}
+    without_row = [
+        each
+        for each in report.applications
+        if id(each) not in drawn and (each.outcome in groups or each.verdict == "breaks")
+    ]
     rows = [
         [
             shown(each.name),
@@ -198,11 +205,20 @@ def _others(
                 )
             ),
         ]
-        for each in report.applications
-        if id(each) not in drawn and (each.outcome in groups or each.verdict == "breaks")
+        for each in without_row
     ]
-    data = json.dumps({"words": list(words), "rows": rows}, separators=(",", ":")).encode()
-    return base64.b64encode(gzip.compress(data, mtime=0)).decode()
+    anchors = ",".join(
+        "".join(_digits(anchor) for anchor in (each.anchor, *(client.anchor for client in each.clients)))
+        for each in without_row
+    )
+    document = {"words": list(words), "rows": rows, "anchors": anchors}
+    data = json.dumps(document, separators=(",", ":")).encode()
+    return base64.b64encode(gzip.compress(data, mtime=0)).decode() if rows else ""
+
+
+def _digits(anchor: str) -> str:
+    """As many of an anchor as tell it from those of 100,000 others: page.js looks for them by ANCHOR_DIGITS."""
+    return anchor.rpartition("-")[2][:ANCHOR_DIGITS]
 
 
 def _groups(applications: list[Application], compact: bool) -> list[tuple[Application, list[Application]]]:
@@ -263,6 +279,7 @@ def _template() -> Template:
         "IDS_SHOWN": IDS_SHOWN,
         "EXPLAINED": EXPLAINED,
         "CLIENTS_SHOWN": CLIENTS_SHOWN,
+        "ANCHOR_DIGITS": ANCHOR_DIGITS,
         "APPLICATION_KINDS": KINDS,
         "VERSIONS_SHOWN": VERSIONS_SHOWN,
         "SOFTWARE_SHOWN": SOFTWARE_SHOWN,
