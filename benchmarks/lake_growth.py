@@ -201,9 +201,8 @@ def grow(
     stages: Sequence[str],
     rows: int,
     minutes: float,
-    period: int = WEEK,
 ) -> Growth:
-    """`period`: days from one maintenance to the next."""
+    """`minutes`: no day begins after them."""
     tables = {table for stage in stages for table in STAGES[stage].tables}
     Lake(None, location).create([*tables, QUALITY_RESULTS, PUBLICATIONS])
     found = Growth({}, {}, [], {})
@@ -213,19 +212,20 @@ def grow(
     start = (location, stages, rows)
     with ProcessPoolExecutor(writers, mp.get_context("spawn"), Writer.start, start) as pool:
         for number in range(days):
-            if time.monotonic() > until:
-                break
             day = FIRST + dt.timedelta(days=number)
             began.append(dt.datetime.now(dt.UTC))
             done = list(pool.map(_day, names, [day] * clusters, [stages] * clusters))
             found.cpu[number] = [cpu for cpu, _, _ in done]
             found.work[number] = [work for _, work, _ in done]
             found.failed.extend(error for *_, error in done if error)
-            if (number + 1) % period == 0 or number + 1 == days:
+            is_last = number + 1 == days or time.monotonic() > until
+            if (number + 1) % WEEK == 0 or is_last:
                 before = size_of(location)
                 _upkeep(location, began[max(0, number + 1 - SNAPSHOT_DAYS)])
                 found.sizes[number + 1] = (before, size_of(location))
             print(_line(found, number), flush=True)
+            if is_last:
+                break
     return found
 
 
@@ -286,11 +286,9 @@ def _maintain(location: str, first_kept: dt.datetime) -> None:
     maintain(lake, first_kept + dt.timedelta(days=SNAPSHOT_DAYS), retention({}))
 
 
-def sections(
-    found: Growth, clusters: int, writers: int, stages: Sequence[str], period: int = WEEK
-) -> Iterator[Section]:
+def sections(found: Growth, clusters: int, writers: int, stages: Sequence[str]) -> Iterator[Section]:
     days = sorted(found.cpu)
-    weeks = [days[at : at + period] for at in range(0, len(days), period)]
+    weeks = [days[at : at + WEEK] for at in range(0, len(days), WEEK)]
     cpu = [statistics.median(c for n in week for c in found.cpu[n]) for week in weeks]
     work = [statistics.median(c for n in week for c in found.work[n]) for week in weeks]
     rows = []
@@ -299,7 +297,7 @@ def sections(
             {
                 "days": number,
                 "CPU of a cluster's day, s": round(cpu[place], 2),
-                f"to fixed work, of the first {period} days'": f"{work[place] / work[0]:.2f}",
+                "to fixed work, of the first week's": f"{work[place] / work[0]:.2f}",
                 "data, MB": round(after.data / 1e6, 1),
                 "metadata before upkeep, MB": round(before.metadata / 1e6, 1),
                 "after, MB": round(after.metadata / 1e6, 1),
@@ -308,8 +306,8 @@ def sections(
             }
         )
     text = (
-        f"{clusters} clusters, {len(days)} equal days of the stages {', '.join(stages)}, {writers} at a time, upkeep every {period} days: "
-        f"{len(found.failed)} of {clusters * len(days)} runs failed. CPU is the median of these days; fixed work is done before and after each day, "
+        f"{clusters} clusters, {len(days)} equal days of the stages {', '.join(stages)}, {writers} at a time, upkeep each week: "
+        f"{len(found.failed)} of {clusters * len(days)} runs failed. CPU is the median of the week; fixed work is done before and after each day, "
         "because on a busy machine a second of CPU is not always as much."
     )
     yield Section("Growth of the tables", text, rows)

@@ -8,10 +8,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from pyiceberg.catalog import Catalog, load_catalog
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.utils.config import Config
 from sqlalchemy.engine import URL, make_url
 
+from client_telemetry.lake.sql_catalog import DatabaseCatalog
 from client_telemetry.raw.file_system import without_userinfo
 
 CATALOG = "lake"
@@ -68,14 +68,21 @@ def open_catalog(location: str) -> Catalog:
     if properties is None:
         folder = _folder(location)
         folder.mkdir(parents=True, exist_ok=True)
-        return SqlCatalog(CATALOG, uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
+        return DatabaseCatalog(CATALOG, uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
     try:
-        return load_catalog(CATALOG, **properties)
+        return (DatabaseCatalog if _is_database(properties) else load_catalog)(CATALOG, **properties)
     except ValueError as error:
         raise NoSuchLake(
             f"catalog {CATALOG!r}: {error}. Its configuration is {_VARIABLES}TYPE and {_VARIABLES}URI (or .pyiceberg.yaml); "
             "docs/storage.md has a recipe for each kind"
         ) from error
+
+
+def _is_database(properties: dict[str, str]) -> bool:
+    """As pyiceberg tells it."""
+    uri = properties.get("uri", "")
+    named = properties.get("type", "sql" if uri.startswith(("sqlite", "postgresql")) else "")
+    return bool(uri) and named.lower() == "sql"
 
 
 def is_local(location: str) -> bool:

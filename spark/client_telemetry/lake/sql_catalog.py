@@ -1,0 +1,72 @@
+"""The catalog in a database, as pyiceberg has it, with less work for each load of a table. A stage loads a table some ten
+times, and its metadata file names every snapshot since the last maintenance: thousands in a lake of many clusters.
+
+Metadata files never change, so one that was read is known; of a new one only the snapshots are made that are new.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any, Self
+
+from pyiceberg.catalog import Catalog
+from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
+from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.io import FileIO
+from pyiceberg.serializers import Compressor
+from pyiceberg.table import Table
+from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
+from pyiceberg.table.snapshots import Snapshot
+
+
+class _SharedSnapshot(Snapshot):
+    """Nobody changes a snapshot: copies of the metadata, of which each commit makes several, may have it in common."""
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    location: str
+    metadata: TableMetadata
+    snapshots: dict[int, tuple[dict[str, Any], Snapshot]]
+    """Id to what the file says, and what was made of it."""
+    io: FileIO
+
+
+class DatabaseCatalog(SqlCatalog):
+    """Use it like any of pyiceberg's, from several threads too."""
+
+    def __init__(self, name: str, **properties: str):
+        super().__init__(name, **properties)
+        self._loaded: dict[tuple[str, ...], _Loaded] = {}
+
+    def _convert_orm_to_iceberg(self, orm_table: IcebergTables) -> Table:
+        location = orm_table.metadata_location
+        if not location:
+            raise NoSuchTableError(f"{orm_table.table_namespace}.{orm_table.table_name} has no metadata")
+        name = (*Catalog.identifier_to_tuple(orm_table.table_namespace), orm_table.table_name)
+        known = self._loaded.get(name)
+        if known is None or known.location != location:
+            known = self._loaded[name] = self._load(location, known)
+        # Whoever changes the properties of a loaded table changes its own.
+        metadata = known.metadata.model_copy(update={"properties": dict(known.metadata.properties)})
+        return Table(name, metadata, location, known.io, self)
+
+    def _load(self, location: str, before: _Loaded | None) -> _Loaded:
+        io = before.io if before else self._load_file_io(location=location)
+        with Compressor.get_compressor(location).stream_decompressor(io.new_input(location).open()) as source:
+            content = json.loads(source.read())
+        known = before.snapshots if before else {}
+        snapshots = {}
+        for each in content.get("snapshots") or ():
+            number = each["snapshot-id"]
+            same = known.get(number)
+            snapshots[number] = (
+                same if same and same[0] == each else (each, _SharedSnapshot.model_validate(each))
+            )
+        content["snapshots"] = [snapshot for _, snapshot in snapshots.values()]
+        metadata = TableMetadataUtil.parse_obj(content)
+        if before is None or before.metadata.properties != metadata.properties:
+            io = self._load_file_io(metadata.properties, location)  # with its connections
+        return _Loaded(location, metadata, snapshots, io)
