@@ -4,10 +4,13 @@ import datetime as dt
 import json
 import os
 import subprocess
+import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from client_telemetry.lake.files import all_of, partition_of, planned
 from client_telemetry.lake.lake import Lake
 from client_telemetry.raw.file_system import file_system
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
@@ -48,6 +51,22 @@ def publish(lake: Lake, run: str, day: dt.date, clients: list[str]) -> None:
     branch = lake.branch(run, "c", "decode")
     branch.replace_rows(CLIENT_PUSHES, rows, cluster_id="c", dt=[day])
     branch.publish("c", run, "decode", [day])
+
+
+LATER = """
+import datetime as dt, sys
+from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.maintenance import maintain, retention
+from client_telemetry.pipeline.stage import spark_session
+
+lake = Lake(spark_session("later", sys.argv[1]), sys.argv[1])
+maintain(lake, dt.datetime.now(dt.UTC) + dt.timedelta(days=4), retention({}))
+"""
+"""Maintenance by another clock."""
+
+
+def rows_of(lake: Lake) -> dict[str, list[str]]:
+    return {name: sorted(map(repr, lake.rows(lake.known(name)))) for name in lake.tables()}
 
 
 def start(*arguments: str) -> subprocess.Popen:
@@ -95,3 +114,25 @@ def test_maintenance_twice_at_once_and_erasure_while_stages_publish(store, catal
     assert {row["client_id"] for row in lake.rows(CLIENT_PUSHES)} == {"ann", "cid"}
     assert left_over(lake) == {}
     assert len(lake.rows(PUBLICATIONS)) == published + len(DAYS)
+
+    # Four days later.
+    before = rows_of(lake)
+    done = subprocess.run(
+        [sys.executable, "-c", LATER, WAREHOUSE],
+        cwd=CHECKOUT,
+        env={**os.environ, "PYTHONPATH": str(CHECKOUT)},
+        check=False,
+    )
+    assert done.returncode == 0
+    assert rows_of(lake) == before
+    for name, iceberg in lake.tables().items():
+        assert len(iceberg.metadata.snapshots) == 1
+        table = lake.known(name)
+        partitions = Counter(
+            tuple(partition_of(iceberg, table, plan.file).items())
+            for plan in planned(iceberg, None, all_of({}))
+        )
+        assert set(partitions.values()) <= {1}
+        folder = store / iceberg.location().removeprefix("s3://")
+        lists = list((folder / "metadata").glob("snap-*.avro"))
+        assert len(lists) == 1
