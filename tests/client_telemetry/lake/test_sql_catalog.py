@@ -44,7 +44,9 @@ def test_of_a_table_that_others_changed_only_the_new_snapshots_are_made(tmp_path
     made.clear()
     loaded = lake.table(BROKERS).metadata
     assert len(made) == 1
-    assert loaded == other.catalog.load_table(NAME).metadata == Lake(None, str(tmp_path)).table(BROKERS).metadata
+    assert (
+        loaded == other.catalog.load_table(NAME).metadata == Lake(None, str(tmp_path)).table(BROKERS).metadata
+    )
 
 
 def test_a_table_that_nobody_changed_is_not_read_again(tmp_path, monkeypatch) -> None:
@@ -69,7 +71,7 @@ def test_a_snapshot_whose_parent_was_expired_is_made_again(tmp_path) -> None:
     for n in range(3):
         publish(other, str(n))
     assert len(lake.table(BROKERS).metadata.snapshots) > 1
-    later = dt.datetime.now() + dt.timedelta(days=1)
+    later = dt.datetime.now(dt.UTC) + dt.timedelta(days=1)
     other.table(BROKERS).maintenance.expire_snapshots().older_than(later).commit()
     (last,) = lake.table(BROKERS).metadata.snapshots
     assert last.parent_snapshot_id is None
