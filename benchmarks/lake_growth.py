@@ -25,10 +25,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
-from client_telemetry.lake.branch import Branch
+from client_telemetry.lake.branch import Branch, append_files
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, maintain, retention
-from client_telemetry.lake.writer import DataFile
+from client_telemetry.lake.writer import DataFile, TablePlace
 from client_telemetry.pipeline.stage import absolute_url
 from client_telemetry.raw.file_system import file_system
 from client_telemetry.tables.broker_hours import BROKER_HOURS
@@ -137,10 +137,38 @@ def run_day(
 
 
 def _write(lake: Lake, branch: Branch, table: Table, columns: Columns, cluster: str, day: dt.date) -> None:
-    file = DataFile(table, lake.place(table), {"cluster_id": cluster, "dt": day})
-    file.add_columns(columns)
-    url = file.close()
+    url = _file(lake.place(table), table, columns, cluster, day)
     branch.replace_files(table, [url] if url else [], cluster_id=cluster, dt=[day])
+
+
+def _file(place: TablePlace, table: Table, columns: Columns, cluster: str, day: dt.date) -> str | None:
+    file = DataFile(table, place, {"cluster_id": cluster, "dt": day})
+    file.add_columns(columns)
+    return file.close()
+
+
+def _bring_in(clusters: Sequence[str], day: dt.date, stages: Sequence[str]) -> None:
+    """The rows of a day of all clusters, in one commit for each table."""
+    lake = Writer.lake
+    for table, columns in Writer.sample.items():
+        place = lake.place(table)
+        urls = [url for cluster in clusters if (url := _file(place, table, columns, cluster, day))]
+        lake.committed(table.name, lambda iceberg, change, urls=urls: append_files(iceberg, change, urls))
+    lake.append(
+        QUALITY_RESULTS, [row for c in clusters for stage in stages for row in _checks(c, stage, day)]
+    )
+
+
+def _bring_in_publications(clusters: Sequence[str], days: Sequence[dt.date], stages: Sequence[str]) -> None:
+    now = dt.datetime.now(dt.UTC)
+    rows = [
+        {"cluster_id": cluster, "run_id": f"scheduled__{day}", "stage": stage, "days": [day]}
+        | {"snapshots": {table.name: day.toordinal() for table in STAGES[stage].tables}, "published_at": now}
+        for cluster in clusters
+        for day in days
+        for stage in stages
+    ]
+    Writer.lake.append(PUBLICATIONS, rows)
 
 
 def _checks(cluster: str, stage: str, day: dt.date) -> list[dict[str, object]]:
@@ -201,8 +229,10 @@ def grow(
     stages: Sequence[str],
     rows: int,
     minutes: float,
+    brought_in: range = range(0),
 ) -> Growth:
-    """`minutes`: no day begins after them."""
+    """`minutes`: no day begins after them. Days that are `brought_in` (from 0) are no runs: their rows are put into the tables, as
+    maintenance would have left them. There is maintenance before and after them."""
     tables = {table for stage in stages for table in STAGES[stage].tables}
     Lake(None, location).create([*tables, QUALITY_RESULTS, PUBLICATIONS])
     found = Growth({}, {}, [], {})
@@ -212,14 +242,21 @@ def grow(
     start = (location, stages, rows)
     with ProcessPoolExecutor(writers, mp.get_context("spawn"), Writer.start, start) as pool:
         for number in range(days):
+            if number in brought_in[:1]:
+                between = [FIRST + dt.timedelta(days=each) for each in brought_in]
+                list(pool.map(_bring_in, [names] * len(between), between, [stages] * len(between)))
+                pool.submit(_bring_in_publications, names, between, stages).result()
+                _upkeep(location, dt.datetime.now(dt.UTC))
             day = FIRST + dt.timedelta(days=number)
             began.append(dt.datetime.now(dt.UTC))
+            if number in brought_in:
+                continue
             done = list(pool.map(_day, names, [day] * clusters, [stages] * clusters))
             found.cpu[number] = [cpu for cpu, _, _ in done]
             found.work[number] = [work for _, work, _ in done]
             found.failed.extend(error for *_, error in done if error)
             is_last = number + 1 == days or time.monotonic() > until
-            if (number + 1) % WEEK == 0 or is_last:
+            if (number + 1) % WEEK == 0 or is_last or number + 1 in brought_in:
                 before = size_of(location)
                 _upkeep(location, began[max(0, number + 1 - SNAPSHOT_DAYS)])
                 found.sizes[number + 1] = (before, size_of(location))
@@ -288,16 +325,17 @@ def _maintain(location: str, first_kept: dt.datetime) -> None:
 
 def sections(found: Growth, clusters: int, writers: int, stages: Sequence[str]) -> Iterator[Section]:
     days = sorted(found.cpu)
-    weeks = [days[at : at + WEEK] for at in range(0, len(days), WEEK)]
-    cpu = [statistics.median(c for n in week for c in found.cpu[n]) for week in weeks]
-    work = [statistics.median(c for n in week for c in found.work[n]) for week in weeks]
     rows = []
-    for place, (number, (before, after)) in enumerate(sorted(found.sizes.items())):
+    first, done = None, 0
+    for number, (before, after) in sorted(found.sizes.items()):
+        since = [day for day in days if done <= day < number]
+        cpu, work = (statistics.median(c for n in since for c in of[n]) for of in (found.cpu, found.work))
+        first, done = first or work, number
         rows.append(
             {
-                "days": number,
-                "CPU of a cluster's day, s": round(cpu[place], 2),
-                "to fixed work, of the first week's": f"{work[place] / work[0]:.2f}",
+                "days": f"{since[0] + 1} to {number}",
+                "CPU of a cluster's day, s": round(cpu, 2),
+                "to fixed work, of the first": f"{work / first:.2f}",
                 "data, MB": round(after.data / 1e6, 1),
                 "metadata before upkeep, MB": round(before.metadata / 1e6, 1),
                 "after, MB": round(after.metadata / 1e6, 1),
@@ -307,7 +345,7 @@ def sections(found: Growth, clusters: int, writers: int, stages: Sequence[str]) 
         )
     text = (
         f"{clusters} clusters, {len(days)} equal days of the stages {', '.join(stages)}, {writers} at a time, upkeep each week: "
-        f"{len(found.failed)} of {clusters * len(days)} runs failed. CPU is the median of the week; fixed work is done before and after each day, "
+        f"{len(found.failed)} of {clusters * len(days)} runs failed. CPU is the median of the days since the upkeep before; fixed work is done before and after each day, "
         "because on a busy machine a second of CPU is not always as much."
     )
     yield Section("Growth of the tables", text, rows)
