@@ -20,10 +20,10 @@ from benchmarks.lake_growth import FIRST, ROWS, Growth, grow, sections
 from tests.client_telemetry.lake.conftest import left_over
 from tests.end_to_end.lake.servers import postgres, postgres_programs, s3, s3_server
 
-CLUSTERS, DAYS, WRITERS = 30, 60, 4
+CLUSTERS, DAYS, WRITERS = 30, 58, 4
 STAGES = ("collect",)
-BROUGHT_IN = range(4, 53)
-"""Days 5 to 53: the first days and the last are compared, after as many days since the upkeep before."""
+BROUGHT_IN = range(2, 56)
+"""Days 3 to 56: the first days are compared with those after 56 days, with upkeep just before them."""
 WAREHOUSE = "s3://lake/warehouse"
 
 

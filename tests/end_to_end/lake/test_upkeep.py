@@ -5,11 +5,13 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.files import all_of, partition_of, planned
 from client_telemetry.lake.lake import Lake
 from client_telemetry.raw.file_system import file_system
@@ -23,6 +25,8 @@ from .servers import CHECKOUT, s3, s3_server
 
 WAREHOUSE = "s3://lake/warehouse"
 TODAY = dt.datetime.now(dt.UTC).date()
+PAUSE = 0.5
+"""Seconds between two stages that publish."""
 DAYS = [TODAY - dt.timedelta(days=age) for age in (1, 2, 200)]
 
 
@@ -48,9 +52,14 @@ def publish(lake: Lake, run: str, day: dt.date, clients: list[str]) -> None:
     rows = [
         {"cluster_id": "c", "dt": day, "client_id": client, "sequence": n} for n, client in enumerate(clients)
     ]
-    branch = lake.branch(run, "c", "decode")
-    branch.replace_rows(CLIENT_PUSHES, rows, cluster_id="c", dt=[day])
-    branch.publish("c", run, "decode", [day])
+    while True:
+        branch = lake.branch(run, "c", "decode")
+        branch.replace_rows(CLIENT_PUSHES, rows, cluster_id="c", dt=[day])
+        try:
+            branch.publish("c", run, "decode", [day])
+            return
+        except ConcurrentCommit:  # a client was erased meanwhile: a stage begins again
+            branch.drop()
 
 
 LATER = """
@@ -98,6 +107,7 @@ def test_maintenance_twice_at_once_and_erasure_while_stages_publish(store, catal
     while any(process.poll() is None for process in running):
         publish(lake, f"again {published}", TODAY, ["ann", "bob", "cid"])
         published += 1
+        time.sleep(PAUSE)
     assert [process.returncode for process in running] == [0, 0]
     assert published > 0
     assert sum(json.loads(result.read_text())["counts"]["rows_removed"] for result in results) == 2
@@ -110,6 +120,7 @@ def test_maintenance_twice_at_once_and_erasure_while_stages_publish(store, catal
     while erasing.poll() is None:
         publish(lake, f"other {published}", TODAY - dt.timedelta(days=3), ["ann"])
         published += 1
+        time.sleep(PAUSE)
     assert erasing.returncode == 0
     assert {row["client_id"] for row in lake.rows(CLIENT_PUSHES)} == {"ann", "cid"}
     assert left_over(lake) == {}
