@@ -58,6 +58,8 @@ TESTED_BY = (
     "subscriptions",
     "test_examples.py",
 )
+KAFKA_CLIENTS = CHECKOUT / "var/knowledge/kafka-clients-4.0.1.jar"
+"""What sets of APIs are compared with; without it these tests are skipped."""
 COMPILED_TESTED_BY = TESTS / "decode/test_worker.py"
 """Runs what numba compiles, which no trace sees."""
 
@@ -419,7 +421,8 @@ def _importers(file: Path) -> list[Path]:
 
 
 def _is_compiled(file: Path) -> bool:
-    return "numba" in file.read_text(encoding="utf-8")
+    text = file.read_text(encoding="utf-8")
+    return "numba" in text or "raw.wire import" in text
 
 
 def _in_fork(seconds: float, run: Callable[[], int]) -> bool:
@@ -575,6 +578,8 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--write", type=Path, help="write the result as a page")
     args = parser.parse_args(argv)
 
+    if not KAFKA_CLIENTS.exists():
+        raise SystemExit(f"first: make {KAFKA_CLIENTS.relative_to(CHECKOUT)}")
     calls = traced(args.calls)
     for package in _IMPORTED_ONCE:
         importlib.import_module(package)

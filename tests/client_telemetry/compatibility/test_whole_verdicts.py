@@ -2,11 +2,13 @@
 their words, findings and steps."""
 
 import csv
+import random
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
 from client_telemetry.compatibility import (
+    ApiUse,
     ClientEvidence,
     ClientVerdict,
     Finding,
@@ -88,6 +90,73 @@ def test_verdicts(name, same_as_kept):
         for case, row in reversed(rows.items())
     ]
     same_as_kept("compatibility/verdicts", {f"{name}.txt": "\n".join(found)})
+
+
+OF_ROLES = (
+    (0, 3, 18, 22),
+    (0, 3, 10, 18, 22, 24, 25, 26, 28),
+    (1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 18),
+    (1, 2, 3, 10, 18, 68),
+    (0, 1, 2, 3, 8, 9, 10, 11, 12, 13, 14, 18, 19),
+    (3, 18, 19, 20, 32, 33, 37),
+    (2, 3, 9, 10, 15, 16, 18),
+    (1, 2, 3, 17, 18, 36, 71, 72),
+)
+NAMES = (
+    (None, None), (None, None), ("unknown", "unknown"), ("apache-kafka-java", "1.1.0"), ("apache-kafka-java", "3.2.0"),
+    ("apache-kafka-java", "7.6.1-ccs"), ("librdkafka", "1.7.0"), ("librdkafka", "2.3.0"), ("sarama", "1.20.0"),
+    ("confluent-kafka-python", "2.3.0-rdkafka-2.3.0"), ("kgo", "v1.15.1"), ("kafka-python", "2.0.2"), ("strange", "1"),
+)  # fmt: skip
+CLIENT_IDS = (
+    None,
+    None,
+    "orders",
+    "sarama",
+    "rdkafka",
+    "consumer-1",
+    "kafka-python-1.4.7",
+    "kafkajs",
+    "connect-1",
+)
+CHANGES = (
+    ("3.9.1", "4.0.0"), ("3.9.1", "4.1.0"), ("2.8.2", "4.0.1"), ("2.4.1", "3.9.1"), ("4.0.0", "4.2.0"), ("4.0.1", "3.9.1"),
+    ("3.3.2", "2.8.2"),
+)  # fmt: skip
+
+
+def drawn(chance: random.Random) -> ClientEvidence:
+    """Somebody who does one thing, in versions that go together or not, some of it refused."""
+    newest = chance.choice((1, 2, 4, 7, 15))
+    refused = chance.choice((0, 0, 0.1, 0.5))
+    uses = []
+    for key in chance.choice(OF_ROLES):
+        for version in chance.sample(range(newest + 1), 1 + (chance.random() < 0.1)):
+            first = chance.choice((None, 1_000_000, 2_000_000))
+            last = first and first + chance.choice((0, 30, 600)) * 1_000_000
+            requests, rejected = chance.choice((1, 5, 12, 400)), chance.choice((1, 60))
+            counts = (0, rejected) if chance.random() < refused else (requests, 0)
+            uses.append(ApiUse(key, version, *counts, first, last, chance.choice((None, None, True))))
+    elsewhere = tuple(("3.5.0", use) for use in uses if chance.random() < 0.05)
+    return ClientEvidence(
+        *chance.choice(NAMES),
+        chance.choice(CLIENT_IDS),
+        tuple(uses),
+        chance.choice((None, "PLAIN", "GSSAPI", "SCRAM-SHA-256")),
+        chance.choice((None, "SSL", "SASL_SSL")),
+        chance.choice((None, (), ("*",), ("org.apache.kafka.consumer.",))),
+        chance.choice(((), (), (("kgo", "v1.15.4"),), (("kafka-python", "2.2.15"),))),
+        chance.choice((None, ("PLAIN",), ("GSSAPI", "SCRAM-SHA-512"))),
+        chance.choice((None, True, False)),
+        elsewhere,
+        chance.choice((None, None, "Dapr", "Telegraf")),
+    )
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=" to ".join)
+def test_verdicts_of_drawn_clients(change, same_as_kept):
+    chance = random.Random(" ".join(change))
+    found = [text(f"client {number}", drawn(chance), *change) for number in range(14)]
+    same_as_kept("compatibility/verdicts", {f"drawn_{'_to_'.join(change)}.txt": "\n".join(found)})
 
 
 def test_sources(same_as_kept):

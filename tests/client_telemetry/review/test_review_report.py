@@ -12,11 +12,11 @@ import scenarios
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.reports.review.document import OUTCOME_COLUMNS, outcomes_csv, review_json
 from client_telemetry.reports.review.metrics import by_version, of_changed
-from client_telemetry.reports.review.page import review_page
+from client_telemetry.reports.review.page import KIND_WORDS, OUTCOME_WORDS, review_page
 from client_telemetry.reports.review.publish import publish
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.reports.review.ticket import ROWS, owner_packs
-from client_telemetry.review import decision
+from client_telemetry.review import decision, outcome, prediction
 from client_telemetry.review.activity import FailedLogin
 from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.metric_review import metric_review
@@ -142,3 +142,43 @@ def test_whole_review(same_as_kept, tmp_path) -> None:
         "reports/whole/review",
         {str(file.relative_to(folder)): file.read_text(encoding="utf-8") for file in folder.rglob("*.*")},
     )
+
+
+def test_whole_review_of_every_kind(same_as_kept, tmp_path) -> None:
+    """A client for each outcome and kind, and for each word of how it compares with the prediction."""
+    made = report()
+    refused, other = (
+        next(c for c in made.review.clients if c.client_id == name) for name in ("orders-refused", "nobody")
+    )
+    kinds = [
+        *((outcome.FAILING, kind) for kind in outcome.FAILURE_KINDS),
+        *((outcome.GONE, kind) for kind in outcome.GONE_KINDS),
+        *((outcome.CHANGED, kind) for kind in (outcome.FIXED, outcome.WORSE, outcome.WORKS_AGAIN)),
+        *((word, None) for word in outcome.OUTCOMES),
+    ]
+    clients = []
+    for number, (word, kind) in enumerate(kinds):
+        happened = outcome.Outcome(
+            "finalized", word, kind, 600.0 + number, "likely", ("a reason", "another"),
+            (outcome.FunctionRates("produce", 12.345, 0.5),), ("produce",), (0, 1),
+        )  # fmt: skip
+        comparison = prediction.COMPARISONS[number % len(prediction.COMPARISONS)]
+        one = refused if number % 3 else other
+        own = {
+            "client_id": f"c-{number}",
+            "comparison": comparison,
+            "outcomes": (*one.outcomes[:-1], happened),
+        }
+        if number % 4:
+            own["prediction"] = replace(one.prediction, when=(None, "latent", "at_once")[number % 3])
+        if number % 5 == 0:
+            own |= {"application": "several", "principal": "User:several"}
+        clients.append(replace(one, **own))
+    review = replace(made.review, clients=tuple(clients), has_failed_logins=False, has_refusals=False)
+    folder = publish(replace(made, review=review, report_link="../report.html"), tmp_path)
+    same_as_kept(
+        "reports/whole/review_of_every_kind",
+        {str(file.relative_to(folder)): file.read_text(encoding="utf-8") for file in folder.rglob("*.*")},
+    )
+    assert set(OUTCOME_WORDS) == {*outcome.OUTCOMES}
+    assert set(KIND_WORDS) == {kind for _, kind in kinds if kind}

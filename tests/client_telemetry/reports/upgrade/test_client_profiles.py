@@ -2,6 +2,7 @@ from datetime import timedelta
 
 import pytest
 from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.client_profiles import COLUMNS, USE_COLUMNS
 from client_telemetry.reports.upgrade.page import report_page
 
 NOT_DECLARED = {"client_software_name": "unknown", "client_software_version": "unknown"}
@@ -57,6 +58,44 @@ def test_what_the_days_say_of_a_client(report, rows):
     assert client.days_seen[1].last_seen_at == rows.END, "what came after the evidence ends does not count"
     assert client.candidates[0].library == "sarama" and client.candidates[0].exact == 8
     assert "sarama" in client.owner_question and "sarama Version" in client.owner_question
+
+
+def test_what_is_read_of_the_days_is_enough(report, rows):
+    """Stages read these columns, and no others."""
+    given = [profile(rows)]
+    read, used = ([{name: row[name] for name in names} for row in given] for names in (COLUMNS, USE_COLUMNS))
+    verdict = rows.verdict("orders", "breaks", **NOT_DECLARED)
+    (whole,), (enough,) = (
+        build_report(rows.question(1), [verdict], [], [], [], profile_rows=some, use_rows=uses).clients
+        for some, uses in ((given, given), (read, used))
+    )
+    assert enough == whole and enough.group_ids == ("erp",) and enough.candidates
+
+
+def test_no_more_addresses_and_ids_are_kept_than_a_row_has(rows):
+    days = [
+        profile(
+            rows,
+            dt=rows.DAY - timedelta(days=day),
+            first_seen_at=rows.START - timedelta(days=day),
+            address_sample=[f"10.0.{day}.{n}" for n in range(3)],
+            group_ids=[f"g-{day}-{n:02}" for n in range(40)],
+            transactional_ids=[f"t-{day}-{n:02}" for n in range(40)],
+        )
+        for day in (0, 1)
+    ]
+    (client,) = build_report(
+        rows.question(1),
+        [rows.verdict("orders", **NOT_DECLARED)],
+        [],
+        [],
+        [],
+        profile_rows=days,
+        use_rows=days,
+    ).clients
+    assert client.address_sample == ("10.0.0.0", "10.0.0.1", "10.0.0.2", "10.0.1.0", "10.0.1.1")
+    assert len(client.group_ids) == len(client.transactional_ids) == 64
+    assert client.group_ids[0] == "g-0-00" and client.transactional_ids[-1] == "t-1-23"
 
 
 def test_the_card_says_all_of_it(report):
