@@ -542,8 +542,28 @@ def is_killed(mutant: Mutant, tests: list[str], calls: Calls) -> bool:
     return any(fail(some) for some in (files[:_FILES_FIRST], files[_FILES_FIRST:]) if some)
 
 
+_NOT_COVERED = (
+    f"The folders {', '.join(ROOMS)} of the package are changed; the others, Spark jobs, plugins, DAGs, pages' scripts, the broker "
+    "plugin and the rows of the knowledge base are not.",
+    "Texts are not changed, nor what only forbids (`frozen`, `strict`), and a mutant has one change.",
+    "Tests that need Spark, Airflow, brokers or a browser are left out, and other processes do not see the change: what only they "
+    "notice counts as survived.",
+    "A mutant counts as killed when a test fails, takes four times as long, or cannot be imported. Whether the test says what is "
+    "wrong is not measured: many compare a whole verdict or page with a file that is kept.",
+)
+
+
+def _interval(killed: int, count: int) -> tuple[float, float]:
+    """Wilson's interval of a share, 95 %."""
+    z = 1.96
+    middle = (killed + z * z / 2) / (count + z * z)
+    half = z / (count + z * z) * (killed * (count - killed) / count + z * z / 4) ** 0.5
+    return middle - half, middle + half
+
+
 def page(killed: list[Mutant], survived: list[Mutant], equivalent: list[Mutant], seed: int) -> str:
     count = len(killed) + len(survived)
+    low, high = _interval(len(killed), count)
     lines = [
         "# Which mistakes the tests notice",
         "",
@@ -551,7 +571,8 @@ def page(killed: list[Mutant], survived: list[Mutant], equivalent: list[Mutant],
         "a random sample of small changes of the code (benchmarks/mutants.py says which), each run against the tests that "
         "call what it changes. Equivalent mutants, which behave as the original does, do not count.",
         "",
-        f"**{len(killed)} of {count} mutants killed ({len(killed) / count:.0%}).**",
+        f"**{len(killed)} of {count} mutants killed ({len(killed) / count:.0%}).** With a sample of this size, the share of all of them lies between "
+        f"{low:.0%} and {high:.0%} (95 %, Wilson).",
         "",
         "| folder | mutants | killed |",
         "|---|---|---|",
@@ -559,6 +580,7 @@ def page(killed: list[Mutant], survived: list[Mutant], equivalent: list[Mutant],
     of_room = Counter(mutant.room for mutant in killed + survived)
     in_room = Counter(mutant.room for mutant in killed)
     lines += [f"| {room} | {of_room[room]} | {in_room[room]} |" for room in ROOMS]
+    lines += ["", "What the number does not say:", "", *(f"* {each}" for each in _NOT_COVERED)]
     if survived:
         lines += ["", "Survived:", "", *sorted(f"* {mutant.description}" for mutant in survived)]
     if equivalent:

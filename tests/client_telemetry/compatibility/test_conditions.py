@@ -114,3 +114,63 @@ def test_what_nobody_can_tell_beforehand_is_settled_by_nothing():
         settled_by("broker_setting racks and event a broker is restarted")
         == "the configuration of the brokers"
     )
+
+
+MECHANISMS = (
+    None, "", "-", "unknown", "PLAIN", "plaintext", "GSSAPI", "kerberos", "KRB5", "OAUTHBEARER", "oauth", "OAUTH2", "oauth-bearer",
+    "AWS_MSK_IAM", "aws-msk-iam", "msk_iam", "SCRAM", "scram_sha_512", "SASL/SCRAM-256", "SCRAM-SHA-1", "SCRAM-SHA-256-PLUS",
+    "PLAIN,SCRAM-SHA-512", "'GSSAPI'; [PLAIN]", "N/A", "any", "none null na ?", "my-own",
+)  # fmt: skip
+TEXTS = (
+    "", SCRAM, "sasl_mechanism in GSSAPI", "sasl_mechanism not in GSSAPI", "security_protocol in SASL_PLAINTEXT,SASL_SSL",
+    "security_protocol in SSL", "security_protocol in PLAINTEXT,SASL_PLAINTEXT", "security_protocol not in PLAINTEXT",
+    "vendor in confluent", "vendor not in confluent,redpanda", "feature group.version < 1", "feature group.version <= 1",
+    "feature group.version = 1", "feature group.version >= 1", "feature group.version > 1", "feature kraft.version = 0",
+    "subscriptions match none", "subscriptions match it", "membership in classic", "membership in consumer",
+    "membership not in classic", "setting acks=0", "broker_setting racks", "event a broker is restarted",
+    f"{SCRAM} and security_protocol in SASL_SSL", f"{SCRAM} and setting acks=0", "vendor in confluent and event it restarts",
+)  # fmt: skip
+KNOWN: dict[str, dict] = {
+    "nothing": {},
+    "PLAIN": {"sasl_mechanism": "PLAIN"},
+    "SCRAM": {"sasl_mechanism": "scram-sha-512"},
+    "GSSAPI": {"sasl_mechanism": "GSSAPI", "security_protocol": "SASL_PLAINTEXT"},
+    "SSL": {"security_protocol": "ssl"},
+    "SASL_SSL": {"security_protocol": "SASL_SSL"},
+    "offers PLAIN": {"offered_sasl_mechanisms": ("PLAIN",)},
+    "offers nothing": {"offered_sasl_mechanisms": ()},
+    "offers SCRAM": {"offered_sasl_mechanisms": ("SCRAM-SHA-256",)},
+    "offers both": {"offered_sasl_mechanisms": ("SCRAM-SHA-256", "GSSAPI")},
+    "has SCRAM": {"principal_has_scram": True, "offered_sasl_mechanisms": ("PLAIN", "SCRAM-SHA-256")},
+    "has SCRAM, not offered": {"principal_has_scram": True, "offered_sasl_mechanisms": ("PLAIN",)},
+    "has no SCRAM": {"principal_has_scram": False},
+    "no subscription": {"subscriptions": ()},
+    "all metrics": {"subscriptions": ("*",)},
+    "consumer metrics": {"subscriptions": ("org.apache.kafka.consumer.",)},
+    "classic member": {"api_uses": (ApiUse(12, 4),)},
+    "new member": {"api_uses": (ApiUse(68, 1),)},
+    "no member": {"api_uses": (ApiUse(0, 9),)},
+}
+
+
+def test_what_each_condition_says_of_each_client(same_as_kept):
+    """`yes`, `no`, `?`, and `?!` where the client is not called safe because of it; then what would settle it."""
+    found = [f"{text}: {', '.join(sorted(conditions.mechanisms_in(text)))}" for text in MECHANISMS]
+    for text in TEXTS:
+        condition = conditions.parse(text)
+        about = [condition.is_about_login, condition.is_about_scram, *sorted(condition.features)]
+        found.append(f"# {text or 'no condition'}; about {about}")
+        for vendor, level in (("apache-kafka", 0), ("confluent", 1), (None, 2)):
+            answers: dict[tuple[str, str], list[str]] = {}
+            for name, evidence in KNOWN.items():
+                given = Circumstances(
+                    ClientEvidence(**evidence), ("producer",), {"group.version": level}, vendor
+                )
+                answer = condition.met(given).replace("unknown", "?") + "!" * condition.could_be_met_now(
+                    given
+                )
+                answers.setdefault((answer, condition.settled_by(given)), []).append(name)
+            found += [
+                f"{vendor} {level}, {answer}: {', '.join(who)}. {by}" for (answer, by), who in answers.items()
+            ]
+    same_as_kept("compatibility", {"conditions.txt": "\n".join(found) + "\n"})

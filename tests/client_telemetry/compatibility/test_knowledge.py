@@ -1,11 +1,17 @@
+from itertools import product
+
 import pytest
 from client_telemetry.compatibility import (
     advice,
     apis,
     client_ranges,
+    cluster_notes,
+    edits,
     features,
     fingerprints,
     known_issues,
+    mixed_window,
+    products,
     releases,
     roles,
     served,
@@ -108,3 +114,40 @@ def test_a_repeated_row_is_refused(damaged, module, load):
     damaged(module, 0, "", "", repeat=True)
     with pytest.raises(DamagedKnowledge, match=r"line 9999: .*(twice|already in line|overlaps)"):
         load()
+
+
+LOADED = (
+    (advice, advice._all),
+    (apis, apis.by_key),
+    (client_ranges, client_ranges._all),
+    (cluster_notes, cluster_notes.known),
+    (edits, edits._phrases),
+    (features, features.supported),
+    (fingerprints, fingerprints._default_ids),
+    (known_issues, known_issues.known),
+    (mixed_window, mixed_window.known),
+    (products, products.advices),
+    (releases, releases.known),
+    (roles, roles.needs),
+    (served, served._all),
+    (software, software.known),
+)
+SHORT = ("", "?", "yes", "1", "4.0.0")
+
+
+def test_what_is_refused_of_each_column(damaged, same_as_kept):
+    """What loading says of a cell that is empty or something else, in the first row and the last; nothing of what it takes."""
+    found = []
+    for module, load in LOADED:
+        found.append(f"# {module.FILE}")
+        for column in module.COLUMNS:
+            refused: dict[str, list[str]] = {}
+            for row, value in product((0, -1), SHORT[:2] if module in (served, client_ranges) else SHORT):
+                damaged(module, row, column, value)
+                try:
+                    load()
+                except ValueError as error:
+                    says = getattr(error, "reason", f"{type(error).__name__}: {error}")
+                    refused.setdefault(says, []).append(f"{'last' if row else 'first'} {value!r}")
+            found += [f"{column}, {', '.join(cells)}: {says}" for says, cells in refused.items()]
+    same_as_kept("compatibility", {"damaged_knowledge.txt": "\n".join(found) + "\n"})

@@ -7,6 +7,7 @@ import io
 import random
 
 from client_telemetry.identity.applications import Client, applications
+from client_telemetry.identity.programs import Seen, may_be_several, programs
 
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 PROCESSES = ("4efc20b4-55db-4613-a647-74511e0162b8", "5efc20b4-55db-4613-a647-74511e0162b8")
@@ -77,3 +78,39 @@ def test_whole_applications(same_as_kept):
             own = (application.name, application.kind, application.product, "; ".join(application.notes))
             table.writerow((seed, client.client_id, *own))
     same_as_kept("identity", {"applications.csv": text.getvalue()})
+
+
+def connections(seed: int) -> list[Seen]:
+    """Of two to four programs, each with versions of its own and some that it shares, one after the other or at once."""
+    chance = random.Random(seed)
+    found = []
+    for program in range(chance.randint(2, 4)):
+        own = {
+            key: chance.choice((program, program, 9))
+            for key in chance.sample((0, 1, 2, 3, 8, 9, 10, 11, 18, 22), 5)
+        }
+        start = chance.choice((0, 1_900_000, 2_100_000, 59_000_000, 61_000_000, 300_000_000)) * program
+        for _ in range(chance.randint(1, 4)):
+            uses = frozenset((key, own[key]) for key in chance.sample(sorted(own), chance.randint(1, 4)))
+            last = start + chance.choice((0, 1_000_000, 90_000_000))
+            found.append(Seen(chance.choice(("10.0.0.1", "10.0.0.1", "10.0.0.2")), start, last, uses))
+            start += chance.choice((1_000_000, 1_999_999, 2_000_001, 59_999_999, 60_000_001))
+    return found
+
+
+def test_whole_programs(same_as_kept):
+    lines = []
+    for seed, client_id in enumerate(
+        ("console-producer", "sarama", "rdkafka", "orders", "consumer-1", "admin-1") * 5
+    ):
+        given = connections(seed)
+        versions: dict[int, set[int]] = {}
+        for key, version in (use for each in given for use in each.uses):
+            versions.setdefault(key, set()).add(version)
+        lines.append(f"# {seed}: {client_id}, may be several: {may_be_several(client_id, versions)}")
+        for each, found in zip(given, programs(client_id, given), strict=True):
+            uses = " ".join(f"{key}:{version}" for key, version in sorted(each.uses))
+            lines.append(
+                f"{each.address} {each.first / 1e6:g}-{each.last / 1e6:g} {uses}: {' or '.join(found) or 'one'}"
+            )
+    same_as_kept("identity", {"programs.txt": "\n".join(lines) + "\n"})
