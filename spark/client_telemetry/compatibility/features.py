@@ -64,7 +64,7 @@ def supported() -> dict[str, dict[str, Levels]]:
             raise DamagedKnowledge(
                 FILE, line, "levels are a range with its default, and a source is required"
             )
-        for release in _between(FILE, line, first, last):
+        for release in sorted(_between(FILE, line, first, last), key=releases.parse):
             if feature in found.setdefault(release, {}):
                 raise DamagedKnowledge(FILE, line, f"{feature} of {release} occurs twice")
             found[release][feature] = levels
@@ -90,7 +90,7 @@ def _gates() -> dict[str, tuple[Gate, ...]]:
             raise DamagedKnowledge(APIS_FILE, line, f"api {key} {api_name} is not in {apis.FILE}")
         if gate.min_version > gate.max_version or not source:
             raise DamagedKnowledge(APIS_FILE, line, "versions are a range, and a source is required")
-        for release in _between(APIS_FILE, line, first, last):
+        for release in sorted(_between(APIS_FILE, line, first, last), key=releases.parse):
             levels = supported().get(release, {}).get(feature)
             if levels is None or not levels.min < gate.level <= levels.max:
                 raise DamagedKnowledge(
