@@ -38,6 +38,10 @@ OF_THE_TOOL = (
     "put here by principal, address, time and requests: kafka-consumer-groups asks for the ends of partitions "
     "under the client id of its command config"
 )
+OF_A_MIRROR = (
+    "may be one program, such as MirrorMaker 1, which names its consumers after their group: put together by principal, "
+    "address, and when they came and went"
+)
 DEFAULT_ID = "a default client id: several programs can hide behind it"
 CALLED_AS_A_BROKER = "has the client id of a broker's replica fetcher; counted as a client, since the records do not show a replica id"
 SEVERAL_PROGRAMS = "several programs send under this client id: their request versions tell them apart"
@@ -46,6 +50,8 @@ GENERATED = frozenset(("host", "spark", "uuid", "kafka_uuid", "ulid", "pod", "ti
 """Masks of client_families.py that hide what a start or a host brings about. A counter or a version in an id can as
 well tell two programs apart."""
 TOGETHER = dt.timedelta(minutes=1)
+AT_ONCE = dt.timedelta(seconds=10)
+"""A process opens its clients one after the other, and closes them so."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +140,7 @@ class _Parts:
         self._generated_parts()
         self._default_ids_of_products()
         self._consumers_of_group_tools()
+        self._mirrors()
         self._beside()
         self._default_ids()
         return self._named()
@@ -324,6 +331,47 @@ class _Parts:
             if len(fitting) == 1:
                 self._join(fitting.pop(), place, OF_THE_TOOL)
 
+    def _mirrors(self) -> None:
+        """MirrorMaker 1 has consumers named <group>-<n> and one producer, whose id is configured; all are opened and closed
+        with the process (kafka.tools.MirrorMaker, createConsumers)."""
+        consumers = [
+            place
+            for place, client in enumerate(self._clients)
+            if not self._products[place]
+            and self._is_java(place)
+            and any(_is_numbered(client.client_id, group) for group in client.groups)
+        ]
+        if not 0 < len(consumers) <= MOST_DEFAULT_IDS:
+            return
+        producers = [
+            place
+            for place, client in enumerate(self._clients)
+            if not self._products[place]
+            and self._is_java(place)
+            and PRODUCE in client.versions
+            and client.versions.keys() <= _OF_PRODUCERS
+        ]
+        for consumer in consumers:
+            fitting = [place for place in producers if self._at_one_time(consumer, place)]
+            if len(fitting) == 1:
+                self._join(consumer, fitting[0], OF_A_MIRROR)
+
+    def _at_one_time(self, one: int, other: int) -> bool:
+        """Whether two clients at one place came and went together."""
+        first, second = self._clients[one], self._clients[other]
+        return (
+            self._at_one_place(first, second)
+            and abs(first.first_seen_at - second.first_seen_at) <= AT_ONCE
+            and abs(first.last_seen_at - second.last_seen_at) <= AT_ONCE
+            and _could_be_one(first, second)
+        )
+
+    def _is_java(self, place: int) -> bool:
+        """Whether nothing says that a client is of another library than kafka-clients."""
+        client = self._clients[place]
+        library = self._defaults[place]
+        return client.software_name == _JAVA if client.is_named else library in (None, "kafka-clients")
+
     def _windows(self, places: Sequence[int]) -> dict[int, tuple[dt.datetime, dt.datetime]]:
         """When the application of each of these clients was there, before default ids are put to it."""
         roots = {self._root(place) for place in places}
@@ -504,8 +552,11 @@ class _Parts:
 NO_CLIENT_ID = "(no client id)"
 GROUPS_TOOL = "kafka-consumer-groups, kafka-delete-records or kafka-broker-api-versions"
 """The product whose own client id is admin-<n>, in product_client_ids.csv."""
-LIST_OFFSETS, METADATA, FIND_COORDINATOR = 2, 3, 10
+PRODUCE, LIST_OFFSETS, METADATA, FIND_COORDINATOR = 0, 2, 3, 10
 """Of the tools with an admin client of that name only kafka-consumer-groups asks for a coordinator."""
+_OF_PRODUCERS = NOT_COMPARED | {PRODUCE, METADATA, 22, 71, 72}
+"""What a producer without transactions asks: InitProducerId, and for its own metrics GetTelemetrySubscriptions and
+PushTelemetry, too."""
 _JAVA = "apache-kafka-java"
 _CONSUMER_OF_GROUP = re.compile(r"consumer-.+-[0-9]+")
 MOST_DEFAULT_IDS = 200
@@ -518,6 +569,12 @@ def _default_id_of(client: Client) -> str | None:
     if client.software_name == _JAVA and client.client_id and _CONSUMER_OF_GROUP.fullmatch(client.client_id):
         return "kafka-clients"
     return fingerprints.by_client_id(client.client_id)[0]
+
+
+def _is_numbered(client_id: str | None, group: str) -> bool:
+    return bool(
+        group and client_id and client_id.startswith(f"{group}-") and client_id[len(group) + 1 :].isdecimal()
+    )
 
 
 def _pairs(places: Sequence[int]) -> Iterable[tuple[int, int]]:

@@ -23,8 +23,9 @@ where a request needs no more; of all others it sends one."""
 NOT_COMPARED = frozenset((17, apis.API_VERSIONS, 36))
 """SaslHandshake, ApiVersions, SaslAuthenticate: asked before a library knows what the broker has."""
 
-AT_ONCE_MICROS, TOGETHER_MICROS = 2_000_000, 60_000_000
-"""A process opens connection after connection; a pause of a minute may be another process."""
+NEXT_MICROS, AT_ONCE_MICROS, TOGETHER_MICROS = 100_000, 2_000_000, 60_000_000
+"""A process opens connection after connection; a pause of a minute may be another process. kafka-clients opens the next one
+as soon as the first broker has named the others (NetworkClient)."""
 MOST_CONNECTIONS, MOST_RUNS, MOST_PROGRAMS = 20_000, 500, 12
 """Beyond these nothing is told apart: it would say more of chance than of programs."""
 
@@ -99,10 +100,11 @@ def programs(client_id: str | None, connections: Sequence[Seen]) -> list[tuple[s
 
 @dataclass
 class _Run:
-    """`connections`: their places."""
+    """`connections`: their places. `opened`: when the latest of them was."""
 
     address: str
     first: int
+    opened: int
     last: int
     versions: dict[int, set[int]]
     connections: list[int]
@@ -122,15 +124,28 @@ def _runs(connections: Sequence[Seen], is_java: bool) -> list[_Run]:
         going_on[seen.address] = recent
         fitting = [run for run in recent if _goes_on(run, seen, versions, is_java)]
         if fitting:
-            run = max(fitting, key=lambda run: (_common(run.versions, versions), run.last))
+            run = max(
+                fitting,
+                key=lambda run: (
+                    is_java and _nearness(run, seen),
+                    _common(run.versions, versions),
+                    run.last,
+                ),
+            )
             _add(run.versions, versions)
-            run.last = max(run.last, seen.last)
+            run.opened, run.last = seen.first, max(run.last, seen.last)
             run.connections.append(place)
         else:
-            run = _Run(seen.address, seen.first, seen.last, {k: set(v) for k, v in versions.items()}, [place])
+            sent = {k: set(v) for k, v in versions.items()}
+            run = _Run(seen.address, seen.first, seen.first, seen.last, sent, [place])
             done.append(run)
             recent.append(run)
     return done
+
+
+def _nearness(run: _Run, seen: Seen) -> int:
+    """How near in time a connection is to a run: opened next, at once, or later."""
+    return (seen.first <= run.opened + NEXT_MICROS) + (seen.first <= run.last + AT_ONCE_MICROS)
 
 
 def _goes_on(run: _Run, seen: Seen, versions: Versions, is_java: bool) -> bool:

@@ -13,6 +13,7 @@ from client_telemetry.identity.applications import (
     CALLED_AS_A_BROKER,
     DEFAULT_ID,
     MAYBE_TWO,
+    OF_A_MIRROR,
     OF_THE_TOOL,
     SEVERAL_PROGRAMS,
     SEVERAL_VERSIONS,
@@ -272,3 +273,36 @@ def test_who_is_called_as_a_replica_fetcher_is_a_client_with_a_note():
     )
     notes = {application.name: application.notes for application in found}
     assert notes == {"broker-1-fetcher-0": (CALLED_AS_A_BROKER,), "broker-fetcher": ()}
+
+
+def mirror(at: dt.datetime = NOON) -> list[Client]:
+    """MirrorMaker 1 with two streams: consumers named after their group, and a producer with a configured id."""
+    consumers = [
+        client(f"edge-{n}", versions={1: 8, 3: 6, 11: 3}, groups=frozenset(("edge",)), start=at)
+        for n in (0, 1)
+    ]
+    return [*consumers, client("edge-out", versions={0: 6, 3: 6}, start=at + dt.timedelta(seconds=1))]
+
+
+def test_mirror_maker_1_is_its_consumers_and_the_producer_that_came_and_went_with_them():
+    assert parts(mirror()) == {
+        Application("edge-0", "application", None, (OF_A_MIRROR,)): {"edge-0", "edge-1", "edge-out"}
+    }
+
+
+def test_a_producer_beside_such_consumers_is_anothers_if_anything_speaks_against_it():
+    def together(producer: Client, *others: Client) -> bool:
+        return len(parts([*mirror()[:2], producer, *others])) == 1
+
+    producer = mirror()[2]
+    assert together(producer)
+    assert not together(replace(producer, addresses=frozenset(("10.0.0.2",))))
+    assert not together(replace(producer, principal="User:b"))
+    assert not together(replace(producer, first_seen_at=NOON + HOUR / 4))
+    assert not together(replace(producer, last_seen_at=NOON + 2 * HOUR))
+    assert not together(replace(producer, versions={0: frozenset((6,)), 3: frozenset((5,))}))
+    assert not together(replace(producer, versions=producer.versions | {1: frozenset((8,))}))
+    assert not together(replace(producer, software_name="librdkafka", software_version="2.3.0"))
+    assert len(parts([*mirror(), replace(producer, client_id="metrics-out")])) == 3
+    consumer = replace(mirror()[0], groups=frozenset(("other",)))
+    assert len(parts([consumer, producer])) == 2

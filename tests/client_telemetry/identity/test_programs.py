@@ -79,3 +79,19 @@ def test_a_dozen_programs_are_told_apart_and_no_more():
         )
         assert len(set(found)) == expected, number
     assert programs("console-producer", []) == []
+
+
+def test_the_next_connection_of_a_java_client_opens_as_soon_as_a_broker_has_named_the_others():
+    """kafka-consumer-groups 1.1.1 and, less than two seconds later, 0.11.0.3: the newer one asked DescribeGroups too, which
+    says nothing about whose the second connection of the older one is."""
+
+    def tool(at: int, metadata: int) -> list[Seen]:
+        micros = at * SECOND
+        first = Seen(
+            "10.0.0.1", micros, micros + 15_000, frozenset(((METADATA, metadata), (FIND_COORDINATOR, 1)))
+        )
+        again = Seen("10.0.0.1", micros + 11_000, micros + 16_000, frozenset(((OFFSET_FETCH, 3), (15, 1))))
+        return [first, again]
+
+    found = programs("admin-1", [*tool(0, 5), *tool(2, 4)])
+    assert found == [("Metadata v5",), ("Metadata v5",), ("Metadata v4",), ("Metadata v4",)]
