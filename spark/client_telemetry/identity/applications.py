@@ -221,7 +221,8 @@ class _Parts:
         return "" if libraries[0] == libraries[1] else SHARED_ID
 
     def _ids_of_products(self) -> None:
-        """Client ids with one application in them; the clients of a Connect worker, which have no part in common."""
+        """Client ids with one application in them; consumers of Kafka Streams, whose group is the application.id, whatever
+        `client.id` each instance has; the clients of a Connect worker, which have no part in common."""
         first: dict[Hashable, int] = {}
         for place, product in enumerate(self._products):
             if product is None or product.kind in ("tool", "product"):
@@ -229,6 +230,9 @@ class _Parts:
             if product.application is not None:
                 key: Hashable = (product.kind, product.application)
                 self._join(first.setdefault(key, place), place)
+            if product.kind == "streams":
+                for group in sorted(self._clients[place].groups):
+                    self._join(first.setdefault(("group of streams", group), place), place)
         workers = [
             place
             for place, product in enumerate(self._products)
@@ -512,8 +516,18 @@ class _Parts:
             return "default_client_id", None
         return "application", None
 
+    def _groups_of_streams(self, places: Sequence[int]) -> set[str]:
+        return {
+            group
+            for place in places
+            if (product := self._products[place]) and product.kind == "streams"
+            for group in self._clients[place].groups
+        }
+
     def _name(self, kind: str, places: Sequence[int]) -> str:
         """What people know it by: application.id, the worker's group, the product's or the client's own id."""
+        if kind == "streams" and len(groups := self._groups_of_streams(places)) == 1:
+            return groups.pop()
         said = sorted({p.application for place in places if (p := self._products[place]) and p.application})
         if said:
             return said[0]

@@ -306,3 +306,18 @@ def test_a_producer_beside_such_consumers_is_anothers_if_anything_speaks_against
     assert len(parts([*mirror(), replace(producer, client_id="metrics-out")])) == 3
     consumer = replace(mirror()[0], groups=frozenset(("other",)))
     assert len(parts([consumer, producer])) == 2
+
+
+def test_instances_of_kafka_streams_with_client_ids_of_their_own_are_one_by_their_group():
+    """Whatever `client.id` is configured for each, group.id is the application.id (StreamsConfig)."""
+    instances = [
+        client(f"{host}-StreamThread-1-{role}", JAVA, groups=groups, address=address)
+        for host, address in (("fraud-north", "10.0.0.1"), ("fraud-south", "10.0.0.2"))
+        for role, groups in (("consumer", frozenset(("fraud",))), ("producer", frozenset()))
+    ]
+    other = client("fraud-east-StreamThread-1-consumer", JAVA, groups=frozenset(("fraud-test",)))
+    found = {application.name: ids for application, ids in parts([*instances, other]).items()}
+    assert found == {
+        "fraud": {each.client_id for each in instances},
+        "fraud-test": {"fraud-east-StreamThread-1-consumer"},
+    }
