@@ -60,14 +60,18 @@ def read(file: str) -> tuple[Row, ...]:
         key = whole(file, line, "api_key", key_text)
         low, high = whole(file, line, "min_version", low_text), whole(file, line, "max_version", high_text)
         if apis.name(key) != api_name:
-            raise DamagedKnowledge(file, line, f"api {key} {api_name} is not in {apis.FILE}")
+            reason = f"api {key} {api_name} is not in {apis.FILE}"
+            known = apis.by_key().get(key)
+            raise DamagedKnowledge(file, line, f"{reason}: {key} is {known.name}" if known else reason)
         due(file, line, library=library, source=source)
         since = client_versions.of_cell(file, line, "version_from", first)
         until = client_versions.of_cell(file, line, "version_to", last)
         if high > MOST:
             raise DamagedKnowledge(file, line, f"max_version {high} is more than a request can carry")
-        if low > high or since > until:
-            raise DamagedKnowledge(file, line, "a range ends before it begins")
+        if low > high:
+            raise DamagedKnowledge(file, line, f"min_version {low} is above max_version {high}")
+        if since > until:
+            raise DamagedKnowledge(file, line, f"version_from {first} is above version_to {last}")
         if confidence not in ("high", "medium", "low") or not source:
             raise DamagedKnowledge(file, line, "confidence is high, medium or low, and a source is required")
         if not re.fullmatch(r"(\d+-\d+|none)?", before_runs):

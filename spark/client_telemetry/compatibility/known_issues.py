@@ -120,8 +120,10 @@ def known() -> tuple[KnownIssue, ...]:
                 )
         due(FILE, line, rule_id=row["rule_id"])
         of_roles = frozenset(row["roles"].split())
-        if of_roles - set(roles.ROLES):
-            raise DamagedKnowledge(FILE, line, f"roles {row['roles']!r} has one that is not known")
+        if unknown := sorted(of_roles - set(roles.ROLES)):
+            raise DamagedKnowledge(
+                FILE, line, f"roles: {', '.join(unknown)} is none of {', '.join(roles.ROLES)}"
+            )
         if row["library"] not in (ANY_LIBRARY, UNKNOWN_LIBRARY) and not client_ranges.named(row["library"]):
             raise DamagedKnowledge(
                 FILE,
@@ -143,7 +145,9 @@ def known() -> tuple[KnownIssue, ...]:
         since = client_versions.of_cell(FILE, line, "version_from", row["version_from"])
         until = client_versions.of_cell(FILE, line, "version_to", row["version_to"])
         if since > until:
-            raise DamagedKnowledge(FILE, line, "a range of versions ends before it begins")
+            raise DamagedKnowledge(
+                FILE, line, f"version_from {row['version_from']} is above version_to {row['version_to']}"
+            )
         if row["fixed_in"]:
             library, _, version = row["fixed_in"].partition(" ")
             client_versions.of_cell(

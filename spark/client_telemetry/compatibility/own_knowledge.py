@@ -47,8 +47,10 @@ def _check() -> None:
     products.by_client_id("x")
     products.advices()
     advice.on("x", (), "4.0.0")
+    _check_rule_ids()
     known_issues.known()
     _check_libraries()
+    _check_duplicates()
 
 
 def _check_libraries() -> None:
@@ -75,6 +77,31 @@ def _check_libraries() -> None:
             )
 
 
+def _check_rule_ids() -> None:
+    """That an issue has a rule id of its own: findings are told apart by it."""
+    shipped = {cells[0] for _, cells in knowledge.shipped_rows(known_issues.FILE, known_issues.COLUMNS)}
+    for line, (rule_id, *_) in knowledge.own_rows(known_issues.FILE, known_issues.COLUMNS):
+        if rule_id in shipped:
+            raise DamagedKnowledge(known_issues.FILE, line, f"rule_id {rule_id} is that of a shipped issue")
+
+
+def _check_duplicates() -> None:
+    """That every row of the user's can count: where the first that fits counts, one like it before it hides it."""
+    for file, columns, key in (
+        (products.IDS_FILE, products.IDS_COLUMNS, ("client_id_pattern",)),
+        (products.FILE, products.COLUMNS, ("product", "library", "apis")),
+        (advice.FILE, advice.COLUMNS, ("library", "apis", "where_served")),
+        (fingerprints.FILE, fingerprints.COLUMNS, ("client_id_pattern",)),
+    ):
+        first: dict[tuple[str, ...], int] = {}
+        for line, cells in knowledge.own_rows(file, columns):
+            named = dict(zip(columns, cells, strict=True))
+            same = tuple(named[column] for column in key)
+            if first.setdefault(same, line) != line:
+                reason = f"{' and '.join(key)} as in line {first[same]}, so that this row never counts"
+                raise DamagedKnowledge(file, line, reason)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         prog="client-telemetry knowledge-check", description="Check a folder of your own knowledge."
@@ -88,6 +115,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, text in sorted(own.texts.items() if own else ()):
         rows = sum(1 for line in text.splitlines()[1:] if line.strip())
         print(f"{name}: {rows} row{'s' * (rows != 1)}")
+    folder = Path(own.folder if own else "")
+    if others := sorted(path.name for path in folder.iterdir() if own and path.name not in own.texts):
+        print(f"not read: {', '.join(others)}")
     return 0
 
 

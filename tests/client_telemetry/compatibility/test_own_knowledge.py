@@ -137,6 +137,28 @@ def test_every_cell_that_cannot_be_is_an_error_with_its_place(tmp_path, file, li
         ("client_api_versions.csv", "0,Produce,0,7", "0,Produce,7", 3, "11 cells, expected 12"),
         ("client_software.csv", "yes", "perhaps", 2, "version_decides is yes or no"),
         ("known_issues.csv", "degrades", "annoys", 2, "annoys"),
+        ("known_issues.csv", ",producer,", ",writer,", 2, "roles: writer is none of producer, "),
+        ("known_issues.csv", "2.0.0,2.2.0", "2.2.0,2.0.0", 2, "version_from 2.2.0 is above version_to 2.0.0"),
+        ("known_issues.csv", "shop_kafka_zstd", "librdkafka_list_offsets_0", 2, "is that of a shipped issue"),
+        ("client_api_versions.csv", "0,Produce,0,7", "1,Produce,0,7", 3, "not in apis.csv: 1 is Fetch"),
+        ("client_api_versions.csv", "Produce,0,7", "Produce,8,7", 3, "min_version 8 is above max_version 7"),
+        (
+            "client_api_versions.csv",
+            "1.0.0,1.9.0",
+            "1.9.0,1.0.0",
+            2,
+            "version_from 1.9.0 is above version_to 1.0.0",
+        ),
+        (
+            "products.csv",
+            "upgrade the",
+            "upgrade, or restart, the",
+            2,
+            "8 cells, expected 6; a text with a comma",
+        ),
+        ("products.csv", "bus,sarama", "bus,samara", 2, "library samara is not in"),
+        ("products.csv", "documentation", "documen\0tation", 2, "has a NUL character"),
+        ("products.csv", "platform team wiki", "", 2, "source is required"),
     ],
 )
 def test_a_mistake_is_an_error_with_file_line_and_reason(tmp_path, file, old, new, line, reason):
@@ -151,9 +173,61 @@ def test_a_mistake_is_an_error_with_file_line_and_reason(tmp_path, file, old, ne
     assert knowledge.in_use() is None, "nothing of it is in force"
 
 
+@pytest.mark.parametrize(
+    ("content", "line", "reason"),
+    [
+        (b"", 1, "is empty; the first line must be product,library,"),
+        (
+            b"product;library;apis;advice;source;confidence\n",
+            1,
+            "separated by semicolons: save the file with commas",
+        ),
+        (
+            b"product\tlibrary\tapis\tadvice\tsource\tconfidence\n",
+            1,
+            "separated by tabs: save the file with commas",
+        ),
+        ("a,b\nB\u00fcs,\n".encode("latin-1"), 2, "not UTF-8 (byte 0xfc): save the file as UTF-8"),
+        ("product,library\n".encode("utf-16"), 1, "not UTF-8 (byte 0xff): save the file as UTF-8"),
+        (None, 0, "cannot be read: Is a directory"),
+    ],
+)
+def test_what_is_no_such_file_is_an_error_with_file_line_and_reason(tmp_path, content, line, reason):
+    folder = shutil.copytree(EXAMPLE, tmp_path / "own")
+    (folder / "products.csv").unlink()
+    if content is None:
+        (folder / "products.csv").mkdir()
+    else:
+        (folder / "products.csv").write_bytes(content)
+    with pytest.raises(DamagedKnowledge) as error:
+        use_folder(folder)
+    assert (error.value.file, error.value.line) == (str(folder / "products.csv"), line)
+    assert reason in error.value.reason
+
+
+@pytest.mark.parametrize(
+    "file", ["products.csv", "product_client_ids.csv", "client_software.csv", "known_issues.csv"]
+)
+def test_a_row_that_never_counts_is_an_error(tmp_path, file):
+    folder = shutil.copytree(EXAMPLE, tmp_path / "own")
+    lines = (folder / file).read_text().splitlines()
+    (folder / file).write_text("\n".join([*lines, "", lines[1]]))
+    with pytest.raises(DamagedKnowledge, match=r"never counts|occurs twice") as error:
+        use_folder(folder)
+    assert error.value.line == len(lines) + 2
+
+
+def test_a_mistake_is_in_the_line_where_its_row_begins(tmp_path):
+    folder = shutil.copytree(EXAMPLE, tmp_path / "own")
+    with (folder / "products.csv").open("a") as opened:
+        opened.write('"Shop\nbus",sarama\n')
+    with pytest.raises(DamagedKnowledge, match=r"products\.csv line 3: 2 cells, expected 6"):
+        use_folder(folder)
+
+
 def test_a_file_that_nobody_reads_is_an_error(tmp_path):
     (tmp_path / "prodcuts.csv").write_text("product\n")
-    with pytest.raises(DamagedKnowledge, match="not a file of one's own; there can be"):
+    with pytest.raises(DamagedKnowledge, match="not a file of your own knowledge, which can be: "):
         use_folder(tmp_path)
     with pytest.raises(DamagedKnowledge, match="there is no such folder"):
         use_folder(tmp_path / "nowhere")
@@ -170,4 +244,9 @@ def test_by_command(tmp_path, capsys):
     assert row["fix"] == "upgrade the shop bus to 2.4 (it contains sarama 1.43)"
     assert judge_list([*asked, "--knowledge", str(tmp_path / "nowhere")]) == 2
     assert main([str(EXAMPLE)]) == 0
-    assert "known_issues.csv: 1 row" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "known_issues.csv: 1 row" in said and "not read" not in said
+    folder = shutil.copytree(EXAMPLE, tmp_path / "own")
+    (folder / "issues.yaml").write_text("- rule_id: mine\n")
+    assert main([str(folder)]) == 0
+    assert "not read: issues.yaml" in capsys.readouterr().out

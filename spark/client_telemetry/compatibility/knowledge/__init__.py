@@ -64,7 +64,8 @@ _own: OwnKnowledge | None = None
 
 
 def read_folder(folder: Path) -> OwnKnowledge:
-    """The files of a user's folder. Raises DamagedKnowledge for a file that is none of OWN_FILES or not UTF-8."""
+    """The files of a user's folder. Raises DamagedKnowledge for a file that is none of OWN_FILES, cannot be read or is not
+    UTF-8."""
     if folder.is_file():
         raise DamagedKnowledge(str(folder), 0, "is a file; name the folder that has it")
     if not folder.is_dir():
@@ -73,12 +74,17 @@ def read_folder(folder: Path) -> OwnKnowledge:
     for path in sorted(folder.glob("*.csv")):
         if path.name not in OWN_FILES:
             raise DamagedKnowledge(
-                str(path), 1, f"not a file of one's own; there can be {', '.join(OWN_FILES)}"
+                str(path), 1, f"not a file of your own knowledge, which can be: {', '.join(OWN_FILES)}"
             )
         try:
-            texts[path.name] = path.read_bytes().decode("utf-8-sig")
+            found = path.read_bytes()
+            texts[path.name] = found.decode("utf-8-sig")
+        except OSError as error:
+            raise DamagedKnowledge(str(path), 0, f"cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
-            raise DamagedKnowledge(str(path), 1, f"not UTF-8: {error}") from error
+            line = found.count(b"\n", 0, error.start) + 1
+            reason = f"not UTF-8 (byte {found[error.start]:#04x}): save the file as UTF-8"
+            raise DamagedKnowledge(str(path), line, reason) from error
     if not texts:
         raise DamagedKnowledge(str(folder), 0, f"holds none of {', '.join(OWN_FILES)}")
     return OwnKnowledge(str(folder), texts)
@@ -106,8 +112,12 @@ def in_use() -> OwnKnowledge | None:
 def rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
     """(line number, cells) of each row, cells in the order of `columns`, which must be the file's own. A user's rows come
     first."""
-    shipped = _rows(file, columns, (files(__name__) / file).read_text(encoding="utf-8"))
-    return own_rows(file, columns) + shipped
+    return own_rows(file, columns) + shipped_rows(file, columns)
+
+
+def shipped_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
+    """Those of `rows` that come with the product."""
+    return _rows(file, columns, (files(__name__) / file).read_text(encoding="utf-8"))
 
 
 def own_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
@@ -119,18 +129,32 @@ def own_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]
 
 
 def _rows(file: str, columns: tuple[str, ...], text: str) -> list[tuple[int, list[str]]]:
+    if "\0" in text:
+        raise DamagedKnowledge(file, text.count("\n", 0, text.index("\0")) + 1, "has a NUL character")
     reader = csv.reader(io.StringIO(text, newline=""))
     header = next(reader, [])
     if tuple(header) != columns:
-        raise DamagedKnowledge(file, 1, f"columns are {','.join(header)}, expected {','.join(columns)}")
+        raise DamagedKnowledge(file, 1, _wrong_header(header, columns))
     found = []
+    line = reader.line_num + 1
     for cells in reader:
-        if not cells:
-            continue
-        if len(cells) != len(columns):
-            raise DamagedKnowledge(file, reader.line_num, f"{len(cells)} cells, expected {len(columns)}")
-        found.append((reader.line_num, cells))
+        if cells and len(cells) != len(columns):
+            hint = "; a text with a comma or a line break stands in quotes" if len(cells) > 1 else ""
+            raise DamagedKnowledge(file, line, f"{len(cells)} cells, expected {len(columns)}{hint}")
+        if cells:
+            found.append((line, cells))
+        line = reader.line_num + 1
     return found
+
+
+def _wrong_header(header: list[str], columns: tuple[str, ...]) -> str:
+    expected = ",".join(columns)
+    if not header:
+        return f"is empty; the first line must be {expected}"
+    for separator, name in ((";", "semicolons"), ("\t", "tabs")):
+        if tuple(",".join(header).split(separator)) == columns:
+            return f"its columns are separated by {name}: save the file with commas"
+    return f"columns are {','.join(header)}, expected {expected}"
 
 
 def whole(file: str, line: int, column: str, text: str) -> int:
@@ -143,7 +167,9 @@ def whole(file: str, line: int, column: str, text: str) -> int:
 def due(file: str, line: int, **cells: str) -> None:
     """Cells of a row that must not be empty, by the names of their columns."""
     if empty := [column for column, text in cells.items() if not text.strip()]:
-        raise DamagedKnowledge(file, line, f"{' and '.join(empty)} {'is' if len(empty) == 1 else 'are'} due")
+        raise DamagedKnowledge(
+            file, line, f"{' and '.join(empty)} {'is' if len(empty) == 1 else 'are'} required"
+        )
 
 
 def version() -> str:
