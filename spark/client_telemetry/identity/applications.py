@@ -526,8 +526,8 @@ class _Parts:
 
     def _name(self, kind: str, places: Sequence[int]) -> str:
         """What people know it by: application.id, the worker's group, the product's or the client's own id."""
-        if kind == "streams" and len(groups := self._groups_of_streams(places)) == 1:
-            return groups.pop()
+        if kind == "streams" and len(application_ids := self._groups_of_streams(places)) == 1:
+            return application_ids.pop()
         said = sorted({p.application for place in places if (p := self._products[place]) and p.application})
         if said:
             return said[0]
