@@ -18,12 +18,15 @@ from client_telemetry.impact.client_evidence import (
     connection_hash,
     counting,
     keyed_by_client,
-    with_programs,
 )
 from client_telemetry.impact.question import Question
 from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY
 
 _PROGRAM = StructType([StructField("connection_hash", LongType()), StructField("program", StringType())])
+
+
+_FEW = 200_000
+"""Programs of connections, of some fifty bytes, that each worker gets all of: other connections need not be sorted for them."""
 
 
 def programs_of_connections(connections: DataFrame, profiled: DataFrame, asked: Question) -> DataFrame | None:
@@ -48,42 +51,31 @@ def programs_of_connections(connections: DataFrame, profiled: DataFrame, asked: 
                 lambda use: F.struct(use.api_key.alias("api_key"), use.version.alias("version")),
             ).alias("uses"),
         )
-        return each.groupBy("client_hash").applyInArrow(_apart(), _PROGRAM).localCheckpoint()
+        found = each.groupBy("client_hash").applyInArrow(_apart(), _PROGRAM).localCheckpoint()
+        return F.broadcast(found) if found.count() <= _FEW else found
     finally:
         shared.unpersist()
 
 
-def applications_of_programs(
-    connections: DataFrame, profiled: DataFrame, asked: Question, apart: DataFrame | None
-) -> DataFrame | None:
+def applications_of_programs(known: DataFrame, profiled: DataFrame) -> DataFrame:
     """`client_hash`, `program` and the columns of APPLICATION, one row for each client and program of the principals one of
-    whose client ids is several programs; None where there is none. A program is put beside clients by its own connections:
-    `kafka-python-producer-1 (Produce v3)` to the `kafka-python-1.4.5` that was there at the same time."""
-    if apart is None:
-        return None
-    counted = with_programs(keyed_by_client(counting(connections, asked)), apart)
+    whose client ids is several programs. A program is put beside clients by its own connections:
+    `kafka-python-producer-1 (Produce v3)` to the `kafka-python-1.4.5` that was there at the same time. `known`: rows of `evidence`
+    with `activity`."""
+    counted = known.where("activity is not null")
     principals = counted.where(F.col("program") != "").select("principal").distinct()
-    counted = counted.join(
-        F.broadcast(principals.withColumnRenamed("principal", "of")),
-        F.col("principal").eqNullSafe(F.col("of")),
-        "left_semi",
-    )
-    seen = counted.groupBy("client_hash", "client", "program").agg(
-        F.min("first_seen_at").alias("first_seen_at"),
-        F.max(_last_request_at()).alias("last_seen_at"),
-        F.array_sort(F.collect_set("client_address")).alias("client_addresses"),
-        F.array_distinct(F.flatten(F.collect_set("group_ids"))).alias("group_ids"),
-        F.array_distinct(
-            F.flatten(
-                F.collect_set(
-                    F.transform(
-                        F.filter("api_uses", lambda use: use.requests > 0),
-                        lambda use: F.struct(use.api_key.alias("api_key"), use.version.alias("version")),
-                    )
-                )
-            )
-        ).alias("answered"),
-        F.collect_set("broker_software_version").alias("broker_software_versions"),
+    seen = keyed_by_client(
+        counted.join(
+            F.broadcast(principals.withColumnRenamed("principal", "of")),
+            F.col("principal").eqNullSafe(F.col("of")),
+            "left_semi",
+        ).select(
+            *CLIENT_KEY,
+            "program",
+            "first_seen_at",
+            F.col("activity.last_request_at").alias("last_seen_at"),
+            *(f"activity.{name}" for name in _OF_THE_ACTIVITY),
+        )
     )
     latest = (
         keyed_by_client(profiled)
@@ -91,15 +83,12 @@ def applications_of_programs(
         .agg(F.max_by(F.struct("owner", "related"), "dt").alias("profile"))
     )
     rows = seen.join(latest, ["client_hash", "client"], "left").select(
-        "client_hash",
-        *(F.col("client")[name].alias(name) for name in CLIENT_KEY),
-        F.col("profile.owner").alias("owner"),
-        F.col("profile.related").alias("related"),
-        *seen.columns[2:],
+        "client_hash", *CLIENT_KEY, "profile.owner", "profile.related", *seen.columns[len(CLIENT_KEY) : -2]
     )
     return rows.groupBy("principal").applyInArrow(_together(), _PROGRAM_APPLICATION).localCheckpoint()
 
 
+_OF_THE_ACTIVITY = ("client_addresses", "group_ids", "answered", "broker_software_versions")
 _PROGRAM_APPLICATION = StructType(
     [
         StructField("client_hash", LongType()),

@@ -19,10 +19,12 @@ from client_telemetry.expectations import upgrade_reports as upgrade_reports_sui
 from client_telemetry.expectations import upgrade_verdicts as upgrade_verdicts_suite
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.impact.client_evidence import (
+    CONNECTIONS_OF_A_PART,
+    FEWEST_PARTS,
     by_pushes_only,
     connection_counts,
     evidence,
-    first_evidence,
+    span,
 )
 from client_telemetry.impact.counted_connections import counted_only, evidence_of
 from client_telemetry.impact.programs import applications_of_programs, programs_of_connections
@@ -32,12 +34,12 @@ from client_telemetry.impact.question import (
     question,
     reported_scram_users,
 )
+from client_telemetry.impact.verdict_files import Report
 from client_telemetry.impact.verdict_rows import (
     compared_targets,
-    judged,
-    upgrade_findings,
-    upgrade_verdicts,
+    to_be_judged,
     verdict_counts,
+    write_verdicts,
 )
 from client_telemetry.lake.files import split_bytes
 from client_telemetry.pipeline.stage import (
@@ -95,8 +97,9 @@ def impact(stage: Stage) -> Outcome:
     ]
     counted_more = counted_only(hours, brokers, connections, pushing, asked)
     apart = programs_of_connections(connections, profiled, asked)
+    parts = max(FEWEST_PARTS, sum(file.rows for file in files) // CONNECTIONS_OF_A_PART)
     known = (
-        evidence(connections, asked, apart)
+        evidence(connections, asked, apart, parts)
         .unionByName(pushing, allowMissingColumns=True)
         .unionByName(evidence_of(counted_more or (), pushing), allowMissingColumns=True)
     )
@@ -105,21 +108,23 @@ def impact(stage: Stage) -> Outcome:
         if args.scram_users
         else reported_scram_users(brokers)
     )
-    clients = judged(known, asked, offered_mechanisms(brokers), scram_users)
-
     where = {"cluster_id": cluster, "report_id": args.report_id}
-    of_programs = applications_of_programs(connections, profiled, asked, apart)
-    # Spark plans a query on one core: the report's numbers are counted while the rows are written.
-    with ThreadPoolExecutor(1) as pool:
+    known = known.persist()
+    # Spark plans a query on one core: what is apart from each other is asked at once.
+    with ThreadPoolExecutor(3) as pool:
+        time = pool.submit(span, known)
         counts = pool.submit(connection_counts, connections, asked)
-        compared = pool.submit(compared_targets, clients, asked)
-        first = pool.submit(first_evidence, clients.clients)
-        failing = pool.submit(clients.already_failing)
         by_pushes = pool.submit(pushing.count)
-        rows = upgrade_verdicts(clients, asked, args.report_id, profiled, of_programs)
-        branch.replace(UPGRADE_VERDICTS, [rows], **where)
-        branch.replace(UPGRADE_FINDINGS, [upgrade_findings(clients, asked, args.report_id)], **where)
-    targets = compared.result()
+        seen = time.result()
+        of_programs = None if apart is None else applications_of_programs(known, profiled)
+        clients = to_be_judged(known, profiled, offered_mechanisms(brokers), scram_users, of_programs)
+        places = (lake.place(UPGRADE_VERDICTS), lake.place(UPGRADE_FINDINGS))
+        written = write_verdicts(
+            clients, Report(cluster, args.report_id, asked.from_release, asked.to_release, seen.cells, places)
+        )
+    branch.replace_files(UPGRADE_VERDICTS, written.verdicts, **where)
+    branch.replace_files(UPGRADE_FINDINGS, written.findings, **where)
+    targets = compared_targets(written, asked)
     verdicts = verdict_counts(targets, asked.to_release)
     counted, unidentified, elsewhere = counts.result()
     report = {
@@ -129,12 +134,12 @@ def impact(stage: Stage) -> Outcome:
         "to_release": asked.to_release,
         "first_dt": min(days),
         "last_dt": max(days),
-        "evidence_from": first.result(),
+        "evidence_from": seen.first,
         "evidence_until": asked.until,
         "evidence_until_reason": asked.until_reason,
         "clients": sum(verdicts.values()),
         "clients_by_pushes_only": by_pushes.result(),
-        "already_failing": failing.result(),
+        "already_failing": written.already_failing,
         "connections": counted,
         "connections_elsewhere": elsewhere,
         "connections_unidentified": unidentified,
@@ -147,7 +152,7 @@ def impact(stage: Stage) -> Outcome:
         "code_version": version("client-telemetry"),
         "created_at": dt.datetime.now(dt.UTC),
     }
-    clients.forget()
+    known.unpersist()
     pushing.unpersist()
     branch.replace_rows(UPGRADE_REPORTS, [report], **where)
     facts = {"clients": report["clients"], "dropped_apis": len(dropped(asked.from_release, asked.to_release))}

@@ -41,20 +41,26 @@ class TablePlace:
 
 class DataFile:
     """One file of one partition of a table, made when the first row arrives; filled by rows or by columns,
-    not by both. Holds at most some `ROWS_IN_MEMORY` rows, or some `ROWS_IN_COLUMNS` of them in columns; each such
+    not by both. Holds at most some `ROWS_IN_MEMORY` rows, or `rows_in_columns` of them in columns; each such
     portion becomes a row group.
 
     `partition`: a value for each of the table's partition columns, in their order.
     """
 
-    def __init__(self, table: Table, place: TablePlace, partition: Mapping[str, object]):
+    def __init__(
+        self,
+        table: Table,
+        place: TablePlace,
+        partition: Mapping[str, object],
+        rows_in_columns: int = ROWS_IN_COLUMNS,
+    ):
         self.table, self._schema = table, table.arrow_schema
         self._partition = dict(partition)
         self._columns = [c.name for c in table.columns if c.name not in self._partition]
         self._optional = [c.nullable for c in table.columns]
         self._rows: list[Sequence[object]] = []
         self._tables: list[pa.Table] = []
-        self._waiting = 0
+        self._waiting, self._rows_in_columns = 0, rows_in_columns
         self._writer: pq.ParquetWriter | None = None
         self._url = place.new_url(partition)
         self._access = place.access
@@ -81,7 +87,7 @@ class DataFile:
         ]
         self._tables.append(pa.Table.from_arrays(arrays, schema=pa.schema(fields)))
         self._waiting += size
-        if self._waiting >= ROWS_IN_COLUMNS:
+        if self._waiting >= self._rows_in_columns:
             self._flush()
 
     def _constant(self, field: pa.Field, size: int) -> pa.Array:

@@ -22,7 +22,7 @@ def read_pieces(spark: SparkSession, tasks: int, read: Callable[[int], Pieces]) 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for task in batch.column("id").to_pylist():
-                yield from _batches(read(task))
+                yield from batches_of(read(task))
 
     return spark.range(0, tasks, 1, max(tasks, 1)).mapInArrow(work, PIECES)
 
@@ -34,10 +34,10 @@ def moved(pieces: DataFrame, tasks: int) -> DataFrame:
 def packed(
     look: Callable[[Iterator[object]], Pieces],
 ) -> Callable[[Iterable[pa.RecordBatch]], Iterator[Any]]:
-    return lambda batches: _batches(look(unpacked(batches)))
+    return lambda batches: batches_of(look(unpacked(batches)))
 
 
-def _batches(pieces: Pieces) -> Iterator[pa.RecordBatch]:
+def batches_of(pieces: Pieces) -> Iterator[pa.RecordBatch]:
     """A piece in a row each, with its size before it; compressed, because it goes through two pipes and a shuffle."""
     for bucket, piece in pieces:
         plain = pickle.dumps(piece, protocol=5)

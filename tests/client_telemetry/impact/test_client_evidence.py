@@ -99,6 +99,16 @@ def test_a_connection_that_outlived_the_cut_keeps_its_counts_but_not_versions_of
     assert client["last_seen_at"] > NOON + 30 * MINUTE, "as the comment of evidence_until says"
 
 
+def test_a_client_of_older_brokers_alone_is_no_evidence(spark):
+    elsewhere = connection(1, use(PRODUCE, 2), use(FETCH, 4, requests=0), broker_software_version="3.8.0")
+    assert clients(spark, elsewhere) == []
+    found = clients(spark, elsewhere, connection(2, api_uses=None), connection(3, client_id="billing"))
+    assert {each["client_id"]: (each["uses"], each["uses_elsewhere"]) for each in found} == {
+        "orders": (None, [{"release": "3.8.0", "api_key": PRODUCE, "version": 2}]),
+        "billing": (None, None),
+    }
+
+
 def test_connections_of_nobody_are_no_client(spark):
     rows = [
         connection(1, use(PRODUCE, 9)),

@@ -71,9 +71,7 @@ def test_a_program_belongs_to_the_clients_that_were_there_with_it(spark: SparkSe
         client("kafka-python-1.0.2", use(FETCH, 0)),
     )
     apart = programs_of_connections(connections, clients, asked())
-    found = applications_of_programs(connections, clients, asked(), apart)
-    assert found is not None
-    rows = found.toArrow().to_pylist()
+    rows = applications_of_programs(evidence(connections, asked(), apart), clients).toArrow().to_pylist()
     together = defaultdict(list)
     for row in rows:
         together[row["application"]].append(row["program"])

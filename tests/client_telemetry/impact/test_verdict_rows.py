@@ -1,21 +1,25 @@
 import csv
 import datetime as dt
 import json
+import tempfile
+from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+import pyarrow.parquet as pq
 import pytest
 from client_telemetry.compatibility import ClientEvidence, fingerprints, parse_api_uses, products
+from client_telemetry.impact.client_evidence import span
 from client_telemetry.impact.nearby_releases import on_the_way
 from client_telemetry.impact.question import Question
+from client_telemetry.impact.verdict_files import Report, judged_row, versions_in
 from client_telemetry.impact.verdict_rows import (
-    _judged,
     compared_targets,
-    judged,
-    upgrade_findings,
-    upgrade_verdicts,
+    to_be_judged,
     verdict_counts,
-    versions_in,
+    write_verdicts,
 )
+from client_telemetry.lake.writer import TablePlace
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
@@ -82,26 +86,45 @@ def asked(to: str = "4.0.0", source: str = "3.9.1") -> Question:
     return Question("c", source, to, (DAY,), None, None)
 
 
-def answer(spark: SparkSession, question: Question) -> tuple[list[dict], list[dict], list[dict]]:
-    clients = spark.createDataFrame(CLIENTS_SEEN, EVIDENCE)
-    rows = judged(clients, question, {"KERBEROS": ("GSSAPI",), "CLIENTS": ("PLAIN", "SCRAM-SHA-256")})
-    owned = {"principal": "User:orders", "client_id": "orders", "owner": "team", "owner_contact": "#team"}
-    owned |= {"client_software_name": "unknown", "client_software_version": "unknown"}
-    former = owned | {"owner": "former team", "dt": DAY - dt.timedelta(days=1)}
-    profiled = spark.createDataFrame(
-        [tuple(each.get(c.name) for c in CLIENTS.columns) for each in (owned | {"dt": DAY}, former)],
-        CLIENTS.schema,
-    )
-    verdicts = upgrade_verdicts(rows, question, "r", profiled).toArrow().to_pylist()
-    findings = upgrade_findings(rows, question, "r").toArrow().to_pylist()
-    targets = compared_targets(rows, question)
-    rows.forget()
-    return verdicts, findings, targets
+class Answer(NamedTuple):
+    verdicts: list[dict]
+    findings: list[dict]
+    targets: list[dict]
+    already_failing: int
+
+
+MECHANISMS = {"KERBEROS": ("GSSAPI",), "CLIENTS": ("PLAIN", "SCRAM-SHA-256")}
+
+
+def answer(
+    spark: SparkSession,
+    seen: Sequence[tuple],
+    question: Question,
+    mechanisms=MECHANISMS,
+    scram_users: frozenset[str] | None = None,
+    profiled: Sequence[tuple] = (),
+) -> Answer:
+    clients = spark.createDataFrame(seen, EVIDENCE)
+    owned = spark.createDataFrame(profiled, CLIENTS.schema)
+    with tempfile.TemporaryDirectory() as folder:
+        places = (TablePlace(f"file://{folder}/verdicts"), TablePlace(f"file://{folder}/findings"))
+        releases = question.from_release, question.to_release
+        report = Report("c", "r", *releases, span(clients).cells, places)
+        written = write_verdicts(to_be_judged(clients, owned, mechanisms, scram_users), report)
+        verdicts, findings = (
+            [row for url in urls for row in pq.read_table(url.removeprefix("file://")).to_pylist()]
+            for urls in (written.verdicts, written.findings)
+        )
+    return Answer(verdicts, findings, compared_targets(written, question), written.already_failing)
 
 
 @pytest.fixture(scope="module")
-def answered(spark: SparkSession) -> tuple[list[dict], list[dict], list[dict]]:
-    return answer(spark, asked())
+def answered(spark: SparkSession) -> Answer:
+    owned = {"principal": "User:orders", "client_id": "orders", "owner": "team", "owner_contact": "#team"}
+    owned |= {"client_software_name": "unknown", "client_software_version": "unknown"}
+    former = owned | {"owner": "former team", "dt": DAY - dt.timedelta(days=1)}
+    profiled = [tuple(each.get(c.name) for c in CLIENTS.columns) for each in (owned | {"dt": DAY}, former)]
+    return answer(spark, CLIENTS_SEEN, asked(), profiled=profiled)
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +133,7 @@ def verdicts(answered) -> dict[tuple, dict]:
 
 
 def test_every_client_has_its_verdict(answered, verdicts):
-    rows, findings, _ = answered
+    rows, findings = answered[:2]
     assert len(rows) == len(CLIENTS_SEEN)
     assert list(rows[0]) == [c.name for c in UPGRADE_VERDICTS.columns]
     assert list(findings[0]) == [c.name for c in UPGRADE_FINDINGS.columns]
@@ -130,7 +153,7 @@ def test_an_upgrade_has_a_way_back_and_a_mixed_window(verdicts):
 
 
 def test_releases_that_are_compared_are_counted(answered):
-    verdicts, _, targets = answered
+    verdicts, targets = answered.verdicts, answered.targets
     assert [row["to_release"] for row in targets][:2] == ["4.0.0", "4.0.1"]
     assert all(sum(n for name, n in row.items() if name != "to_release") == len(verdicts) for row in targets)
     counts = verdict_counts(targets, "4.0.0")
@@ -181,17 +204,9 @@ def test_the_mechanism_of_the_listener_decides(answered):
 
 
 def test_a_question_about_the_way_back_has_no_other_one(spark):
-    clients = spark.createDataFrame(CLIENTS_SEEN[:3], EVIDENCE)
-    (row,) = (
-        judged(clients, asked("3.9.1", source="4.0.1"), {})
-        .rows()
-        .select("judged")
-        .limit(1)
-        .toArrow()
-        .to_pylist()
-    )
-    assert row["judged"]["rollback_verdict"] is None and row["judged"]["rollback_explanation"] is None
-    assert row["judged"]["mixed_verdict"] and row["judged"]["mixed_explanation"]
+    for row in answer(spark, CLIENTS_SEEN[:3], asked("3.9.1", source="4.0.1")).verdicts:
+        assert row["rollback_verdict"] is None and row["rollback_explanation"] is None
+        assert row["mixed_verdict"] and row["mixed_explanation"]
 
 
 def test_no_verdict_depends_on_what_is_left_out():
@@ -202,9 +217,9 @@ def test_no_verdict_depends_on_what_is_left_out():
         whole = ClientEvidence(
             **software, client_id=row["client_id"], api_uses=uses, security_protocol=row["security_protocol"]
         )
+        client_id = row["client_id"] if fingerprints.by_client_id(row["client_id"])[0] else None
+        product = (known := products.by_client_id(row["client_id"])) and known.name
         short = software | {
-            "client_id": row["client_id"] if fingerprints.by_client_id(row["client_id"])[0] else None,
-            "product": (known := products.by_client_id(row["client_id"])) and known.name,
             "sasl_mechanism": None,
             "offered_sasl_mechanisms": None,
             "principal_has_scram": None,
@@ -215,7 +230,8 @@ def test_no_verdict_depends_on_what_is_left_out():
             "also_declared": [],
         }
         for release in ("4.0.0", "4.0.1", "3.9.0"):
-            ours, alone = _judged(json.dumps(short), "3.9.1", release), on_the_way(whole, "3.9.1", release)
+            ours = judged_row(json.dumps(short), client_id, product, "3.9.1", release)
+            alone = on_the_way(whole, "3.9.1", release)
             assert {name: ours[name] for name in ("verdict", "when", "explanation", "fix")} == {
                 "verdict": alone.verdict,
                 "when": alone.when,
@@ -239,14 +255,13 @@ def test_a_login_that_may_break_is_never_plainly_safe(spark):
     ]
     mechanisms = {"KERBEROS": ("OAUTHBEARER", "PLAIN"), "CLIENTS": ("PLAIN", "SCRAM-SHA-256")}
     users = frozenset({"User:scram-seen", "User:may-be"})
-    rows = judged(spark.createDataFrame(seen, EVIDENCE), asked("4.0.1"), mechanisms, users)
-    verdicts = {row.client_id: row.judged for row in rows.rows().select("client_id", "judged").collect()}
-    assert verdicts["scram-seen"].verdict == verdicts["may-be"].verdict == "breaks"
+    found = answer(spark, seen, asked("4.0.1"), mechanisms, users)
+    verdicts = {row["client_id"]: row["verdict"] for row in found.verdicts}
+    assert verdicts["scram-seen"] == verdicts["may-be"] == "breaks"
     for known in ("plain-seen", "has-no-credentials", "listener-without", "no-sasl"):
-        assert verdicts[known].verdict == "safe", known
-    unsettled = judged(spark.createDataFrame(seen[2:3], EVIDENCE), asked("4.0.1"), mechanisms)
-    row = unsettled.rows().select("judged").first().judged
-    assert row.verdict != "safe" and "SCRAM" in row.condition
+        assert verdicts[known] == "safe", known
+    (row,) = answer(spark, seen[2:3], asked("4.0.1"), mechanisms).verdicts
+    assert row["verdict"] != "safe" and "SCRAM" in row["condition"]
 
 
 def test_what_is_refused_today_is_failing_already(spark):
@@ -255,14 +270,14 @@ def test_what_is_refused_today_is_failing_already(spark):
         client("down", refused, use(METADATA, 1, 900)),
         client("up", use(PRODUCE, 9, 5), use(METADATA, 9)),
     ]
-    rows = judged(spark.createDataFrame(seen, EVIDENCE), asked("4.3.1", "4.0.0"), {})
-    verdicts = {row.client_id: row.judged for row in rows.rows().select("client_id", "judged").collect()}
-    assert verdicts["down"].already_failing and not verdicts["down"].works_again
-    assert not verdicts["up"].already_failing
-    assert all(row["works_again"] == 0 for row in compared_targets(rows, asked("4.3.1", "4.0.0")))
+    found = answer(spark, seen, asked("4.3.1", "4.0.0"), {})
+    verdicts = {row["client_id"]: row for row in found.verdicts}
+    assert verdicts["down"]["already_failing"] and not verdicts["down"]["works_again"]
+    assert not verdicts["up"]["already_failing"] and found.already_failing == 1
+    assert all(row["works_again"] == 0 for row in found.targets)
     # None of its requests was answered: those that were refused are what is behind the finding.
-    found = upgrade_findings(rows, asked("4.3.1", "4.0.0"), "r").where("rule_id = 'observed_version_refused'")
-    assert [(row.client_id, row.requests, row.broker_ids) for row in found.collect()] == [
+    findings = [row for row in found.findings if row["rule_id"] == "observed_version_refused"]
+    assert [(row["client_id"], row["requests"], row["broker_ids"]) for row in findings] == [
         ("down", 11_388, [1])
     ]
 
@@ -276,11 +291,12 @@ def test_what_a_client_sent_before_tells_whether_it_works_again(spark):
         client(name, refused, use(METADATA, 5, 400), elsewhere=[*lives, ("3.9.1", commit, version)])
         for name, version in (("retention", 2), ("default", 1))
     ]
-    rows = judged(spark.createDataFrame(seen, EVIDENCE), asked("4.3.1", "4.0.0"), {})
-    verdicts = {row.client_id: row.judged for row in rows.rows().select("client_id", "judged").collect()}
-    assert verdicts["retention"].works_again and verdicts["retention"].verdict == "safe"
-    assert verdicts["default"].verdict == "breaks" and not verdicts["default"].works_again
-    assert all(each.already_failing for each in verdicts.values())
+    found = answer(spark, seen, asked("4.3.1", "4.0.0"), {})
+    verdicts = {row["client_id"]: row for row in found.verdicts}
+    assert verdicts["retention"]["works_again"] and verdicts["retention"]["verdict"] == "safe"
+    assert verdicts["default"]["verdict"] == "breaks" and not verdicts["default"]["works_again"]
+    assert all(each["already_failing"] for each in verdicts.values())
+    assert {row["to_release"]: row["works_again"] for row in found.targets}["4.3.1"] == 1
 
 
 def test_versions_of_a_text():
@@ -291,11 +307,34 @@ def test_a_client_is_well_observed_by_the_rhythm_of_its_roles(spark: SparkSessio
     """An hour in which somebody always sent something; in the verdict's row stands who was seen enough."""
     steady, once, watched = use(PRODUCE, 9), (*use(PRODUCE, 9)[:-1], 1), use(METADATA, 9)
     seen = [client("steady", steady, watched), client("once", once, watched), client("silent")]
-    judged_clients = judged(spark.createDataFrame(seen, EVIDENCE), asked(), {})
-    profiled = spark.createDataFrame([], CLIENTS.schema)
-    rows = upgrade_verdicts(judged_clients, asked(), "r", profiled).toArrow().to_pylist()
-    assert {row["client_id"]: row["well_observed"] for row in rows} == {
+    assert {row["client_id"]: row["well_observed"] for row in answer(spark, seen, asked(), {}).verdicts} == {
         "steady": True,
         "once": False,
         "silent": False,
     }
+
+
+def test_a_finding_names_at_most_sixteen_records_and_each_broker_once(spark: SparkSession):
+    uses = [
+        (PRODUCE, version, 1, 0, NOON, NOON, [1 + version % 2, 3], f"object-{version % 2}", version, 0)
+        for version in range(3)
+    ]
+    many = [
+        (FETCH, version, 1, 0, None, None, [1], f"object-{version % 2}", version, 0) for version in range(20)
+    ]
+    found = answer(spark, [client("a", *uses), client("b", *many), client("c")], asked("4.0.0"), {}).findings
+    refused = {
+        (row["client_id"], row["api_key"]): row
+        for row in found
+        if row["rule_id"] == "observed_version_refused"
+    }
+    produce = refused["a", PRODUCE]
+    assert (produce["requests"], produce["broker_ids"]) == (3, [1, 2, 3])
+    assert produce["source_objects"] == ["object-0", "object-0", "object-1"]
+    assert produce["source_sequences"] == [0, 2, 1]
+    fetch = refused["b", FETCH]
+    assert fetch["requests"] == len(fetch["source_sequences"]) == 4, "0 to 3"
+    assert (fetch["first_seen_at"], fetch["last_seen_at"]) == (None, None)
+    assert [row["finding"] for row in found if row["client_id"] == "a"] == [
+        *range(sum(row["client_id"] == "a" for row in found))
+    ]

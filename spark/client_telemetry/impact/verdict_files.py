@@ -1,0 +1,492 @@
+"""Clients judged by a worker of Spark, and their rows of upgrade_verdicts and upgrade_findings as data files.
+
+Clients whose evidence is alike in what the engine looks at have the same verdict, which is judged once. Rows are made a column
+at a time: a verdict's texts, of which a client has some ten kilobytes, are in memory once and stand in the rows as numbers.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from itertools import islice
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyspark.sql.pandas.types import to_arrow_type
+from pyspark.sql.types import ArrayType, StructField, StructType
+
+from client_telemetry.compatibility import (
+    ApiUse,
+    ClientEvidence,
+    Finding,
+    fingerprints,
+    judge_mixed_window,
+    judge_rollback,
+    knowledge,
+    products,
+)
+from client_telemetry.compatibility.releases import is_rollback
+from client_telemetry.compatibility.well_observed import is_well_observed
+from client_telemetry.impact.columns import (
+    Vector,
+    column_at,
+    distinct,
+    expanded,
+    integers,
+    list_column,
+    starts,
+)
+from client_telemetry.impact.nearby_releases import differing, on_nearby_targets, on_the_way
+from client_telemetry.lake.writer import DataFile, TablePlace
+from client_telemetry.pipeline.garbage_collection import collector_paused
+from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY
+from client_telemetry.tables.table import BOOLEAN, INTS, STRING, Table, struct
+from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+
+MAX_RECORDS = 16
+OF_THE_PROFILE = ("owner", "owner_contact", *(column.name for column in APPLICATION))
+_OF_THE_CLIENT = (
+    *OF_THE_PROFILE,
+    "connections",
+    "requests",
+    "broker_ids",
+    "first_seen_at",
+    "last_seen_at",
+    "well_observed",
+)
+_OF_THE_QUESTION = ("cluster_id", "report_id", *CLIENT_KEY, "program")
+_OF_THE_USES = (
+    "requests",
+    "first_seen_at",
+    "last_seen_at",
+    "broker_ids",
+    "source_objects",
+    "source_sequences",
+)
+READ = (
+    *CLIENT_KEY,
+    "program",
+    *OF_THE_PROFILE,
+    "connections",
+    "broker_ids",
+    "first_seen_at",
+    "last_seen_at",
+    "uses",
+    "cell_s",
+    "alike",
+)
+"""Columns of clients that are judged."""
+_VERDICTS_AT_ONCE = 20_000
+"""Rows in memory. Steps and other releases are the one thing that each row of them holds itself, some 3 kB."""
+
+
+def _kinds(table: Table, without: tuple[str, ...]) -> list[StructField]:
+    return [StructField(c.name, c.kind) for c in table.columns if c.name not in without]
+
+
+_FINDING = StructType(
+    [
+        *_kinds(UPGRADE_FINDINGS, (*_OF_THE_QUESTION, *_OF_THE_USES, "finding")),
+        StructField("seen_versions", INTS),
+    ]
+)
+_JUDGED = StructType(
+    [
+        *_kinds(UPGRADE_VERDICTS, (*_OF_THE_QUESTION, *_OF_THE_CLIENT)),
+        StructField("targets", ArrayType(struct(to_release=STRING, counted_as=STRING, works_again=BOOLEAN))),
+        StructField("findings", ArrayType(_FINDING)),
+    ]
+)
+
+
+class Written(NamedTuple):
+    """What was written, by one task or by several."""
+
+    verdicts: list[str]
+    """URLs of files."""
+    findings: list[str]
+    counted_as: Counter[tuple[str, str]]
+    """Clients by release and how they are counted there."""
+    works_again: Counter[str]
+    """Clients by release."""
+    already_failing: int
+
+    @staticmethod
+    def of_all(found: Iterable["Written"]) -> "Written":
+        every = Written([], [], Counter(), Counter(), 0)
+        for each in found:
+            every.verdicts.extend(each.verdicts)
+            every.findings.extend(each.findings)
+            every.counted_as.update(each.counted_as)
+            every.works_again.update(each.works_again)
+            every = every._replace(already_failing=every.already_failing + each.already_failing)
+        return every
+
+
+class Report(NamedTuple):
+    """What all rows of a report share. `places`: where files of upgrade_verdicts and upgrade_findings go. `watched`: the cells
+    of time in which any client sent anything: of the others nothing is known."""
+
+    cluster_id: str
+    report_id: str
+    from_release: str
+    to_release: str
+    watched: int
+    places: tuple[TablePlace, TablePlace]
+
+
+def write(clients: Iterable[pa.RecordBatch], report: Report) -> Written:
+    """Judge the clients, columns READ, and write their rows. Clients that are alike are best in one call."""
+    partition = {"cluster_id": report.cluster_id, "report_id": report.report_id}
+    verdicts, findings = (
+        DataFile(table, place, partition, rows_in_columns=_VERDICTS_AT_ONCE)
+        for table, place in zip((UPGRADE_VERDICTS, UPGRADE_FINDINGS), report.places, strict=True)
+    )
+    known = _Verdicts(report.from_release, report.to_release)
+    with collector_paused():
+        for batch in clients:
+            if len(batch):
+                place = known.of(batch)
+                verdicts.add_columns(_verdict_columns(batch, known, place, report.watched))
+                findings.add_columns(_finding_columns(batch, known, place))
+        urls = [[url] if (url := file.close()) else [] for file in (verdicts, findings)]
+    return known.written(*urls)
+
+
+class _Columns:
+    """Columns of an array of structs. Texts are dictionaries."""
+
+    def __init__(self, rows: pa.Array):
+        self.rows = rows
+        self._columns: dict[str, pa.Array] = {}
+
+    def column(self, name: str) -> pa.Array:
+        if name not in self._columns:
+            column = pc.struct_field(self.rows, name)
+            self._columns[name] = column.dictionary_encode() if pa.types.is_string(column.type) else column
+        return self._columns[name]
+
+    def taken(self, name: str, places: Vector) -> pa.Array:
+        column, indices = self.column(name), pa.array(places)
+        if isinstance(column, pa.DictionaryArray):
+            return pa.DictionaryArray.from_arrays(column.indices.take(indices), column.dictionary)
+        return column.take(indices)
+
+
+class _Verdicts:
+    """What was judged, each distinct evidence once: `rows`, of _JUDGED; `findings`, of _FINDING, those of one row after the
+    other's, from `first_finding` of its place to that of the next."""
+
+    def __init__(self, from_release: str, to_release: str):
+        self._releases = from_release, to_release
+        self._places: dict[tuple[str, str | None, str | None], int] = {}
+        self._clients: Vector = np.zeros(0, np.int64)
+        self.rows, self.findings = (
+            _Columns(pa.array([], _arrow(_JUDGED))),
+            _Columns(pa.array([], _arrow(_FINDING))),
+        )
+        self.first_finding: Vector = np.zeros(1, np.int64)
+
+    def of(self, clients: pa.RecordBatch) -> Vector:
+        """For each client the place of its verdict in `rows`."""
+        ids = (_shared(text) for text in clients["client_id"].to_pylist())
+        keys = [(text, *id_) for text, id_ in zip(clients["alike"].to_pylist(), ids, strict=True)]
+        new = [key for key in dict.fromkeys(keys) if key not in self._places]
+        if new:
+            self._add(new)
+        place = np.fromiter((self._places[key] for key in keys), np.int64, len(keys))
+        np.add.at(self._clients, place, 1)
+        return place
+
+    def _add(self, keys: Sequence[tuple[str, str | None, str | None]]) -> None:
+        for key in keys:
+            self._places[key] = len(self._places)
+        judged = pa.array([judged_row(*key, *self._releases) for key in keys], _arrow(_JUDGED))
+        self.rows = _Columns(pa.concat_arrays([self.rows.rows, judged]))
+        lists = self.rows.column("findings")
+        self.findings = _Columns(pc.list_flatten(lists))
+        self.first_finding = starts(pc.list_value_length(lists).to_numpy())
+        self._clients = np.concatenate([self._clients, np.zeros(len(keys), np.int64)])
+
+    def written(self, verdicts: list[str], findings: list[str]) -> Written:
+        found = Written(verdicts, findings, Counter(), Counter(), 0)
+        targets = self.rows.column("targets").to_pylist()
+        failing = self.rows.column("already_failing").to_pylist()
+        for clients, each in zip(self._clients.tolist(), targets, strict=True):
+            for target in each:
+                found.counted_as[target["to_release"], target["counted_as"]] += clients
+                found.works_again[target["to_release"]] += clients * target["works_again"]
+        return found._replace(
+            already_failing=sum(n for n, fails in zip(self._clients.tolist(), failing, strict=True) if fails)
+        )
+
+
+def _verdict_columns(
+    clients: pa.RecordBatch, known: _Verdicts, place: Vector, watched: int
+) -> dict[str, pa.Array]:
+    uses = _Uses(clients)
+    own = {
+        name: clients[name]
+        for name in (
+            *CLIENT_KEY,
+            *OF_THE_PROFILE,
+            "connections",
+            "broker_ids",
+            "first_seen_at",
+            "last_seen_at",
+        )
+    }
+    return {
+        **{each.name: known.rows.taken(each.name, place) for each in _JUDGED.fields[:-2]},
+        **own,
+        "program": _null_if_one(clients),
+        "requests": pa.array(uses.sums("requests")),
+        "well_observed": uses.well_observed(
+            known.rows.taken("roles", place).to_pylist(), clients["cell_s"], watched
+        ),
+    }
+
+
+def _finding_columns(clients: pa.RecordBatch, known: _Verdicts, place: Vector) -> dict[str, pa.Array]:
+    """How often, when and where is the client's own, of the versions that a finding names."""
+    first, uses = known.first_finding, _Uses(clients)
+    client, finding = expanded(first[place], np.diff(first)[place])
+    number = pa.array((finding - first[place][client]).astype(np.int32))
+    versions = known.findings.column("seen_versions")
+    counts = pc.list_value_length(versions).to_numpy()
+    named, version = expanded(starts(counts)[finding], counts[finding])
+    use = uses.places(
+        client[named],
+        integers(known.findings.column("api_key"))[finding[named]],
+        integers(pc.list_flatten(versions))[version],
+    )
+    return {
+        **{each.name: known.findings.taken(each.name, finding) for each in _FINDING.fields[:-1]},
+        **{name: clients[name].take(pa.array(client)) for name in CLIENT_KEY},
+        "program": _null_if_one(clients).take(pa.array(client)),
+        "finding": number,
+        **uses.amounts(named[use >= 0], use[use >= 0], len(finding)),
+    }
+
+
+class _Uses:
+    """The APIs and versions that clients use, one client's after the other's."""
+
+    def __init__(self, clients: pa.RecordBatch):
+        lists = clients["uses"]
+        self._lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+        self._uses = pc.list_flatten(lists)
+        self._starts = starts(self._lengths)
+
+    def _numbers(self, name: str, instead_of_null: int = 0) -> Vector:
+        return integers(pc.struct_field(self._uses, name), instead_of_null)
+
+    def sums(self, name: str) -> Vector:
+        sums = np.concatenate([[0], np.cumsum(self._numbers(name))])
+        return np.diff(sums[self._starts])
+
+    def well_observed(self, roles: Sequence[Sequence[str]], cell_s: pa.Array, watched: int) -> pa.Array:
+        uses = iter(zip(self._numbers("api_key").tolist(), self._numbers("cells").tolist(), strict=True))
+        activities = (tuple(islice(uses, length)) for length in self._lengths.tolist())
+        rows = zip(roles, activities, cell_s.to_pylist(), strict=True)
+        return pa.array([_is_well_observed(tuple(r), a, s, watched) for r, a, s in rows], pa.bool_())
+
+    def places(self, clients: Vector, api_keys: Vector, versions: Vector) -> Vector:
+        """Where the clients' uses of these APIs and versions are; -1 where there is none."""
+        owners = np.repeat(np.arange(len(self._lengths)), self._lengths)
+        known = (self._numbers("api_key") << 32) + self._numbers("version")
+        apis, number = np.unique(np.concatenate([known, (api_keys << 32) + versions]), return_inverse=True)
+        every = np.concatenate([owners, clients]) * len(apis) + number
+        keys, wanted = every[: len(known)], every[len(known) :]
+        if not len(keys):
+            return np.full(len(wanted), -1)
+        order = np.argsort(keys, kind="stable")
+        place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+        found: Vector = np.where(keys[place] == wanted, place, -1)
+        return found
+
+    def amounts(self, rows: Vector, uses: Vector, size: int) -> dict[str, pa.Array]:
+        """Of `size` rows, which have these uses: pairs, in the order of the rows. A version that the brokers of now refuse
+        already has no answered request: then those that it refused count."""
+        requests, rejected = self._numbers("requests"), self._numbers("rejected")
+        is_answered = np.zeros(size, bool)
+        is_answered[rows[requests[uses] > 0]] = True
+        amount = np.where(is_answered[rows], requests[uses], rejected[uses])
+        rows, uses, amount = rows[amount > 0], uses[amount > 0], amount[amount > 0]
+        own, begins = np.unique(rows, return_index=True)
+        return {
+            "requests": column_at(own, size, np.add.reduceat(amount, begins) if len(own) else amount),
+            "first_seen_at": self._moments("first_request_at", np.minimum, own, begins, uses, size),
+            "last_seen_at": self._moments("last_request_at", np.maximum, own, begins, uses, size),
+            "broker_ids": self._brokers(rows, uses, size),
+            **self._records(rows, uses, size),
+        }
+
+    def _moments(
+        self, name: str, least_or_most: np.ufunc, own: Vector, begins: Vector, uses: Vector, size: int
+    ) -> pa.Array:
+        never = np.iinfo(np.int64).max if least_or_most is np.minimum else np.iinfo(np.int64).min
+        column = pc.struct_field(self._uses, name).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+        moments = integers(column, never)[uses]
+        found = least_or_most.reduceat(moments, begins) if len(own) else moments
+        return column_at(own[found != never], size, found[found != never]).cast(pa.timestamp("us", "UTC"))
+
+    def _brokers(self, rows: Vector, uses: Vector, size: int) -> pa.Array:
+        lists = pc.struct_field(self._uses, "broker_ids")
+        counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+        pair, place = expanded(starts(counts)[uses], counts[uses])
+        brokers = integers(pc.list_flatten(lists))[place]
+        owner, broker = distinct(rows[pair], brokers)
+        return list_column(owner, pa.array(broker.astype(np.int32)), size)
+
+    def _records(self, rows: Vector, uses: Vector, size: int) -> dict[str, pa.Array]:
+        objects = pc.struct_field(self._uses, "source_object").dictionary_encode()
+        named = integers(objects.indices, -1)[uses]
+        rows, uses, named = rows[named >= 0], uses[named >= 0], named[named >= 0]
+        in_order = pc.sort_indices(objects.dictionary).to_numpy()
+        rank = np.zeros(len(in_order), np.int64)
+        rank[in_order] = np.arange(len(in_order))
+        owner, ranked, sequence = distinct(rows, rank[named], self._numbers("source_sequence")[uses])
+        first = np.searchsorted(owner, owner)
+        few = np.arange(len(owner)) - first < MAX_RECORDS
+        owner, ranked, sequence = owner[few], ranked[few], sequence[few]
+        names = objects.dictionary.take(pa.array(in_order[ranked]))
+        return {
+            "source_objects": list_column(owner, names, size),
+            "source_sequences": list_column(owner, pa.array(sequence.astype(np.int64)), size),
+        }
+
+
+def _arrow(kind: StructType) -> pa.DataType:
+    return to_arrow_type(kind, timestamp_utc=True)
+
+
+def _null_if_one(clients: pa.RecordBatch) -> pa.Array:
+    program = clients["program"]
+    return pc.if_else(pc.equal(program, ""), pa.scalar(None, pa.string()), program)
+
+
+@lru_cache(maxsize=50_000)
+def _is_well_observed(
+    roles: tuple[str, ...], uses: tuple[tuple[int, int], ...], cell_s: float | None, watched: int
+) -> bool:
+    activity: dict[int, int] = {}
+    for api_key, cells in uses:
+        activity[api_key] = activity.get(api_key, 0) | cells
+    return cell_s is not None and is_well_observed(roles, activity, watched, cell_s)
+
+
+@lru_cache(maxsize=50_000)
+def _shared(client_id: str | None) -> tuple[str | None, str | None]:
+    """The client id if it is a library's default, and the product whose own it is: nothing else of it decides."""
+    product = products.by_client_id(client_id)
+    return client_id if fingerprints.by_client_id(client_id)[0] else None, product and product.name
+
+
+def use_knowledge(own: Any) -> None:
+    """Put the knowledge of the question in force in this process."""
+    if knowledge.use(own):
+        judged_row.cache_clear()
+        _shared.cache_clear()
+
+
+@lru_cache(maxsize=50_000)
+def judged_row(
+    text: str, client_id: str | None, product: str | None, from_release: str, to_release: str
+) -> dict[str, Any]:
+    """A row of _JUDGED for the JSON of `alike`, and what _shared has of the client id."""
+    values = json.loads(text)
+    known = ClientEvidence(
+        client_software_name=values["client_software_name"],
+        client_software_version=values["client_software_version"],
+        client_id=client_id,
+        product=product,
+        api_uses=tuple(ApiUse(*use) for use in values["api_uses"]),
+        sasl_mechanism=values["sasl_mechanism"] or _only_one(values["offered_sasl_mechanisms"]),
+        offered_sasl_mechanisms=_tuple(values["offered_sasl_mechanisms"]),
+        principal_has_scram=values["principal_has_scram"],
+        security_protocol=values["security_protocol"],
+        also_declared=tuple(tuple(each) for each in values["also_declared"]),
+        uses_elsewhere=tuple(
+            (use["release"], ApiUse(use["api_key"], use["version"]))
+            for use in values.get("uses_elsewhere") or ()
+        ),
+    )
+    releases = (from_release, to_release)
+    verdict = on_the_way(known, *releases)
+    there = on_nearby_targets(known, *releases, verdict)
+    mixed = judge_mixed_window(*releases, verdict)
+    # To an older release the verdict itself is that of the way back: there is no other.
+    back = None if is_rollback(*releases) else judge_rollback(known, *releases, verdict)
+    return {
+        "verdict": verdict.verdict,
+        "confidence": verdict.confidence,
+        "when": verdict.when,
+        "roles": sorted(verdict.roles),
+        "explanation": verdict.explanation,
+        "fix": verdict.fix or None,
+        "missing": list(verdict.missing),
+        "identified_as": verdict.identified_as or None,
+        "condition": verdict.condition or None,
+        "already_failing": verdict.already_failing,
+        "works_again": verdict.works_again,
+        "as_before": verdict.as_before,
+        "steps": [
+            {"step": step, "verdict": then.verdict, "when": then.when, "explanation": then.explanation}
+            for step, then in verdict.steps.items()
+        ],
+        "rollback_verdict": back.verdict if back else None,
+        "rollback_explanation": back.explanation if back else None,
+        "mixed_verdict": mixed.verdict,
+        "mixed_explanation": mixed.explanation,
+        "other_targets": differing(there, to_release),
+        "targets": [
+            {"to_release": release, "counted_as": each.counted_as, "works_again": each.works_again}
+            for release, each in there.items()
+        ],
+        "findings": [_finding(finding) for finding in verdict.findings],
+    }
+
+
+def _tuple(values: list[str] | None) -> tuple[str, ...] | None:
+    return None if values is None else tuple(values)
+
+
+def _only_one(values: list[str] | None) -> str | None:
+    return values[0] if values and len(values) == 1 else None
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "rule_id": finding.rule_id,
+        "verdict": finding.verdict,
+        "confidence": finding.confidence,
+        "when": finding.when,
+        "trigger": finding.trigger or None,
+        "condition": finding.condition or None,
+        "condition_met": finding.condition_met,
+        "settled_by": finding.settled_by or None,
+        "api_key": finding.api_key,
+        "api_name": finding.api_name or None,
+        "versions": finding.versions or None,
+        "explanation": finding.explanation,
+        "fix": finding.fix or None,
+        "source": finding.source,
+        "seen_versions": sorted(versions_in(finding.versions)) if finding.requests else [],
+    }
+
+
+def versions_in(text: str) -> set[int]:
+    """The versions that a finding names.
+
+    >>> sorted(versions_in("0–2, 5"))
+    [0, 1, 2, 5]
+    """
+    versions: set[int] = set()
+    for part in filter(None, text.split(", ")):
+        low, _, high = part.partition("–")
+        versions.update(range(int(low), int(high or low) + 1))
+    return versions
