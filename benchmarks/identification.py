@@ -234,7 +234,25 @@ def whole_runs_section() -> tuple[list[str], list[str]]:
         for (run, case), names in sorted(by_program.items())
         if len(names) > whole_runs.PROCESSES.get(case, 1)
     ]
+    lines += ["", *_mixed_lines(missed)]
     return lines, missed
+
+
+def _mixed_lines(missed: list[str]) -> list[str]:
+    two, one_id = whole_runs.overlaid(), whole_runs.with_one_client_id()
+    if two["unsaid"]:
+        missed.append(f"{two['unsaid']} rows of two programs at one place without a note")
+    wrong = 100 * one_id["wrong"] / one_id["connections"]
+    return [
+        "Programs that share more than in these runs:",
+        "",
+        f"* Every two programs at one address, with one principal, within twenty seconds: {two['pairs']:,} pairs have "
+        f"{two['rows']:,} rows, and {two['rows_apart']:,} in reports of their own. {two['of_both']} rows hold clients of both, "
+        f"{two['unsaid']} of these without a note.",
+        f"* Every two clients of kafka-clients with one client id, likewise: {one_id['told_apart']:,} of {one_id['pairs']:,} "
+        f"pairs with different request versions are told apart; {one_id['wrong']:,} of {one_id['connections']:,} connections "
+        f"({wrong:.1f} %) are put to the other program.",
+    ]
 
 
 def report() -> tuple[str, list[str]]:

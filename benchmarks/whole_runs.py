@@ -7,9 +7,12 @@ of these runs have the anonymous principal, of which nothing follows.
 
 import csv
 import datetime as dt
-from collections import defaultdict
+import random
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
 from pathlib import Path
 
 from client_telemetry.compatibility import parse_api_uses
@@ -19,6 +22,7 @@ from client_telemetry.identity.programs import Seen, may_be_several, programs
 from client_telemetry.profile.related_clients import related_by_client_id
 
 FILE = Path(__file__).parent / "programs/connections.csv"
+LIBRARIES = Path(__file__).parent / "programs/libraries.csv"
 RELEASE = "3.9.1"
 PROCESSES = {"concons-0102": 2, "concons-0110": 2, "reassign-282": 2, "tools-391": 4}
 """Programs that one case ran, where it ran several (the column `client` of programs/cases.csv)."""
@@ -49,22 +53,94 @@ class _Connection:
 
 def rows() -> list[Row]:
     """All rows of all runs."""
+    return [row for run, connections in _runs().items() for row in _of_run(run, connections)]
+
+
+def overlaid() -> Counter[str]:
+    """Every two programs as if they had one address and principal and were there within twenty seconds of each other:
+    `pairs`, `rows` of a report on both, `rows_apart` of two reports on one each, rows `of_both`, and such rows without
+    a note (`unsaid`)."""
+    by_case: dict[str, list[_Connection]] = defaultdict(list)
+    for each in (each for connections in _runs().values() for each in connections):
+        by_case[each.case].append(each)
+    alone = {case: len(_of_run(case, _at(0, own))) for case, own in by_case.items()}
+    chance, found = random.Random(7), Counter[str]()
+    for one, other in combinations(sorted(by_case), 2):
+        later = chance.randrange(-20, 20) * 1_000_000
+        both = _of_run(one, [*_at(0, by_case[one]), *_at(later, by_case[other])])
+        shared = [row for row in both if len(row.cases) > 1]
+        found += Counter(pairs=1, rows=len(both), rows_apart=alone[one] + alone[other], of_both=len(shared))
+        found += Counter(unsaid=sum(not row.notes for row in shared))
+    return found
+
+
+def with_one_client_id(client_id: str = "consumer-1") -> Counter[str]:
+    """Every two clients of kafka-clients as if both had one client id, likewise: `pairs` that send different versions, those
+    `told_apart`, their `connections`, and those put to the `wrong` one of the two."""
+    java = {row["case"] for row in _csv(LIBRARIES) if row["library"] == "kafka-clients"}
+    by_client: dict[tuple[str, str], list[_Connection]] = defaultdict(list)
+    for each in (each for connections in _runs().values() for each in connections):
+        if each.case in java:
+            by_client[each.case, each.key[1]].append(each)
+    chance, found = random.Random(7), Counter[str]()
+    for one, other in combinations(sorted(who for who, own in by_client.items() if len(own) > 1), 2):
+        if one[0] == other[0]:
+            continue
+        mixed = [*_at(0, by_client[one]), *_at(chance.randrange(-5, 25) * 1_000_000, by_client[other])]
+        versions: dict[int, set[int]] = defaultdict(set)
+        for key, version in (use for each in mixed for use in each.seen.uses):
+            versions[key].add(version)
+        if not may_be_several(client_id, versions):
+            continue
+        names = programs(client_id, [each.seen for each in mixed])
+        found += Counter(pairs=1, told_apart=any(names))
+        members: dict[str, Counter[str]] = defaultdict(Counter)
+        for each, own in zip(mixed, names, strict=True):
+            if own:
+                found["connections"] += 1
+                for name in own:
+                    members[name][each.case] += 1
+        found["wrong"] += sum(min(of_it.values()) for of_it in members.values() if len(of_it) > 1)
+    return found
+
+
+def _at(start: int, connections: Sequence[_Connection]) -> list[_Connection]:
+    """The same at one place, the first of them opened at `start` microseconds after a moment that is one for all."""
+    shift = 1_700_000_000_000_000 + start - min(each.seen.first for each in connections)
+    return [
+        replace(
+            each,
+            key=("User:one", *each.key[1:]),
+            seen=each.seen._replace(
+                address="10.0.0.1", first=each.seen.first + shift, last=each.seen.last + shift
+            ),
+        )
+        for each in connections
+    ]
+
+
+def _csv(file: Path) -> list[dict[str, str]]:
+    with file.open(encoding="utf-8", newline="") as opened:
+        return list(csv.DictReader(opened))
+
+
+@cache
+def _runs() -> dict[str, list[_Connection]]:
     by_run: dict[str, list[_Connection]] = defaultdict(list)
-    with FILE.open(encoding="utf-8", newline="") as opened:
-        for row in csv.DictReader(opened):
-            uses = frozenset((use.api_key, use.version) for use in parse_api_uses(row["api_uses"]))
-            broker = is_broker(row["client_id"], frozenset(key for key, _ in uses))
-            if broker or row["client_id"].isdigit() or (row["case"], row["client_id"]) in OF_THE_CASE_BEFORE:
-                continue
-            key = (
-                row["principal"],
-                row["client_id"],
-                row["client_software_name"],
-                row["client_software_version"],
-            )
-            seen = Seen(row["address"], int(row["first"]), int(row["last"]), uses)
-            by_run[row["run"]].append(_Connection(row["case"], key, seen, frozenset(row["groups"].split())))
-    return [row for run, connections in by_run.items() for row in _of_run(run, connections)]
+    for row in _csv(FILE):
+        uses = frozenset((use.api_key, use.version) for use in parse_api_uses(row["api_uses"]))
+        broker = is_broker(row["client_id"], frozenset(key for key, _ in uses))
+        if broker or row["client_id"].isdigit() or (row["case"], row["client_id"]) in OF_THE_CASE_BEFORE:
+            continue
+        key = (
+            row["principal"],
+            row["client_id"],
+            row["client_software_name"],
+            row["client_software_version"],
+        )
+        seen = Seen(row["address"], int(row["first"]), int(row["last"]), uses)
+        by_run[row["run"]].append(_Connection(row["case"], key, seen, frozenset(row["groups"].split())))
+    return by_run
 
 
 def _of_run(run: str, connections: Sequence[_Connection]) -> list[Row]:
