@@ -335,6 +335,6 @@ def _term(text: str) -> Term:
     if match := re.fullmatch(r"(setting|broker_setting|event) (.+)", text):
         return NotShown(match[2], _SETTLED_BY[match[1]])
     raise UnreadableCondition(
-        f"{text!r} is no term; terms are: NAME in A,B or NAME not in A,B with {', '.join(_SETS)}; "
+        f"{text!r} is not a term; terms are: NAME in A,B or NAME not in A,B with {', '.join(_SETS)}; "
         "feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; event TEXT"
     )
