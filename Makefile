@@ -48,11 +48,11 @@ ask: install  ## ask an upgrade question of the local lake through Airflow: CLUS
 	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh python -m include.command ask --cluster='$(CLUSTER)' --to='$(TO)' \
 	    $(if $(FROM),--from='$(FROM)') $(if $(DAY),--day='$(DAY)') $(if $(WINDOW),--window='$(WINDOW)') $(END)
 
-report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, NAME, OUT, FOLLOW=minutes, FAIL_ON=breaks
+report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, HOSTS, NAME, OUT, FOLLOW=minutes, FAIL_ON=breaks
 	@test -n $(call quoted,$(LOGS)) && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
 	@$(INTERRUPTIBLE) $(AIRFLOW) client-telemetry report --to='$(TO)' --out='$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))' \
 	    $(if $(FROM),--from='$(FROM)') $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') \
-	    $(if $(KNOWLEDGE),--knowledge='$(KNOWLEDGE)') $(if $(SCRAM_USERS),--scram-users='$(SCRAM_USERS)') $(if $(NAME),--name='$(NAME)') \
+	    $(if $(KNOWLEDGE),--knowledge='$(KNOWLEDGE)') $(if $(SCRAM_USERS),--scram-users='$(SCRAM_USERS)') $(if $(HOSTS),--hosts='$(HOSTS)') $(if $(NAME),--name='$(NAME)') \
 	    $(if $(FOLLOW),--follow='$(FOLLOW)') $(if $(FAIL_ON),--fail-on='$(FAIL_ON)') -- $(call quoted,$(LOGS)) $(END)
 
 review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, OWNERS, NAME, OUT

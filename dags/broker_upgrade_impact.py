@@ -49,7 +49,7 @@ def broker_upgrade_impact():
     pack = {name.replace("_", "-"): f"{{{{ params.{name} or '' }}}}" for name in ("planned_for", "asked_by")}
     report, cluster, own = {"report-id": "{{ run_id }}"}, "{{ params.cluster }}", ["scram_users", "knowledge"]
     impact = SparkStage(task_id="impact", cluster=cluster, locations=own, arguments=report | question)
-    shown = {"locations": ["publish"], "page": "answered"}
+    shown = {"locations": ["publish", "hosts"], "page": "answered"}
     publish = SparkStage(task_id="publish", cluster=cluster, arguments=report | pack, **shown)
     impact >> publish
     publish.returns_dag_result = True

@@ -29,6 +29,7 @@ _CLUSTER_KEYS = {
     "owners": False,
     "scram_users": False,
     "knowledge": False,
+    "hosts": False,
 }
 _SOURCE_KEYS = {"format": True, "files": True, "release": False, "zone": False}
 """Key -> is it required."""
@@ -65,8 +66,10 @@ class Cluster:
     source: dict[str, str | list[str]] | None = None
     owners: str | None = None
     scram_users: str | None = None
-    knowledge: str | None = None
     """File with the output of `kafka-configs.sh --describe --entity-type users`."""
+    knowledge: str | None = None
+    hosts: str | None = None
+    """File of addresses and host names, in the form of /etc/hosts."""
 
 
 @dataclass(frozen=True)
@@ -136,16 +139,13 @@ def _cluster(path: Path, number: int, entry: object) -> Cluster:
                 f"{path}: {key} {given[key]!r} of {where} has characters that cannot stand in a path; "
                 "use letters, digits, _ and -."
             )
-    owners, scram_users = given.get("owners"), given.get("scram_users")
-    knowledge = given.get("knowledge")
+    own = ("owners", "scram_users", "knowledge", "hosts")
     return Cluster(
         name=given["name"],
         cluster_id=given["cluster_id"],
         raw=_location(given["raw"]),
         source=_source(path, f"the source of {where}", entry["source"]) if "source" in entry else None,
-        owners=_location(owners) if owners else None,
-        scram_users=_location(scram_users) if scram_users else None,
-        knowledge=_location(knowledge) if knowledge else None,
+        **{key: _location(given[key]) for key in own if given.get(key)},
     )
 
 

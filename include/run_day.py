@@ -33,7 +33,7 @@ RULES = ["owners", "knowledge"]
 """Locations that the stage profile is told."""
 PAGE = {"job": "publish_fleet", "locations": ["publish"]}
 """The job of the fleet page."""
-REVIEWED = ["publish", "owners", "knowledge", "scram_users"]
+REVIEWED = ["publish", "owners", "knowledge", "scram_users", "hosts"]
 """Locations that a review is told."""
 
 

@@ -28,11 +28,15 @@ _PORT = re.compile(r"(.+?):\d{1,5}")
 
 @dataclass
 class Hits:
-    """What was found in one cluster, on the latest of the searched days that has anything."""
+    """What was found in one cluster, on the latest of the searched days that has anything. Of these days, published by older
+    versions or damaged: `without_groups` have neither groups nor transactional ids nor racks nor applications to be found
+    by, `not_covered` nothing at all."""
 
     cluster: str
     day: str | None = None
     searched: list[str] = field(default_factory=list)
+    without_groups: list[str] = field(default_factory=list)
+    not_covered: list[str] = field(default_factory=list)
     instances: list[dict[str, Any]] = field(default_factory=list)
     clients: list[dict[str, Any]] = field(default_factory=list)
 
@@ -98,13 +102,19 @@ def search(published: Published, query: str, clusters: list[str], days: int) -> 
     for cluster in clusters:
         hits = Hits(cluster)
         for day in published.days(cluster)[:days]:
-            hits.searched.append(day)
             if not may_match(published, cluster, day, *wanted):
+                hits.searched.append(day)
                 continue
             try:
                 document = published.document(FLEET, cluster, day, "search.json")
             except NotPublished:
+                hits.not_covered.append(day)
                 continue
+            hits.searched.append(day)
+            if any(
+                "group_ids" not in entry for kind in ("clients", "instances") for entry in document[kind][:1]
+            ):
+                hits.without_groups.append(day)
             hits.instances = [each for each in document["instances"] if _matches(each, *wanted)]
             hits.clients = [each for each in document["clients"] if _matches(each, *wanted)]
             if hits.instances or hits.clients:

@@ -37,6 +37,14 @@ def test_urls_and_absolute_paths_stay_and_other_paths_start_at_the_checkout(clus
     assert (west.raw, west.owners) == (f"{CHECKOUT}/dumps/west", f"{CHECKOUT}/owners.yaml")
 
 
+def test_what_a_cluster_has_of_its_own_are_locations(clusters_file):
+    own = "owners: o.yaml, scram_users: s.txt, knowledge: /k, hosts: hosts"
+    clusters_file(LOCATIONS + f"clusters:\n  - {{name: east, cluster_id: aaa, raw: r, {own}}}\n")
+    east = read_clusters().named("east")
+    assert (east.owners, east.scram_users) == (f"{CHECKOUT}/o.yaml", f"{CHECKOUT}/s.txt")
+    assert (east.knowledge, east.hosts) == ("/k", f"{CHECKOUT}/hosts")
+
+
 def test_a_source_is_given_as_it_stands_with_its_files_as_locations(clusters_file):
     clusters_file(
         LOCATIONS

@@ -65,6 +65,31 @@ def test_the_latest_day_with_a_hit_is_shown(found):
     assert found("only-yesterday", days=1).day is None
 
 
+def test_days_that_cannot_be_searched_are_named(published, tmp_path):
+    """Of an older version, which published no search.json, or one without groups, applications and the index; and a damaged
+    one."""
+    import json
+    import shutil
+
+    from telemetry_pages.published import Published
+    from telemetry_pages.search import search
+
+    shutil.copytree(published / "fleet", tmp_path / "fleet", symlinks=True)
+    for day, text in (("2026-11-18", None), ("2026-11-19", '{"clients": [')):
+        (tmp_path / "fleet/east" / day).mkdir()
+        if text:
+            (tmp_path / "fleet/east" / day / "search.json").write_text(text)
+    entry = {"client_id": "new", "principal": None, "addresses": [], "group_ids": ["payments"]}
+    (tmp_path / "fleet/east/2026-11-22").mkdir()
+    (tmp_path / "fleet/east/2026-11-22/search.json").write_text(
+        json.dumps({"clients": [entry], "instances": []})
+    )
+    hits = search(Published(str(tmp_path)), "orders-group", ["east"], 7)[0]
+    assert (hits.day, hits.searched) == (None, ["2026-11-22", DAY, "2026-11-20"])
+    assert hits.without_groups == [DAY, "2026-11-20"]
+    assert hits.not_covered == ["2026-11-19", "2026-11-18"]
+
+
 @pytest.mark.parametrize("text", ["", "x", "A" * 21, "A" * 23, "!" * 22, "0" * 31, "g" * 32])
 def test_what_is_no_instance_id(text):
     from telemetry_pages.search import instance_id

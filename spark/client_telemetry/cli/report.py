@@ -28,6 +28,7 @@ from client_telemetry.cli.follow import follow, still_to_watch
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
+from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
@@ -117,7 +118,7 @@ def _remove_unfinished(out: Path) -> None:
 
 def _repeated(args: argparse.Namespace) -> list[str]:
     """The options of the report that --follow makes again and again."""
-    names = ("to_release", "from_release", "owners", "knowledge", "scram_users", "name")
+    names = ("to_release", "from_release", "owners", "knowledge", "scram_users", "hosts", "name")
     given = {name.removesuffix("_release").replace("_", "-"): getattr(args, name) for name in names}
     zone = [] if args.zone is UTC else [f"--zone={args.zone}"]
     return [f"--{name}={value}" for name, value in given.items() if value] + zone
@@ -168,6 +169,8 @@ def _check_files_named(args: argparse.Namespace) -> None:
         read_text_file(args.owners, "owner rules", load_owner_rules)
     if args.scram_users:
         read_text_file(args.scram_users, "SCRAM users", scram_principals)
+    if args.hosts:
+        read_text_file(args.hosts, "host names", host_names)
 
 
 def _check(seen: Survey) -> None:
@@ -268,8 +271,9 @@ def _run_stages(
     users = [f"--scram-users={args.scram_users}"] if args.scram_users else []
     run("profile", derive, *own, *([f"--owners={args.owners}"] if args.owners else []))
     run("impact", report, *own, *users, f"--from={release}", f"--to={target}", f"--window={len(days)}")
-    name = [f"--cluster-name={args.name}"] if args.name else []
-    done = run("publish", report, f"--publish={args.out / 'published'}", *name)
+    shown = [f"--cluster-name={args.name}"] if args.name else []
+    shown += [f"--hosts={args.hosts}"] if args.hosts else []
+    done = run("publish", report, f"--publish={args.out / 'published'}", *shown)
     return Path(done["report"].removeprefix("file://"))
 
 
@@ -328,6 +332,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--scram-users", help="file with the output of kafka-configs --describe --entity-type users"
     )
+    parser.add_argument("--hosts", help="file of addresses and host names, in the form of /etc/hosts")
     parser.add_argument("--name", help="display name of the cluster")
     parser.add_argument(
         "--follow",

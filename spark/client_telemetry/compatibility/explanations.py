@@ -160,7 +160,7 @@ def _works_with(case: Case, finding: Finding) -> str:
 
 
 def _in_words(finding: Finding) -> str:
-    return finding.explanation + (f" (waits for: {finding.trigger})" if finding.trigger else "")
+    return finding.explanation + (f" (trigger: {finding.trigger})" if finding.trigger else "")
 
 
 def _together(case: Case, refused: list[Finding]) -> str:

@@ -8,7 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from client_telemetry.identity import kip511
+from client_telemetry.identity.hosts import NO_HOSTS, host_names
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, day, parser, run
+from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import published_place
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade import client_profiles
@@ -36,6 +38,7 @@ def publish(stage: Stage) -> Outcome:
     question = found[0]
 
     days = _days(question)
+    hosts = read_text_file(args.hosts, "host names", host_names) if args.hosts else NO_HOSTS
 
     def of_the_days(table: Table[Row], columns: Sequence[str] = (), **equal: object) -> list[Row]:
         snapshot = question["snapshots"][table.name]
@@ -52,6 +55,7 @@ def publish(stage: Stage) -> Outcome:
         use_rows=of_the_days(
             CLIENTS, client_profiles.USE_COLUMNS, client_software_name=list(kip511.NOT_DECLARED)
         ),
+        hosts=hosts,
         cluster_name=args.cluster_name,
         asked_by=args.asked_by,
         planned_for=args.planned_for,
@@ -87,6 +91,7 @@ def main(argv: list[str] | None = None) -> int:
         "--publish", required=True, help="folder or file:// URL in which upgrade_impact/... is written"
     )
     arguments.add_argument("--cluster-name", help="display name of the cluster")
+    arguments.add_argument("--hosts", help="file of addresses and host names, in the form of /etc/hosts")
     arguments.add_argument(
         "--asked-by", help="contact for owners' answers: a team, e-mail address or channel"
     )

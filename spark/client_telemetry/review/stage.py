@@ -337,7 +337,11 @@ def show_in_report(args: argparse.Namespace) -> None:
             ]
             report += ["--report-id", plan.report_id]
             main_of("publish")(
-                [*report, *(["--cluster-name", args.cluster_name] if args.cluster_name else [])]
+                [
+                    *report,
+                    *(["--cluster-name", args.cluster_name] if args.cluster_name else []),
+                    *(["--hosts", args.hosts] if args.hosts else []),
+                ]
             )
 
 
@@ -370,6 +374,7 @@ def ask_first(args: argparse.Namespace) -> None:
             "--publish",
             args.publish,
             *(["--cluster-name", args.cluster_name] if args.cluster_name else []),
+            *(["--hosts", args.hosts] if args.hosts else []),
         ]
         if main_of("impact")([*report, *question]) == 0:
             main_of("publish")([*report, *place])
@@ -407,6 +412,7 @@ def main(argv: list[str] | None = None) -> int:
         "--publish", required=True, help="folder or file:// URL that gets upgrade_review/..."
     )
     arguments.add_argument("--cluster-name", help="what people call the cluster")
+    arguments.add_argument("--hosts", help="file of addresses and host names, for upgrade reports")
     try:
         ask_first(arguments.parse_args(argv))
     except BadArguments:

@@ -3,6 +3,7 @@ number and coordinate, in every format."""
 
 from datetime import timedelta
 
+from client_telemetry.identity.hosts import host_names
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.model import OUTCOMES
 from client_telemetry.reports.upgrade.publish import files
@@ -46,7 +47,7 @@ def upgrade_report(rows):
         step("rollback_after_finalization", "insufficient_evidence"),
     ]
     other = [
-        {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup 1"},
+        {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup v1"},
         {"to_release": "4.1.0", "verdict": "breaks", "when": "latent", "reason": "librdkafka-list-offsets-0"},
     ]
     sarama = "upgrade sarama to 1.41.0 or later"
@@ -131,6 +132,7 @@ def upgrade_report(rows):
         warnings,
         profile_rows=profiles,
         use_rows=profiles,
+        hosts=host_names("10.0.0.1 app-1\n10.0.1.0/24 rack-1\n"),
         cluster_name="fleet",
         asked_by="the platform team",
         planned_for=rows.DAY + timedelta(days=9),

@@ -7,6 +7,7 @@ from datetime import date, datetime
 from typing import Any, TypeVar
 
 from client_telemetry.compatibility.releases import is_rollback
+from client_telemetry.identity.hosts import NO_HOSTS, HostNames
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.coverage import coverage, hour_sentences, traffic_seen, watched_sentences
@@ -74,6 +75,7 @@ def build_report(
     *,
     profile_rows: Iterable[ClientRow] = (),
     use_rows: Iterable[ClientRow] = (),
+    hosts: HostNames = NO_HOSTS,
     cluster_name: str | None = None,
     asked_by: str | None = None,
     planned_for: date | None = None,
@@ -81,12 +83,12 @@ def build_report(
     """The report of one question. Arguments are rows as read from the tables, times with their zone:
     `question` of `upgrade_reports`; the others of `upgrade_verdicts`, `upgrade_findings`, `broker_hours`,
     `brokers` and `quality_results` (all rows; those that are no failed warning are passed over).
-    `profile_rows`, `use_rows`: of `clients`, see client_profiles.py. `asked_by`: whom owners answer
+    `profile_rows`, `use_rows`: of `clients`, see client_profiles.py. `hosts`: names of addresses. `asked_by`: whom owners answer
     to; `planned_for`: when the brokers are to change. `cluster_name` is what people call the cluster; its id, if nothing else.
 
     Raises ClientCountDiffers, and what `client_verdicts` raises."""
     asked = _question(question, cluster_name)
-    profiles = client_profiles(profile_rows, use_rows, asked.evidence_until, asked.from_release)
+    profiles = client_profiles(profile_rows, use_rows, asked.evidence_until, asked.from_release, hosts)
     clients = client_verdicts(verdict_rows, finding_rows, asked.evidence_from, asked.evidence_until, profiles)
     if len(clients) != asked.clients:
         raise ClientCountDiffers(

@@ -9,6 +9,7 @@ from typing import Any
 
 from client_telemetry.compatibility import identification
 from client_telemetry.compatibility.evidence import ApiUse
+from client_telemetry.identity.hosts import HostNames
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import CLIENT_KEY, client_key
 from client_telemetry.reports.evidence import RelatedClient
@@ -42,6 +43,7 @@ class ClientProfile:
     candidates_because: tuple[str, ...] = ()
     addresses: int = 0
     address_sample: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
     listeners: tuple[str, ...] = ()
     group_ids: tuple[str, ...] = ()
     transactional_ids: tuple[str, ...] = ()
@@ -54,6 +56,7 @@ def client_profiles(
     use_rows: Iterable[ClientRow],
     until: datetime | None,
     from_release: str,
+    hosts: HostNames,
 ) -> dict[tuple[str | None, ...], ClientProfile]:
     """By client. `rows`: COLUMNS of `clients`, one row per client and day; `use_rows`: USE_COLUMNS of those that declare no
     software. `until`: days on which a client was first seen at this time or later are left out, as its evidence is."""
@@ -67,22 +70,30 @@ def client_profiles(
             answered[client_key(row)] |= {
                 ApiUse(use["api_key"], use["version"]) for use in row["api_uses"] if use["requests"]
             }
-    return {key: _profile(of_days, answered.get(key), until, from_release) for key, of_days in days.items()}
+    return {
+        key: _profile(of_days, answered.get(key), until, from_release, hosts) for key, of_days in days.items()
+    }
 
 
 def _profile(
-    days: Sequence[ClientRow], answered: set[ApiUse] | None, until: datetime | None, release: str
+    days: Sequence[ClientRow],
+    answered: set[ApiUse] | None,
+    until: datetime | None,
+    release: str,
+    hosts: HostNames,
 ) -> ClientProfile:
     days = sorted(days, key=lambda row: row["dt"])
     who = _identified(days[0]["client_id"], answered, release) if answered else None
     latest = days[-1]
+    addresses = _union(days, "address_sample")[:ADDRESSES_NAMED]
     return ClientProfile(
         candidates=tuple(CandidateLibrary(each.library, each.text, each.exact) for each in who.candidates)
         if who
         else (),
         candidates_because=who.reasons if who else (),
         addresses=max(row["addresses"] for row in days),
-        address_sample=_union(days, "address_sample")[:ADDRESSES_NAMED],
+        address_sample=addresses,
+        hosts=tuple(dict.fromkeys(filter(None, map(hosts.of, addresses)))),
         listeners=_union(days, "listeners"),
         group_ids=_union(days, "group_ids")[:IDS_NAMED],
         transactional_ids=_union(days, "transactional_ids")[:IDS_NAMED],

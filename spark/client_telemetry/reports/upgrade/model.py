@@ -245,6 +245,8 @@ class ClientVerdict(Assessed):
     addresses: int
     """Distinct addresses, the most of all days; 0 = the table `clients` says nothing of it."""
     address_sample: tuple[str, ...]
+    hosts: tuple[str, ...]
+    """Names of these addresses, where the user's file of hosts has them."""
     listeners: tuple[str, ...]
     group_ids: tuple[str, ...]
     transactional_ids: tuple[str, ...]
@@ -267,6 +269,7 @@ _DERIVED_COLUMNS = (
     "owner_question",
     "addresses",
     "address_sample",
+    "hosts",
     "listeners",
     "group_ids",
     "transactional_ids",

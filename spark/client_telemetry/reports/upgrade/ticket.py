@@ -260,6 +260,7 @@ def _where(clients: Sequence[ClientVerdict]) -> str:
             sorted({each for client in clients for each in client.transactional_ids}),
         ),
         ("from", "from", sorted({each for client in clients for each in client.address_sample})),
+        ("host", "hosts", sorted({each for client in clients for each in client.hosts})),
     ):
         if values:
             more = f" and {len(values) - IDS_NAMED:,} more" if len(values) > IDS_NAMED else ""

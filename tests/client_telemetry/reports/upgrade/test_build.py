@@ -21,7 +21,15 @@ DERIVED = [
         "is_unidentified",
         "candidates",
     ),
-    *("candidates_because", "owner_question", "addresses", "address_sample", "listeners", "group_ids"),
+    *(
+        "candidates_because",
+        "owner_question",
+        "addresses",
+        "address_sample",
+        "hosts",
+        "listeners",
+        "group_ids",
+    ),
     *("transactional_ids", "related", "days_seen", "findings"),
 ]
 

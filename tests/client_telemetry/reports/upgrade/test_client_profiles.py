@@ -1,6 +1,7 @@
 from datetime import timedelta
 
 import pytest
+from client_telemetry.identity.hosts import host_names
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.client_profiles import COLUMNS, USE_COLUMNS
 from client_telemetry.reports.upgrade.page import report_page
@@ -44,12 +45,16 @@ def report(rows):
     given = [profile(rows, **before, transactional_ids=["tx-1"]), profile(rows, related=[related])]
     fix = "library not identified: if it is sarama: upgrade sarama to 1.41.0 or later; otherwise: upgrade it"
     verdict = rows.verdict("orders", "breaks", fix=fix, **NOT_DECLARED)
-    return build_report(rows.question(1), [verdict], [], [], [], profile_rows=given, use_rows=given)
+    hosts = host_names("10.1.2.3 erp-app-1\n10.1.2.0/24 erp-rack\n")
+    return build_report(
+        rows.question(1), [verdict], [], [], [], profile_rows=given, use_rows=given, hosts=hosts
+    )
 
 
 def test_what_the_days_say_of_a_client(report, rows):
     (client,) = report.clients
     assert (client.addresses, client.address_sample) == (9, ("10.1.2.2", "10.1.2.3"))
+    assert client.hosts == ("erp-rack", "erp-app-1")
     assert (client.group_ids, client.transactional_ids, client.listeners) == (("erp",), ("tx-1",), ("SASL",))
     assert [(day.dt, day.connections) for day in client.days_seen] == [
         (rows.DAY - timedelta(days=1), 4),
@@ -102,6 +107,7 @@ def test_the_card_says_all_of_it(report):
     card = report_page(report).split('<article class="card"')[1].split("</article>")[0]
     for words in (
         "10.1.2.2, 10.1.2.3 and 7 more",
+        "<dt>Hosts</dt><dd>erp-rack, erp-app-1</dd>",
         "<code>erp</code>",
         "<code>tx-1</code>",
         "Not the program that declares itself as",
