@@ -79,3 +79,19 @@ def test_addresses_that_the_table_does_not_keep_are_reported():
     assert not any(
         "addresses" in line for line in trial_report(without_addresses, matches(without_addresses, CLIENTS))
     )
+
+
+def test_the_whole_trial(same_as_kept):
+    pods = [client(f"orders-{n}", application="orders-*", principal=f"User:{n % 2}") for n in range(4)]
+    many = [
+        client("x", group_ids=["pay-1", "a", "b", "c"], addresses=2),
+        client("y", client_software_version=""),
+    ]
+    given = [*CLIENTS, *pods, *many]
+    lines = [
+        line
+        for every in (False, True)
+        for line in ("#", *trial_report(RULES, matches(RULES, given), every_client=every))
+    ]
+    lines += ["# without clients", *trial_report(RULES[:1], []), f"{matches([], CLIENTS[:1])[0].later}"]
+    same_as_kept("identity", {"owner_trial.txt": "\n".join(lines) + "\n"})
