@@ -240,3 +240,20 @@ def test_what_is_not_a_frame_of_blocks_is_cut_into_small_pieces():
     ends = stored_object._ZstdPieces().ends(stored)
     assert ends[-1] == len(stored)
     assert {b - a for a, b in itertools.pairwise(ends[-4:-1])} == {512}
+
+
+def test_all_that_is_said_of_odd_objects(same_as_kept):
+    """And of pieces of them: cut after so many bytes."""
+    lines = []
+    names = sorted({case.values[0]["file"] for case in odd_objects()})
+    for name in names:
+        whole = (ODD / name).read_bytes()
+        for size in (len(whole), len(whole) - 1, len(whole) // 2, 5):
+            records, result = read(whole[:size], name)
+            error = f"{type(result.error).__name__}: {result.error.message}" if result.error else ""
+            lines.append(
+                f"{name} {size} of {len(whole)}: {result.status}, {result.records} records {[len(data) for _, data in records][:5]}, "
+                f"tail {result.tail_offset} {result.tail[:8].hex()} {len(result.tail)} of {result.tail_bytes}, stored "
+                f"{result.stored_tail_offset} {result.stored_tail[:8].hex()} {len(result.stored_tail)}, {result.evidence_bytes}; {error}"
+            )
+    same_as_kept("raw", {"odd_results.txt": "\n".join(lines) + "\n"})

@@ -166,3 +166,48 @@ def test_a_manifest_that_the_reader_would_refuse_is_not_written(tmp_path):
 def test_an_incarnation_has_16_bytes(tmp_path):
     with pytest.raises(ValueError, match="16 bytes, not 3"):
         DumpWriter(tmp_path, "c", 7, b"abc", broker_started_at=START, broker_software_version="4.3.1")
+
+
+def test_a_whole_dump_and_one_that_goes_on_with_it(tmp_path, same_as_kept):
+    """Manifests, and the keys of objects with their digests in them, as tests/data/raw/written.txt keeps them."""
+    lines = []
+    continued = None
+    for part, minutes in enumerate(((0, 14.99, 15, 9.99, 10, 200), (201, 203))):
+        options = {
+            "ending": ".bin",
+            "manifest_fields": {"plugin": {"name": "p", "version": "1"}},
+            "continues": continued,
+        }
+        dump = writer(tmp_path / str(part), max_object_bytes=3000, **options)
+        with dump:
+            for number, at in enumerate(minutes):
+                dump.append_push(push(at, bytes([part, number])))
+                event = ConnectionEvent(
+                    observed_at_nanos=push(at + 1).received_at_nanos, kind=ConnectionEvent.CLOSED
+                )
+                dump.append_connection_event(event)
+            dump.append_unreadable(
+                "connections", bytes(5000), "line 3:\nno JSON", push(minutes[-1]).received_at_nanos
+            )
+            dump.describe_hour(START + timedelta(minutes=61), {"dropped": {"queue_full": 2}})
+            dump.describe_hour(START + timedelta(minutes=65), {"requests": [[0, 9, 7]]})
+        continued = dump.continued().since(push(190).received_at_nanos)
+        lines.append(
+            f"# {part}: goes on with {continued.next_sequences}, {[file['key'] for file in continued.files]}"
+        )
+        for path in sorted((tmp_path / str(part)).rglob("*.*")):
+            text = path.read_text() if path.suffix == ".json" else str(path.stat().st_size)
+            lines.append(f"## {path.relative_to(tmp_path / str(part))}\n{text}")
+    same_as_kept("raw", {"written.txt": "\n".join(lines) + "\n"})
+
+
+def test_a_time_without_a_zone_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="time without a zone"):
+        DumpWriter(
+            tmp_path,
+            "c",
+            7,
+            INCARNATION,
+            broker_started_at=START.replace(tzinfo=None),
+            broker_software_version="4.3.1",
+        )
