@@ -11,7 +11,7 @@ from client_telemetry.subscriptions.check import Situation, check
 from client_telemetry.subscriptions.configured_file import Resource
 from client_telemetry.subscriptions.instances import ClientInstance
 from client_telemetry.subscriptions.java_runtime import JavaRuntime
-from client_telemetry.subscriptions.observed import ObservedInstance
+from client_telemetry.subscriptions.observed import MetricShare, ObservedInstance
 from client_telemetry.subscriptions.proposal import operations_of
 
 HOSTILE = "=cmd|' /C calc'!A0<script>alert(1)</script>"
@@ -121,3 +121,53 @@ def test_whole_report(same_as_kept) -> None:
             configured, operations_of(proposal), observed, Situation((4, 3, 1), True, days=2), java
         )
     same_as_kept("reports/whole/subscription", files(content(QUESTION, result)))
+
+
+def test_whole_report_of_many(same_as_kept) -> None:
+    """More clients than are shown, a subscription that Kafka refuses, and what it would do that was hardly meant."""
+
+    def instance(number: int) -> ObservedInstance:
+        version = ("2.5.0", "2.6.1")[number % 2]
+        own = ClientInstance(
+            number.to_bytes(16, "big"), f"app-{number:03}", "librdkafka", version, "10.0.0.1", 9000
+        )
+        pushed = {
+            "pushes": 30,
+            "points": 900,
+            "payload_bytes": 60_000_000 * (number % 3),
+            "largest_payload_bytes": 3_000_000,
+        }
+        more = {
+            "push_interval_ms": 60_000,
+            "metrics": {"org.apache.kafka.producer.x": MetricShare(30, 900)},
+            **pushed,
+        }
+        return ObservedInstance(
+            own, None if number % 7 else "User:a", roles=("producer",), api_keys=frozenset((71, 72)), seconds=1800.0,
+            **(more if number % 2 else {}),
+        )  # fmt: skip
+
+    configured = [Resource("all", {"metrics": "org.apache.kafka.producer.", "interval.ms": "60000"})]
+    proposal = [
+        {"action": "add", "name": "refused", "metrics": ["org.apache.kafka."], "interval_ms": 1},
+        {
+            "action": "alter",
+            "name": "all",
+            "metrics": ["*", "org.apache.kafka.producer."],
+            "match": {"client_id": "app-0.*"},
+        },
+        {"action": "delete", "name": "not there"},
+    ]
+    with JavaRuntime() as java:
+        observed = [instance(number) for number in range(130)]
+        result = check(configured, operations_of(proposal), observed, Situation((4, 3, 1), True), java)
+    found = content(QUESTION, result)
+    written = files(found)
+    del written["instances.csv"], written["report.json"]  # as those of few
+    same_as_kept("reports/whole/subscription_of_many", written)
+    found["clients"] = [
+        {**client, "client_id": f"{n} {client['client_id']}"} for n in range(5) for client in found["clients"]
+    ]
+    assert "more in clients.csv" not in written["index.html"]
+    page = files(found)["index.html"]
+    assert "0 app-000" in page and "4 app-000" not in page

@@ -216,3 +216,12 @@ def test_connections_that_only_brokers_counted(rows):
 def test_what_is_assessed_is_not_listed_as_not_assessed(rows):
     text = " ".join(build(rows, [rows.verdict()]).not_assessed)
     assert "rollback" not in text and "some brokers" not in text
+
+
+def test_owners_with_as_much_at_stake_come_by_name_and_nobody_last(rows):
+    given = [
+        rows.verdict(f"{owner}", principal=f"User:{owner}", owner=owner) for owner in (None, "b", "a", "aa")
+    ]
+    assert [stake.owner for stake in build(rows, given).owners] == ["a", "aa", "b", None]
+    given.append(rows.verdict("broken", "degrades", principal="User:x", owner=None))
+    assert [stake.owner for stake in build(rows, given).owners] == [None, "a", "aa", "b"]
