@@ -67,6 +67,10 @@ EQUIVALENT: dict[str, str] = {
     "compatibility/identification.py: `0` → `1`: `ahead = weight[best.library] - (weight[others[0].library] if others else 1)`": (
         "a library is named only with at least LEAST exact APIs, so the only candidate is ahead by more than MARGIN anyway"
     ),
+    "compatibility/fingerprints.py: `1` → `2`: `places = (2 << len(possible)) - 1`": (
+        "one bit more than there are profiles, and only those of profiles are read"
+    ),
+    "compatibility/identification.py: `1` → `2`: `places = (2 << len(spans)) - 1`": "as in fingerprints.py",
     "reports/curves.py: `abs(value) >= 1` → `abs(value) > 1`: "
     "`return f'{value:.3g}' if abs(value) > 1 or value == 0 else f'{value:.2g}'`": "1 is written 1 in both forms",
 }

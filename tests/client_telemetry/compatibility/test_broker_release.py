@@ -121,3 +121,35 @@ def test_shipped_rows_equal_those_of_the_published_jar(kafka_clients_jar):
 def test_a_shipped_release_is_written_to_the_same_bytes(kafka_clients_jar):
     for file, text in broker_release.rewritten(broker_release.read_jar(kafka_clients_jar)).items():
         assert text.encode() == (files("client_telemetry.compatibility.knowledge") / file).read_bytes()
+
+
+def test_a_jar_that_lacks_something_is_none(tmp_path):
+    parts = {
+        "kafka/kafka-version.properties": "version=4.0.1\n",
+        "org/apache/kafka/common/protocol/ApiKeys.class": "",
+        "common/message/FetchRequest.json": json.dumps(definition(1, "Fetch", "4-17")),
+    }
+
+    def said(changed: dict[str, str]) -> str:
+        with ZipFile(tmp_path / "k.jar", "w") as jar:
+            for name, text in changed.items():
+                jar.writestr(name, text)
+        try:
+            return str(broker_release.read_jar(tmp_path / "k.jar").release)
+        except UnusableJar as unusable:
+            return str(unusable).partition(": ")[2]
+
+    assert said(parts) == "4.0.1"
+    for name in parts:
+        without = said({other: text for other, text in parts.items() if other != name})
+        nothing = "no version or no message definitions in it"
+        assert without == nothing if "message" in name else without.startswith("not a kafka-clients jar: ")
+    assert said(parts | {"kafka/kafka-version.properties": "commitId=1\n"}) == nothing
+    assert said(parts | {"common/message/FetchRequest.json": "{"}).startswith("not a kafka-clients jar: ")
+
+
+def test_a_range_without_versions_or_listener_is_no_row(tmp_path):
+    assert not read(tmp_path, definition(1, "Fetch", "4-17", ("controller",)))
+    assert not read(tmp_path, {"name": "FetchRequest", "validVersions": "0-1", "listeners": ["broker"]})
+    (row,) = read(tmp_path, definition(1, "Fetch", "4-17", ("zkBroker", "controller")))
+    assert row == Row(1, "Fetch", 4, 17, 4, 17, "", "")
