@@ -26,7 +26,6 @@ from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.log_evidence import NoRequests, from_logs
 from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import WindowWithoutData
-from client_telemetry.review.owners import with_owners
 from client_telemetry.review.phases import NoSuchUpgrade
 from client_telemetry.sources.log_files import NoLogs, find_logs
 
@@ -41,11 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         logs = find_logs(args.logs)
         _say(f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB")
         evidence = from_logs(logs, args.zone, _say)
-        common = setting(evidence, source, target)
+        common = setting(evidence, source, target, owner_rules=rules)
         made, tracks = part(evidence.activities, common)
-        assembled_review, comparisons, curves = assembled([made], evidence, common)
+        found, comparisons, curves = assembled([made], evidence, common)
         names = of_tracks(tracks, common.upgrade.old)
-        found = with_applications(with_owners(assembled_review, rules), names)
+        found = with_applications(found, names)
     except (NoLogs, NoRequests, NoSuchUpgrade, UnusableRelease, WindowWithoutData, BadOwnerRule) as error:
         return _refuse(str(error))
     except OSError as error:

@@ -4,6 +4,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby, islice
 from urllib.parse import quote
 
 import pyarrow as pa
@@ -154,11 +155,11 @@ def write_rows(table: Table, place: TablePlace, rows: Sequence[Mapping[str, obje
     """Rows by column name, a missing one is null, as one file for each partition; their URLs."""
     names = [c.name for c in table.columns if c.name not in table.partition]
     files: dict[tuple[object, ...], DataFile] = {}
-    for row in rows:
-        key = tuple(row[name] for name in table.partition)
+    for key, own in groupby(rows, key=lambda row: tuple(row[name] for name in table.partition)):
         if key not in files:
             files[key] = DataFile(table, place, dict(zip(table.partition, key, strict=True)))
-        files[key].add([tuple(row.get(name) for name in names)])
+        while some := [tuple(map(row.get, names)) for row in islice(own, ROWS_IN_MEMORY)]:
+            files[key].add(some)
     return [url for file in files.values() if (url := file.close())]
 
 

@@ -12,21 +12,26 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
-from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, VersionDay, bucket, client_text
+from client_telemetry.lake.files import PartitionFile, files_by_task
+from client_telemetry.pipeline.pieces import Pieces, moved, read_pieces, unpacked
+from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, GroupDay, bucket, client_text
+from client_telemetry.review import event_files
 from client_telemetry.review.client_metrics import BY_NAME, COUNT, Series, series
-from client_telemetry.review.event_files import CLIENT, RUN
-from client_telemetry.review.metric_curves import MOST_VERSIONS, SHOWN
+from client_telemetry.review.event_files import Uses
+from client_telemetry.review.metric_curves import MOST_GROUPS, SHOWN, version_name
 from client_telemetry.review.samples import Values, means, rates
 from client_telemetry.review.table_evidence import instance_points, metric_points
+from client_telemetry.review.workers import EVENTS_OF_A_TASK, FEWEST_TASKS
 
 CLIENTS_OF_A_FILE = 400
 _CLIENT = ("client_id", "principal")
 _SOFTWARE = ("client_software_name", "client_software_version")
 _OF_SOFTWARE = "software"
 _TEXTS = "file int, client_id string, principal string, text string"
+_USAGE = "client_id string, principal string, client_software_name string, client_software_version string, api_key int, version int, slot int, requests double, rejected double"
 _VALUES = "client_id string, principal string, client_software_name string, client_software_version string, metric string, slot int, value double"
 
 
@@ -40,57 +45,53 @@ def grid(connections: DataFrame) -> Grid | None:
     return Grid.of(row["since"], row["until"])
 
 
-def _uses(events: DataFrame, slot_seconds: int) -> DataFrame:
-    """One row per client, broker incarnation, API, version and slot: `requests`, `rejected`, `first` and `last` (seconds).
-    `events`: rows of connection_events."""
-    of_connections = events.where("kind not in ('authentication_failed') and size(api_uses) > 0")
-    each = of_connections.select(
-        *RUN,
-        "sequence",
-        "connection_id",
-        "opened_at",
-        *CLIENT,
-        F.explode("api_uses").alias("use"),
-    )
-    # A record that is tied to no connection stands for itself.
-    same = [*RUN, "connection_id", "opened_at", "use.api_key", "use.version"]
-    alone = F.when(F.col("connection_id") == "", F.col("sequence"))
-    before = Window.partitionBy(*same, alone).orderBy("sequence")
-    seconds = {name: F.unix_micros(f"use.{name}_request_at") / F.lit(1e6) for name in ("first", "last")}
-    counted = each.select(
-        *CLIENT,
-        *RUN,
-        F.col("use.api_key").alias("api_key"),
-        F.col("use.version").alias("version"),
-        *(
-            (F.col(f"use.{name}") - F.coalesce(F.lag(f"use.{name}").over(before), F.lit(0))).alias(name)
-            for name in ("requests", "rejected")
-        ),
-        F.coalesce(F.lag(seconds["last"]).over(before), seconds["first"]).alias("first"),
-        seconds["last"].alias("last"),
-    ).where("requests > 0 or rejected > 0")
-    slot = F.floor(F.col("last") / slot_seconds).alias("slot")
-    return counted.groupBy(*CLIENT, *RUN, "api_key", "version", slot).agg(
-        F.sum("requests").alias("requests"),
-        F.sum("rejected").alias("rejected"),
-        F.min("first").alias("first"),
-        F.max("last").alias("last"),
-    )
+def usage(spark: SparkSession, events: Sequence[PartitionFile], times: Grid) -> DataFrame:
+    """Rows per client, software, API, version and slot: `requests`, `rejected`, to be added up. `events`: data files of
+    connection_events."""
+    tasks = files_by_task(events)
+    buckets = max(FEWEST_TASKS, sum(file.rows for file in events) // EVENTS_OF_A_TASK)
+
+    def read(task: int) -> Pieces:
+        return event_files.read(tasks[task], buckets)
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        pieces: Iterator[Any] = unpacked(batches)
+        found = event_files.of_connections(pieces, times.seconds)
+        if found is not None:
+            yield from usage_of(found, times).to_batches()
+
+    return moved(read_pieces(spark, len(tasks), read), buckets).mapInArrow(work, _USAGE)
 
 
-def usage(events: DataFrame, times: Grid) -> DataFrame:
-    """One row per client, software, API, version and slot: `requests`, `rejected`. `events`: rows of connection_events."""
-    first, last = ((F.col(name) - times.since) / times.seconds for name in ("first", "last"))
-    slots = F.sequence(_slot(first, times), _slot(last, times))
-    each = _uses(events, times.seconds).select("*", F.explode(slots).alias("at"))
-    length = F.greatest(last - first, F.lit(1e-9))
-    within = F.least(last, F.col("at") + 1) - F.greatest(first, F.col("at"))
-    share = F.when(_slot(first, times) == _slot(last, times), 1.0).otherwise(
-        F.greatest(within, F.lit(0.0)) / length
+def usage_of(found: Uses, times: Grid) -> pa.Table:
+    """As `usage`: what was asked between two events is spread evenly over the slots between them."""
+    used = found.used[found.used["requests"] + found.used["rejected"] > 0]
+    first, last = ((used[name] / 1e6 - times.since) / times.seconds for name in ("first_us", "last_us"))
+    begin, end = (np.clip(np.floor(at), 0, times.slots - 1).astype(np.int64) for at in (first, last))
+    slots = np.maximum(end - begin, 0) + 1
+    of_use = np.repeat(np.arange(len(used)), slots)
+    slot = np.arange(len(of_use)) - np.repeat(np.cumsum(slots) - slots, slots) + begin[of_use]
+    within = np.minimum(last[of_use], slot + 1) - np.maximum(first[of_use], slot)
+    length = np.maximum(last - first, 1e-9)[of_use]
+    share = np.where(slots[of_use] == 1, 1.0, np.maximum(within, 0.0) / length)
+    codes, firsts = event_files.distinct([found.clients[name] for name in (*_CLIENT, *_SOFTWARE)])
+    keys = pa.table(
+        {
+            "who": codes[used["client"]][of_use],
+            "api_key": used["api_key"][of_use],
+            "version": used["version"][of_use],
+            "slot": slot.astype(np.int32),
+            "requests": used["requests"][of_use] * share,
+            "rejected": used["rejected"][of_use] * share,
+        }
     )
-    return each.groupBy(*_CLIENT, *_SOFTWARE, "api_key", "version", F.col("at").alias("slot")).agg(
-        *(F.sum(F.col(name) * share).alias(name) for name in ("requests", "rejected"))
+    added = keys.group_by(["who", "api_key", "version", "slot"]).aggregate(
+        [("requests", "sum"), ("rejected", "sum")]
     )
+    who = found.clients.select([*_CLIENT, *_SOFTWARE]).take(firsts).take(added["who"])
+    columns = {name: who[name] for name in who.column_names}
+    columns |= {name: added[name] for name in ("api_key", "version", "slot")}
+    return pa.table({**columns, "requests": added["requests_sum"], "rejected": added["rejected_sum"]})
 
 
 def opened(connections: DataFrame, times: Grid) -> DataFrame:
@@ -151,47 +152,77 @@ def _held(values: Values, interval: float, times: Grid) -> Values:
     return found
 
 
-def versions(used: DataFrame, open_: DataFrame, values: DataFrame, times: Grid) -> tuple[VersionDay, ...]:
+def versions(used: DataFrame, open_: DataFrame, values: DataFrame, times: Grid) -> tuple[GroupDay, ...]:
     """Of the software versions with most clients."""
+    return _groups(used, open_, values, _SOFTWARE, times)
+
+
+def owners(
+    used: DataFrame, open_: DataFrame, values: DataFrame, clients: DataFrame, times: Grid
+) -> tuple[GroupDay, ...]:
+    """Of the owners with most clients. `clients`: rows of the table; those without an owner are nobody's."""
+    of_names = (
+        clients.where("owner is not null")
+        .groupBy("client_id", F.coalesce("principal", F.lit("")).alias("of"))
+        .agg(F.min("owner").alias("owner"))
+        .withColumnRenamed("client_id", "named")
+    )
+
+    def owned(frame: DataFrame) -> DataFrame:
+        is_same = F.col("client_id").eqNullSafe(F.col("named")) & (
+            F.coalesce("principal", F.lit("")) == F.col("of")
+        )
+        return frame.join(F.broadcast(of_names), is_same).drop("named", "of")
+
+    return _groups(owned(used), owned(open_), owned(values), ("owner",), times)
+
+
+def _groups(
+    used: DataFrame, open_: DataFrame, values: DataFrame, columns: Sequence[str], times: Grid
+) -> tuple[GroupDay, ...]:
     most = [
-        (row[_SOFTWARE[0]], row[_SOFTWARE[1]], row["clients"])
-        for row in open_.groupBy(*_SOFTWARE)
+        (_key(row, columns), row["clients"])
+        for row in open_.groupBy(*columns)
         .agg(F.count_distinct(F.struct(*_CLIENT)).alias("clients"))
-        .orderBy(F.desc("clients"), *_SOFTWARE)
-        .limit(MOST_VERSIONS)
+        .orderBy(F.desc("clients"), *columns)
+        .limit(MOST_GROUPS)
         .collect()
     ]
-    found = {_names(each): VersionDay(*_names(each), each[2], times) for each in most}
-    name = F.concat_ws("\u0001", *(F.coalesce(each, F.lit("")) for each in _SOFTWARE))
-    is_shown = name.isin(["\u0001".join(names) for names in found])
+    found = {key: GroupDay(_group_name(key), clients, times) for key, clients in most}
+    name = F.concat_ws("\u0001", *(F.coalesce(each, F.lit("")) for each in columns))
+    is_shown = name.isin(["\u0001".join(key) for key in found])
     for row in (
         used.where(is_shown)
-        .groupBy(*_SOFTWARE, "api_key", "version", "slot")
+        .groupBy(*columns, "api_key", "version", "slot")
         .agg(F.sum("requests").alias("requests"), F.sum("rejected").alias("rejected"))
         .collect()
     ):
-        found[_names(row)].add_requests(
+        found[_key(row, columns)].add_requests(
             row["api_key"], row["version"], row["slot"], row["requests"], row["rejected"]
         )
     for row in (
         open_.where(is_shown)
-        .groupBy(*_SOFTWARE, "slot")
+        .groupBy(*columns, "slot")
         .agg(F.sum("connections").alias("connections"))
         .collect()
     ):
-        found[_names(row)].add_connections(row["slot"], row["connections"])
+        found[_key(row, columns)].add_connections(row["slot"], row["connections"])
     for row in (
         values.where(is_shown)
-        .groupBy(*_SOFTWARE, "metric", "slot")
+        .groupBy(*columns, "metric", "slot")
         .agg(F.avg("value").alias("value"))
         .collect()
     ):
-        found[_names(row)].add_metric(row["metric"], row["slot"], row["value"])
+        found[_key(row, columns)].add_metric(row["metric"], row["slot"], row["value"])
     return tuple(found.values())
 
 
-def _names(row: Sequence[Any]) -> tuple[str, str]:
-    return row[0] or "", row[1] or ""
+def _key(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
+    return tuple(row[name] or "" for name in columns)
+
+
+def _group_name(key: Sequence[str]) -> str:
+    return version_name(*key) if len(key) > 1 else key[0]
 
 
 def client_files(

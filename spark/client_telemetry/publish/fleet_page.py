@@ -4,7 +4,7 @@ Reads the snapshots that were published together, and compares with the day and 
 """
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import version
@@ -131,9 +131,20 @@ def _publish_day(
     with_labels = sessions.join(resource_labels(pushes), "client_instance_id", "left")
     with_addresses = with_all_addresses(read(CLIENTS).select("*", of_table), seen)
     index = search_index(fleet.cluster_name, day.isoformat(), with_addresses, with_labels, never_pushed)
+    events = lake.files(
+        CONNECTION_EVENTS, snapshots[CONNECTION_EVENTS.name], cluster_id=stage.cluster, dt=[day]
+    )
     place_of_page = f"fleet/{folder_name(fleet.cluster_name)}"
     with (
-        _curves(read(CONNECTION_EVENTS), pushes, points, connections, brokers, len(clients)) as (
+        _curves(
+            lambda times: fleet_curves.usage(stage.spark, events, times),
+            pushes,
+            points,
+            connections,
+            read(CLIENTS),
+            brokers,
+            len(clients),
+        ) as (
             curves,
             client_files,
         ),
@@ -153,23 +164,29 @@ def _rows(frame: DataFrame) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _curves(
-    events: DataFrame,
+    usage: Callable[[Grid], DataFrame],
     pushes: DataFrame,
     metrics: DataFrame,
     connections: DataFrame,
+    clients: DataFrame,
     brokers: list[BrokerRow],
-    clients: int,
+    number: int,
 ) -> Iterator[tuple[FleetCurves | None, ClientFiles | None]]:
     times = fleet_curves.grid(connections)
     if times is None:
         yield None, None
         return
-    used = fleet_curves.usage(events, times).persist()
+    used = usage(times).persist()
     open_ = fleet_curves.opened(connections, times).persist()
     values = fleet_curves.measured(pushes, metrics, times).persist()
     marks = broker_starts(brokers, times)
-    found = FleetCurves(times, marks, fleet_curves.versions(used, open_, values, times))
-    yield found, fleet_curves.client_files(used, open_, values, clients, times, marks)
+    found = FleetCurves(
+        times,
+        marks,
+        fleet_curves.versions(used, open_, values, times),
+        fleet_curves.owners(used, open_, values, clients, times),
+    )
+    yield found, fleet_curves.client_files(used, open_, values, number, times, marks)
     for frame in (used, open_, values):
         frame.unpersist()
 

@@ -133,8 +133,8 @@ class _Part(NamedTuple):
 def _part(pairs: Sequence[Pair]) -> _Part:
     sides = [_transformed(pairs, which) for which in ("before", "after")]
     means = [side.mean(axis=1) for side in sides]
-    reference = np.array([_reference(pair) for pair in pairs])
     floors = np.array([pair.floor for pair in pairs])
+    reference = _references(pairs, means, floors)
     independent = np.array([pair.independent for pair in pairs])
     correlation = _lag_one(sides)
     effective = (1 - correlation) / (1 + correlation)
@@ -148,16 +148,14 @@ def _part(pairs: Sequence[Pair]) -> _Part:
     return _Part(sides, means, variances, counts, reference)
 
 
-def _reference(pair: Pair) -> float:
+def _references(pairs: Sequence[Pair], means: Sequence[Values], floors: Values) -> Values:
     """What variances of one scale are measured in, so that those of several clients can be held together: the square of the
-    mean of a rate, the variance by chance of what is rare, 1 of logarithms."""
-    if pair.scale.is_log:
-        return 1.0
-    if pair.scale.reference == BY_CHANCE:
-        return max(sum(pair.floor) / 2, 1e-12)
-    if pair.scale.form == DIFFERENCE:
-        return 1.0
-    return max((float(pair.before.mean()) + float(pair.after.mean())) / 2, 1e-6) ** 2
+    mean of a rate, the variance by chance of what is rare, 1 of logarithms and shares."""
+    is_rate = [not pair.scale.is_log and pair.scale.form == RATIO for pair in pairs]
+    is_rare = [not pair.scale.is_log and pair.scale.reference == BY_CHANCE for pair in pairs]
+    of_rates = np.maximum((means[0] + means[1]) / 2, 1e-6) ** 2
+    by_chance = np.maximum((floors[:, 0] + floors[:, 1]) / 2, 1e-12)
+    return np.where(is_rare, by_chance, np.where(is_rate, of_rates, 1.0))
 
 
 def _usual_variances(pairs: Sequence[Pair], parts: Sequence[tuple[list[int], _Part]]) -> dict[Scale, float]:
@@ -211,7 +209,7 @@ def _paired(pairs: Sequence[Pair]) -> list[Compared]:
     p_values = _two_sided(middle / error, np.full(len(pairs), number - 1.0))
     weights = _weights(number, 2)
     resampled = changes @ weights.T
-    low, high = np.quantile(resampled, (0.025, 0.975), axis=1)
+    low, high = _interval(resampled)
     found = []
     for i, pair in enumerate(pairs):
         exponent = math.exp if pair.scale.form == RATIO else float
@@ -232,20 +230,22 @@ def _results(
     pairs: Sequence[Pair], middles: Sequence[Values], p_values: Values, resampled: Sequence[Values]
 ) -> list[Compared]:
     is_difference = np.array([pair.scale.form == DIFFERENCE for pair in pairs])
-    is_log = np.array([pair.scale.is_log for pair in pairs])
+    is_log = np.array([pair.scale.is_log for pair in pairs]) & ~is_difference
+    is_rate = ~is_difference & ~is_log
     resolution = np.array([pair.scale.resolution for pair in pairs])
     small = np.maximum(resolution, 1e-9)
 
     def compared(before: Values, after: Values) -> Values:
-        shape = (-1, *(1,) * (before.ndim - 1))
-        of_log = is_log.reshape(shape)
-        ratio = (after + small.reshape(shape)) / np.where(of_log, 1.0, before + small.reshape(shape))
         difference = after - before
-        of_logs = np.exp(np.where(of_log, difference, 0.0))
-        return np.where(is_difference.reshape(shape), difference, np.where(of_log, of_logs, ratio))
+        found = np.empty_like(difference)
+        found[is_difference] = difference[is_difference]
+        found[is_log] = np.exp(difference[is_log])
+        least = small[is_rate].reshape((-1, *(1,) * (before.ndim - 1)))
+        found[is_rate] = (after[is_rate] + least) / (before[is_rate] + least)
+        return found
 
     estimates = compared(middles[0], middles[1])
-    low, high = np.quantile(compared(resampled[0], resampled[1]), (0.025, 0.975), axis=1)
+    low, high = _interval(compared(resampled[0], resampled[1]))
     shown = [
         np.where(is_log, np.maximum(np.exp(np.where(is_log, m, 0.0)) - resolution, 0.0), m) for m in middles
     ]
@@ -283,6 +283,24 @@ def _weights(number: int, seed: int) -> Values:
     """RESAMPLES draws with replacement, as weights of the values; the same ones each time."""
     chance = np.random.default_rng(zlib.crc32(f"{number} {seed}".encode()))
     return chance.multinomial(number, np.full(number, 1 / number), size=RESAMPLES) / number
+
+
+def _interval(resampled: Values) -> tuple[Values, Values]:
+    """The middle 95 % of each row, between neighbours as numpy.quantile does it; that sorts columns, which takes three times as
+    long."""
+    last = resampled.shape[1] - 1
+    places = [0.025 * last, 0.975 * last]
+    lows = [int(place) for place in places]
+    ordered = np.partition(resampled, [place for low in lows for place in (low, low + 1)], axis=1)
+    low, high = (
+        _between(ordered[:, below], ordered[:, below + 1], place - below)
+        for below, place in zip(lows, places, strict=True)
+    )
+    return low, high
+
+
+def _between(below: Values, above: Values, part: float) -> Values:
+    return above - (above - below) * (1 - part) if part >= 0.5 else below + (above - below) * part
 
 
 def _resampled(side: Values, seed: int) -> Values:

@@ -167,9 +167,20 @@ def differences(
 ) -> Iterator[tuple[int, Uses | Known]]:
     """What connections did, all of whose events are in the pieces. (bucket, uses): all that a client did has the same bucket, where
     a client is a principal and a client id with its changing parts masked. (-1, what is known of all): once."""
+    every = of_connections(pieces, slot_seconds)
+    if every is None:
+        return
+    named, nobodys = _without_nobody(every)
+    yield -1, _known(named, nobodys)
+    yield from _by_client(named, buckets)
+
+
+def of_connections(pieces: Iterable[Events], slot_seconds: int) -> Uses | None:
+    """What connections did, all of whose events are in the pieces: a row of USED for each two events that follow each other, API
+    and version. None of no pieces."""
     found = list(pieces)
     if not found:
-        return
+        return None
     who = pa.concat_tables(each.who for each in found)
     starts = np.concatenate([[0], np.cumsum([len(each.who) for each in found])])
     events = np.concatenate([each.events for each in found])
@@ -209,16 +220,13 @@ def differences(
     opened["opened"] = np.maximum.reduceat(events["connections"][order], begins) if len(ends) else 0
 
     groups = pa.table({"client": clients[group_of["who"].to_numpy()], "group_id": group_of["group_id"]})
-    every = Uses(
+    return Uses(
         who.select(CLIENT).take(of_client),
         who.select(RUN).take(of_run),
         used,
         opened,
         groups.group_by(["client", "group_id"]).aggregate([]),
     )
-    named, nobodys = _without_nobody(every)
-    yield -1, _known(named, nobodys)
-    yield from _by_client(named, buckets)
 
 
 def _without_nobody(found: Uses) -> tuple[Uses, Uses]:
@@ -246,17 +254,8 @@ def _known(named: Uses, nobodys: Uses) -> Known:
 
 def _by_client(found: Uses, buckets: int) -> Iterator[tuple[int, Uses]]:
     bucket_of = bucket_of_clients(found.clients, buckets)
-    of_groups = bucket_of[found.groups["client"].to_numpy()]
-    of_used, of_opened = bucket_of[found.used["client"]], bucket_of[found.opened["client"]]
     for bucket in np.unique(bucket_of).tolist():
-        clients = np.flatnonzero(bucket_of == bucket)
-        place = np.zeros(len(bucket_of), np.int32)
-        place[clients] = np.arange(len(clients))
-        used, opened = found.used[of_used == bucket], found.opened[of_opened == bucket]
-        used["client"], opened["client"] = place[used["client"]], place[opened["client"]]
-        groups = found.groups.filter(pa.array(of_groups == bucket))
-        groups = groups.set_column(0, "client", pa.array(place[groups["client"].to_numpy()]))
-        yield bucket, Uses(found.clients.take(clients), found.runs, used, opened, groups)
+        yield bucket, only(found, bucket_of == bucket)
 
 
 def bucket_of_clients(clients: pa.Table, buckets: int) -> Vector:
@@ -271,6 +270,17 @@ def bucket_of_clients(clients: pa.Table, buckets: int) -> Vector:
             text = texts[client_id] = f"={family(client_id).text}"
         keys.append(f"{text} {principal or ''}")
     return _bucket(keys, buckets)
+
+
+def only(found: Uses, is_wanted: Vector) -> Uses:
+    """`is_wanted`: bool[clients]."""
+    place = np.cumsum(is_wanted).astype(np.int32) - 1
+    of_groups = found.groups["client"].to_numpy()
+    groups = found.groups.filter(pa.array(is_wanted[of_groups]))
+    used, opened = (rows[is_wanted[rows["client"]]] for rows in (found.used, found.opened))
+    used["client"], opened["client"] = place[used["client"]], place[opened["client"]]
+    groups = groups.set_column(0, "client", pa.array(place[groups["client"].to_numpy()]))
+    return Uses(found.clients.filter(pa.array(is_wanted)), found.runs, used, opened, groups)
 
 
 def together(pieces: Iterable[Uses]) -> Uses:

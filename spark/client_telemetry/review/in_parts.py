@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from client_telemetry.identity.owners import OwnerRule, first_match
 from client_telemetry.review import functions, metric_changes, metric_curves, prediction
 from client_telemetry.review.activity import Activity, Evidence, FailedLogin
 from client_telemetry.review.judge_client import Surroundings, outcomes
 from client_telemetry.review.metric_changes import Compare, CompareColumns
+from client_telemetry.review.metric_curves import GroupSums
 from client_telemetry.review.metric_curves import Span as CurveSpan
-from client_telemetry.review.metric_curves import VersionSums
 from client_telemetry.review.model import Review, ReviewedClient, WindowWithoutData
 from client_telemetry.review.phases import Upgrade, upgrade_of
 from client_telemetry.review.prediction import Prediction, compared, evidence_of, predict
@@ -30,7 +31,7 @@ Predictions = Mapping[tuple[str | None, str, str], Prediction]
 @dataclass(frozen=True)
 class Setting:
     """What is the same for all clients. `refused`: address, API key and version of refusals that name nobody. `times`: what metrics
-    are compared over; None = too short. `shown`: what curves show."""
+    are compared over; None = too short. `shown`: what curves show. `owner_rules`: the user's."""
 
     from_release: str
     to_release: str
@@ -39,6 +40,7 @@ class Setting:
     slot_seconds: float
     times: Windows | None
     shown: CurveSpan
+    owner_rules: Sequence[OwnerRule] = ()
 
     @property
     def upgrade(self) -> Upgrade:
@@ -52,12 +54,18 @@ class Part(NamedTuple):
     clients: list[ReviewedClient]
     suspects: list[tuple[Track, Prediction | None]]
     comparisons: list[Compare]
-    curves: VersionSums
+    curves: GroupSums
     answered: dict[int, set[tuple[str | None, str]]]
     columns: tuple[CompareColumns, ...] = ()
 
 
-def setting(evidence: Evidence, from_release: str, to_release: str, until: float | None = None) -> Setting:
+def setting(
+    evidence: Evidence,
+    from_release: str,
+    to_release: str,
+    until: float | None = None,
+    owner_rules: Sequence[OwnerRule] = (),
+) -> Setting:
     """Raises NoSuchUpgrade, and WindowWithoutData where nothing was recorded of anybody."""
     upgrade = upgrade_of(evidence.runs, evidence.features, from_release, to_release, until)
     first = evidence.first
@@ -80,6 +88,7 @@ def setting(evidence: Evidence, from_release: str, to_release: str, until: float
         evidence.slot_seconds,
         windows(upgrade, first),
         metric_curves.shown(upgrade, first),
+        owner_rules,
     )
 
 
@@ -102,14 +111,15 @@ def part(
             made.clients.append(_reviewed(track, foreseen, (), common))
         if common.times is not None:
             made.comparisons.extend(metric_changes.of_track(track, common.times, common.slot_seconds))
-        metric_curves.add_track(made.curves, track, common.shown)
+        rule = _owner_rule(track, common)
+        metric_curves.add_track(made.curves, track, rule.owner if rule else None, common.shown)
         _add_answered(made.answered, track, upgrade.new)
     return made, found
 
 
 def assembled(
     made: Sequence[Part], evidence: Evidence, common: Setting
-) -> tuple[Review, list[Compare], VersionSums]:
+) -> tuple[Review, list[Compare], GroupSums]:
     """The review of all parts, comparisons of metrics to be made, and sums of their curves. Of `evidence` all but its activities is
     needed. Raises WindowWithoutData."""
     suspects = [each for one in made for each in one.suspects]
@@ -122,7 +132,7 @@ def assembled(
     clients.sort(key=lambda client: (client.client_id or "", client.principal, client.track_name))
     explained = {(r.api_key, r.version) for own in refusals.values() for r in own}
     answered: dict[int, set[tuple[str | None, str]]] = {}
-    curves: VersionSums = {}
+    curves: GroupSums = {}
     for one in made:
         metric_curves.add(curves, one.curves)
         for broker, own in one.answered.items():
@@ -186,6 +196,7 @@ def _reviewed(
     known = (foreseen or prediction.NOTHING).knowledge
     happened = tuple(outcomes(track, refusals, known, common.around))
     name, version = track.software
+    rule = _owner_rule(track, common)
     return ReviewedClient(
         track.key.client_id,
         track.key.principal,
@@ -197,7 +208,15 @@ def _reviewed(
         happened,
         compared(foreseen, happened),
         tuple(sorted(track.groups)),
+        rule.owner if rule else None,
+        rule.contact if rule else None,
         track_name=track.key.software_name,
+    )
+
+
+def _owner_rule(track: Track, common: Setting) -> OwnerRule | None:
+    return first_match(
+        common.owner_rules, track.key.principal, track.key.client_id, track.groups, track.addresses
     )
 
 

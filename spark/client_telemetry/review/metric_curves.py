@@ -1,5 +1,5 @@
-"""Metrics over the whole time of a review, for its page: by software version, and of each client or instance whose metric changed.
-Pure.
+"""Metrics over the whole time of a review, for its page: by software version, by owner, and of each client or instance whose metric
+changed. Pure.
 
 Values are means over the members of what each measured, in equal slots of time; None where nothing was measured.
 """
@@ -11,8 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from client_telemetry.identity import kip511
-from client_telemetry.review.client_metrics import BY_NAME, COUNT, Metric, Series
-from client_telemetry.review.metric_changes import CLIENT, INSTANCE, Group, MetricChange, track_samples
+from client_telemetry.review.client_metrics import BY_NAME, COUNT, Instance, Metric, Series
+from client_telemetry.review.metric_changes import (
+    CLIENT,
+    INSTANCE,
+    OWNER,
+    VERSION,
+    Group,
+    MetricChange,
+    track_samples,
+)
 from client_telemetry.review.phases import Upgrade
 from client_telemetry.review.samples import Sample, Values, means, rates
 from client_telemetry.review.tracks import Track
@@ -21,7 +29,7 @@ SLOTS = 90
 SHORTEST_SLOT_SECONDS = 10.0
 MARGIN_SECONDS = 1800.0
 """How long before the roll curves begin, at least, and no longer than the time after it."""
-MOST_VERSIONS = 6
+MOST_GROUPS = 6
 """Of a metric, those with the most members."""
 MOST_CHANGED = 12
 SHOWN = (
@@ -60,7 +68,7 @@ def shown(upgrade: Upgrade, first: float) -> Span:
 
 
 class MemberCurve(NamedTuple):
-    """`name`: of a version, client or instance. `members`: how many are averaged."""
+    """`name`: of a version, owner, client or instance. `members`: how many are averaged."""
 
     name: str
     members: int
@@ -96,20 +104,27 @@ class Sums:
         return MemberCurve(name, self.members, points)
 
 
-VersionSums = dict[tuple[str, str], Sums]
-"""By name of the metric, and software with its version."""
+GroupSums = dict[tuple[str, str, str], Sums]
+"""By scope (VERSION or OWNER), name of the metric, and software with its version or owner."""
 
 
-def add_track(sums: VersionSums, track: Track, span: Span) -> None:
+def groups(version: str, owner: str | None) -> list[tuple[str, str]]:
+    """Scopes and names of the groups that a client is a member of."""
+    return [(VERSION, version), *([(OWNER, owner)] if owner is not None else [])]
+
+
+def add_track(sums: GroupSums, track: Track, owner: str | None, span: Span) -> None:
     """What brokers counted of a client."""
     edges = span.edges()
-    version = version_name(*track.software)
+    of_groups = groups(version_name(*track.software), owner)
     for metric, own in track_samples(track):
         if metric.name in SHOWN:
-            _sums(sums, metric, version, len(edges) - 1).add(_of_client(own, edges))
+            values = _of_client(own, edges)
+            for group in of_groups:
+                _sums(sums, metric, group, len(edges) - 1).add(values)
 
 
-def add(sums: VersionSums, more: VersionSums) -> None:
+def add(sums: GroupSums, more: GroupSums) -> None:
     for key, own in more.items():
         known = sums.get(key)
         if known is None:
@@ -120,29 +135,32 @@ def add(sums: VersionSums, more: VersionSums) -> None:
             known.members += own.members
 
 
-def by_version(of_clients: VersionSums, pushed: Sequence[Series], span: Span) -> list[MetricCurves]:
-    """`of_clients`: of tracks (add_track)."""
+def by_group(
+    scope: str,
+    of_clients: GroupSums,
+    pushed: Sequence[Series],
+    group_of: Callable[[Instance], str | None],
+    span: Span,
+) -> list[MetricCurves]:
+    """By VERSION or OWNER. `of_clients`: of tracks (add_track); `group_of`: the name of an instance's group."""
     members: dict[str, dict[str, list[Series]]] = {}
     for one in pushed:
-        version = version_name(one.instance.software_name, one.instance.software_version)
+        group = group_of(one.instance)
         for name in one.samples:
-            if name in SHOWN and name in BY_NAME:
-                members.setdefault(name, {}).setdefault(version, []).append(one)
+            if group is not None and name in SHOWN and name in BY_NAME:
+                members.setdefault(name, {}).setdefault(group, []).append(one)
     found = []
     for name in SHOWN:
-        versions: dict[str, MemberCurve] = {
-            version: own.curve(version, span.edges())
-            for (metric, version), own in of_clients.items()
-            if metric == name
+        sums = {
+            group: own for (of, metric, group), own in of_clients.items() if (of, metric) == (scope, name)
         }
-        for version, instances in members.get(name, {}).items():
-            versions[version] = _of_instances(version, BY_NAME[name], instances, span)
-        most = sorted(versions, key=lambda version: (-versions[version].members, version))[:MOST_VERSIONS]
+        curves = {group: own.curve(group, span.edges()) for group, own in sums.items()}
+        for group, instances in members.get(name, {}).items():
+            curves[group] = _of_instances(group, BY_NAME[name], instances, span)
+        most = sorted(curves, key=lambda group: (-curves[group].members, group))[:MOST_GROUPS]
         if most:
-            metric = BY_NAME.get(name) or next(
-                own.metric for (metric, _), own in of_clients.items() if metric == name
-            )
-            found.append(MetricCurves(metric, [versions[version] for version in sorted(most)]))
+            metric = BY_NAME.get(name) or next(iter(sums.values())).metric
+            found.append(MetricCurves(metric, [curves[group] for group in sorted(most)]))
     return found
 
 
@@ -173,14 +191,14 @@ def of_changed(
         track = by_key.get((group.client_id, group.principal, group.software_name, group.software_version))
         by_name = {} if track is None else {metric.name: own for metric, own in track_samples(track)}
         if change.metric.name in by_name:
-            sums = _sums({}, change.metric, name, len(span.edges()) - 1)
+            sums = _sums({}, change.metric, (CLIENT, name), len(span.edges()) - 1)
             sums.add(_of_client(by_name[change.metric.name], span.edges()))
             curves.append(MetricCurves(change.metric, [sums.curve(name, span.edges())]))
     return curves
 
 
-def _sums(sums: VersionSums, metric: Metric, version: str, slots: int) -> Sums:
-    key = metric.name, version
+def _sums(sums: GroupSums, metric: Metric, group: tuple[str, str], slots: int) -> Sums:
+    key = group[0], metric.name, group[1]
     if key not in sums:
         sums[key] = Sums(metric, np.zeros(slots), np.zeros(slots))
     return sums[key]

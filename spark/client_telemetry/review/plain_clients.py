@@ -5,7 +5,7 @@ functions went on in every phase. It is then `unaffected`, as judge_client.py wo
 others are judged one by one. Pure.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ import numpy as np
 from client_telemetry.compatibility import apis
 from client_telemetry.identity import broker_clients, kip511
 from client_telemetry.identity.client_families import family
+from client_telemetry.identity.owners import first_match
 from client_telemetry.review import functions, metric_changes, metric_curves, outcome, span_series
 from client_telemetry.review.comparison import LEAST_BLOCKS
 from client_telemetry.review.event_files import CLIENT, Uses
@@ -60,8 +61,11 @@ def plain_clients(found: Uses, common: Setting, predictions: Predictions) -> tup
         track_of[candidate.clients] = number
     series = _Series(found, track_of, len(candidates), common)
     part.clients.extend(series.reviewed(found, candidates))
+    owners = dict(
+        zip(np.flatnonzero(series.goes_on).tolist(), (each.owner for each in part.clients), strict=True)
+    )
     part = part._replace(columns=tuple(series.comparisons(candidates)))
-    series.add_curves(part.curves, candidates)
+    series.add_curves(part.curves, candidates, owners)
     for number in np.flatnonzero(series.goes_on).tolist():
         is_plain[candidates[number].clients] = True
     _add_answered(part, found, is_plain, common)
@@ -213,17 +217,24 @@ class _Series:
                 Outcome(phase.name, outcome.UNAFFECTED, rates=tuple(of_phase[place] for place in ordered))
                 for phase, of_phase in zip(self._after, rates, strict=True)
             )
+            own_groups = tuple(sorted(set().union(*(groups.get(client, ()) for client in candidate.clients))))
+            own_addresses = tuple(sorted({addresses[client] or "" for client in candidate.clients}))
+            rule = first_match(
+                self._common.owner_rules, key.principal, key.client_id, own_groups, own_addresses
+            )
             yield ReviewedClient(
                 key.client_id,
                 key.principal,
                 key.software_name,
                 candidate.version,
-                tuple(sorted({addresses[client] or "" for client in candidate.clients})),
+                own_addresses,
                 tuple(sorted({protocols[client] or "" for client in candidate.clients})),
                 candidate.prediction,
                 outcomes,
                 compared(candidate.prediction, outcomes),
-                tuple(sorted(set().union(*(groups.get(client, ()) for client in candidate.clients)))),
+                own_groups,
+                rule.owner if rule else None,
+                rule.contact if rule else None,
                 track_name=key.software_name,
             )
 
@@ -279,8 +290,13 @@ class _Series:
                 columns = [np.column_stack(two)[enough] for two in (floors, independent)]
                 yield CompareColumns(groups, metrics, *(side[enough] for side in sides), *columns)
 
-    def add_curves(self, curves: metric_curves.VersionSums, candidates: Sequence[_Candidate]) -> None:
-        """As metric_curves.add_track."""
+    def add_curves(
+        self,
+        curves: metric_curves.GroupSums,
+        candidates: Sequence[_Candidate],
+        owners: Mapping[int, str | None],
+    ) -> None:
+        """As metric_curves.add_track. `owners`: of candidates that go on."""
         edges = self._common.shown.edges()
         length = float(edges[1] - edges[0])
         key = self.apis.keys % _KEYS
@@ -302,19 +318,20 @@ class _Series:
             first = own.spans["first"][own.starts[:-1]][:, None]
             last = own.spans["last"][own.starts[1:] - 1][:, None]
             is_known = ~((edges[1:] < first) | (edges[:-1] > last))
-            of_versions: dict[str, list[int]] = {}
-            for row, place in enumerate(places.tolist()):
-                candidate = candidates[int(self.apis.keys[place] // _KEYS)]
-                name = metric_curves.version_name(candidate.key.software_name, candidate.version)
-                of_versions.setdefault(name, []).append(row)
-            for name, rows in of_versions.items():
+            members: dict[tuple[str, str], list[int]] = {}
+            for row, number_of_track in enumerate((self.apis.keys[places] // _KEYS).tolist()):
+                candidate = candidates[number_of_track]
+                version = metric_curves.version_name(candidate.key.software_name, candidate.version)
+                for group in metric_curves.groups(version, owners[number_of_track]):
+                    members.setdefault(group, []).append(row)
+            for (scope, name), rows in members.items():
                 sums = Sums(
                     metric,
                     np.where(is_known[rows], values[rows], 0.0).sum(axis=0),
                     is_known[rows].sum(axis=0).astype(float),
                     len(rows),
                 )
-                metric_curves.add(curves, {(metric.name, name): sums})
+                metric_curves.add(curves, {(scope, metric.name, name): sums})
 
 
 def _opened(opened: Vector, used: Vector, track_of: Vector, slot_seconds: float) -> tuple[Vector, Vector]:

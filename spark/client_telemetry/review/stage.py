@@ -38,11 +38,10 @@ from client_telemetry.review import applications, decision, rule_records, worker
 from client_telemetry.review.client_metrics import Series, series
 from client_telemetry.review.in_parts import Setting, assembled, setting
 from client_telemetry.review.metric_changes import Compare, Group, table_rows
-from client_telemetry.review.metric_curves import VersionSums
+from client_telemetry.review.metric_curves import GroupSums
 from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import Review, WindowWithoutData
 from client_telemetry.review.outcome_rows import outcome_rows
-from client_telemetry.review.owners import with_owners
 from client_telemetry.review.phases import NoSuchUpgrade, upgrade_of, upgrades
 from client_telemetry.review.table_evidence import (
     SHORTEST_SLOT_SECONDS,
@@ -129,10 +128,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     snapshots = {table.name: published[table.name] for table in READ}
     brokers = _brokers(lake, cluster, days)
     reviewed = _review(stage, days, snapshots, brokers, plan)
-    owned = with_owners(
-        reviewed.found, read_text_file(args.owners, "owner rules", load_owner_rules) if args.owners else ()
-    )
-    found = applications.with_applications(owned, _application_names(lake, cluster, days))
+    found = applications.with_applications(reviewed.found, _application_names(lake, cluster, days))
     pushed = _pushed(stage, days, snapshots)
 
     review_id = args.review_id or plan.name
@@ -187,7 +183,7 @@ class _Reviewed(NamedTuple):
     found: Review
     common: Setting
     comparisons: list[Compare]
-    curves: VersionSums
+    curves: GroupSums
     tracks_of: Callable[[Sequence[Group]], Sequence[Track]]
     close: Callable[[], None]
 
@@ -200,6 +196,8 @@ def _review(
     plan: Planned,
 ) -> _Reviewed:
     """Clients are judged by Spark's workers."""
+    owners = stage.arguments.owners
+    rules = read_text_file(owners, "owner rules", load_owner_rules) if owners else ()
     lake, cluster = stage.lake, stage.cluster
     runs = broker_runs(brokers, 0.0)
     span = max(run.until for run in runs) - min(run.started for run in runs)
@@ -223,7 +221,7 @@ def _review(
         last=(known.last_us or 0) / 1e6,
     )
     try:
-        common = setting(gathered, plan.from_release, plan.to_release)
+        common = setting(gathered, plan.from_release, plan.to_release, owner_rules=rules)
         made = list(rows.parts(common))
         found, comparisons, curves = assembled(made, gathered, common)
     except (NoSuchUpgrade, WindowWithoutData) as error:

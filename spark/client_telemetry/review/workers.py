@@ -98,10 +98,14 @@ class ClientRows:
         buckets = sorted(set(event_files.bucket_of_clients(table, self._buckets).tolist()))
         pieces = self._pieces().where(f"bucket in ({', '.join(map(str, buckets))})")
 
-        def tracks(uses: Uses, predictions: Mapping[Any, Prediction], common: Setting) -> list[Track]:
+        def tracks(pieces: list[Uses], predictions: Mapping[Any, Prediction], common: Setting) -> list[Track]:
+            uses = event_files.together(event_files.only(each, is_wanted(each)) for each in pieces)
+            everybody = np.ones(len(uses.clients), bool)
+            return part(_activities(uses, everybody, common), common, predictions)[1]
+
+        def is_wanted(uses: Uses) -> Vector:
             names = zip(*(uses.clients[name].to_pylist() for name in ("client_id", "principal")), strict=True)
-            is_wanted = np.array([(_masked(c), p or "") in wanted for c, p in names], bool)
-            return part(_activities(uses, is_wanted, common), common, predictions)[1]
+            return np.array([(_masked(c), p or "") in wanted for c, p in names], bool)
 
         return [track for found in self._worked(pieces, common, tracks) for track in found]
 
@@ -112,7 +116,7 @@ class ClientRows:
         self,
         pieces: DataFrame,
         common: Setting,
-        work_on: Callable[[Uses, Mapping[Any, Prediction], Setting], Any],
+        work_on: Callable[[list[Uses], Mapping[Any, Prediction], Setting], Any],
     ) -> Iterator[Any]:
         own = knowledge.in_use()
 
@@ -128,7 +132,7 @@ class ClientRows:
                     report.add(*piece)
             if uses:
                 with collector_paused():
-                    made = work_on(event_files.together(uses), report.predictions(), common)
+                    made = work_on(uses, report.predictions(), common)
                 yield 0, made
 
         done = moved(pieces, self._buckets).mapInArrow(packed(work), PIECES)
@@ -140,7 +144,8 @@ class ClientRows:
         self._found.unpersist()
 
 
-def _parts(uses: Uses, predictions: Mapping[Any, Prediction], common: Setting) -> list[Part]:
+def _parts(pieces: list[Uses], predictions: Mapping[Any, Prediction], common: Setting) -> list[Part]:
+    uses = event_files.together(pieces)
     plain, is_plain = plain_clients(uses, common, predictions)
     return [plain, part(_activities(uses, ~is_plain, common), common, predictions)[0]]
 

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import scenarios
-from client_telemetry.reports.review.document import review_json
+from client_telemetry.reports.review.document import files
 from client_telemetry.reports.review.page import review_page
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.review import applications, decision
@@ -52,7 +52,7 @@ def test_the_page_counts_applications_and_lists_clients() -> None:
     many = len(found.clients)
     assert f'All clients<span class="count">2 applications, {many} clients</span>' in page
     assert "in shop · User:orders" in page
-    document = json.loads(review_json(report(found)))
+    document = json.loads(files(report(found))["review.json"])
     assert {row["application"] for row in document["clients"]} == {"shop", "billing"}
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import scenarios
 from client_telemetry.identity.owners import load_owner_rules
-from client_telemetry.reports.review.document import OUTCOME_COLUMNS, outcomes_csv, review_json
-from client_telemetry.reports.review.metrics import by_version, of_changed
+from client_telemetry.reports.review.document import OUTCOME_COLUMNS, files
+from client_telemetry.reports.review.metrics import by_group, of_changed
 from client_telemetry.reports.review.page import KIND_WORDS, OUTCOME_WORDS, review_page
 from client_telemetry.reports.review.publish import publish
 from client_telemetry.reports.review.report import ReviewReport
@@ -20,7 +20,6 @@ from client_telemetry.review import decision, outcome, prediction
 from client_telemetry.review.activity import FailedLogin
 from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.metric_review import metric_review
-from client_telemetry.review.owners import with_owners
 
 OWNERS = """
 rules:
@@ -46,10 +45,9 @@ def report(extra: int = 0) -> ReviewReport:
         (client(f"orders-gone-{'abcdefghij'[n % 10]}{n}x"), "Produce:9@0-330/3") for n in range(extra)
     ]
     evidence = scenarios.evidence(clients)
-    common = setting(evidence, "3.9.1", "4.0.1")
+    common = setting(evidence, "3.9.1", "4.0.1", owner_rules=load_owner_rules(OWNERS))
     made, tracks = part(evidence.activities, common)
     found, comparisons, curves = assembled([made], evidence, common)
-    found = with_owners(found, load_owner_rules(OWNERS))
     metrics = metric_review(found, common, comparisons, curves, lambda groups: tracks)
     now = datetime(2026, 11, 21, 13, tzinfo=UTC)
     return ReviewReport(found, "r", "fleet", now, decision.decisions(found), "made now", metrics=metrics)
@@ -82,7 +80,7 @@ def test_a_long_message_names_the_first_and_counts_the_others() -> None:
 
 
 def test_json_is_one_document_with_a_line_for_each_client_and_phase() -> None:
-    text = review_json(report())
+    text = files(report())["review.json"]
     document = json.loads(text)
     phases = len(document["phases"]) - 1
     assert len(document["clients"]) == 5 * phases
@@ -101,7 +99,7 @@ def test_logins_that_no_client_explains_fail_before_the_upgrade_or_since_it_bega
         for after in (-1, 0, 1)
     )
     made = replace(made, review=replace(made.review, unexplained_logins=logins))
-    found = json.loads(review_json(made))["not_identified"]
+    found = json.loads(files(made)["review.json"])["not_identified"]
     assert [each["outcome"] for each in found] == ["failing_before", "failing", "failing"]
     assert {(each["address"], each["sasl_mechanism"], each["connections"]) for each in found} == {
         ("10.0.0.9", "PLAIN", 3)
@@ -110,18 +108,24 @@ def test_logins_that_no_client_explains_fail_before_the_upgrade_or_since_it_bega
 
 def test_csv_has_the_same_outcomes_as_json() -> None:
     made = report()
-    rows = list(csv.DictReader(io.StringIO(outcomes_csv(made).removeprefix("\ufeff"))))
+    rows = list(csv.DictReader(io.StringIO(files(made)["outcomes.csv"].removeprefix("\ufeff"))))
     assert tuple(rows[0]) == OUTCOME_COLUMNS
-    document = json.loads(review_json(made))
+    document = json.loads(files(made)["review.json"])
     assert [(r["phase"], r["outcome"]) for r in rows] == [
         (c["phase"], c["outcome"]) for c in document["clients"]
     ]
 
 
-def test_metrics_are_drawn_by_version_and_of_who_changed() -> None:
+def test_metrics_are_drawn_by_version_by_owner_and_of_who_changed() -> None:
     made = report()
     upgrade = made.review.upgrade
-    versions = dict(by_version(made.metrics.versions, upgrade))
+    owners = dict(by_group(made.metrics.owners, upgrade))
+    drawn = owners["Produce requests"]
+    assert (
+        "orders-team <small>a minute, 3 clients<" in drawn
+        and "quiet-team <small>a minute, 1 client<" in drawn
+    )
+    versions = dict(by_group(made.metrics.versions, upgrade))
     assert "Produce requests" in versions
     assert "broker 3 on 4.0.1" in versions["Produce requests"]
     changed = of_changed(made.metrics.changed, upgrade)

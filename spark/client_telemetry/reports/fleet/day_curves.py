@@ -1,4 +1,4 @@
-"""Curves of a day: what the fleet page draws by software version, and the files that the pages of clients are drawn from. Pure."""
+"""Curves of a day: what the fleet page draws by software version and by owner, and the files that the pages of clients are drawn from. Pure."""
 
 import json
 import math
@@ -14,7 +14,7 @@ from client_telemetry.compatibility import apis
 from client_telemetry.reports.client_strings import client_label, shortened
 from client_telemetry.reports.curves import MOST_LINES, Line, Mark, curve, small_multiples
 from client_telemetry.review.client_metrics import BY_NAME
-from client_telemetry.review.metric_curves import SHOWN, version_name
+from client_telemetry.review.metric_curves import SHOWN
 
 SLOTS = 48
 SHORTEST_SLOT_SECONDS = 10
@@ -50,12 +50,11 @@ class Grid:
 
 
 @dataclass
-class VersionDay:
-    """A software version: values by slot, None where nothing is known. `requests`, `refused`: a minute, by API and version in
+class GroupDay:
+    """A software version or an owner, by its name: values by slot, None where nothing is known. `requests`, `refused`: a minute, by API and version in
     words; `metrics`: means over instances, by the metric's name below org.apache.kafka."""
 
     name: str
-    version: str
     clients: int
     grid: Grid
     connections: list[float | None] = field(default_factory=list)
@@ -85,7 +84,8 @@ class FleetCurves:
 
     grid: Grid
     marks: tuple[tuple[float, str], ...]
-    versions: tuple[VersionDay, ...]
+    versions: tuple[GroupDay, ...]
+    owners: tuple[GroupDay, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -173,19 +173,17 @@ def bucket(client_id: str | None, principal: str, number: int) -> int:
     return zlib.crc32(json.dumps([client_id, principal]).encode()) % number
 
 
-def drawn(found: FleetCurves | None) -> list[tuple[str, Markup]]:
-    """Words and drawings, one for each software version; metrics, which do not grow with the clients, on one scale."""
-    if found is None:
-        return []
+def drawn(found: FleetCurves, groups: Sequence[GroupDay]) -> list[tuple[str, Markup]]:
+    """Words and drawings, one for each group; metrics, which do not grow with the clients, on one scale."""
     seconds = f"open within {found.grid.seconds} s"
     sections = [
-        _section(found, "Connections", seconds, [(v, {"": v.connections}) for v in found.versions]),
-        _section(found, "Requests", "a minute", [(v, v.requests) for v in found.versions]),
-        _section(found, "Requests refused", "a minute", [(v, v.refused) for v in found.versions]),
+        _section(found, "Connections", seconds, [(each, {"": each.connections}) for each in groups]),
+        _section(found, "Requests", "a minute", [(each, each.requests) for each in groups]),
+        _section(found, "Requests refused", "a minute", [(each, each.refused) for each in groups]),
     ]
     for name in SHOWN:
         if name in BY_NAME:
-            of_metric = [(v, {"": v.metrics[name]}) for v in found.versions if name in v.metrics]
+            of_metric = [(each, {"": each.metrics[name]}) for each in groups if name in each.metrics]
             words = BY_NAME[name].words
             sections.append(
                 _section(
@@ -199,20 +197,19 @@ def _section(
     found: FleetCurves,
     words: str,
     unit: str,
-    of_versions: Sequence[tuple[VersionDay, dict[str, list[float | None]]]],
+    of_groups: Sequence[tuple[GroupDay, dict[str, list[float | None]]]],
     *,
     is_one_scale: bool = False,
 ) -> tuple[str, Markup]:
     greatest = max(
-        (value or 0.0 for _, lines in of_versions for line in lines.values() for value in line), default=0.0
+        (value or 0.0 for _, lines in of_groups for line in lines.values() for value in line), default=0.0
     )
     drawings = []
-    for version, lines in of_versions:
-        title = shortened(client_label(version_name(version.name, version.version)), 40)
+    for group, lines in of_groups:
         drawings.append(
             curve(
-                title,
-                f"{unit}, {version.clients} client{'s' * (version.clients != 1)}",
+                shortened(client_label(group.name), 40),
+                f"{unit}, {group.clients} client{'s' * (group.clients != 1)}",
                 _most(lines, found.grid),
                 [Mark(at, text) for at, text in found.marks],
                 least_time=found.grid.since,

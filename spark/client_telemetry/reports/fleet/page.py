@@ -50,7 +50,16 @@ def fleet_page(fleet: FleetDay) -> str:
         owners=sorted({client.owner for client in fleet.clients}, key=lambda owner: (owner is None, owner)),
         widest=max((v.applications for software in fleet.software for v in software.versions), default=1),
         metric_groups=_metric_groups(fleet.metrics),
-        curves=day_curves.drawn(fleet.curves),
+        curves=[
+            (words, len(groups), day_curves.drawn(fleet.curves, groups))
+            for words, groups in (
+                ("software version", fleet.curves.versions),
+                ("owner", fleet.curves.owners),
+            )
+            if groups
+        ]
+        if fleet.curves
+        else [],
         **page_parts(text_file("fleet.css", __package__)),
     )
 

@@ -1,7 +1,8 @@
-"""review.json, outcomes.csv and metric_changes.csv. Client-supplied strings are in review.json as they came. Fields:
+"""review.json, outcomes.csv and metric_changes.csv, of the same rows. Client-supplied strings are in review.json as they came. Fields:
 docs/review.md."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from client_telemetry.compatibility import apis
@@ -65,10 +66,25 @@ _encoded = json.JSONEncoder(allow_nan=False).encode
 """One encoder for all rows: json.dumps makes one for each."""
 
 
-def review_json(report: ReviewReport) -> str:
+def files(report: ReviewReport) -> dict[str, str]:
+    """By name."""
+    clients = [row for client in report.review.clients for row in outcome_rows(client)]
+    changes = [row(change) for change in report.metrics.changes]
+    return {
+        "review.json": _json({**document(report), "clients": clients, "metric_changes": changes}),
+        "outcomes.csv": table_csv(
+            OUTCOME_COLUMNS, ([_cell(each[name]) for name in OUTCOME_COLUMNS] for each in clients)
+        ),
+        "metric_changes.csv": table_csv(
+            METRIC_COLUMNS, ([each[name] for name in METRIC_COLUMNS] for each in changes)
+        ),
+    }
+
+
+def _json(document: Mapping[str, Any]) -> str:
     """Lists of objects have a line for each: Python indents slowly, and there is an object for each client and phase."""
     parts = []
-    for name, value in document(report).items():
+    for name, value in document.items():
         if isinstance(value, list) and value:
             text = "[\n  " + ",\n  ".join(_encoded(each) for each in value) + "\n ]"
         else:
@@ -78,6 +94,7 @@ def review_json(report: ReviewReport) -> str:
 
 
 def document(report: ReviewReport) -> dict[str, Any]:
+    """But for the lists of clients and changes, whose places are empty."""
     review, upgrade = report.review, report.review.upgrade
     return {
         "schema_version": SCHEMA_VERSION,
@@ -108,7 +125,7 @@ def document(report: ReviewReport) -> dict[str, Any]:
             }
             for decision in report.decisions
         ],
-        "clients": [row for client in review.clients for row in outcome_rows(client)],
+        "clients": [],
         "rules": [_rule(rule) for rule in review.rules],
         "rules_of_all_reviews": [_rule(rule) for rule in report.all_rules],
         "not_identified": [
@@ -126,7 +143,7 @@ def document(report: ReviewReport) -> dict[str, Any]:
         ],
         "unattributed_refusals": review.unexplained_refusals,
         "records": {"failed_logins": review.has_failed_logins, "refused_requests": review.has_refusals},
-        "metric_changes": [row(change) for change in report.metrics.changes],
+        "metric_changes": [],
     }
 
 
@@ -173,16 +190,6 @@ def _row(client: ReviewedClient, happened: Outcome) -> dict[str, Any]:
             for rate in happened.rates
         ],
     }
-
-
-def outcomes_csv(report: ReviewReport) -> str:
-    rows = [row for client in report.review.clients for row in outcome_rows(client)]
-    return table_csv(OUTCOME_COLUMNS, ([_cell(row[name]) for name in OUTCOME_COLUMNS] for row in rows))
-
-
-def metric_changes_csv(report: ReviewReport) -> str:
-    rows = (row(change) for change in report.metrics.changes)
-    return table_csv(METRIC_COLUMNS, ([each[name] for name in METRIC_COLUMNS] for each in rows))
 
 
 def _cell(value: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The curves of a review's page: small multiples of each metric, one drawing for each version, and those of what changed."""
+"""The curves of a review's page: small multiples of each metric, one drawing for each version or owner, and those of what changed."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from client_telemetry.review.metric_curves import MemberCurve, MetricCurves
 from client_telemetry.review.phases import ROLLING, Upgrade
 
 
-def by_version(found: Sequence[MetricCurves], upgrade: Upgrade) -> list[tuple[str, Markup]]:
+def by_group(found: Sequence[MetricCurves], upgrade: Upgrade) -> list[tuple[str, Markup]]:
     """Words of the metric, and its drawings on one scale."""
     drawn = []
     for each in found:

@@ -16,6 +16,7 @@ from client_telemetry.reports.review.report import ReviewReport, moment
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.comparison import RATIO
 from client_telemetry.review.metric_changes import CLIENT, INSTANCE, Group, MetricChange
+from client_telemetry.review.metric_curves import MOST_GROUPS
 from client_telemetry.review.model import ReviewedClient
 
 ROWS_SHOWN = 300
@@ -83,7 +84,14 @@ def review_page(report: ReviewReport) -> str:
         ],
         changes=[change for change in report.metrics.changes if change.changed],
         changed_curves=metrics.of_changed(report.metrics.changed, review.upgrade),
-        version_curves=metrics.by_version(report.metrics.versions, review.upgrade),
+        group_curves=[
+            (words, curves)
+            for words, found in (
+                ("software version", report.metrics.versions),
+                ("owner", report.metrics.owners),
+            )
+            if (curves := metrics.by_group(found, review.upgrade))
+        ],
         counts=list(applications.outcome_counts(review.clients).items()),
         **page_parts(text_file("review.css", __package__)),
     )
@@ -153,5 +161,9 @@ def _template() -> Template:
         "interval_of": _interval,
         "comparison_words": lambda word: word.replace("_", " "),
     }
-    values: dict[str, object] = {"ROWS_SHOWN": ROWS_SHOWN, "DECISION_WORDS": DECISION_WORDS}
+    values: dict[str, object] = {
+        "ROWS_SHOWN": ROWS_SHOWN,
+        "MOST_GROUPS": MOST_GROUPS,
+        "DECISION_WORDS": DECISION_WORDS,
+    }
     return template("review.html", __package__, filters, values)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.names import folder_name
-from client_telemetry.reports.review.document import metric_changes_csv, outcomes_csv, review_json
+from client_telemetry.reports.review.document import files
 from client_telemetry.reports.review.page import review_page
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.reports.review.ticket import owner_packs
@@ -27,9 +27,7 @@ def publish(report: ReviewReport, root: Path) -> Path:
     }
     contents = {
         PAGE: review_page(report),
-        "review.json": review_json(report),
-        "outcomes.csv": outcomes_csv(report),
-        "metric_changes.csv": metric_changes_csv(report),
+        **files(report),
         "summary.json": json.dumps(summary, indent=1) + "\n",
         **owner_packs(report),
     }

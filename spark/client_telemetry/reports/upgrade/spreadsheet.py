@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterable
 from dataclasses import fields
 from datetime import datetime
+from functools import lru_cache
 from typing import Any
 
 from client_telemetry.reports.client_strings import client_label, shown
@@ -66,10 +67,13 @@ def cell(value: Any) -> Any:
         return cell("; ".join(_item(item) for item in value))
     if isinstance(value, datetime):
         return timestamp(value)
-    if isinstance(value, str):
-        guard = "'" if value.lstrip(" ").startswith(FORMULA_STARTS) else ""
-        return guard + shown(value)
-    return value
+    return _text_cell(value) if isinstance(value, str) else value
+
+
+@lru_cache(maxsize=20_000)
+def _text_cell(text: str) -> str:
+    guard = "'" if text.lstrip(" ").startswith(FORMULA_STARTS) else ""
+    return guard + shown(text)
 
 
 def _item(value: Any) -> str:
@@ -95,6 +99,7 @@ def table_csv(header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
     writer.writerow(header)
-    writer.writerows([cell(value) for value in row] for row in rows)
+    numbers = (int, float, bool)
+    writer.writerows([value if type(value) in numbers else cell(value) for value in row] for row in rows)
     found = text.getvalue()
     return found if found.isascii() else f"\ufeff{found}"

@@ -6,7 +6,7 @@ from client_telemetry.reports.fleet.day_curves import (
     ClientFiles,
     FleetCurves,
     Grid,
-    VersionDay,
+    GroupDay,
     bucket,
     client_text,
     drawn,
@@ -16,8 +16,8 @@ GRID = Grid.of(1795239560.0, 1795241000.0)
 MARKS = ((1795240000.0, "broker 3 started on 4.0.1"),)
 
 
-def version(name: str = "kgo", apis: int = 1) -> VersionDay:
-    found = VersionDay(name, "v1.22.2", 3, GRID)
+def version(name: str = "kgo", apis: int = 1) -> GroupDay:
+    found = GroupDay(f"{name} v1.22.2", 3, GRID)
     for api_key in range(apis):
         for slot in range(GRID.slots):
             found.add_requests(api_key, 9, slot, 10.0 / (api_key + 1), 0.0)
@@ -30,7 +30,8 @@ def test_there_is_a_drawing_for_each_version_and_measure() -> None:
     slow = version("<b>sarama")
     slow.add_requests(0, 2, 3, 0.0, 5.0)
     slow.add_metric("producer.request.latency.avg", 4, 12.5)
-    sections = dict(drawn(FleetCurves(GRID, MARKS, (version(), slow))))
+    groups = (version(), slow)
+    sections = dict(drawn(FleetCurves(GRID, MARKS, groups), groups))
     assert list(sections) == [
         "Connections",
         "Requests",
@@ -42,12 +43,9 @@ def test_there_is_a_drawing_for_each_version_and_measure() -> None:
 
 
 def test_more_lines_than_can_be_told_apart_are_one() -> None:
-    text = str(dict(drawn(FleetCurves(GRID, (), (version(apis=9),))))["Requests"])
+    groups = (version(apis=9),)
+    text = str(dict(drawn(FleetCurves(GRID, (), groups), groups))["Requests"])
     assert "Produce v9" in text and "5 others" in text
-
-
-def test_a_day_without_connections_draws_nothing() -> None:
-    assert drawn(None) == []
 
 
 def test_each_client_is_in_the_file_that_its_names_lead_to() -> None:
