@@ -21,7 +21,7 @@ from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, GroupDa
 from client_telemetry.review import event_files
 from client_telemetry.review.client_metrics import BY_NAME, COUNT, Series, series
 from client_telemetry.review.event_files import Uses
-from client_telemetry.review.metric_curves import MOST_GROUPS, SHOWN, version_name
+from client_telemetry.review.metric_curves import MOST_GROUPS, SHOWN
 from client_telemetry.review.samples import Values, means, rates
 from client_telemetry.review.table_evidence import instance_points, metric_points
 from client_telemetry.review.workers import EVENTS_OF_A_TASK, FEWEST_TASKS
@@ -188,7 +188,7 @@ def _groups(
         .limit(MOST_GROUPS)
         .collect()
     ]
-    found = {key: GroupDay(_group_name(key), clients, times) for key, clients in most}
+    found = {key: GroupDay(*((*key, None)[:2]), clients, times) for key, clients in most}
     name = F.concat_ws("\u0001", *(F.coalesce(each, F.lit("")) for each in columns))
     is_shown = name.isin(["\u0001".join(key) for key in found])
     for row in (
@@ -219,10 +219,6 @@ def _groups(
 
 def _key(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
     return tuple(row[name] or "" for name in columns)
-
-
-def _group_name(key: Sequence[str]) -> str:
-    return version_name(*key) if len(key) > 1 else key[0]
 
 
 def client_files(

@@ -79,7 +79,7 @@ def test_groups_are_versions_and_owners_with_most_clients(spark) -> None:
     )
 
     java_day, kgo_day = fleet_curves.versions(used, open_, values, GRID)
-    assert (java_day.name, java_day.clients, kgo_day.name, kgo_day.clients) == (
+    assert (java_day.title, java_day.clients, kgo_day.title, kgo_day.clients) == (
         "apache-kafka-java 3.9.1",
         2,
         "kgo v1",

@@ -14,7 +14,7 @@ from client_telemetry.compatibility import apis
 from client_telemetry.reports.client_strings import client_label, shortened
 from client_telemetry.reports.curves import MOST_LINES, Line, Mark, curve, small_multiples
 from client_telemetry.review.client_metrics import BY_NAME
-from client_telemetry.review.metric_curves import SHOWN
+from client_telemetry.review.metric_curves import SHOWN, version_name
 
 SLOTS = 48
 SHORTEST_SLOT_SECONDS = 10
@@ -51,16 +51,21 @@ class Grid:
 
 @dataclass
 class GroupDay:
-    """A software version or an owner, by its name: values by slot, None where nothing is known. `requests`, `refused`: a minute, by API and version in
+    """A software version, or an owner, who has none: values by slot, None where nothing is known. `requests`, `refused`: a minute, by API and version in
     words; `metrics`: means over instances, by the metric's name below org.apache.kafka."""
 
     name: str
+    version: str | None
     clients: int
     grid: Grid
     connections: list[float | None] = field(default_factory=list)
     requests: dict[str, list[float | None]] = field(default_factory=dict)
     refused: dict[str, list[float | None]] = field(default_factory=dict)
     metrics: dict[str, list[float | None]] = field(default_factory=dict)
+
+    @property
+    def title(self) -> str:
+        return self.name if self.version is None else version_name(self.name, self.version)
 
     def add_requests(self, api_key: int, version: int, slot: int, requests: float, rejected: float) -> None:
         words = f"{apis.name(api_key)} v{version}"
@@ -208,7 +213,7 @@ def _section(
     for group, lines in of_groups:
         drawings.append(
             curve(
-                shortened(client_label(group.name), 40),
+                shortened(client_label(group.title), 40),
                 f"{unit}, {group.clients} client{'s' * (group.clients != 1)}",
                 _most(lines, found.grid),
                 [Mark(at, text) for at, text in found.marks],

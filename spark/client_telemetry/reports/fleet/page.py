@@ -14,6 +14,7 @@ from client_telemetry.reports.fleet.build import COUNTS
 from client_telemetry.reports.fleet.model import FleetClient, FleetDay, MetricOfLibrary
 from client_telemetry.reports.markup import page_parts, template, text_file
 from client_telemetry.reports.upgrade import wording
+from client_telemetry.review.metric_curves import MOST_GROUPS
 
 CLIENTS_SHOWN = 1000
 """Clients that have a row on the page; all are in clients.csv."""
@@ -51,7 +52,7 @@ def fleet_page(fleet: FleetDay) -> str:
         widest=max((v.applications for software in fleet.software for v in software.versions), default=1),
         metric_groups=_metric_groups(fleet.metrics),
         curves=[
-            (words, len(groups), day_curves.drawn(fleet.curves, groups))
+            (words, day_curves.drawn(fleet.curves, groups))
             for words, groups in (
                 ("software version", fleet.curves.versions),
                 ("owner", fleet.curves.owners),
@@ -122,6 +123,7 @@ def _template() -> Template:
         "COUNTS": COUNTS,
         "FIGURES": FIGURES,
         "CLIENTS_SHOWN": CLIENTS_SHOWN,
+        "MOST_GROUPS": MOST_GROUPS,
         "SOFTWARE_SHOWN": SOFTWARE_SHOWN,
         "VERSIONS_SHOWN": VERSIONS_SHOWN,
         "OWNERS_SHOWN": OWNERS_SHOWN,

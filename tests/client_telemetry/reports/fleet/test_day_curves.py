@@ -17,7 +17,7 @@ MARKS = ((1795240000.0, "broker 3 started on 4.0.1"),)
 
 
 def version(name: str = "kgo", apis: int = 1) -> GroupDay:
-    found = GroupDay(f"{name} v1.22.2", 3, GRID)
+    found = GroupDay(name, "v1.22.2", 3, GRID)
     for api_key in range(apis):
         for slot in range(GRID.slots):
             found.add_requests(api_key, 9, slot, 10.0 / (api_key + 1), 0.0)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from client_telemetry.reports.fleet.build import build_fleet_day
-from client_telemetry.reports.fleet.day_curves import FleetCurves, Grid, VersionDay
+from client_telemetry.reports.fleet.day_curves import FleetCurves, Grid, GroupDay
 from client_telemetry.reports.fleet.files import files
 
 PRODUCER = "org.apache.kafka.producer."
@@ -46,7 +46,9 @@ def instances(day_rows) -> list[dict]:
 
 def curves() -> FleetCurves:
     grid = Grid.of(1795239560.0, 1795239760.0)
-    kgo, none = VersionDay("kgo", "v1.15.4", 1, grid), VersionDay("unknown", "unknown", 3, grid)
+    kgo, none = GroupDay("kgo", "v1.15.4", 1, grid), GroupDay("unknown", "unknown", 3, grid)
+    shop = GroupDay("shop <team>", None, 2, grid)
+    shop.add_connections(2, 4)
     for slot in range(grid.slots):
         kgo.add_connections(slot, slot % 3)
         for api_key in range(7):
@@ -54,7 +56,7 @@ def curves() -> FleetCurves:
     none.add_requests(0, 2, 3, 0.0, 5.0)
     none.add_metric("producer.request.latency.avg", 4, 12.54321)
     none.add_metric("producer.request.latency.avg", 6, 1.5)
-    return FleetCurves(grid, ((1795239600.0, "broker 3 started on 4.0.1"),), (kgo, none))
+    return FleetCurves(grid, ((1795239600.0, "broker 3 started on 4.0.1"),), (kgo, none), (shop,))
 
 
 def fleet(day_rows):
