@@ -2,6 +2,7 @@
 light and dark, and the upgrade report as paper."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.end_to_end.browser import chromium
+from tests.plugins.conftest import clusters_file, published, web  # noqa: F401
+from tests.plugins.test_client_day import address
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -31,12 +34,14 @@ def pages(tmp_path_factory) -> dict[str, Path]:
     """Published pages by name."""
     from client_telemetry.reports.fleet.build import build_fleet_day
     from client_telemetry.reports.fleet.files import publish_fleet_day
+    from client_telemetry.reports.review.page import review_page
     from client_telemetry.reports.subscription.publish import files as subscription_files
     from client_telemetry.reports.upgrade.build import build_report
     from client_telemetry.reports.upgrade.publish import publish
 
     from tests.client_telemetry.reports import conftest as report_rows
     from tests.client_telemetry.reports.fleet import conftest as fleet_rows
+    from tests.client_telemetry.reports.fleet.test_whole_page import curves
     from tests.client_telemetry.reports.test_subscription_report import found
 
     root = tmp_path_factory.mktemp("published")
@@ -54,8 +59,15 @@ def pages(tmp_path_factory) -> dict[str, Path]:
     report = build_report(**report_rows.fleet_rows(), warnings=warnings, cluster_name="fleet")
     check = root / "check.html"
     check.write_text(subscription_files(found())["index.html"], encoding="utf-8")
+    fleet = replace(fleet, curves=curves())
+    review = root / "review.html"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.syspath_prepend(Path(__file__).parents[1] / "client_telemetry" / "review")
+        from tests.client_telemetry.review.test_review_report import report as review_report
+    review.write_text(review_page(review_report(extra=3)), encoding="utf-8")
     return {
         "subscription_check": check,
+        "review": review,
         "report": publish(report, root) / "index.html",
         "fleet": publish_fleet_day(fleet, index, root) / "index.html",
     }
@@ -72,9 +84,21 @@ def opened(browser: "Browser", path: Path, scheme: str = "light", width: int = 1
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["report", "fleet", "subscription_check"])
+@pytest.mark.parametrize("name", ["report", "fleet", "review", "subscription_check"])
 def test_nothing_against_aa(browser, pages, name, scheme):
-    page = opened(browser, pages[name], scheme)
+    check_against_aa(browser, pages[name], scheme)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_nothing_against_aa_on_the_page_of_a_client(browser, web, tmp_path, scheme):  # noqa: F811
+    """The plugin's, as the file that it gives."""
+    page = tmp_path / "client.html"
+    page.write_text(web().get(address("orders", file="1")).text, encoding="utf-8")
+    check_against_aa(browser, page, scheme)
+
+
+def check_against_aa(browser: "Browser", path: Path, scheme: str) -> None:
+    page = opened(browser, path, scheme)
     page.evaluate("for (const folded of document.querySelectorAll('details')) folded.open = true")
     page.add_script_tag(content=(files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8"))
     assert page.evaluate(CHECK, AA) == []

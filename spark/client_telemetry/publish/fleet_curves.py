@@ -188,7 +188,7 @@ def _groups(
         .limit(MOST_GROUPS)
         .collect()
     ]
-    found = {key: GroupDay(*((*key, None)[:2]), clients, times) for key, clients in most}
+    found = {key: GroupDay(key[0], key[1] if len(key) > 1 else None, clients, times) for key, clients in most}
     name = F.concat_ws("\u0001", *(F.coalesce(each, F.lit("")) for each in columns))
     is_shown = name.isin(["\u0001".join(key) for key in found])
     for row in (
