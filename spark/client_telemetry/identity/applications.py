@@ -230,9 +230,8 @@ class _Parts:
             if product.application is not None:
                 key: Hashable = (product.kind, product.application)
                 self._join(first.setdefault(key, place), place)
-            if product.kind == "streams":
-                for group in sorted(self._clients[place].groups):
-                    self._join(first.setdefault(("group of streams", group), place), place)
+            if application_id := self._application_id(place):
+                self._join(first.setdefault(("application.id", application_id), place), place)
         workers = [
             place
             for place, product in enumerate(self._products)
@@ -516,18 +515,17 @@ class _Parts:
             return "default_client_id", None
         return "application", None
 
-    def _groups_of_streams(self, places: Sequence[int]) -> set[str]:
-        return {
-            group
-            for place in places
-            if (product := self._products[place]) and product.kind == "streams"
-            for group in self._clients[place].groups
-        }
+    def _application_id(self, place: int) -> str | None:
+        """The application.id of Kafka Streams: the group of a thread's main consumer."""
+        product, client = self._products[place], self._clients[place]
+        is_main = product and product.kind == "streams" and _MAIN_CONSUMER.fullmatch(client.client_id or "")
+        return next(iter(client.groups)) if is_main and len(client.groups) == 1 else None
 
     def _name(self, kind: str, places: Sequence[int]) -> str:
         """What people know it by: application.id, the worker's group, the product's or the client's own id."""
-        if kind == "streams" and len(application_ids := self._groups_of_streams(places)) == 1:
-            return application_ids.pop()
+        application_ids = {self._application_id(place) for place in places} - {None}
+        if kind == "streams" and len(application_ids) == 1:
+            return str(application_ids.pop())
         said = sorted({p.application for place in places if (p := self._products[place]) and p.application})
         if said:
             return said[0]
@@ -572,6 +570,7 @@ _OF_PRODUCERS = NOT_COMPARED | {PRODUCE, METADATA, 22, 71, 72}
 """What a producer without transactions asks: InitProducerId, and for its own metrics GetTelemetrySubscriptions and
 PushTelemetry, too."""
 _JAVA = "apache-kafka-java"
+_MAIN_CONSUMER = re.compile(r".+-StreamThread-[0-9]+-consumer")
 _CONSUMER_OF_GROUP = re.compile(r"consumer-.+-[0-9]+")
 MOST_DEFAULT_IDS = 200
 """Default ids of one library at one address that are looked at: more are a host that many programs share."""
