@@ -59,6 +59,15 @@ def by_candidate(fix: str | None) -> dict[str, str]:
     return dict(_IF_IT_IS.findall(_INSTEAD.sub("", fix or "")))
 
 
+def for_any_other(fix: str | None) -> str:
+    """What to change if an unidentified client is another library than those that `by_candidate` has.
+
+    >>> for_any_other("library not identified: if it is brod: upgrade brod; otherwise: upgrade the library")
+    'upgrade the library'
+    """
+    return _INSTEAD.sub("", fix or "").rpartition("otherwise: ")[2].removeprefix(f"{NOT_IDENTIFIED}: ")
+
+
 def changes(applications: Iterable[Application]) -> tuple[Change, ...]:
     """Of all clients that break. The surest first; among these, what cures most applications together with what stands
     before it, then most clients."""

@@ -261,6 +261,7 @@ def _template() -> Template:
         "fixes": _changes_shown,
         "identified": wording.identified,
         "by_candidate": changes.by_candidate,
+        "for_any_other": changes.for_any_other,
         "edits": changes.edits_of,
         "related_software": _related_software,
         "is_address": lambda text: _ADDRESS.fullmatch(text) is not None,

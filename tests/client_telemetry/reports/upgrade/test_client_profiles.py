@@ -118,6 +118,14 @@ def test_the_card_says_all_of_it(report):
         assert words in card
 
 
+def test_every_candidate_has_a_change(report):
+    card = report_page(report).split('<article class="card"')[1].split("</article>")[0]
+    (client,) = report.clients
+    assert len(client.candidates) > 1
+    cells = card.split("<tbody>")[1].split("</tbody>")[0].split("<tr>")[1:]
+    assert cells and not [cell for cell in cells if "<td></td>" in cell]
+
+
 def test_a_client_that_came_after_the_evidence_has_no_profile(rows):
     late = profile(rows, first_seen_at=rows.END + timedelta(minutes=1))
     verdict = rows.verdict("orders", "breaks", **NOT_DECLARED)
