@@ -24,9 +24,11 @@ def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
     """What is not known of a client and what would settle it, most important first."""
     found = []
     if not case.roles and case.dropped and not inference.greets_as_of_0_11(case):
-        found.append(
-            f"what this client does and with which library: {_seen_so_far(case)}; watch it longer, or {ASK}"
-        )
+        settled_by = "watch it longer, or "
+        if _only_asks_for_versions(case):
+            # A check whether brokers answer would look the same for as long as it is watched.
+            settled_by = f"{case.target} answers this too, so if it only checks that brokers answer, nothing changes for it; otherwise "
+        found.append(f"what this client does and with which library: {_seen_so_far(case)}; {settled_by}{ASK}")
     if case.contradiction:
         found.append(f"which library it really is: {case.contradiction}; {ASK}")
     for each in findings:
@@ -41,6 +43,19 @@ def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
         if each.condition_met == CONDITION_UNKNOWN
     ]
     return tuple(dict.fromkeys(found))
+
+
+def _only_asks_for_versions(case: Case) -> bool:
+    """Whether ApiVersions is all that it ever sent, in versions that the target has."""
+    target = case.target_api(apis.API_VERSIONS)
+    return (
+        case.tried == {apis.API_VERSIONS}
+        and target is not None
+        and all(
+            target.served.min <= use.version <= target.served.max
+            for use in case.uses.get(apis.API_VERSIONS, ())
+        )
+    )
 
 
 def _seen_so_far(case: Case) -> str:

@@ -51,6 +51,21 @@ def test_a_tool_of_0_10_that_only_greets_may_do_more():
     assert verdict("ApiVersions:0 Metadata:2").verdict == INSUFFICIENT_EVIDENCE
 
 
+@pytest.mark.parametrize("versions", ["ApiVersions:0x900", "ApiVersions:3x900 ApiVersions:4"])
+def test_watching_a_check_that_only_asks_for_versions_settles_nothing(versions):
+    """It sends the same for as long as it is watched: what its owner says settles it, and every release answers it."""
+    check = verdict(versions)
+    assert check.verdict == INSUFFICIENT_EVIDENCE
+    (missing,) = check.missing
+    assert "watch it" not in missing and "only checks that brokers answer, nothing changes" in missing
+    assert "ask its owner" in missing
+    # Brokers before 3.9 answer version 4 with an error, which a library has to understand.
+    (on_the_way_back,) = verdict("ApiVersions:4", "3.9.1", "3.8.1").missing or ("",)
+    assert "nothing changes" not in on_the_way_back
+    (asks_more,) = verdict("ApiVersions:0 Metadata:1").missing
+    assert "watch it longer" in asks_more
+
+
 @pytest.mark.parametrize(("requests", "when"), [(1, "latent"), (900, "at_once")])
 def test_burrow_asks_list_offsets_every_few_seconds(requests, when):
     """The role says that a consumer looks up offsets at a reset; how often it was sent says that this one polls."""
