@@ -68,8 +68,8 @@ class Ratio:
 
 
 def ratio_in_pairs(case: Callable[[], object], base: Callable[[], object], pairs: int) -> Ratio:
-    """Run both right after one another, each first in turn, after one pair to warm up. What the machine does besides meets both
-    alike; for work of this process alone, whose CPU time is known to the microsecond."""
+    """Run case, base, base, case as one pair, because the first of two is slower, after one pair to warm up. What the machine does
+    besides meets both alike; for work of this process alone, whose CPU time is known to the microsecond."""
 
     def seconds(work: Callable[[], object]) -> float:
         began = time.process_time()
@@ -77,19 +77,17 @@ def ratio_in_pairs(case: Callable[[], object], base: Callable[[], object], pairs
         return time.process_time() - began
 
     found = []
-    for turn in range(pairs + 1):
-        if turn % 2:
-            ours, theirs = seconds(case), seconds(base)
-        else:
-            theirs, ours = seconds(base), seconds(case)
-        if turn:
-            found.append((ours / theirs, ours))
+    for _ in range(pairs + 1):
+        first, *theirs, last = (seconds(work) for work in (case, base, base, case))
+        found.append(((first + last) / sum(theirs), (first + last) / 2))
+    del found[0]
     ratios = sorted(ratio for ratio, _ in found)
     # Order statistics: each ratio is above the true median or below it, as a coin falls.
     away = round(0.98 * pairs**0.5)
     low, high = max(0, pairs // 2 - away), min(pairs - 1, (pairs - 1) // 2 + away)
-    cpu = statistics.median(ours for _, ours in found)
-    return Ratio(statistics.median(ratios), ratios[low], ratios[high], cpu)
+    return Ratio(
+        statistics.median(ratios), ratios[low], ratios[high], statistics.median(cpu for _, cpu in found)
+    )
 
 
 def peak_memory_mb(work: Callable[[], object]) -> float:

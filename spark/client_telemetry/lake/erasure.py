@@ -30,6 +30,8 @@ from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 _BY_INSTANCE = ("client_metrics", "client_metric_histograms")
 """Tables that know a client by the ids of its instances only."""
+_ATTEMPTS = 20
+"""To delete rows of a cluster whose stages publish meanwhile: nobody does it later."""
 _TEXTS = (".html", ".json", ".csv", ".md")
 
 
@@ -94,7 +96,7 @@ def _delete(lake: Lake, name: str, condition: str) -> int:
             lake.session.sql(f"DELETE FROM {CATALOG}.{NAMESPACE}.{name} WHERE {condition}")
         return found
 
-    return again_if_overtaken(statement)
+    return again_if_overtaken(statement, _ATTEMPTS)
 
 
 def _conditions(

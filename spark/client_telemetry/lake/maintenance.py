@@ -151,10 +151,10 @@ def _call(lake: Lake, procedure: str, arguments: str) -> list[Row]:
     return []
 
 
-def again_if_overtaken(statement: Callable[[], _Result]) -> _Result:
+def again_if_overtaken(statement: Callable[[], _Result], attempts: int = _ATTEMPTS) -> _Result:
     """What a statement of Spark returns, begun again where a stage or another maintenance committed first. Raises what the
-    last of four attempts raised."""
-    for _ in range(_ATTEMPTS - 1):
+    last attempt raised."""
+    for _ in range(attempts - 1):
         try:
             return statement()
         except Exception as error:

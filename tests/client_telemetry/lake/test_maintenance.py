@@ -101,6 +101,8 @@ def test_a_statement_that_others_overtake_begins_again_and_other_errors_do_not()
     with pytest.raises(RuntimeError, match="Found conflicting files"):
         again_if_overtaken(statement)
     assert len(errors) == 2
+    errors = [*overtaken, *overtaken]
+    assert again_if_overtaken(statement, 7) == "deleted"
     errors = ["no such table", "no such table"]
     with pytest.raises(RuntimeError, match="no such table"):
         again_if_overtaken(statement)

@@ -25,8 +25,8 @@ from .servers import CHECKOUT, s3, s3_server
 
 WAREHOUSE = "s3://lake/warehouse"
 TODAY = dt.datetime.now(dt.UTC).date()
-PAUSE = 0.5
-"""Seconds between two stages that publish."""
+PAUSE, PAUSE_OF_CLUSTER = 0.5, 5.0
+"""Seconds between two stages that publish; what an erasure deletes is in conflict with each of its cluster."""
 DAYS = [TODAY - dt.timedelta(days=age) for age in (1, 2, 200)]
 
 
@@ -120,7 +120,7 @@ def test_maintenance_twice_at_once_and_erasure_while_stages_publish(store, catal
     while erasing.poll() is None:
         publish(lake, f"other {published}", TODAY - dt.timedelta(days=3), ["ann"])
         published += 1
-        time.sleep(PAUSE)
+        time.sleep(PAUSE_OF_CLUSTER)
     assert erasing.returncode == 0
     assert {row["client_id"] for row in lake.rows(CLIENT_PUSHES)} == {"ann", "cid"}
     assert left_over(lake) == {}
