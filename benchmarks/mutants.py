@@ -399,6 +399,9 @@ def tests_of(mutant: Mutant, calls: Calls) -> list[str]:
         for (of, _), tests in calls.of_function.items():
             if of in files:
                 concerned |= tests
+    if not mutant.function:
+        # A test may look at a constant, and call nothing.
+        concerned |= {test for test in calls.seconds if mutant.file.stem in _words_of(_file_of(test))}
     if not concerned or _is_compiled(mutant.file):
         folders = {*_without_spark(mutant.room), str(COMPILED_TESTED_BY)}
         concerned |= {test for test in calls.seconds if str(CHECKOUT / _file_of(test)) in folders}
@@ -409,6 +412,11 @@ def tests_of(mutant: Mutant, calls: Calls) -> list[str]:
     return sorted(
         concerned, key=lambda test: (Path(_file_of(test)).name != own, of_file[_file_of(test)], test)
     )
+
+
+@functools.cache
+def _words_of(file: str) -> frozenset[str]:
+    return frozenset(re.findall(r"\w+", (CHECKOUT / file).read_text(encoding="utf-8")))
 
 
 @functools.cache
