@@ -13,7 +13,7 @@ DECODER = "PYTHONPATH=/opt/client-telemetry/packages /opt/client-telemetry/pytho
 PORT = free_port()
 MASTER = f"""/opt/client-telemetry/spark.sh master --host 127.0.0.1 --port {PORT} --webui-port 0 & master=$!
 while kill -0 $master && ! (exec 3<>/dev/tcp/127.0.0.1/{PORT}) 2>/dev/null; do sleep 0.2; done
-kill $master"""
+kill $master && {{ wait $master || :; }}"""
 NOT_WRITABLE = "! touch /opt/client-telemetry/packages/client_telemetry/x"
 CHECKS = {
     "executor": (NOT_WRITABLE, DECODER, MASTER, "touch /work/x"),
