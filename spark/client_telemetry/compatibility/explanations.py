@@ -108,13 +108,14 @@ def until_finalized(
     return f"{word} until {until} on {target}: {before.explanation.rstrip('.')}"
 
 
-def already(case: Case, findings: list[Finding], works_again: bool) -> str:
-    """That a client fails on the source already, and why, as a sentence; empty for one that does not."""
+def already(case: Case, findings: list[Finding], works_again: bool, said: str) -> str:
+    """That a client fails on the source already, and why, as far as it is not `said` yet; empty for one that does not."""
     why = [*case.failing, *(each.explanation for each in findings if each.already)]
     if not why:
         return ""
     then = f", and works again on {case.target}" if works_again else ""
-    return f"It fails on {case.source} already{then}: {'; '.join(dict.fromkeys(why))}."
+    unsaid = "; ".join(dict.fromkeys(each for each in why if each not in said))
+    return f"It fails on {case.source} already{then}{': ' if unsaid else ''}{unsaid}."
 
 
 def capitalised(text: str) -> str:

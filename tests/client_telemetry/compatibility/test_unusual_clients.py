@@ -176,3 +176,12 @@ def test_a_member_that_reads_no_record_is_failing_only_where_it_looked_up_where_
     member = "ApiVersions:0 Metadata:2 FindCoordinator:0 JoinGroup:2 SyncGroup:0 Heartbeat:0x300"
     assert not verdict(member, "4.0.1", "4.3.1").already_failing
     assert verdict(f"{member} OffsetFetch:1", "4.0.1", "4.3.1").already_failing
+
+
+def test_a_reason_is_said_once():
+    """A known issue that stops a client on both releases is the verdict's reason and why it fails today."""
+    member = "ApiVersions:3 Metadata:2x20 FindCoordinator:1x2 JoinGroup:2x2 SyncGroup:1x2 Heartbeat:1x300 OffsetFetch:1x9"
+    declared = {"client_software_name": "librdkafka", "client_software_version": "1.7.0"}
+    failing = verdict(member, "4.0.0", "4.3.1", **declared)
+    assert failing.already_failing and "It fails on 4.0.0 already" in failing.explanation
+    assert failing.explanation.count("ListOffsets v0 only") == 1
