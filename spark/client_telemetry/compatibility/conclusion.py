@@ -52,7 +52,9 @@ def conclude(case: Case) -> ClientVerdict:
         when=None if verdict in (SAFE, INSUFFICIENT_EVIDENCE) else _when(reasons),
         roles=case.seen_roles,
         findings=tuple(findings),
-        explanation=" ".join(filter(None, (sentence, explanations.already(case, findings, works_again, sentence)))),
+        explanation=" ".join(
+            filter(None, (sentence, explanations.already(case, findings, works_again, sentence)))
+        ),
         fix=fixes.for_verdict(reasons, case),
         missing=missing,
         identified_as=_identified_as(case),

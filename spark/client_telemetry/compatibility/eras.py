@@ -44,3 +44,10 @@ def negotiates_as_of_0_11(api_uses: Collection[ApiUse]) -> bool:
         and all((_first_release(apis.API_VERSIONS, version) or ()) >= _SINCE for version in greeting)
         and speaks_as_of_0_11(api_uses)
     )
+
+
+def is_as_young_as(api_uses: Iterable[ApiUse], key: int, version: int) -> bool:
+    """Whether some version that was seen came with the release that brought this one, or later: whoever wrote the client
+    then had both."""
+    brought = _first_release(key, version)
+    return brought is not None and any((_first_release(use[0], use[1]) or ()) >= brought for use in api_uses)

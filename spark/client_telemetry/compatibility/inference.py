@@ -22,8 +22,17 @@ _METADATA = 3
 
 
 def greets_as_of_0_11(case: Case) -> bool:
-    """A client that negotiates as of 0.11, of which Metadata is all that says what it does."""
-    return not case.failing and _METADATA in case.uses and eras.negotiates_as_of_0_11(case.evidence.api_uses)
+    """A client that negotiates as of 0.11, of which Metadata is all that says what it does, and that knows what the target
+    still accepts of admin requests: Kafka 4.0 refuses versions of some (log dirs, ACLs, delegation tokens) that only 2.0
+    replaced (KIP-896), and a tool of 1.x greets and asks for Metadata as well."""
+    uses = case.evidence.api_uses
+    if case.failing or _METADATA not in case.uses or not eras.negotiates_as_of_0_11(uses):
+        return False
+    admin = [key for key in case.dropped if key in apis.by_key() and apis.by_key()[key].used_by == "admin"]
+    accepted = [
+        (key, target.served.min) for key in admin if (target := case.target_api(key)) and target.serves_any
+    ]
+    return all(eras.is_as_young_as(uses, key, version) for key, version in accepted)
 
 
 def works_unseen(case: Case, key: int) -> str:

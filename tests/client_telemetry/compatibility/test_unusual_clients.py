@@ -41,7 +41,7 @@ def test_an_exactly_once_consumer_commits_in_transactions():
     assert 8 in roles.needed_by(roles.GROUP_CONSUMER, {1, 11})
 
 
-@pytest.mark.parametrize("versions", ["ApiVersions:1 Metadata:5", "ApiVersions:2 Metadata:8"])
+@pytest.mark.parametrize("versions", ["ApiVersions:1 Metadata:6", "ApiVersions:2 Metadata:8"])
 def test_a_tool_that_only_greets_loses_nothing(versions):
     greeted = verdict(versions)
     assert (greeted.verdict, greeted.missing) == (SAFE, ())
@@ -185,3 +185,13 @@ def test_a_reason_is_said_once():
     failing = verdict(member, "4.0.0", "4.3.1", **declared)
     assert failing.already_failing and "It fails on 4.0.0 already" in failing.explanation
     assert failing.explanation.count("ListOffsets v0 only") == 1
+
+
+@pytest.mark.parametrize("client_id", ["admin-1", "log-dirs-tool", "mine"])
+def test_a_tool_of_1_x_that_was_seen_to_greet_only_is_not_safe(client_id):
+    """kafka-log-dirs 1.1.1 sends ApiVersions v1 and Metadata v5, then DescribeLogDirs v0, which 4.0 refuses; 2.0 brought the
+    v1 that it accepts, and ApiVersions v2."""
+    of_1_x = verdict("ApiVersions:1 Metadata:5", client_id=client_id)
+    assert of_1_x.verdict == INSUFFICIENT_EVIDENCE and of_1_x.missing
+    assert verdict("ApiVersions:2 Metadata:6", client_id=client_id).verdict == SAFE
+    assert verdict("ApiVersions:1 Metadata:5", "3.8.1", "3.9.1", client_id=client_id).verdict == SAFE
