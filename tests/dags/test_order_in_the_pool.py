@@ -19,6 +19,7 @@ def scheduler(database):
     from airflow.models.dagbundle import DagBundleModel
     from airflow.models.dagrun import DagRun
     from airflow.models.pool import Pool
+    from airflow.models.taskinstance import TaskInstance
     from airflow.utils.session import create_session
 
     with create_session() as session:
@@ -28,8 +29,8 @@ def scheduler(database):
     sync_bag_to_db(DagBag(str(CHECKOUT / "dags"), bundle_name="project"), "project", None)
     yield SchedulerJobRunner(Job(), executors=[BaseExecutor()])
     with create_session() as session:
-        for each in session.query(DagRun):
-            session.delete(each)
+        session.query(TaskInstance).delete()
+        session.query(DagRun).delete()
 
 
 class Waiting:
