@@ -17,9 +17,10 @@ SOURCES := dags include plugins spark tests benchmarks
 SHELL_SCRIPTS := .ci/run $(wildcard include/*.sh spark/executors/*.sh)
 MARKDOWN := $(wildcard *.md) $(shell find benchmarks broker-plugin docs include spark tests -name '*.md' -not -path '*/target/*' -not -path 'tests/data/reports/*')
 
-# Around a command that says itself that it was interrupted: make ends as interrupted too, without a line of its own.
+# Around a command that says itself that it was interrupted: make ends as interrupted too, without a line of its own. It is left
+# a moment for that: if the shell ends at the same instant, make may miss it and stop with "wait: No child processes".
 INTERRUPTIBLE := trap : INT;
-END := ; code=$$?; [ $$code -ne 130 ] || { kill -INT $$PPID; code=0; }; exit $$code
+END := ; code=$$?; [ $$code -ne 130 ] || { kill -INT $$PPID; sleep 0.2; code=0; }; exit $$code
 
 # As one word of the shell, whatever is in it.
 quoted = '$(subst ','\'',$(1))'
