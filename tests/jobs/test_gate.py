@@ -18,6 +18,7 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+from pyspark.sql import functions as F  # noqa: N812
 
 from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, NOON, Pipeline, connection, event, push
 
@@ -132,6 +133,23 @@ def test_every_rule_fails_on_its_bad_row_and_readers_keep_what_they_had(publishe
     assert f"{len(failed)} critical expectations failed" in result["message"]
     assert f"{failed[0]['table_name']}.{failed[0]['expectation']}" in result["message"]
     assert f"bad-{stage}" in result["message"] and "readers keep the previous state" in result["message"]
+
+
+def test_the_gate_tells_of_a_value_that_the_workers_of_impact_had_not(published, monkeypatch):
+    before = published.rows(UPGRADE_VERDICTS)
+    to_be_judged = impact.to_be_judged
+
+    def without_connections(*clients):
+        return to_be_judged(*clients).withColumn("connections", F.lit(None).cast("long"))
+
+    monkeypatch.setattr(impact, "to_be_judged", without_connections)
+    code, result = published.run("impact", report_id="report", to="4.0.0")
+    assert (code, result["status"]) == (3, "failed_gate")
+    assert (
+        "upgrade_verdicts.present_connections (connections is never null; found 1 in 1 rows)"
+        in result["message"]
+    )
+    assert published.rows(UPGRADE_VERDICTS) == before
 
 
 def test_after_the_cause_is_mended_the_stage_goes_through(published):

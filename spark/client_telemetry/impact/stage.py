@@ -88,7 +88,8 @@ def impact(stage: Stage) -> Outcome:
     connections = lake.read(
         CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name], split_bytes=split_bytes(files)
     ).where(slice_)
-    profiled = lake.read(CLIENTS, snapshots[CLIENTS.name]).where(slice_)
+    of_clients = lake.files(CLIENTS, snapshots[CLIENTS.name], cluster_id=cluster, dt=days)
+    profiled = lake.read(CLIENTS, snapshots[CLIENTS.name], split_bytes=split_bytes(of_clients)).where(slice_)
     pushing = by_pushes_only(profiled, asked).persist()
     hours = [
         row

@@ -142,7 +142,8 @@ def write(clients: Iterable[pa.RecordBatch], report: Report) -> Written:
     """Judge the clients, columns READ, and write their rows. Clients that are alike are best in one call."""
     partition = {"cluster_id": report.cluster_id, "report_id": report.report_id}
     verdicts, findings = (
-        DataFile(table, place, partition, rows_in_columns=_VERDICTS_AT_ONCE)
+        # The gate tells what lacks a value, and in how many rows.
+        DataFile(table, place, partition, rows_in_columns=_VERDICTS_AT_ONCE, is_complete=False)
         for table, place in zip((UPGRADE_VERDICTS, UPGRADE_FINDINGS), report.places, strict=True)
     )
     known = _Verdicts(report.from_release, report.to_release)

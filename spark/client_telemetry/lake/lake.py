@@ -247,8 +247,11 @@ class Lake:
     ) -> list[Row]:
         """The same of a table that is loaded already."""
         rows: list[Any] = []
+        read = table.arrow_schema
+        if columns:
+            read = pa.schema([field for field in read if field.name in {*columns, *equal}])
         for file in partition_files(iceberg, table, snapshot, equal):
-            for group in file.row_groups(table.arrow_schema, as_dictionaries=False):
+            for group in file.row_groups(read, as_dictionaries=False):
                 found = matching(group, equal)
                 found = found.select(columns) if columns else found
                 rows += [_plain(row) for row in found.to_pylist(maps_as_pydicts="strict")]

@@ -45,7 +45,8 @@ class DataFile:
     not by both. Holds at most some `ROWS_IN_MEMORY` rows, or `rows_in_columns` of them in columns; each such
     portion becomes a row group.
 
-    `partition`: a value for each of the table's partition columns, in their order.
+    `partition`: a value for each of the table's partition columns, in their order. `is_complete`: columns that may not be
+    null are not, in what `add_columns` gets; a null in one is an error then, otherwise the gate's to find.
     """
 
     def __init__(
@@ -54,11 +55,12 @@ class DataFile:
         place: TablePlace,
         partition: Mapping[str, object],
         rows_in_columns: int = ROWS_IN_COLUMNS,
+        is_complete: bool = True,
     ):
         self.table, self._schema = table, table.arrow_schema
         self._partition = dict(partition)
         self._columns = [c.name for c in table.columns if c.name not in self._partition]
-        self._optional = [c.nullable for c in table.columns]
+        self._optional = [c.nullable or not is_complete for c in table.columns]
         self._rows: list[Sequence[object]] = []
         self._tables: list[pa.Table] = []
         self._waiting, self._rows_in_columns = 0, rows_in_columns
@@ -81,7 +83,7 @@ class DataFile:
         if not size:
             return
         arrays = [columns[f.name] if f.name in columns else self._constant(f, size) for f in self._schema]
-        # Compiled code leaves no value out, and a column that says so takes a tenth less time to write.
+        # A column that says that it leaves no value out takes a tenth less time to write.
         fields = [
             pa.field(name, array.type, optional)
             for name, array, optional in zip(self._schema.names, arrays, self._optional, strict=True)

@@ -10,7 +10,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
@@ -131,7 +131,16 @@ def spark_session(stage: str, lake: str, workers_import: str | None = None) -> S
             session.conf.set(name, value)
     session.conf.set("spark.sql.session.timeZone", "UTC")
     check_executors(session)
+    if workers_import and active is None and not remote:
+        threading.Thread(target=_start_a_worker, args=(session,), daemon=True).start()
     return session
+
+
+def _start_a_worker(session: SparkSession) -> None:
+    """Have Spark's Python daemon import what the workers need while the driver opens the tables and plans the first query. What
+    goes wrong here goes wrong in the stage's own jobs too, which say so."""
+    with suppress(Exception):
+        session.range(0, 1, 1, 1).mapInArrow(lambda batches: batches, "id long").collect()
 
 
 @contextmanager

@@ -19,6 +19,19 @@ print(pyspark.__file__)
 print([entry for entry, finder in sys.path_importer_cache.items() if isinstance(finder, zipimport.zipimporter)])
 print(gc.get_freeze_count() > 50_000)
 """
+SESSION = """
+import sys, time, psutil
+from client_telemetry.pipeline.stage import spark_session
+session = spark_session("impact", sys.argv[1], "client_telemetry.impact.verdict_rows")
+spark = {process.pid for process in psutil.Process().children(recursive=True)}
+while not any(
+    "client_telemetry.pipeline.worker_daemon" in (each.info["cmdline"] or ())
+    for each in psutil.process_iter(["ppid", "cmdline"])
+    if each.info["ppid"] in spark
+):
+    time.sleep(0.1)
+print("there")
+"""
 
 
 def test_pyspark_is_the_installed_one_and_no_task_reads_an_archive():
@@ -48,3 +61,10 @@ def test_workers_of_a_stage_that_decodes_nothing_do_without_the_compiled_decoder
         check=True,
     ).stdout.split()
     assert printed == ["True", "False"]
+
+
+def test_the_daemon_of_a_stage_that_names_its_imports_is_there_before_the_first_job(tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-c", SESSION, str(tmp_path)], capture_output=True, text=True, timeout=120
+    )
+    assert run.stdout.split()[-1:] == ["there"], run.stderr
