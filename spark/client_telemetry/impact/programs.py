@@ -121,7 +121,10 @@ def _last_request_at() -> Column:
 def _shared(profiled: DataFrame) -> DataFrame:
     """`client_hash` of the clients that may be several programs: rows of `clients` with two answered
     versions of an API."""
-    answered = F.filter("api_uses", lambda use: (use.requests > 0) & ~use.api_key.isin(*sorted(NOT_COMPARED)))
+    compared = F.filter("api_uses", lambda use: (use.requests > 0) & ~use.api_key.isin(*sorted(NOT_COMPARED)))
+    answered = F.transform(
+        compared, lambda use: F.struct(use.api_key.alias("api_key"), use.version.alias("version"))
+    )
     keys = F.transform("answered", lambda use: use.api_key)
     own = knowledge.in_use()
 
