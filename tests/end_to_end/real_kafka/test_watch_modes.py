@@ -291,10 +291,5 @@ def test_the_pipeline_says_that_deprecated_requests_only_were_seen(modes):
     assert verdicts["ancient-producer"] == "breaks"
     assert "safe" not in verdicts.values()
     (report,) = (modes.deprecated.folder / "published").rglob("report.json")
-    assert (
-        json.loads(report.read_text())["sentence"]
-        .partition(":")[0]
-        .partition("(")[0]
-        .strip()
-        .endswith("of requests of deprecated versions")
-    )
+    watched, _, _ = json.loads(report.read_text())["sentence"].partition(":")
+    assert watched.endswith("of requests of deprecated versions on 1 broker")
