@@ -10,28 +10,26 @@
   that explains it gets along with the target.
 """
 
-import re
 from functools import cache, lru_cache
 
-from client_telemetry.compatibility import apis, eras, fingerprints, served, software
+from client_telemetry.compatibility import apis, eras, fingerprints, products, served, software
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.served import BrokerApi, Versions
 
 _DISTINCT = 5
 """Data APIs, beside ApiVersions, that must be seen before their age says anything of another one."""
 _METADATA = 3
-_SCALA_ADMIN_CLIENT = re.compile(r"admin-\d+")
 
 
 def greets_as_of_0_11(case: Case) -> bool:
     """A client that negotiates as of 0.11, of which Metadata is all that says what it does, and that knows what the target
     still accepts of admin requests: Kafka 4.0 refuses versions of some (log dirs, ACLs, delegation tokens) that only 2.0
-    replaced (KIP-896), and a tool of 1.x greets and asks for Metadata as well. The tools that call themselves `admin-1` have
-    none of these requests (kafka.admin.AdminClient, Scala, up to 2.x)."""
+    replaced (KIP-896), and a tool of 1.x greets and asks for Metadata as well. Kafka's Scala AdminClient has none of these
+    requests (kafka.admin.AdminClient)."""
     uses = case.evidence.api_uses
     if case.failing or _METADATA not in case.uses or not eras.negotiates_as_of_0_11(uses):
         return False
-    if _SCALA_ADMIN_CLIENT.fullmatch(case.evidence.client_id or ""):
+    if case.product == products.ADMIN_CLIENT_TOOLS:
         return True
     admin = [key for key in case.dropped if key in apis.by_key() and apis.by_key()[key].used_by == "admin"]
     accepted = [

@@ -19,6 +19,9 @@ COLUMNS = ("product", "library", "apis", "advice", "source", "confidence")
 LONGEST_CLIENT_ID = 256
 """Characters; longer ones are nobody's own, and a hostile one must not keep a regular expression busy."""
 
+ADMIN_CLIENT_TOOLS = "kafka-consumer-groups, kafka-delete-records or kafka-broker-api-versions"
+"""The product whose own client id is admin-<n>, in product_client_ids.csv: the tools that have kafka.admin.AdminClient (Scala, up
+to 2.x)."""
 KINDS = ("streams", "connect", "mirrormaker", "tool", "product")
 _SASL_AUTHENTICATE = 36
 CONFIDENCES = ("lock file", "documentation", "source code", "real runs")

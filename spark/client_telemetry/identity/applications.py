@@ -314,7 +314,7 @@ class _Parts:
             place
             for place, client in enumerate(self._clients)
             if (product := self._products[place])
-            and product.name == GROUPS_TOOL
+            and product.name == products.ADMIN_CLIENT_TOOLS
             and FIND_COORDINATOR in client.versions
             and not self._sends_two_versions(place)
         ]
@@ -562,8 +562,6 @@ class _Parts:
 
 
 NO_CLIENT_ID = "(no client id)"
-GROUPS_TOOL = "kafka-consumer-groups, kafka-delete-records or kafka-broker-api-versions"
-"""The product whose own client id is admin-<n>, in product_client_ids.csv."""
 PRODUCE, LIST_OFFSETS, METADATA, FIND_COORDINATOR = 0, 2, 3, 10
 """Of the tools with an admin client of that name only kafka-consumer-groups asks for a coordinator."""
 _OF_PRODUCERS = NOT_COMPARED | {PRODUCE, METADATA, 22, 71, 72}

@@ -2,7 +2,7 @@
 at all, without the rule that its test names."""
 
 import pytest
-from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses, roles
+from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses, products, roles
 from client_telemetry.compatibility.verdict import BREAKS, INSUFFICIENT_EVIDENCE, SAFE, ClientVerdict
 
 GREETING = "ApiVersions:2x5 Metadata:8x9"
@@ -176,6 +176,12 @@ def test_a_member_that_reads_no_record_is_failing_only_where_it_looked_up_where_
     member = "ApiVersions:0 Metadata:2 FindCoordinator:0 JoinGroup:2 SyncGroup:0 Heartbeat:0x300"
     assert not verdict(member, "4.0.1", "4.3.1").already_failing
     assert verdict(f"{member} OffsetFetch:1", "4.0.1", "4.3.1").already_failing
+
+
+@pytest.mark.parametrize("who", [{"client_id": "admin-1"}, {"product": products.ADMIN_CLIENT_TOOLS}])
+def test_a_tool_of_1_x_without_requests_that_4_0_refuses_is_safe(who):
+    """As the command line knows it, by its client id, and as an upgrade question does, by the product of it alone."""
+    assert verdict("ApiVersions:1 Metadata:5", **who).verdict == SAFE
 
 
 def test_a_reason_is_said_once():
