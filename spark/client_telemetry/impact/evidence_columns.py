@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from client_telemetry.compatibility.well_observed import CELLS
-from client_telemetry.impact.columns import (
+from client_telemetry.pipeline.columns import (
     Vector,
     distinct,
     expanded,

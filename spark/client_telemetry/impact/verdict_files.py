@@ -29,7 +29,9 @@ from client_telemetry.compatibility import (
 )
 from client_telemetry.compatibility.releases import is_rollback
 from client_telemetry.compatibility.well_observed import is_well_observed
-from client_telemetry.impact.columns import (
+from client_telemetry.impact.nearby_releases import differing, on_nearby_targets, on_the_way
+from client_telemetry.lake.writer import DataFile, TablePlace
+from client_telemetry.pipeline.columns import (
     Vector,
     column_at,
     distinct,
@@ -38,8 +40,6 @@ from client_telemetry.impact.columns import (
     list_column,
     starts,
 )
-from client_telemetry.impact.nearby_releases import differing, on_nearby_targets, on_the_way
-from client_telemetry.lake.writer import DataFile, TablePlace
 from client_telemetry.pipeline.garbage_collection import collector_paused
 from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY
 from client_telemetry.tables.table import BOOLEAN, INTS, STRING, Table, struct
