@@ -8,13 +8,18 @@ import pyarrow.compute as pc
 
 from client_telemetry.compatibility.well_observed import CELLS
 from client_telemetry.pipeline.columns import (
+    ALWAYS,
+    NEVER,
     Vector,
     distinct,
-    expanded,
+    distinct_lists,
+    in_order,
     integers,
+    lengths,
     list_column,
+    micros,
     numbered,
-    starts,
+    ranks,
 )
 from client_telemetry.tables.clients import CLIENT_KEY
 
@@ -40,7 +45,6 @@ READ = (
 """Columns of connections. `is_evidence`: otherwise to a broker of an older release. `program`: empty where a client id is one."""
 _SEQUENCE_BITS = 43
 """A broker that writes a million events a second needs 100 days to number more."""
-_NEVER, _ALWAYS = np.iinfo(np.int64).max, np.iinfo(np.int64).min
 
 
 class Time(NamedTuple):
@@ -60,12 +64,13 @@ def evidence_of(connections: pa.Table, time: Time, with_activity: bool) -> dict[
     counted = connections.filter(pa.array(is_evidence))
     of_program, first = numbered([counted[name] for name in (*CLIENT_KEY, "program")])
     places = np.searchsorted(elsewhere.clients, clients[is_evidence][first])
+    used = _each(counted["api_uses"])
     return {
         **{name: counted[name].take(first).combine_chunks() for name in (*CLIENT_KEY, "program")},
         **_connections(counted, of_program, len(first)),
-        "uses": _uses(counted, of_program, len(first), time),
+        "uses": _uses(counted, *used, of_program, len(first), time),
         "uses_elsewhere": elsewhere.uses_of(clients[is_evidence][first], places),
-        **({"activity": _activity(counted, of_program, len(first))} if with_activity else {}),
+        **({"activity": _activity(counted, *used, of_program, len(first))} if with_activity else {}),
     }
 
 
@@ -83,16 +88,16 @@ class _Elsewhere(NamedTuple):
 
 
 def _elsewhere(connections: pa.Table, clients: Vector) -> _Elsewhere:
-    row, use = _each_use(connections)
-    releases = _ranked(connections["broker_software_version"])
+    row, use = _each(connections["api_uses"])
+    rank, releases = ranks(connections["broker_software_version"])
     answered = integers(pc.struct_field(use, "requests")) > 0
     api_keys, versions = (integers(pc.struct_field(use, name))[answered] for name in ("api_key", "version"))
     row = row[answered]
-    owner, release, api_key, version = distinct(clients[row], releases.rank[row], api_keys, versions)
+    owner, release, api_key, version = distinct(clients[row], rank[row], api_keys, versions)
     found = np.unique(owner)
     names = ("release", "api_key", "version")
     uses = pa.StructArray.from_arrays(
-        [releases.values.take(pa.array(release)), _ints(api_key), _ints(version)], names
+        [releases.take(pa.array(release)), _ints(api_key), _ints(version)], names
     )
     return _Elsewhere(found, list_column(np.searchsorted(found, owner), uses, len(found)))
 
@@ -106,9 +111,9 @@ def _connections(counted: pa.Table, of_program: Vector, size: int) -> dict[str, 
     stands_for = np.maximum.reduceat(_numbers(counted, "connections", 1)[order], begins) if size else order
     sums: Vector = np.zeros(size, np.int64)
     np.add.at(sums, of_program[order[begins]], stands_for)
-    first, last = np.full(size, _NEVER), np.full(size, _ALWAYS)
-    np.minimum.at(first, of_program, _numbers(counted, "first_seen_at", _NEVER))
-    np.maximum.at(last, of_program, _numbers(counted, "last_seen_at", _ALWAYS))
+    first, last = np.full(size, NEVER), np.full(size, ALWAYS)
+    np.minimum.at(first, of_program, _numbers(counted, "first_seen_at", NEVER))
+    np.maximum.at(last, of_program, _numbers(counted, "last_seen_at", ALWAYS))
     owner, broker = distinct(of_program, _numbers(counted, "broker_id"))
     listener, at = numbered([counted[name] for name in ("listener_name", "security_protocol")])
     of_listener, listener = distinct(of_program, listener)
@@ -125,28 +130,27 @@ def _connections(counted: pa.Table, of_program: Vector, size: int) -> dict[str, 
     }
 
 
-def _uses(counted: pa.Table, of_program: Vector, size: int, time: Time) -> pa.Array:
+def _uses(
+    counted: pa.Table, row: Vector, use: pa.Array, of_program: Vector, size: int, time: Time
+) -> pa.Array:
     """One per API and version, sorted."""
-    row, use = _each_use(counted)
-    first = _micros(pc.struct_field(use, "first_request_at"), _NEVER)
+    first = micros(pc.struct_field(use, "first_request_at"), NEVER)
     if time.until is not None:
         # A connection that outlived the cut keeps its counts of the day; versions first used later do not count.
-        counts = (first < time.until) | (first == _NEVER)
+        counts = (first < time.until) | (first == NEVER)
         row, use, first = row[counts], use.filter(pa.array(counts)), first[counts]
-    last = _micros(pc.struct_field(use, "last_request_at"), _ALWAYS)
+    last = micros(pc.struct_field(use, "last_request_at"), ALWAYS)
     api_key, version, requests, rejected = (
         integers(pc.struct_field(use, name)) for name in ("api_key", "version", "requests", "rejected")
     )
-    objects = _ranked(counted["uses_object"])
-    sequence = _numbers(counted, "uses_sequence", -1)
-    has_record = (requests > 0) & (objects.rank[row] >= 0) & (sequence[row] >= 0)
-    record = np.where(has_record, (objects.rank[row] << _SEQUENCE_BITS) + sequence[row], -1)
+    rank, objects = ranks(counted["uses_object"])
+    of_object, sequence = rank.astype(np.int64)[row], _numbers(counted, "uses_sequence", -1)[row]
+    has_record = (requests > 0) & (of_object >= 0) & (sequence >= 0)
+    record = np.where(has_record, (of_object << _SEQUENCE_BITS) + sequence, -1)
     cells = _cells(first, last, _numbers(counted, "first_seen_at")[row], requests, time)
 
-    order = np.lexsort((version, api_key, of_program[row]))
+    order, is_new = in_order(of_program[row], api_key, version)
     owner, api_key, version = of_program[row][order], api_key[order], version[order]
-    is_new = np.ones(len(order), bool)
-    is_new[1:] = (np.diff(owner) != 0) | (np.diff(api_key) != 0) | (np.diff(version) != 0)
     begins, use_of = np.flatnonzero(is_new), np.cumsum(is_new) - 1
 
     def each(function: np.ufunc, values: Vector) -> Vector:
@@ -165,7 +169,7 @@ def _uses(counted: pa.Table, of_program: Vector, size: int, time: Time) -> pa.Ar
         "first_request_at": _moments(each(np.minimum, first)),
         "last_request_at": _moments(each(np.maximum, last)),
         "broker_ids": list_column(of_use, _ints(broker), len(begins)),
-        "source_object": objects.values.take(pa.array(record >> _SEQUENCE_BITS, mask=~known)),
+        "source_object": objects.take(pa.array(record >> _SEQUENCE_BITS, mask=~known)),
         "source_sequence": pa.array(record & ((1 << _SEQUENCE_BITS) - 1), mask=~known),
         "cells": pa.array(each(np.bitwise_or, cells), mask=answered <= 0),
     }
@@ -174,24 +178,21 @@ def _uses(counted: pa.Table, of_program: Vector, size: int, time: Time) -> pa.Ar
     return pc.if_else(pc.equal(pc.list_value_length(found), 0), pa.scalar(None, found.type), found)
 
 
-def _activity(counted: pa.Table, of_program: Vector, size: int) -> pa.Array:
-    row, use = _each_use(counted)
+def _activity(counted: pa.Table, row: Vector, use: pa.Array, of_program: Vector, size: int) -> pa.Array:
     # The last evidence of a connection may be a snapshot, minutes after its last request.
-    requested: Vector = np.full(len(counted), _ALWAYS)
-    np.maximum.at(requested, row, _micros(pc.struct_field(use, "last_request_at"), _ALWAYS))
-    last: Vector = np.full(size, _ALWAYS)
-    seen = _numbers(counted, "last_seen_at", _ALWAYS)
-    np.maximum.at(last, of_program, np.where(requested == _ALWAYS, seen, requested))
+    requested: Vector = np.full(len(counted), ALWAYS)
+    np.maximum.at(requested, row, micros(pc.struct_field(use, "last_request_at"), ALWAYS))
+    last: Vector = np.full(size, ALWAYS)
+    seen = _numbers(counted, "last_seen_at", ALWAYS)
+    np.maximum.at(last, of_program, np.where(requested == ALWAYS, seen, requested))
     answered = integers(pc.struct_field(use, "requests")) > 0
     apis = (integers(pc.struct_field(use, name))[answered] for name in ("api_key", "version"))
     owner, api_key, version = distinct(of_program[row[answered]], *apis)
-    groups = counted["group_ids"].combine_chunks()
-    lengths = pc.fill_null(pc.list_value_length(groups), 0).to_numpy(zero_copy_only=False)
-    of_row, _ = expanded(starts(lengths), lengths)
+    of_row, groups = _each(counted["group_ids"])
     fields = {
         "last_request_at": _moments(last),
         "client_addresses": _texts(of_program, counted["client_address"], size),
-        "group_ids": _texts(of_program[of_row], pa.chunked_array([pc.list_flatten(groups)]), size),
+        "group_ids": _texts(of_program[of_row], pa.chunked_array([groups]), size),
         "answered": list_column(
             owner, pa.StructArray.from_arrays([_ints(api_key), _ints(version)], ["api_key", "version"]), size
         ),
@@ -202,17 +203,14 @@ def _activity(counted: pa.Table, of_program: Vector, size: int) -> pa.Array:
 
 def _texts(owners: Vector, column: pa.ChunkedArray, size: int) -> pa.Array:
     """For each of `size` owners its distinct texts, sorted, nulls left out."""
-    texts = _ranked(column)
-    owner, text = distinct(owners, texts.rank)
-    owner, text = owner[text >= 0], text[text >= 0]
-    return list_column(owner, texts.values.take(pa.array(text)), size)
+    return distinct_lists(owners, *ranks(column), size)
 
 
 def _cells(first: Vector, last: Vector, first_seen: Vector, requests: Vector, time: Time) -> Vector:
     """A bit for each cell in which a connection was answered: from its first request to its last where these are a cell
     apart on average or less, otherwise the two, as the others may be anywhere between."""
-    first = np.where(first == _NEVER, first_seen, first)
-    some = (requests > 0) & (last != _ALWAYS)
+    first = np.where(first == NEVER, first_seen, first)
+    some = (requests > 0) & (last != ALWAYS)
     last = np.where(some, last, first)
     dense = last - first <= (requests - 1) * time.cell
     begin, end = _cell(np.minimum(first, last), time), _cell(last, time)
@@ -226,42 +224,21 @@ def _cell(at: Vector, time: Time) -> Vector:
     return cell
 
 
-class _Ranked(NamedTuple):
-    """Texts by their place in sorted order, -1 for null."""
-
-    rank: Vector
-    values: pa.Array
-
-
-def _ranked(column: pa.ChunkedArray) -> _Ranked:
-    encoded = column.combine_chunks().dictionary_encode()
-    order = pc.sort_indices(encoded.dictionary)
-    rank = np.full(len(order) + 1, -1)
-    rank[order.to_numpy()] = np.arange(len(order))
-    return _Ranked(rank[integers(encoded.indices, -1)], encoded.dictionary.take(order))
-
-
-def _each_use(connections: pa.Table) -> tuple[Vector, pa.Array]:
-    """For each use the row that it is of, and the use."""
-    uses = connections["api_uses"].combine_chunks()
-    lengths = pc.fill_null(pc.list_value_length(uses), 0).to_numpy(zero_copy_only=False)
-    row, _ = expanded(starts(lengths), lengths)
-    return row, pc.list_flatten(uses)
+def _each(lists: pa.ChunkedArray) -> tuple[Vector, pa.Array]:
+    """For each item of the lists the row that it is of, and the item."""
+    lists = lists.combine_chunks()
+    return np.repeat(np.arange(len(lists)), lengths(lists)), pc.list_flatten(lists)
 
 
 def _numbers(table: pa.Table, name: str, instead_of_null: int = 0) -> Vector:
     column = table[name].combine_chunks()
     if pa.types.is_timestamp(column.type):
-        return _micros(column, instead_of_null)
+        return micros(column, instead_of_null)
     return integers(column, instead_of_null)
 
 
-def _micros(column: pa.Array, instead_of_null: int) -> Vector:
-    return integers(column.cast(pa.timestamp("us", "UTC")).cast(pa.int64()), instead_of_null)
-
-
 def _moments(micros: Vector) -> pa.Array:
-    return pa.array(micros, mask=(micros == _NEVER) | (micros == _ALWAYS)).cast(pa.timestamp("us", "UTC"))
+    return pa.array(micros, mask=(micros == NEVER) | (micros == ALWAYS)).cast(pa.timestamp("us", "UTC"))
 
 
 def _ints(numbers: Vector) -> pa.Array:

@@ -32,12 +32,18 @@ from client_telemetry.compatibility.well_observed import is_well_observed
 from client_telemetry.impact.nearby_releases import differing, on_nearby_targets, on_the_way
 from client_telemetry.lake.writer import DataFile, TablePlace
 from client_telemetry.pipeline.columns import (
+    ALWAYS,
+    NEVER,
     Vector,
     column_at,
     distinct,
     expanded,
     integers,
+    items,
+    lengths,
     list_column,
+    micros,
+    ranks,
     starts,
 )
 from client_telemetry.pipeline.garbage_collection import collector_paused
@@ -257,8 +263,7 @@ def _finding_columns(clients: pa.RecordBatch, known: _Verdicts, place: Vector) -
     client, finding = expanded(first[place], np.diff(first)[place])
     number = pa.array((finding - first[place][client]).astype(np.int32))
     versions = known.findings.column("seen_versions")
-    counts = pc.list_value_length(versions).to_numpy()
-    named, version = expanded(starts(counts)[finding], counts[finding])
+    named, version = items(versions, finding)
     use = uses.places(
         client[named],
         integers(known.findings.column("api_key"))[finding[named]],
@@ -278,7 +283,7 @@ class _Uses:
 
     def __init__(self, clients: pa.RecordBatch):
         lists = clients["uses"]
-        self._lengths = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
+        self._lengths = lengths(lists)
         self._uses = pc.list_flatten(lists)
         self._starts = starts(self._lengths)
 
@@ -329,32 +334,27 @@ class _Uses:
     def _moments(
         self, name: str, least_or_most: np.ufunc, own: Vector, begins: Vector, uses: Vector, size: int
     ) -> pa.Array:
-        never = np.iinfo(np.int64).max if least_or_most is np.minimum else np.iinfo(np.int64).min
-        column = pc.struct_field(self._uses, name).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
-        moments = integers(column, never)[uses]
+        never = NEVER if least_or_most is np.minimum else ALWAYS
+        moments = micros(pc.struct_field(self._uses, name), never)[uses]
         found = least_or_most.reduceat(moments, begins) if len(own) else moments
         return column_at(own[found != never], size, found[found != never]).cast(pa.timestamp("us", "UTC"))
 
     def _brokers(self, rows: Vector, uses: Vector, size: int) -> pa.Array:
         lists = pc.struct_field(self._uses, "broker_ids")
-        counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy()
-        pair, place = expanded(starts(counts)[uses], counts[uses])
+        pair, place = items(lists, uses)
         brokers = integers(pc.list_flatten(lists))[place]
         owner, broker = distinct(rows[pair], brokers)
         return list_column(owner, pa.array(broker.astype(np.int32)), size)
 
     def _records(self, rows: Vector, uses: Vector, size: int) -> dict[str, pa.Array]:
-        objects = pc.struct_field(self._uses, "source_object").dictionary_encode()
-        named = integers(objects.indices, -1)[uses]
-        rows, uses, named = rows[named >= 0], uses[named >= 0], named[named >= 0]
-        in_order = pc.sort_indices(objects.dictionary).to_numpy()
-        rank = np.zeros(len(in_order), np.int64)
-        rank[in_order] = np.arange(len(in_order))
-        owner, ranked, sequence = distinct(rows, rank[named], self._numbers("source_sequence")[uses])
+        rank, objects = ranks(pa.chunked_array([pc.struct_field(self._uses, "source_object")]))
+        is_named = rank[uses] >= 0
+        rows, uses = rows[is_named], uses[is_named]
+        owner, ranked, sequence = distinct(rows, rank[uses], self._numbers("source_sequence")[uses])
         first = np.searchsorted(owner, owner)
         few = np.arange(len(owner)) - first < MAX_RECORDS
         owner, ranked, sequence = owner[few], ranked[few], sequence[few]
-        names = objects.dictionary.take(pa.array(in_order[ranked]))
+        names = objects.take(pa.array(ranked))
         return {
             "source_objects": list_column(owner, names, size),
             "source_sequences": list_column(owner, pa.array(sequence.astype(np.int64)), size),

@@ -9,16 +9,40 @@ import pyarrow.compute as pc
 
 Vector = np.ndarray[Any, np.dtype[Any]]
 """One-dimensional."""
+NEVER, ALWAYS = np.iinfo(np.int64).max, np.iinfo(np.int64).min
+"""Microseconds in place of a missing time: later, and earlier, than all."""
 
 
 def numbered(columns: Sequence[pa.ChunkedArray]) -> tuple[Vector, Vector]:
-    """For each row the number of its values in these columns, nulls counted as equal; and for each number a row that has it."""
+    """(int64[n], int64[distinct]): for each row the number of its values in these columns, and for each number a row that has it.
+    Null is like null only."""
     number: Vector = np.zeros(len(columns[0]), np.int64)
     for column in columns:
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
         codes = column.combine_chunks().dictionary_encode(null_encoding="encode").indices.to_numpy()
         _, number = np.unique(number * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
     _, rows = np.unique(number, return_index=True)
     return number, rows
+
+
+def ranks(column: pa.ChunkedArray) -> tuple[Vector, pa.Array]:
+    """(int32[n], values): for each row the place of its value among the sorted distinct `values`, -1 for null."""
+    encoded = column.combine_chunks().dictionary_encode()
+    order = pc.array_sort_indices(encoded.dictionary)
+    place = np.full(len(order) + 1, -1, np.int32)
+    place[order.to_numpy()] = np.arange(len(order))
+    return place[pc.fill_null(encoded.indices, len(order)).to_numpy()], encoded.dictionary.take(order)
+
+
+def distinct_lists(owners: Vector, places: Vector, values: pa.Array, count: int) -> pa.ListArray:
+    """For each of `count` owners the sorted distinct values that it has. `owners` and `places`, int32[n], say who has
+    which of `values`; a negative place is none."""
+    has = places >= 0
+    pairs = np.unique(owners[has].astype(np.int64) << 32 | places[has])
+    offsets = np.zeros(count + 1, np.int32)
+    np.cumsum(np.bincount(pairs >> 32, minlength=count), out=offsets[1:])
+    return pa.ListArray.from_arrays(offsets, values.take(pa.array(pairs & 0xFFFFFFFF)))
 
 
 def integers(column: pa.Array, instead_of_null: int = 0) -> Vector:
@@ -26,9 +50,27 @@ def integers(column: pa.Array, instead_of_null: int = 0) -> Vector:
     return found.astype(np.int64)
 
 
+def micros(column: pa.Array, instead_of_null: int) -> Vector:
+    """int64[n]: microseconds since 1970 of a column of times."""
+    return integers(column.cast(pa.timestamp("us", "UTC")).cast(pa.int64()), instead_of_null)
+
+
 def starts(lengths: Vector) -> Vector:
     """Where each of lists of these lengths begins in their values, and the end."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+
+
+def lengths(lists: pa.Array) -> Vector:
+    """Of each list; 0 for null."""
+    found: Vector = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    return found
+
+
+def items(lists: pa.Array, rows: Vector) -> tuple[Vector, Vector]:
+    """The items of the lists of these rows, one row's after the other's: which of `rows` it is of, and the place of the item among
+    those of all lists."""
+    counts = lengths(lists)
+    return expanded(starts(counts)[rows], counts[rows])
 
 
 def expanded(begins: Vector, counts: Vector) -> tuple[Vector, Vector]:
@@ -37,14 +79,20 @@ def expanded(begins: Vector, counts: Vector) -> tuple[Vector, Vector]:
     return owner, np.arange(len(owner)) - starts(counts)[owner] + begins[owner]
 
 
-def distinct(*columns: Vector) -> tuple[Vector, ...]:
-    """The distinct rows of the columns, sorted."""
+def in_order(*columns: Vector) -> tuple[Vector, Vector]:
+    """The order of the rows by these columns, and for each place in it whether the row differs from the one before."""
     order = np.lexsort(columns[::-1])
-    ordered = [column[order] for column in columns]
     is_new = np.ones(len(order), bool)
     if len(order):
+        ordered = (column[order] for column in columns)
         is_new[1:] = np.logical_or.reduce([column[1:] != column[:-1] for column in ordered])
-    return tuple(column[is_new] for column in ordered)
+    return order, is_new
+
+
+def distinct(*columns: Vector) -> tuple[Vector, ...]:
+    """The distinct rows of the columns, sorted."""
+    order, is_new = in_order(*columns)
+    return tuple(column[order[is_new]] for column in columns)
 
 
 def list_column(owners: Vector, values: pa.Array, size: int) -> pa.Array:

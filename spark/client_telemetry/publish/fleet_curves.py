@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.lake.files import PartitionFile, files_by_task
+from client_telemetry.pipeline.columns import expanded, numbered
 from client_telemetry.pipeline.pieces import Pieces, moved, read_pieces, unpacked
 from client_telemetry.reports.fleet.day_curves import ClientFiles, Grid, GroupDay, bucket, client_text
 from client_telemetry.review import event_files
@@ -69,12 +70,11 @@ def usage_of(found: Uses, times: Grid) -> pa.Table:
     first, last = ((used[name] / 1e6 - times.since) / times.seconds for name in ("first_us", "last_us"))
     begin, end = (np.clip(np.floor(at), 0, times.slots - 1).astype(np.int64) for at in (first, last))
     slots = np.maximum(end - begin, 0) + 1
-    of_use = np.repeat(np.arange(len(used)), slots)
-    slot = np.arange(len(of_use)) - np.repeat(np.cumsum(slots) - slots, slots) + begin[of_use]
+    of_use, slot = expanded(begin, slots)
     within = np.minimum(last[of_use], slot + 1) - np.maximum(first[of_use], slot)
     length = np.maximum(last - first, 1e-9)[of_use]
     share = np.where(slots[of_use] == 1, 1.0, np.maximum(within, 0.0) / length)
-    codes, firsts = event_files.distinct([found.clients[name] for name in (*_CLIENT, *_SOFTWARE)])
+    codes, firsts = numbered([found.clients[name] for name in (*_CLIENT, *_SOFTWARE)])
     keys = pa.table(
         {
             "who": codes[used["client"]][of_use],

@@ -9,7 +9,6 @@ connections. So `read` gives what a file holds, by connection, `differences` giv
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,10 +17,10 @@ from numba import from_dtype, types
 
 from client_telemetry.identity.client_families import family
 from client_telemetry.lake.files import PartitionFile
+from client_telemetry.pipeline.columns import Vector, numbered
 from client_telemetry.raw.wire import compiled
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 
-Vector = np.ndarray[Any, np.dtype[Any]]
 """One-dimensional."""
 
 CLIENT = (
@@ -114,7 +113,7 @@ def read(files: Iterable[PartitionFile], buckets: int) -> Iterator[tuple[int, Ev
 
 
 def _events(rows: pa.Table) -> Events:
-    numbers, firsts = distinct([rows[name] for name in _WHO])
+    numbers, firsts = numbered([rows[name] for name in _WHO])
     lists = rows["api_uses"].combine_chunks()
     counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
     stored = pc.list_flatten(lists)
@@ -192,8 +191,8 @@ def of_connections(pieces: Iterable[Events], slot_seconds: int) -> Uses | None:
     )
     connections = _connections(who, events)
     order = np.lexsort((events["sequence"], connections))
-    clients, of_client = distinct([who[name] for name in CLIENT])
-    runs, of_run = distinct([who[name] for name in RUN])
+    clients, of_client = numbered([who[name] for name in CLIENT])
+    runs, of_run = numbered([who[name] for name in RUN])
 
     before = _previous(events, uses, order, connections)
     has_before = before >= 0
@@ -288,8 +287,8 @@ def together(pieces: Iterable[Uses]) -> Uses:
     found = list(pieces)
     every = pa.concat_tables(each.clients for each in found)
     all_runs = pa.concat_tables(each.runs for each in found)
-    clients, of_client = distinct([every[name] for name in CLIENT])
-    runs, of_run = distinct([all_runs[name] for name in RUN])
+    clients, of_client = numbered([every[name] for name in CLIENT])
+    runs, of_run = numbered([all_runs[name] for name in RUN])
     used: list[Vector] = []
     opened: list[Vector] = []
     groups = []
@@ -358,22 +357,9 @@ def table_of(clients: pa.Table, runs: pa.Table, used: Vector) -> pa.Table:
     return pa.table({**names, **numbers, **times})
 
 
-def distinct(columns: Sequence[pa.ChunkedArray]) -> tuple[Vector, Vector]:
-    """(int32[n], int64[distinct]): for each row the number of its kind, and one row of each kind. Rows are alike if all columns are;
-    null is like null only."""
-    numbers = np.zeros(len(columns[0]), np.int64)
-    for column in columns:
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        codes = column.combine_chunks().dictionary_encode(null_encoding="encode").indices.to_numpy()
-        _, numbers = np.unique(numbers * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
-    _, firsts = np.unique(numbers, return_index=True)
-    return numbers.astype(np.int32), firsts
-
-
 def _connections(who: pa.Table, events: Vector) -> Vector:
     """int64[events]: the number of its connection; an event that is tied to none stands for itself."""
-    numbers, _ = distinct([who[name] for name in _CONNECTION])
+    numbers, _ = numbered([who[name] for name in _CONNECTION])
     is_alone = pc.equal(pc.fill_null(who["connection_id"], ""), "").to_numpy()[events["who"]]
     return np.where(is_alone, len(who) + np.arange(len(events)), numbers[events["who"]])
 

@@ -15,6 +15,7 @@ from client_telemetry.compatibility import apis
 from client_telemetry.identity import broker_clients, kip511
 from client_telemetry.identity.client_families import family
 from client_telemetry.identity.owners import first_match
+from client_telemetry.pipeline.columns import Vector, expanded, starts
 from client_telemetry.review import functions, metric_changes, metric_curves, outcome, span_series
 from client_telemetry.review.comparison import LEAST_BLOCKS
 from client_telemetry.review.event_files import CLIENT, Uses
@@ -26,7 +27,7 @@ from client_telemetry.review.outcome import FunctionRates, Outcome
 from client_telemetry.review.phases import FINALIZED, ROLLED_BACK, ROLLING, Phase
 from client_telemetry.review.prediction import Prediction, compared
 from client_telemetry.review.samples import block_edges
-from client_telemetry.review.span_series import SPAN, After, Before, SpanSeries, Vector
+from client_telemetry.review.span_series import SPAN, After, Before, SpanSeries
 from client_telemetry.review.tracks import TrackKey
 
 _FUNCTIONS = (
@@ -368,11 +369,8 @@ def _records(used: Vector, spans: Vector, track: Vector) -> tuple[Vector, Vector
 
 def _some(series: SpanSeries, places: Vector) -> SpanSeries:
     lengths = np.diff(series.starts)[places]
-    starts = np.concatenate([[0], np.cumsum(lengths)])
-    within = np.arange(starts[-1]) - np.repeat(starts[:-1], lengths)
-    return SpanSeries(
-        series.keys[places], starts, series.spans[np.repeat(series.starts[places], lengths) + within]
-    )
+    _, spans = expanded(series.starts[places], lengths)
+    return SpanSeries(series.keys[places], starts(lengths), series.spans[spans])
 
 
 def _rate_since(phase: Phase) -> float:

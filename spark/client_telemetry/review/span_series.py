@@ -4,18 +4,17 @@ tracks.py (last_before, within) and samples.py (counts); a test compares them.
 A series is the requests of one client and function (or API), as SPANs in order of time.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numba import from_dtype, types
 
+from client_telemetry.pipeline.columns import Vector
 from client_telemetry.raw.wire import compiled
 from client_telemetry.review.phases import Phase
 from client_telemetry.review.regularity import LEAST_REQUESTS, LEAST_TOLERANCE_SECONDS
 from client_telemetry.review.samples import Values
 from client_telemetry.review.tracks import SPANS_LOOKED_BACK
-
-Vector = np.ndarray[Any, np.dtype[Any]]
 
 SPAN = np.dtype([("first", "f8"), ("last", "f8"), ("requests", "i8"), ("is_new", "i4")])
 """Times in seconds. `is_new`: whether it was on an upgraded broker."""

@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.identity import kip511
+from client_telemetry.pipeline.columns import Vector
 from client_telemetry.review.activity import (
     Activity,
     BrokerRun,
@@ -24,7 +25,7 @@ from client_telemetry.review.activity import (
     Use,
 )
 from client_telemetry.review.client_metrics import NAMES, PREFIX, Instance, Point
-from client_telemetry.review.event_files import CLIENT, RUN, Uses, Vector, table_of
+from client_telemetry.review.event_files import CLIENT, RUN, Uses, table_of
 from client_telemetry.tables.rows import BrokerRow
 
 SHORTEST_SLOT_SECONDS = 10

@@ -17,10 +17,11 @@ from client_telemetry.compatibility import knowledge
 from client_telemetry.identity import kip511
 from client_telemetry.identity.client_families import family
 from client_telemetry.lake.files import PartitionFile, files_by_task
+from client_telemetry.pipeline.columns import Vector
 from client_telemetry.pipeline.garbage_collection import collector_paused
 from client_telemetry.pipeline.pieces import PIECES, Pieces, moved, packed, read_pieces, unpacked
 from client_telemetry.review import event_files
-from client_telemetry.review.event_files import Known, Uses, Vector
+from client_telemetry.review.event_files import Known, Uses
 from client_telemetry.review.in_parts import Part, Setting, part
 from client_telemetry.review.metric_changes import Group
 from client_telemetry.review.plain_clients import plain_clients

@@ -1,4 +1,4 @@
-"""Distinct rows of a few columns, numbered by compiled code; values as their places in sorted order; lists of these."""
+"""Distinct rows of a few columns, numbered by compiled code."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -28,25 +28,6 @@ def distinct_rows(table: pa.Table) -> tuple[np.ndarray, np.ndarray]:
     slots = np.full(1 << max(4, (2 * len(table)).bit_length()), -1, np.int32)
     count = _number(keys, slots, numbers, firsts)
     return numbers, firsts[:count].copy()
-
-
-def ranks(column: pa.ChunkedArray) -> tuple[np.ndarray, pa.Array]:
-    """(int32[n], values): for each row the place of its value among the sorted distinct `values`, -1 for null."""
-    encoded = column.combine_chunks().dictionary_encode()
-    order = pc.array_sort_indices(encoded.dictionary)
-    place = np.full(len(order) + 1, -1, np.int32)
-    place[order.to_numpy()] = np.arange(len(order))
-    return place[pc.fill_null(encoded.indices, len(order)).to_numpy()], encoded.dictionary.take(order)
-
-
-def distinct_lists(owners: np.ndarray, places: np.ndarray, values: pa.Array, count: int) -> pa.ListArray:
-    """For each of `count` owners the sorted distinct values that it has. `owners` and `places`, int32[n], say who has
-    which of `values`; a negative place is none."""
-    has = places >= 0
-    pairs = np.unique(owners[has].astype(np.int64) << 32 | places[has])
-    offsets = np.zeros(count + 1, np.int32)
-    np.cumsum(np.bincount(pairs >> 32, minlength=count), out=offsets[1:])
-    return pa.ListArray.from_arrays(offsets, values.take(pa.array(pairs & 0xFFFFFFFF)))
 
 
 def integers(column: pa.ChunkedArray, instead_of_null: int = 0) -> np.ndarray:

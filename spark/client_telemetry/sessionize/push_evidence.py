@@ -9,12 +9,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from client_telemetry.identity import kip511
+from client_telemetry.pipeline.columns import distinct_lists, ranks
 from client_telemetry.sessionize.distinct_rows import (
     decode_dictionaries,
-    distinct_lists,
     distinct_rows,
     integers,
-    ranks,
     together,
 )
 from client_telemetry.sessionize.push_groups import (
