@@ -17,15 +17,18 @@ import pyarrow as pa
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.writer import DataFile
 from client_telemetry.review.client_metrics import PREFIX
+from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.table import Table
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
+from pyspark.sql import types
 
 from benchmarks.accuracy import Seen, matrix
 from benchmarks.bench import Section
@@ -47,6 +50,16 @@ GONE, REFUSED, LOCKED_OUT, PUSHING = 100, 50, 200, 20
 OFTEN = {0: 150, 1: 300, 8: 60, 12: 100, 26: 30}
 """Requests in five minutes: Produce, Fetch, OffsetCommit, Heartbeat, EndTxn; all others once, as a connection opens."""
 METRICS = ("producer.node.request.latency.avg", "producer.record.send.total", "producer.record.error.total")
+NOTHING: dict[type, Any] = {
+    types.StringType: "",
+    types.LongType: 0,
+    types.IntegerType: 0,
+    types.BooleanType: False,
+    types.ArrayType: [],
+    types.MapType: {},
+    types.TimestampType: dt.datetime.fromtimestamp(BEGAN - BEFORE, dt.UTC),
+}
+"""What stands where a column may not be null and nothing is given."""
 OWNERS = Path(__file__).parents[1] / "include" / "sample" / "owners.yaml"
 
 
@@ -60,8 +73,8 @@ def run() -> Iterator[Section]:
         print(rows[-1], flush=True)
     text = (
         f"`spark-submit spark/run_stage.py review --from {SOURCE} --to {TARGET}` with Spark's start, the gates, tables and published "
-        f"files written. Each client has two connections, {BEFORE // 60} minutes of records before the first broker stopped and "
-        f"{AFTER // 60} after, a snapshot every {SNAPSHOT // 60} minutes. A report is there to compare with. One run each."
+        f"files written, and the report that it is held against published again, with a link. Each client has two connections, {BEFORE // 60} minutes of records before the first broker stopped and "
+        f"{AFTER // 60} after, a snapshot every {SNAPSHOT // 60} minutes. One run each."
     )
     yield Section("The review of an upgrade", text, rows)
 
@@ -75,7 +88,7 @@ def ask(lake: str) -> None:
 
 def make_lake(folder: str, clients: int) -> int:
     """A lake with the day's tables of so many clients; how many events of connections there are."""
-    tables = (CONNECTION_EVENTS, CLIENT_PUSHES, CLIENT_METRICS, BROKERS)
+    tables = (CONNECTION_EVENTS, CLIENT_PUSHES, CLIENT_METRICS, CLIENTS, BROKERS, BROKER_HOURS)
     answers = (UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
     lake = Lake(None, folder)
     lake.create([*tables, *answers, PUBLICATIONS])
@@ -94,13 +107,15 @@ def make_lake(folder: str, clients: int) -> int:
     pushes, metrics = _pushes(clients)
     branch.replace_rows(CLIENT_PUSHES, pushes, **where)
     branch.replace_rows(CLIENT_METRICS, metrics, **where)
+    branch.replace_rows(CLIENTS, _clients(clients, size), **where)
     branch.replace_rows(BROKERS, _brokers(), **where)
+    branch.replace_rows(BROKER_HOURS, [], **where)
     branch.publish(CLUSTER, "benchmark", "profile", [DAY])
     answered = lake.branch("benchmark", CLUSTER, "impact")
     report = {"cluster_id": CLUSTER, "report_id": "benchmark"}
     row = {"from_release": SOURCE, "to_release": TARGET, "first_dt": DAY, "last_dt": DAY}
-    row["created_at"] = _moment(BEGAN - 3600)
-    answered.replace_rows(UPGRADE_REPORTS, [row_of(UPGRADE_REPORTS, **report, **row)], **report)
+    row |= {"created_at": _moment(BEGAN - 3600), "clients": clients, "snapshots": lake.published()}
+    answered.replace_rows(UPGRADE_REPORTS, [_whole(UPGRADE_REPORTS, **report, **row)], **report)
     answered.replace_rows(UPGRADE_VERDICTS, _verdicts(clients, size, report), **report)
     answered.replace_rows(UPGRADE_FINDINGS, _findings(clients, size, report), **report)
     answered.publish(CLUSTER, "benchmark", "impact", [DAY])
@@ -320,38 +335,55 @@ def _brokers() -> list[dict[str, Any]]:
     return found
 
 
-def _verdicts(clients: int, size: int, report: dict[str, str]) -> list[dict[str, Any]]:
+def _named_clients(clients: int, size: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number of the client that each is a copy of, and what all tables call it."""
     software = _software()
-    found = []
     for number in range(clients):
         cell = number % size
+        seen = software[cell % len(software)]
+        yield (
+            cell,
+            {
+                "client_id": _copied(f"app-{cell}", number // size),
+                "principal": f"User:{cell % 500}",
+                "client_software_name": seen.name,
+                "client_software_version": seen.software_version,
+            },
+        )
+
+
+def _clients(clients: int, size: int) -> list[dict[str, Any]]:
+    named = _named_clients(clients, size)
+    return [_whole(CLIENTS, **who, application=who["client_id"], connections=2) for _, who in named]
+
+
+def _verdicts(clients: int, size: int, report: dict[str, str]) -> list[dict[str, Any]]:
+    found = []
+    for cell, who in _named_clients(clients, size):
         breaks = cell % REFUSED == 3
         found.append(
-            row_of(
+            _whole(
                 UPGRADE_VERDICTS,
                 **report,
-                client_id=_copied(f"app-{cell}", number // size),
-                principal=f"User:{cell % 500}",
-                client_software_name=software[cell % len(software)].name,
-                client_software_version=software[cell % len(software)].software_version,
+                **who,
+                application=who["client_id"],
                 verdict="breaks" if breaks else "safe",
                 mixed_verdict="breaks" if breaks else "safe",
                 when="at_once" if breaks else None,
                 confidence="observed",
                 explanation="sends versions that the target refuses" if breaks else "accepted",
+                fix="upgrade the library" if breaks else None,
             )
         )
     return found
 
 
 def _findings(clients: int, size: int, report: dict[str, str]) -> list[dict[str, Any]]:
-    rows = _verdicts(clients, size, report)
-    names = ("client_id", "principal", "client_software_name", "client_software_version")
     return [
-        row_of(
+        _whole(
             UPGRADE_FINDINGS,
             **report,
-            **{name: row[name] for name in names},
+            **who,
             rule_id="observed_version_refused",
             verdict="breaks",
             when="at_once",
@@ -359,9 +391,17 @@ def _findings(clients: int, size: int, report: dict[str, str]) -> list[dict[str,
             explanation="Produce v2 is refused",
             fix="upgrade the library",
         )
-        for row in rows
-        if row["verdict"] == "breaks"
+        for cell, who in _named_clients(clients, size)
+        if cell % REFUSED == 3
     ]
+
+
+def _whole(table: Table, **values: Any) -> dict[str, Any]:
+    """A row with something in each column that may not be null."""
+    needed = {
+        c.name: NOTHING[type(c.kind)] for c in table.columns if not c.nullable and type(c.kind) in NOTHING
+    }
+    return row_of(table, **{**needed, **values})
 
 
 def _moment(seconds: float) -> dt.datetime:

@@ -5,6 +5,7 @@ Reads one consistent set of snapshots. Replaces the review's rows of upgrade_out
 
 import argparse
 import datetime as dt
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -319,28 +320,17 @@ def _days(args: argparse.Namespace, lake: Lake) -> list[dt.date]:
     return days
 
 
-def show_in_report(args: argparse.Namespace) -> None:
-    """Publish the reports again that reviews were held against: they link to the review."""
+def show_in_report(args: argparse.Namespace) -> int:
+    """Publish the reports again that reviews were held against: they link to the review. The exit code: 0, or of one that failed."""
+    codes = [0]
     for plan in planned(args, Lake(None, args.lake)):
-        if plan.report_id is not None:
-            report = [
-                "--cluster",
-                args.cluster,
-                "--lake",
-                args.lake,
-                "--run-id",
-                args.run_id,
-                "--publish",
-                args.publish,
-            ]
-            report += ["--report-id", plan.report_id]
-            main_of("publish")(
-                [
-                    *report,
-                    *(["--cluster-name", args.cluster_name] if args.cluster_name else []),
-                    *(["--hosts", args.hosts] if args.hosts else []),
-                ]
+        if plan.report_id is not None and (code := _publish_report(args, plan.report_id)) != 0:
+            print(
+                f"review: report {plan.report_id} does not link to this review yet: it could not be published again",
+                file=sys.stderr,
             )
+            codes.append(code)
+    return codes[-1]
 
 
 def ask_first(args: argparse.Namespace) -> None:
@@ -353,29 +343,27 @@ def ask_first(args: argparse.Namespace) -> None:
     for plan in plans:
         if plan.report_id is not None:
             continue
-        report = [
-            "--cluster",
-            args.cluster,
-            "--lake",
-            args.lake,
-            "--run-id",
-            args.run_id,
-            "--report-id",
-            plan.name,
-        ]
-        question = ["--from", plan.from_release, "--to", plan.to_release]
-        question += ["--day", f"{moment(plan.began):%Y-%m-%d}"]
-        for name in ("knowledge", "scram_users"):
-            if getattr(args, name):
-                question += [f"--{name.replace('_', '-')}", getattr(args, name)]
-        place = [
-            "--publish",
-            args.publish,
-            *(["--cluster-name", args.cluster_name] if args.cluster_name else []),
-            *(["--hosts", args.hosts] if args.hosts else []),
-        ]
-        if main_of("impact")([*report, *question]) == 0:
-            main_of("publish")([*report, *place])
+        releases = {"from": plan.from_release, "to": plan.to_release}
+        day_of_it = f"{moment(plan.began):%Y-%m-%d}"
+        names = (*_OF_A_REPORT, "knowledge", "scram_users")
+        if main_of("impact")(_options(args, names, report_id=plan.name, day=day_of_it, **releases)) == 0:
+            _publish_report(args, plan.name)  # what goes wrong here does so in show_in_report, too
+
+
+def _publish_report(args: argparse.Namespace, report_id: str) -> int:
+    names = (*_OF_A_REPORT, "publish", "cluster_name", "hosts")
+    return main_of("publish")(_options(args, names, report_id=report_id))
+
+
+_OF_A_REPORT = ("cluster", "lake", "run_id")
+
+
+def _options(args: argparse.Namespace, names: Sequence[str], **more: str) -> list[str]:
+    """For another stage: those of `names` that were given to this one, and `more`."""
+    given = {**{name: getattr(args, name) for name in names}, **more}
+    return [
+        text for name, value in given.items() if value for text in (f"--{name.replace('_', '-')}", str(value))
+    ]
 
 
 def idle(args: argparse.Namespace) -> str | None:
@@ -415,7 +403,4 @@ def main(argv: list[str] | None = None) -> int:
         ask_first(arguments.parse_args(argv))
     except BadArguments:
         pass  # said below
-    code = run(arguments, review_upgrades, argv, idle)
-    if code == 0:
-        show_in_report(arguments.parse_args(argv))
-    return code
+    return run(arguments, review_upgrades, argv, idle) or show_in_report(arguments.parse_args(argv))

@@ -1,4 +1,5 @@
-"""Which upgrades a run reviews, and which report each is held against: from rows of brokers and upgrade_reports, without Spark."""
+"""Which upgrades a run reviews, and which report each is held against: from rows of brokers and upgrade_reports, without Spark. And what is done with that report
+after the review."""
 
 import argparse
 import datetime as dt
@@ -6,8 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline.stage import BadArguments
-from client_telemetry.review.stage import Planned, idle, planned
+from client_telemetry.review.stage import Planned, idle, planned, show_in_report
+from client_telemetry.tables.broker_hours import BROKER_HOURS
+from client_telemetry.tables.brokers import BROKERS as BROKERS_TABLE
+from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.table import Table
+from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
+from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 DAY = dt.date(2026, 11, 21)
 
@@ -124,3 +135,43 @@ def test_the_newest_prediction_counts() -> None:
     reports = [report(name, "3.9.1", "4.0.0", created_at=at(hour)) for name, hour in (("new", 5), ("old", 4))]
     (found,) = planned(arguments(from_release="3.9.1", to_release="4.0.0"), StoredRows(reports))
     assert found.report_id == "new"
+
+
+def test_a_report_that_cannot_be_published_again_fails_the_review(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = lake_with_a_report(tmp_path)
+    assert show_in_report(asked) == 0
+    assert list(tmp_path.glob("published/upgrade_impact/c/r/index.html"))
+    capsys.readouterr()
+
+    asked.hosts = str(tmp_path / "missing")
+    assert show_in_report(asked) == 2
+    said = capsys.readouterr().err
+    assert f"publish: there is no file of host names at {tmp_path / 'missing'}" in said
+    assert "review: report r does not link to this review yet: it could not be published again" in said
+
+
+def lake_with_a_report(folder: Path) -> argparse.Namespace:
+    """A lake with the brokers of an upgrade and a report of it, and what a review of it is asked."""
+    lake = Lake(None, str(folder / "lake"))
+    tables = (BROKERS_TABLE, BROKER_HOURS, CLIENTS, QUALITY_RESULTS)
+    answers = (UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
+    lake.create([*tables, *answers, PUBLICATIONS])
+    where = {"cluster_id": "c", "dt": DAY}
+    branch = lake.branch("run", "c", "profile")
+    branch.replace_rows(BROKERS_TABLE, [whole(BROKERS_TABLE, **where, **row) for row in BROKERS], **where)
+    branch.publish("c", "run", "profile", [DAY])
+    question = report("r", "3.9.1", "4.0.0", created_at=at(5), first_dt=DAY, clients=0, connections=0)
+    question |= {"cluster_id": "c", "snapshots": lake.published()}
+    answer = lake.branch("run", "c", "impact")
+    of_report = {"cluster_id": "c", "report_id": "r"}
+    answer.replace_rows(UPGRADE_REPORTS, [whole(UPGRADE_REPORTS, **question)], **of_report)
+    answer.publish("c", "run", "impact", [DAY])
+    places = {"lake": str(folder / "lake"), "publish": str(folder / "published")}
+    releases = {"from_release": "3.9.1", "to_release": "4.0.0"}
+    return arguments(**places, **releases, run_id="run", cluster_name=None, hosts=None)
+
+
+def whole(table: Table[Any], **values: object) -> dict[str, Any]:
+    return {column.name: values.get(column.name) for column in table.columns}
