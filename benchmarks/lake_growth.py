@@ -233,7 +233,8 @@ def grow(
 ) -> Growth:
     """`minutes`: no day begins after them. Days that are `brought_in` (from 0) are no runs: their rows are put into the tables, as
     maintenance would have left them. There is maintenance before and after them."""
-    tables = {table for stage in stages for table in STAGES[stage].tables}
+    with _local_catalog():
+        tables = set(rows_of_sample(stages, rows))
     Lake(None, location).create([*tables, QUALITY_RESULTS, PUBLICATIONS])
     found = Growth({}, {}, [], {})
     began: list[dt.datetime] = []

@@ -2,6 +2,7 @@
 the first. What a change does must therefore depend on nothing but the table that it is given.
 """
 
+import logging
 import random
 import time
 from collections.abc import Callable
@@ -11,6 +12,9 @@ from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import TableProperties, Transaction
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.update import TableUpdate
+
+# It warns of each old metadata file that another writer was first to delete. What is left over, maintenance removes.
+logging.getLogger("pyiceberg.catalog").setLevel(logging.ERROR)
 
 _LONGEST_S = 300.0
 _LONGEST_WAIT_S = 2.0
@@ -72,8 +76,11 @@ def committed(load: Callable[[], IcebergTable], change: Change) -> IcebergTable:
 
 
 def is_gone(error: OSError) -> bool:
-    """Whether a file is not there; pyarrow has an error of its own for objects of S3."""
-    return isinstance(error, FileNotFoundError) or "RESOURCE_NOT_FOUND" in str(error)
+    """Whether a file is not there. pyarrow has errors of its own for objects of S3: one that was not there when it was opened,
+    and one that went before it was read."""
+    return isinstance(error, FileNotFoundError) or any(
+        code in str(error) for code in ("RESOURCE_NOT_FOUND", "NO_SUCH_KEY")
+    )
 
 
 def _lost(error: Exception, iceberg: IcebergTable, load: Callable[[], IcebergTable]) -> bool:

@@ -42,13 +42,11 @@ def test_a_change_sees_what_it_did_before(tmp_path) -> None:
     assert seen[1]["purpose"] == "test" == iceberg.metadata.properties["purpose"]
 
 
-def test_a_table_whose_metadata_others_replaced_meanwhile_is_loaded_again(tmp_path, monkeypatch) -> None:
+@pytest.mark.parametrize("code", ["RESOURCE_NOT_FOUND", "NO_SUCH_KEY"])
+def test_a_table_whose_metadata_others_replaced_meanwhile_is_loaded_again(tmp_path, monkeypatch, code) -> None:
     """As an object store says it, which is no FileNotFoundError."""
     lake = created(str(tmp_path))
-    load, failures = (
-        lake.catalog.load_table,
-        [OSError("AWS Error RESOURCE_NOT_FOUND during GetObject operation")],
-    )
+    load, failures = lake.catalog.load_table, [OSError(f"AWS Error {code} during GetObject operation")]
 
     def gone_once(name):
         if failures:
