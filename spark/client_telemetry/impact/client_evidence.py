@@ -5,20 +5,28 @@ while brokers differ, clients meet both releases, and what they do then is no ev
 """
 
 import datetime as dt
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
-from pyspark.sql import Column, DataFrame
+import pyarrow.compute as pc
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
-from client_telemetry.compatibility import releases
+from client_telemetry.compatibility import knowledge, releases
 from client_telemetry.compatibility.well_observed import CELLS
 from client_telemetry.identity import kip511
-from client_telemetry.impact.evidence_columns import CONNECTION, READ, Time, evidence_of
+from client_telemetry.impact.evidence_columns import CONNECTION, STORED, Time, evidence_of
+from client_telemetry.impact.programs import with_programs
 from client_telemetry.impact.question import Question
+from client_telemetry.lake.files import PartitionFile, files_by_task
+from client_telemetry.pipeline.columns import ALWAYS, NEVER, micros, numbered
+from client_telemetry.pipeline.pieces import Pieces, moved, read_pieces, unpacked
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENT_KEY
 from client_telemetry.tables.table import (
     DOUBLE,
@@ -36,6 +44,15 @@ _CLIENT = ("client_hash", "client")
 _EPOCH = dt.datetime.fromtimestamp(0, dt.UTC)
 _ROWS_OF_A_BATCH = 10_000
 CONNECTIONS_OF_A_PART, FEWEST_PARTS = 50_000, 2
+_OF_THE_TIME = (
+    "client_id",
+    "principal",
+    "client_software_name",
+    "broker_software_version",
+    "opened_at",
+    "first_seen_at",
+    "last_seen_at",
+)
 _USE = struct(
     api_key=INT,
     version=INT,
@@ -100,13 +117,12 @@ def connections_by_software(connections: DataFrame, asked: Question) -> dict[tup
     return {(row[0], row[1]): row[2] for row in rows}
 
 
-def counting(connections: DataFrame, asked: Question) -> DataFrame:
-    """Those of the connections that are evidence of a client."""
-    return connections.where(_counts(asked) & ~_unidentified())
-
-
 def evidence(
-    connections: DataFrame, asked: Question, apart: DataFrame | None = None, parts: int = FEWEST_PARTS
+    spark: SparkSession,
+    files: Sequence[PartitionFile],
+    asked: Question,
+    shared: pa.Table | None = None,
+    parts: int = FEWEST_PARTS,
 ) -> DataFrame:
     """One row per client, or program where one client id is several: CLIENT_KEY, `program` (empty where it is one),
     `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners`
@@ -114,49 +130,72 @@ def evidence(
     request, brokers, the latest raw record that shows answered requests, and the cells of the evidence's time (compatibility/well_observed.py) in which some
     were answered. `cell_s`: seconds of a cell. `uses_elsewhere`: what brokers of releases
     before the from-release answered, as release, api_key and version, sorted; it tells what a client sends that fails now.
-    With `apart` also `activity`: what tells which clients are one application.
+    With `shared` also `activity`: what tells which clients are one application.
 
-    `connections`: rows of client_connections of the cluster and days. `apart`: as `programs_of_connections` gives it. `parts`:
-    how many; a worker has all connections of a part in memory.
+    `files`: of client_connections, of the cluster and days. Workers read them: as rows of Spark, what a connection used costs
+    several times as much. `shared`: as `shared_clients` gives them. `parts`: how many; a worker has all connections of a part in
+    memory.
     """
     older = [each for each in releases.known() if releases.is_rollback(asked.from_release, each)]
-    there = F.coalesce(F.col("broker_software_version").isin(*older), F.lit(False))
-    shown = connections.withColumn("is_evidence", _counts(asked)).where(
-        (F.col("is_evidence") | there) & ~_unidentified()
-    )
-    time = _time(connections, asked)
-    kind = _EVIDENCE if apart is None else StructType([*_EVIDENCE.fields, _ACTIVITY])
+    tasks, time, own = files_by_task(files), _time(files, asked), knowledge.in_use()
+    kind = _EVIDENCE if shared is None else StructType([*_EVIDENCE.fields, _ACTIVITY])
     schema = to_arrow_schema(kind, timestamp_utc=True)
 
+    def read(task: int) -> Pieces:
+        for rows in _row_groups(tasks[task], STORED):
+            yield from _by_client(_shown(rows, asked, older), parts)
+
     def clients(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        found = list(batches)
+        found: list[Any] = list(unpacked(batches))
         if found:
-            columns = evidence_of(pa.Table.from_batches(found), time, _ACTIVITY.name in schema.names)
+            knowledge.use(own)
+            connections = with_programs(pa.concat_tables(found), shared)
+            columns = evidence_of(connections, time, _ACTIVITY.name in schema.names)
             size = len(columns["connections"])
             columns["cell_s"] = pa.repeat(time.cell / 1e6, size)
             table = pa.table([columns[field.name].cast(field.type) for field in schema], schema=schema)
             yield from table.to_batches(max_chunksize=_ROWS_OF_A_BATCH)
 
-    by_client = with_programs(keyed_by_client(shown), apart).select("client_hash", *READ)
-    return by_client.repartition(parts, "client_hash").select(*READ).mapInArrow(clients, kind)
+    return moved(read_pieces(spark, len(tasks), read), parts).mapInArrow(clients, kind)
 
 
-def with_programs(connections: DataFrame, apart: DataFrame | None) -> DataFrame:
-    """`connections`, keyed by client, with `program`, empty where a client id is one program. A connection that can be of
-    several stands there once for each: what it shows may be anyone's."""
-    if apart is None:
-        return connections.withColumn("program", F.lit(""))
-    return (
-        connections.withColumn("connection_hash", connection_hash())
-        .join(apart, "connection_hash", "left")
-        .withColumn("program", F.coalesce("program", F.lit("")))
-        .drop("connection_hash")
-    )
+def _row_groups(files: Iterable[PartitionFile], columns: Sequence[str]) -> Iterator[pa.Table]:
+    schema = pa.schema([CLIENT_CONNECTIONS.arrow_schema.field(name) for name in columns])
+    for file in files:
+        yield from file.row_groups(schema, as_dictionaries=False)
 
 
-def connection_hash() -> Column:
-    """Of rows that are keyed by client."""
-    return F.xxhash64("client_hash", *CONNECTION)
+def _shown(rows: pa.Table, asked: Question, older: Sequence[str]) -> pa.Table:
+    """Rows of clients that are evidence, or to a broker of an older release: `is_evidence` says which."""
+    is_evidence = _is_evidence(rows, asked)
+    there = pc.is_in(rows["broker_software_version"], pa.array(older, pa.string()))
+    rows = rows.append_column("is_evidence", is_evidence)
+    return rows.filter(pc.and_not(pc.or_(is_evidence, there), _is_unidentified(rows)))
+
+
+def _is_evidence(rows: pa.Table, asked: Question) -> pa.ChunkedArray:
+    """`_counts`, for workers."""
+    declared = asked.brokers_declare or (asked.from_release,)
+    counts = pc.is_in(rows["broker_software_version"], pa.array(declared))
+    if asked.until is None:
+        return counts
+    until = pa.scalar(asked.until, pa.timestamp("us", "UTC"))
+    return pc.and_(counts, pc.fill_null(pc.less(rows["opened_at"], until), False))
+
+
+def _is_unidentified(rows: pa.Table) -> pa.ChunkedArray:
+    """`_unidentified`, for workers."""
+    undeclared = pc.is_in(rows["client_software_name"], pa.array(kip511.NOT_DECLARED, pa.string()))
+    nobody = pc.and_(pc.is_null(rows["client_id"]), pc.equal(pc.fill_null(rows["principal"], ""), ""))
+    return pc.and_(nobody, undeclared)
+
+
+def _by_client(rows: pa.Table, parts: int) -> Pieces:
+    number, first = numbered([rows[name] for name in CLIENT_KEY])
+    keys = zip(*(rows[name].take(first).to_pylist() for name in CLIENT_KEY), strict=True)
+    part_of = np.array([zlib.crc32(repr(key).encode()) % parts for key in keys], np.int64)[number]
+    for part in np.unique(part_of).tolist():
+        yield part, rows.filter(pa.array(part_of == part))
 
 
 def by_pushes_only(profiled: DataFrame, asked: Question) -> DataFrame:
@@ -227,17 +266,14 @@ def _unidentified() -> Column:
     return F.col("client_id").isNull() & (F.coalesce("principal", F.lit("")) == "") & undeclared
 
 
-def _time(connections: DataFrame, asked: Question) -> Time:
-    row = (
-        counting(connections, asked)
-        .agg(
-            F.unix_micros(F.min("first_seen_at")).alias("first"),
-            F.unix_micros(F.max("last_seen_at")).alias("last"),
-        )
-        .collect()[0]
-    )
+def _time(files: Iterable[PartitionFile], asked: Question) -> Time:
+    first, last = NEVER, ALWAYS
+    for rows in _row_groups(files, _OF_THE_TIME):
+        counted = rows.filter(pc.and_not(_is_evidence(rows, asked), _is_unidentified(rows)))
+        first = min(first, int(micros(counted["first_seen_at"], NEVER).min(initial=NEVER)))
+        last = max(last, int(micros(counted["last_seen_at"], ALWAYS).max(initial=ALWAYS)))
     until = None if asked.until is None else (asked.until - _EPOCH) // dt.timedelta(microseconds=1)
-    if row.first is None:
+    if first == NEVER:
         return Time(0, 1, until)
-    end = row.last if until is None else min(row.last, until)
-    return Time(row.first, max(end - row.first, 0) // CELLS + 1, until)
+    end = last if until is None else min(last, until)
+    return Time(first, max(end - first, 0) // CELLS + 1, until)

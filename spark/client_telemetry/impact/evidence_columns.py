@@ -24,10 +24,8 @@ from client_telemetry.pipeline.columns import (
 from client_telemetry.tables.clients import CLIENT_KEY
 
 CONNECTION = ("broker_incarnation", "connection_id", "client_address", "opened_at")
-READ = (
+STORED = (
     *CLIENT_KEY,
-    "program",
-    "is_evidence",
     "broker_software_version",
     *CONNECTION,
     "broker_id",
@@ -42,7 +40,7 @@ READ = (
     "uses_sequence",
     "group_ids",
 )
-"""Columns of connections. `is_evidence`: otherwise to a broker of an older release. `program`: empty where a client id is one."""
+"""Columns of connections that are read."""
 _SEQUENCE_BITS = 43
 """A broker that writes a million events a second needs 100 days to number more."""
 
@@ -57,14 +55,17 @@ class Time(NamedTuple):
 
 
 def evidence_of(connections: pa.Table, time: Time, with_activity: bool) -> dict[str, pa.Array]:
-    """Columns of `evidence` (client_evidence.py) by name, but for `cell_s`: one row for each client, or program of one."""
+    """Columns of `evidence` (client_evidence.py) by name, but for `cell_s`: one row for each client, or program of one.
+
+    `connections`: columns STORED; `is_evidence`: otherwise to a broker of an older release; `program`: empty where a client id
+    is one."""
     clients, _ = numbered([connections[name] for name in CLIENT_KEY])
     is_evidence = connections["is_evidence"].to_numpy()
     elsewhere = _elsewhere(connections.filter(pa.array(~is_evidence)), clients[~is_evidence])
     counted = connections.filter(pa.array(is_evidence))
     of_program, first = numbered([counted[name] for name in (*CLIENT_KEY, "program")])
     places = np.searchsorted(elsewhere.clients, clients[is_evidence][first])
-    used = _each(counted["api_uses"])
+    used = each_item(counted["api_uses"])
     return {
         **{name: counted[name].take(first).combine_chunks() for name in (*CLIENT_KEY, "program")},
         **_connections(counted, of_program, len(first)),
@@ -88,7 +89,7 @@ class _Elsewhere(NamedTuple):
 
 
 def _elsewhere(connections: pa.Table, clients: Vector) -> _Elsewhere:
-    row, use = _each(connections["api_uses"])
+    row, use = each_item(connections["api_uses"])
     rank, releases = ranks(connections["broker_software_version"])
     answered = integers(pc.struct_field(use, "requests")) > 0
     api_keys, versions = (integers(pc.struct_field(use, name))[answered] for name in ("api_key", "version"))
@@ -179,16 +180,12 @@ def _uses(
 
 
 def _activity(counted: pa.Table, row: Vector, use: pa.Array, of_program: Vector, size: int) -> pa.Array:
-    # The last evidence of a connection may be a snapshot, minutes after its last request.
-    requested: Vector = np.full(len(counted), ALWAYS)
-    np.maximum.at(requested, row, micros(pc.struct_field(use, "last_request_at"), ALWAYS))
     last: Vector = np.full(size, ALWAYS)
-    seen = _numbers(counted, "last_seen_at", ALWAYS)
-    np.maximum.at(last, of_program, np.where(requested == ALWAYS, seen, requested))
+    np.maximum.at(last, of_program, last_requests(counted, row, use))
     answered = integers(pc.struct_field(use, "requests")) > 0
     apis = (integers(pc.struct_field(use, name))[answered] for name in ("api_key", "version"))
     owner, api_key, version = distinct(of_program[row[answered]], *apis)
-    of_row, groups = _each(counted["group_ids"])
+    of_row, groups = each_item(counted["group_ids"])
     fields = {
         "last_request_at": _moments(last),
         "client_addresses": _texts(of_program, counted["client_address"], size),
@@ -199,6 +196,14 @@ def _activity(counted: pa.Table, row: Vector, use: pa.Array, of_program: Vector,
         "broker_software_versions": _texts(of_program, counted["broker_software_version"], size),
     }
     return pa.StructArray.from_arrays(list(fields.values()), list(fields))
+
+
+def last_requests(connections: pa.Table, row: Vector, use: pa.Array) -> Vector:
+    """Of each connection, in microseconds: its last evidence may be a snapshot, minutes after its last request."""
+    requested: Vector = np.full(len(connections), ALWAYS)
+    np.maximum.at(requested, row, micros(pc.struct_field(use, "last_request_at"), ALWAYS))
+    last: Vector = np.where(requested == ALWAYS, _numbers(connections, "last_seen_at", ALWAYS), requested)
+    return last
 
 
 def _texts(owners: Vector, column: pa.ChunkedArray, size: int) -> pa.Array:
@@ -224,7 +229,7 @@ def _cell(at: Vector, time: Time) -> Vector:
     return cell
 
 
-def _each(lists: pa.ChunkedArray) -> tuple[Vector, pa.Array]:
+def each_item(lists: pa.ChunkedArray) -> tuple[Vector, pa.Array]:
     """For each item of the lists the row that it is of, and the item."""
     lists = lists.combine_chunks()
     return np.repeat(np.arange(len(lists)), lengths(lists)), pc.list_flatten(lists)

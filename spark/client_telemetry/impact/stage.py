@@ -27,7 +27,8 @@ from client_telemetry.impact.client_evidence import (
     span,
 )
 from client_telemetry.impact.counted_connections import counted_only, evidence_of
-from client_telemetry.impact.programs import applications_of_programs, programs_of_connections
+from client_telemetry.impact.program_applications import applications_of_programs
+from client_telemetry.impact.programs import shared_clients
 from client_telemetry.impact.question import (
     NoSuchQuestion,
     offered_mechanisms,
@@ -97,10 +98,10 @@ def impact(stage: Stage) -> Outcome:
         for row in lake.rows(BROKER_HOURS, snapshots[BROKER_HOURS.name], cluster_id=cluster, dt=d)
     ]
     counted_more = counted_only(hours, brokers, connections, pushing, asked)
-    apart = programs_of_connections(connections, profiled, asked)
+    shared = shared_clients(stage.spark, of_clients)
     parts = max(FEWEST_PARTS, sum(file.rows for file in files) // CONNECTIONS_OF_A_PART)
     known = (
-        evidence(connections, asked, apart, parts)
+        evidence(stage.spark, files, asked, shared, parts)
         .unionByName(pushing, allowMissingColumns=True)
         .unionByName(evidence_of(counted_more or (), pushing), allowMissingColumns=True)
     )
@@ -117,7 +118,7 @@ def impact(stage: Stage) -> Outcome:
         counts = pool.submit(connection_counts, connections, asked)
         by_pushes = pool.submit(pushing.count)
         seen = time.result()
-        of_programs = None if apart is None else applications_of_programs(known, profiled)
+        of_programs = None if shared is None else applications_of_programs(known, profiled)
         clients = to_be_judged(known, profiled, offered_mechanisms(brokers), scram_users, of_programs)
         places = (lake.place(UPGRADE_VERDICTS), lake.place(UPGRADE_FINDINGS))
         written = write_verdicts(

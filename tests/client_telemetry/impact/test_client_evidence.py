@@ -1,10 +1,15 @@
 """Which evidence counts."""
 
 import datetime as dt
+import tempfile
+from pathlib import Path
 
 from client_telemetry.impact.client_evidence import connection_counts, evidence
 from client_telemetry.impact.question import Question
+from client_telemetry.lake.files import PartitionFile
+from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.table import Table
 from pyspark.sql import DataFrame, SparkSession
 
 DAY = dt.date(2026, 11, 21)
@@ -71,8 +76,17 @@ def frame(spark: SparkSession, *rows: dict) -> DataFrame:
     )
 
 
+def files(folder: Path, table: Table, *rows: dict) -> list[PartitionFile]:
+    by_day = sorted(rows, key=lambda row: row["dt"])
+    urls = write_rows(table, TablePlace(folder.as_uri()), by_day)
+    return [PartitionFile(url, "c", DAY, len(rows)) for url in urls]
+
+
 def clients(spark: SparkSession, *rows: dict, of: Question | None = None) -> list[dict]:
-    return evidence(frame(spark, *rows), of or asked()).toArrow().to_pylist()
+    with tempfile.TemporaryDirectory() as folder:
+        stored = files(Path(folder), CLIENT_CONNECTIONS, *rows)
+        found: list[dict] = evidence(spark, stored, of or asked()).toArrow().to_pylist()
+    return found
 
 
 UNIDENTIFIED = {"client_id": None, "principal": ""}
@@ -130,7 +144,7 @@ def test_whoever_tells_anything_is_a_client(spark):
 
 
 def test_a_text_in_one_column_or_the_next_is_another_client(spark):
-    """Spark's hash skips nulls."""
+    """A null is no text."""
     rows = [
         connection(1, use(PRODUCE, 9), principal="a", client_id=None),
         connection(2, use(FETCH, 12), principal=None, client_id="a"),

@@ -1,14 +1,17 @@
 """Programs behind one client id, judged apart."""
 
 from collections import defaultdict
+from pathlib import Path
 
 from client_telemetry.identity.applications import BY_PLACE, DEFAULT_ID, SEVERAL_PROGRAMS
 from client_telemetry.impact.client_evidence import evidence
-from client_telemetry.impact.programs import applications_of_programs, programs_of_connections
+from client_telemetry.impact.program_applications import applications_of_programs
+from client_telemetry.impact.programs import shared_clients
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENTS
 from pyspark.sql import DataFrame, SparkSession
 
-from tests.client_telemetry.impact.test_client_evidence import FETCH, PRODUCE, asked, connection, frame, use
+from tests.client_telemetry.impact.test_client_evidence import FETCH, PRODUCE, asked, connection, files, use
 
 METADATA = 3
 
@@ -22,22 +25,24 @@ def client(client_id: str, *uses: dict) -> dict:
     return connection(0, *uses) | {"client_id": client_id, "broker_software_versions": ["3.9.1"]}
 
 
-def test_two_console_producers_have_their_own_evidence(spark: SparkSession):
+def test_two_console_producers_have_their_own_evidence(spark: SparkSession, tmp_path: Path):
     tool = {"client_id": "console-producer"}
-    connections = frame(
-        spark,
+    connections = files(
+        tmp_path,
+        CLIENT_CONNECTIONS,
         connection(1, use(PRODUCE, 2, 7), use(METADATA, 2), **tool),
         connection(2, use(PRODUCE, 3, 5), use(METADATA, 4), **tool),
         connection(3, use(PRODUCE, 2), use(PRODUCE, 9)),
     )
-    clients = profiled(
-        spark,
+    clients = files(
+        tmp_path,
+        CLIENTS,
         client("console-producer", use(PRODUCE, 2), use(PRODUCE, 3), use(METADATA, 2), use(METADATA, 4)),
         client("orders", use(PRODUCE, 2), use(PRODUCE, 9)),
     )
 
-    apart = programs_of_connections(connections, clients, asked())
-    found = evidence(connections, asked(), apart).toArrow().to_pylist()
+    shared = shared_clients(spark, clients)
+    found = evidence(spark, connections, asked(), shared).toArrow().to_pylist()
 
     assert {
         (each["client_id"], each["program"]): [(u["api_key"], u["version"]) for u in each["uses"]]
@@ -49,29 +54,29 @@ def test_two_console_producers_have_their_own_evidence(spark: SparkSession):
     }
 
 
-def test_a_program_belongs_to_the_clients_that_were_there_with_it(spark: SparkSession):
+def test_a_program_belongs_to_the_clients_that_were_there_with_it(spark: SparkSession, tmp_path: Path):
     """Two releases of kafka-python at one address, an hour apart: their producers share a client id, their consumers do
     not."""
     shared = {"client_id": "kafka-python-producer-1"}
     consumers = {"client_id": "kafka-python-1.4.5"}, {"client_id": "kafka-python-1.0.2"}
-    connections = frame(
-        spark,
+    connections = files(
+        tmp_path,
+        CLIENT_CONNECTIONS,
         connection(1, use(PRODUCE, 3), use(METADATA, 1), **shared),
         connection(2, use(FETCH, 4), use(METADATA, 1), **consumers[0]),
         connection(3, use(PRODUCE, 0, 1, 60), use(METADATA, 0, 1, 60), opened=60, **shared),
         connection(4, use(FETCH, 0, 1, 60), use(METADATA, 0, 1, 60), opened=60, **consumers[1]),
         connection(5, use(PRODUCE, 9), principal="User:billing"),
     )
-    clients = profiled(
-        spark,
+    clients = (
         client(
             "kafka-python-producer-1", use(PRODUCE, 3), use(PRODUCE, 0), use(METADATA, 1), use(METADATA, 0)
         ),
         client("kafka-python-1.4.5", use(FETCH, 4)),
         client("kafka-python-1.0.2", use(FETCH, 0)),
     )
-    apart = programs_of_connections(connections, clients, asked())
-    rows = applications_of_programs(evidence(connections, asked(), apart), clients).toArrow().to_pylist()
+    known = evidence(spark, connections, asked(), shared_clients(spark, files(tmp_path, CLIENTS, *clients)))
+    rows = applications_of_programs(known, profiled(spark, *clients)).toArrow().to_pylist()
     together = defaultdict(list)
     for row in rows:
         together[row["application"]].append(row["program"])
@@ -82,9 +87,5 @@ def test_a_program_belongs_to_the_clients_that_were_there_with_it(spark: SparkSe
     }
 
 
-def test_nothing_is_looked_at_where_no_client_id_is_shared(spark: SparkSession):
-    connections = frame(spark, connection(1, use(FETCH, 12), use(FETCH, 13)))
-    assert (
-        programs_of_connections(connections, profiled(spark, client("orders", use(FETCH, 12))), asked())
-        is None
-    )
+def test_nothing_is_looked_at_where_no_client_id_is_shared(spark: SparkSession, tmp_path: Path):
+    assert shared_clients(spark, files(tmp_path, CLIENTS, client("orders", use(FETCH, 12)))) is None
