@@ -43,7 +43,9 @@ def test_a_change_sees_what_it_did_before(tmp_path) -> None:
 
 
 @pytest.mark.parametrize("code", ["RESOURCE_NOT_FOUND", "NO_SUCH_KEY"])
-def test_a_table_whose_metadata_others_replaced_meanwhile_is_loaded_again(tmp_path, monkeypatch, code) -> None:
+def test_a_table_whose_metadata_others_replaced_meanwhile_is_loaded_again(
+    tmp_path, monkeypatch, code
+) -> None:
     """As an object store says it, which is no FileNotFoundError."""
     lake = created(str(tmp_path))
     load, failures = lake.catalog.load_table, [OSError(f"AWS Error {code} during GetObject operation")]
