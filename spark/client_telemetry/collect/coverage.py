@@ -13,7 +13,13 @@ from client_telemetry.raw.errors import BadManifest
 from client_telemetry.raw.location import Arrived
 from client_telemetry.raw.manifest import Manifest, ManifestFile, Reconciliation
 from client_telemetry.raw.object_key import ObjectKey
-from client_telemetry.tables.rows import BrokerHourRow, BrokerRow, RawObjectRow
+from client_telemetry.tables.rows import (
+    BrokerHourRow,
+    BrokerRow,
+    ConnectionsCountedRecord,
+    RawObjectRow,
+    RequestsCountedRecord,
+)
 
 HOURS = range(24)
 PUSHES, EVENTS = "client_pushes", "connections"
@@ -303,7 +309,7 @@ def _sum_by_reason(manifests: Iterable[Manifest]) -> dict[str, int]:
     return dict(sorted(total.items()))
 
 
-def _requests(manifests: Sequence[Manifest]) -> list[dict[str, Any]] | None:
+def _requests(manifests: Sequence[Manifest]) -> list[RequestsCountedRecord] | None:
     """Sums over the incarnations of the hour; None where one of them does not tell."""
     if not manifests or any(manifest.requests is None for manifest in manifests):
         return None
@@ -313,7 +319,7 @@ def _requests(manifests: Sequence[Manifest]) -> list[dict[str, Any]] | None:
     return [{"api_key": k, "version": v, "requests": count} for (k, v), count in sorted(total.items())]
 
 
-def _connections(manifests: Sequence[Manifest]) -> list[dict[str, Any]] | None:
+def _connections(manifests: Sequence[Manifest]) -> list[ConnectionsCountedRecord] | None:
     """Over the listeners of the hour's last incarnation that tells; None where none does."""
     reported = [manifest.connections for manifest in manifests if manifest.connections is not None]
     if not reported:

@@ -127,5 +127,6 @@ def reported_scram_users(brokers: Sequence[BrokerRow]) -> frozenset[str] | None:
     if not reporting:
         return None
     last = max(reporting, key=lambda row: (row["dt"], row["last_evidence_at"] or row["started_at"]))
-    principals = [user["principal"] for user in last["scram_users"] or ()]
-    return None if None in principals else frozenset(principals)
+    users = last["scram_users"] or []
+    principals = frozenset(user["principal"] for user in users if user["principal"] is not None)
+    return principals if all(user["principal"] is not None for user in users) else None

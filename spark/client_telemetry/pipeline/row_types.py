@@ -1,5 +1,7 @@
 """The types of the tables' rows, for mypy: tables/rows.py is generated from the schemas (`make generated`)."""
 
+from functools import cache
+
 from pyspark.sql.types import ArrayType, DataType, MapType, StructType
 
 from client_telemetry.pipeline.all_tables import TABLES
@@ -10,6 +12,7 @@ from client_telemetry.tables.table import (
     DOUBLE,
     INT,
     LONG,
+    MAY_BE_NULL,
     STRING,
     TIMESTAMP,
     Table,
@@ -30,21 +33,47 @@ _HEAD = '''"""Rows of the tables as dicts, for mypy: lake.rows gives them and br
 `make generated` from the schemas beside this file.
 
 A column that may be null is `| None`. Files of an older version may lack a column that has come since: it is null
-whatever stands here. Nested records stay dicts."""
+whatever stands here."""
 
 from datetime import date, datetime
-from typing import Any, TypedDict
+from typing import TypedDict
 '''
 
 
 def text() -> str:
-    return "\n\n".join([_HEAD, *map(_row, TABLES)])
+    records = {record: _record(record, name) for record, name in _records().items()}
+    return "\n\n".join([_HEAD, *records.values(), *map(_row, TABLES)])
 
 
 def name(table: Table) -> str:
     """Of the type of a table's rows: `client_pushes` has rows of `ClientPushRow`."""
-    singular = table.name.removesuffix("es") if table.name.endswith("shes") else table.name.removesuffix("s")
-    return "".join(word.capitalize() for word in singular.split("_")) + "Row"
+    return _singular(table.name) + "Row"
+
+
+def _singular(words: str) -> str:
+    singular = words.removesuffix("es") if words.endswith("shes") else words.removesuffix("s")
+    return "".join(word.capitalize() for word in singular.split("_"))
+
+
+@cache
+def _records() -> dict[StructType, str]:
+    """The records within rows, each with the name of its type: that of the first column that has it."""
+    found: dict[StructType, str] = {}
+    for column in (column for table in TABLES for column in table.columns):
+        kind = column.kind
+        if isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType):
+            found.setdefault(kind.elementType, _singular(column.name) + "Record")
+    if len(set(found.values())) < len(found):
+        raise ValueError(f"two records of other fields in columns of one name: {sorted(found.values())}")
+    return found
+
+
+def _record(record: StructType, name: str) -> str:
+    fields = [
+        f"    {field.name}: {_python(field.dataType)}{' | None' if MAY_BE_NULL in field.metadata else ''}"
+        for field in record.fields
+    ]
+    return "\n".join([f"class {name}(TypedDict):", *fields, ""])
 
 
 def _row(table: Table) -> str:
@@ -68,5 +97,5 @@ def _python(kind: DataType) -> str:
         case MapType(keyType=key, valueType=value):
             return f"dict[{_python(key)}, {_python(value)}]"
         case StructType():
-            return "dict[str, Any]"
+            return _records()[kind]
     return _PYTHON[kind]

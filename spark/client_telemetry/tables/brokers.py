@@ -80,7 +80,7 @@ BROKERS: "Table[BrokerRow]" = Table(
         ),
         Column(
             "scram_users",
-            ArrayType(struct(principal=STRING, mechanisms=STRINGS)),
+            ArrayType(struct("principal", principal=STRING, mechanisms=STRINGS)),
             "Principals with SCRAM credentials, from the last hour that reports them (KRaft keeps them in the metadata log); "
             "a principal is null if the broker omits principals; null = not reported",
         ),

@@ -40,6 +40,9 @@ MAX_RELATED = 16
 
 RELATED = ArrayType(
     struct(
+        "client_id",
+        "client_software_name",
+        "client_software_version",
         relation=STRING,
         client_id=STRING,
         client_software_name=STRING,

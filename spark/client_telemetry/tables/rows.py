@@ -2,10 +2,106 @@
 `make generated` from the schemas beside this file.
 
 A column that may be null is `| None`. Files of an older version may lack a column that has come since: it is null
-whatever stands here. Nested records stay dicts."""
+whatever stands here."""
 
 from datetime import date, datetime
-from typing import Any, TypedDict
+from typing import TypedDict
+
+
+class ApiVersionRecord(TypedDict):
+    api_key: int
+    min_version: int
+    max_version: int
+
+
+class FeatureLevelRecord(TypedDict):
+    at: datetime
+    levels: dict[str, int]
+
+
+class ListenerRecord(TypedDict):
+    name: str
+    security_protocol: str
+    sasl_mechanisms: list[str]
+
+
+class SubscriptionRecord(TypedDict):
+    name: str
+    interval_ms: int
+    metrics: list[str]
+    match: dict[str, str]
+
+
+class ScramUserRecord(TypedDict):
+    principal: str | None
+    mechanisms: list[str]
+
+
+class RequestsCountedRecord(TypedDict):
+    api_key: int
+    version: int
+    requests: int
+
+
+class ConnectionsCountedRecord(TypedDict):
+    software_name: str
+    software_version: str
+    connections: int
+
+
+class ApiUseRecord(TypedDict):
+    api_key: int
+    version: int
+    requests: int
+    rejected: int
+    first_request_at: datetime | None
+    last_request_at: datetime | None
+
+
+class RelatedRecord(TypedDict):
+    relation: str
+    client_id: str | None
+    client_software_name: str | None
+    client_software_version: str | None
+    because: str
+
+
+class ConnectionsCountedOnlyRecord(TypedDict):
+    software_name: str | None
+    software_version: str | None
+    connections: int
+    is_judged: bool
+
+
+class TargetRecord(TypedDict):
+    to_release: str
+    breaks_at_once: int
+    breaks_latent: int
+    insufficient_evidence: int
+    degrades: int
+    unsupported: int
+    safe: int
+    works_again: int
+
+
+class StepRecord(TypedDict):
+    step: str
+    verdict: str
+    when: str | None
+    explanation: str
+
+
+class OtherTargetRecord(TypedDict):
+    to_release: str
+    verdict: str
+    when: str | None
+    reason: str
+
+
+class RateRecord(TypedDict):
+    function: str
+    before: float | None
+    after: float | None
 
 
 class RawObjectRow(TypedDict):
@@ -47,12 +143,12 @@ class BrokerRow(TypedDict):
     releases_known_by: str | None
     started_at: datetime | None
     last_evidence_at: datetime | None
-    api_versions: list[dict[str, Any]] | None
+    api_versions: list[ApiVersionRecord] | None
     finalized_features: dict[str, int] | None
-    feature_levels: list[dict[str, Any]] | None
-    listeners: list[dict[str, Any]] | None
-    subscriptions: list[dict[str, Any]] | None
-    scram_users: list[dict[str, Any]] | None
+    feature_levels: list[FeatureLevelRecord] | None
+    listeners: list[ListenerRecord] | None
+    subscriptions: list[SubscriptionRecord] | None
+    scram_users: list[ScramUserRecord] | None
 
 
 class BrokerHourRow(TypedDict):
@@ -70,11 +166,11 @@ class BrokerHourRow(TypedDict):
     connection_events_expected: int | None
     connection_events_read: int | None
     dropped: dict[str, int]
-    requests_counted: list[dict[str, Any]] | None
+    requests_counted: list[RequestsCountedRecord] | None
     registry_mode: str | None
     registry_windows: list[str] | None
     connections_missed: int | None
-    connections_counted: list[dict[str, Any]] | None
+    connections_counted: list[ConnectionsCountedRecord] | None
     requests_missed: int | None
 
 
@@ -218,7 +314,7 @@ class ConnectionEventRow(TypedDict):
     api_versions_error: int | None
     opened_at: datetime
     last_request_at: datetime | None
-    api_uses: list[dict[str, Any]]
+    api_uses: list[ApiUseRecord]
     group_ids: list[str]
     transactional_ids: list[str]
     failure_reason: str | None
@@ -256,7 +352,7 @@ class ClientConnectionRow(TypedDict):
     sent_software_version: str | None
     api_versions_error: int | None
     broker_software_version: str | None
-    api_uses: list[dict[str, Any]]
+    api_uses: list[ApiUseRecord]
     uses_object: str
     uses_sequence: int
     group_ids: list[str]
@@ -326,7 +422,7 @@ class ClientRow(TypedDict):
     looks_like: str | None
     looks_like_because: list[str]
     roles: list[str]
-    related: list[dict[str, Any]]
+    related: list[RelatedRecord]
     application: str
     application_kind: str
     product: str | None
@@ -342,7 +438,7 @@ class ClientRow(TypedDict):
     address_sample: list[str]
     listeners: list[str]
     security_protocols: list[str]
-    api_uses: list[dict[str, Any]]
+    api_uses: list[ApiUseRecord]
     group_ids: list[str]
     transactional_ids: list[str]
     broker_software_versions: list[str]
@@ -372,8 +468,8 @@ class UpgradeReportRow(TypedDict):
     connections: int
     connections_elsewhere: int | None
     connections_unidentified: int
-    connections_counted_only: list[dict[str, Any]] | None
-    targets: list[dict[str, Any]]
+    connections_counted_only: list[ConnectionsCountedOnlyRecord] | None
+    targets: list[TargetRecord]
     knowledge_version: str
     snapshots: dict[str, int]
     code_version: str
@@ -402,12 +498,12 @@ class UpgradeVerdictRow(TypedDict):
     already_failing: bool
     works_again: bool
     as_before: bool
-    steps: list[dict[str, Any]]
+    steps: list[StepRecord]
     rollback_verdict: str | None
     rollback_explanation: str | None
     mixed_verdict: str
     mixed_explanation: str
-    other_targets: list[dict[str, Any]]
+    other_targets: list[OtherTargetRecord]
     owner: str | None
     owner_contact: str | None
     application: str
@@ -482,7 +578,7 @@ class UpgradeOutcomeRow(TypedDict):
     lost_functions: list[str]
     api_keys: list[int]
     reasons: list[str]
-    rates: list[dict[str, Any]]
+    rates: list[RateRecord]
     fix: str | None
     owner: str | None
     owner_contact: str | None

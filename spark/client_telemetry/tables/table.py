@@ -42,13 +42,24 @@ STRINGS, INTS = ArrayType(STRING), ArrayType(INT)
 LABELS = MapType(STRING, STRING)
 
 
-def struct(**fields: DataType) -> StructType:
-    """A nested record; fields are nullable, in the order given."""
-    return StructType([StructField(name, kind) for name, kind in fields.items()])
+MAY_BE_NULL = "may be null"
+
+
+def struct(*may_be_null: str, **fields: DataType) -> StructType:
+    """A nested record, fields in the order given. In files all of them are nullable; rows (rows.py) have no null but in those
+    of `may_be_null`."""
+    return StructType(
+        [
+            StructField(name, kind, metadata={MAY_BE_NULL: True} if name in may_be_null else None)
+            for name, kind in fields.items()
+        ]
+    )
 
 
 API_USES = ArrayType(
     struct(
+        "first_request_at",
+        "last_request_at",
         api_key=INT,
         version=INT,
         requests=LONG,

@@ -76,7 +76,7 @@ UPGRADE_OUTCOMES: "Table[UpgradeOutcomeRow]" = Table(
         Column("reasons", STRINGS, "What the brokers recorded, in sentences", nullable=False),
         Column(
             "rates",
-            ArrayType(struct(function=STRING, before=DOUBLE, after=DOUBLE)),
+            ArrayType(struct("before", "after", function=STRING, before=DOUBLE, after=DOUBLE)),
             "Answered requests per minute, before and during the phase",
             nullable=False,
         ),

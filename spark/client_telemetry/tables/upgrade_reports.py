@@ -84,7 +84,14 @@ UPGRADE_REPORTS: "Table[UpgradeReportRow]" = Table(
         Column(
             "connections_counted_only",
             ArrayType(
-                struct(software_name=STRING, software_version=STRING, connections=LONG, is_judged=BOOLEAN)
+                struct(
+                    "software_name",
+                    "software_version",
+                    software_name=STRING,
+                    software_version=STRING,
+                    connections=LONG,
+                    is_judged=BOOLEAN,
+                )
             ),
             "Connections that brokers of the from-release had open according to their KIP-511 gauges, in excess of those that were "
             "seen of the software: at the end of the hour with the most of them. `is_judged`: no client was seen with this "

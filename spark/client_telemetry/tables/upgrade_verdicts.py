@@ -76,7 +76,7 @@ UPGRADE_VERDICTS: "Table[UpgradeVerdictRow]" = Table(
         ),
         Column(
             "steps",
-            ArrayType(struct(step=STRING, verdict=STRING, when=STRING, explanation=STRING)),
+            ArrayType(struct("when", step=STRING, verdict=STRING, when=STRING, explanation=STRING)),
             "What happens at each step of the change: `rolling` (brokers of both releases), `not_finalized` (all on the new "
             "release with the feature levels of the old one), `finalized` (with the newest levels of the new release), "
             "`rollback_before_finalization`, `rollback_after_finalization`. The verdict of the row is the most serious one "
@@ -101,7 +101,7 @@ UPGRADE_VERDICTS: "Table[UpgradeVerdictRow]" = Table(
         Column("mixed_explanation", STRING, "The reason in one sentence", nullable=False),
         Column(
             "other_targets",
-            ArrayType(struct(to_release=STRING, verdict=STRING, when=STRING, reason=STRING)),
+            ArrayType(struct("when", to_release=STRING, verdict=STRING, when=STRING, reason=STRING)),
             "The compared releases (upgrade_reports.targets) on which verdict or `when` differs, oldest first, with "
             "the requests or the rule that make the difference",
             nullable=False,

@@ -1,7 +1,7 @@
 """From rows of the tables to the report's model. All numbers of a report come from here."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields
 from datetime import date, datetime
 from typing import Any, TypeVar
@@ -37,6 +37,7 @@ from client_telemetry.tables.rows import (
     BrokerHourRow,
     BrokerRow,
     ClientRow,
+    ConnectionsCountedOnlyRecord,
     QualityResultRow,
     UpgradeFindingRow,
     UpgradeReportRow,
@@ -166,7 +167,7 @@ def _question(row: UpgradeReportRow, cluster_name: str | None) -> Question:
     return Question(**values, cluster_name=cluster_name or row["cluster_id"])
 
 
-def _connections(counted_only: Sequence[Mapping[str, Any]] | None, is_named: bool) -> int:
+def _connections(counted_only: Sequence[ConnectionsCountedOnlyRecord] | None, is_named: bool) -> int:
     """Connections that only brokers counted and no verdict covers, of clients that told their software or did not."""
     return sum(
         each["connections"]

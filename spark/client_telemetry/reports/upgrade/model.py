@@ -4,10 +4,9 @@ is in build.py."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
 
 from client_telemetry.reports.evidence import Coverage, QualityWarning, RelatedClient
-from client_telemetry.tables.rows import UpgradeVerdictRow
+from client_telemetry.tables.rows import ConnectionsCountedOnlyRecord, UpgradeVerdictRow
 
 SCHEMA_VERSION = 3
 """Of report.json. Goes up when a field is removed, renamed or changes its meaning (docs/report-format.md)."""
@@ -84,7 +83,7 @@ class Question:
     connections: int
     connections_elsewhere: int | None
     connections_unidentified: int | None
-    connections_counted_only: list[dict[str, Any]] | None
+    connections_counted_only: list[ConnectionsCountedOnlyRecord] | None
     """Software and version, connections, and whether a client stands for them; None = no manifest tells."""
     knowledge_version: str
     snapshots: dict[str, int]
