@@ -30,11 +30,13 @@ from client_telemetry.pipeline.stage import (
 from client_telemetry.pipeline.stage import days as days_of
 from client_telemetry.pipeline.stages import main_of
 from client_telemetry.pipeline.text_file import read_text_file
-from client_telemetry.publish.place import published_place
+from client_telemetry.publish.place import is_local, published_place
 from client_telemetry.raw.file_system import UnusableLocation
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport, moment
+from client_telemetry.reports.upgrade.build import asked_question
+from client_telemetry.reports.upgrade.publish import link_again
 from client_telemetry.review import applications, decision, rule_records, workers
 from client_telemetry.review.client_metrics import Series, series
 from client_telemetry.review.in_parts import Setting, assembled, setting
@@ -321,16 +323,28 @@ def _days(args: argparse.Namespace, lake: Lake) -> list[dt.date]:
 
 
 def show_in_report(args: argparse.Namespace) -> int:
-    """Publish the reports again that reviews were held against: they link to the review. The exit code: 0, or of one that failed."""
+    """Have the reports that reviews were held against link to them; one that cannot be changed in its place is published again. The
+    exit code: 0, or of one that failed."""
     codes = [0]
-    for plan in planned(args, Lake(None, args.lake)):
-        if plan.report_id is not None and (code := _publish_report(args, plan.report_id)) != 0:
+    lake = Lake(None, args.lake)
+    for plan in planned(args, lake):
+        if plan.report_id is None or _is_linked(args, lake, plan.report_id):
+            continue
+        if (code := _publish_report(args, plan.report_id)) != 0:
             print(
                 f"review: report {plan.report_id} does not link to this review yet: it could not be published again",
                 file=sys.stderr,
             )
             codes.append(code)
     return codes[-1]
+
+
+def _is_linked(args: argparse.Namespace, lake: Lake, report_id: str) -> bool:
+    if not is_local(args.publish):
+        return False
+    (question,) = lake.rows(UPGRADE_REPORTS, cluster_id=args.cluster, report_id=report_id)
+    with published_place(args.publish, "upgrade_impact") as place:
+        return link_again(asked_question(question, args.cluster_name), place.root)
 
 
 def ask_first(args: argparse.Namespace) -> None:

@@ -3,6 +3,7 @@ after the review."""
 
 import argparse
 import datetime as dt
+import json
 from pathlib import Path
 from typing import Any
 
@@ -141,15 +142,24 @@ def test_a_report_that_cannot_be_published_again_fails_the_review(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = lake_with_a_report(tmp_path)
-    assert show_in_report(asked) == 0
-    assert list(tmp_path.glob("published/upgrade_impact/c/r/index.html"))
-    capsys.readouterr()
-
     asked.hosts = str(tmp_path / "missing")
     assert show_in_report(asked) == 2
     said = capsys.readouterr().err
     assert f"publish: there is no file of host names at {tmp_path / 'missing'}" in said
     assert "review: report r does not link to this review yet: it could not be published again" in said
+
+    asked.hosts = None
+    assert show_in_report(asked) == 0
+    (page,) = tmp_path.glob("published/upgrade_impact/c/r/index.html")
+    review = tmp_path / "published/upgrade_review/c/of-it"
+    review.mkdir(parents=True)
+    summary = {"from_release": "3.9.1", "to_release": "4.0.0", "created_at": "2026"}
+    (review / "summary.json").write_text(json.dumps(summary))
+    document = page.with_name("report.json")
+    document.write_text("as it was")
+    assert show_in_report(asked) == 0
+    assert "upgrade_review/c/of-it/index.html" in page.read_text()
+    assert document.read_text() == "as it was", "a published report is linked in its place"
 
 
 def lake_with_a_report(folder: Path) -> argparse.Namespace:

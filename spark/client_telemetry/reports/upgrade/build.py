@@ -88,7 +88,7 @@ def build_report(
     to; `planned_for`: when the brokers are to change. `cluster_name` is what people call the cluster; its id, if nothing else.
 
     Raises ClientCountDiffers, and what `client_verdicts` raises."""
-    asked = _question(question, cluster_name)
+    asked = asked_question(question, cluster_name)
     profiles = client_profiles(profile_rows, use_rows, asked.evidence_until, asked.from_release, hosts)
     clients = client_verdicts(verdict_rows, finding_rows, asked.evidence_from, asked.evidence_until, profiles)
     if len(clients) != asked.clients:
@@ -156,7 +156,8 @@ def build_report(
     )
 
 
-def _question(row: UpgradeReportRow, cluster_name: str | None) -> Question:
+def asked_question(row: UpgradeReportRow, cluster_name: str | None) -> Question:
+    """Of a row of `upgrade_reports`."""
     values: dict[str, Any] = {
         field.name: row.get(field.name) for field in fields(Question) if field.name != "cluster_name"
     }

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from jinja2 import Template
+from markupsafe import Markup
 
 from client_telemetry.compatibility.apis import in_words
 from client_telemetry.identity import kip511
@@ -72,6 +73,24 @@ class ChangesShown(NamedTuple):
     card: str | None
 
 
+def with_links(page: str, links: Sequence[tuple[str, str]]) -> str | None:
+    """A page that was made before, with these links to other published pages instead of its own; None where it has no place for
+    them."""
+    before, begin, rest = page.partition(_LINKS_BEGIN)
+    _, end, after = rest.partition(_LINKS_END)
+    return f"{before}{begin}{_listed(links)}{end}{after}" if end else None
+
+
+_LINKS_BEGIN = '<nav aria-label="Files" class="files"><ul>\n'
+_LINKS_END = '<li><a href="clients.csv" download>'
+
+
+def _listed(links: Sequence[tuple[str, str]]) -> Markup:
+    return Markup("").join(
+        Markup('<li><a href="{}">{}</a></li>\n').format(href, name) for name, href in links
+    )
+
+
 def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> str:
     """The page. A few hundred kilobytes for thousands of clients: see LISTED and EXPLAINED. `links`: to other published
     pages, as (name, relative address)."""
@@ -113,7 +132,7 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         must_act=len(breaking),
         groups=groups,
         carded={client.anchor for client, _ in cards[:CARDS_SHOWN]},
-        links=links,
+        links=_listed(links),
         numbered=numbered,
         first_changes=_first_changes(numbered),
         cards=cards,

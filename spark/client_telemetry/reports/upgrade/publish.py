@@ -8,8 +8,8 @@ from typing import Any
 from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade.document import report_json, timestamp
-from client_telemetry.reports.upgrade.model import UpgradeReport
-from client_telemetry.reports.upgrade.page import report_page
+from client_telemetry.reports.upgrade.model import Question, UpgradeReport
+from client_telemetry.reports.upgrade.page import report_page, with_links
 from client_telemetry.reports.upgrade.spreadsheet import clients_csv, findings_csv
 from client_telemetry.reports.upgrade.ticket import owner_ticket, report_ticket
 
@@ -20,9 +20,9 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     """Writes the report below `root` and returns its folder. A reader sees all of its files or none: they are
     written beside the folder and moved into place; a report of the same id is replaced whole. (Two moves: for an
     instant in between there is no folder.) Then `latest.json` of the cluster names it."""
-    cluster = root / "upgrade_impact" / folder_name(report.question.cluster_name)
-    folder = cluster / folder_name(report.question.report_id)
-    contents = {**files(report, _links(report, root)), **_outcomes(report, root)}
+    folder = _folder(report.question, root)
+    cluster = folder.parent
+    contents = {**files(report, _links(report.question, root)), **_outcomes(report.question, root)}
     replace_folder(folder, contents.items())
     pointer = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
     if not _is_older(pointer, cluster / "latest.json"):
@@ -30,27 +30,49 @@ def publish(report: UpgradeReport, root: Path) -> Path:
     return folder
 
 
+def link_again(question: Question, root: Path) -> bool:
+    """Have a published report link to what is published now, and take over its review's messages to owners, without making it
+    again: of 100,000 clients that takes minutes. False where it is not there, or its page has no place for links."""
+    folder = _folder(question, root)
+    page = folder / PAGE
+    linked = with_links(page.read_text(encoding="utf-8"), _links(question, root)) if page.is_file() else None
+    if linked is None:
+        return False
+    messages = _outcomes(question, root)
+    for path in folder.glob("owners/*/review.md"):
+        if path.relative_to(folder).as_posix() not in messages:
+            path.unlink()
+    for name, text in messages.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        replace_file(folder / name, text)
+    replace_file(page, linked)
+    return True
+
+
+def _folder(question: Question, root: Path) -> Path:
+    return root / "upgrade_impact" / folder_name(question.cluster_name) / folder_name(question.report_id)
+
+
 def _is_older(pointer: dict[str, Any], latest: Path) -> bool:
     """Whether the latest report is a later one: an older that is published again, to link to its review, does not take its place."""
     return latest.is_file() and json.loads(latest.read_text())["created_at"] > pointer["created_at"]
 
 
-def _links(report: UpgradeReport, root: Path) -> list[tuple[str, str]]:
+def _links(question: Question, root: Path) -> list[tuple[str, str]]:
     """What else is published of the cluster: name and address, relative to the report's folder."""
-    cluster, question = folder_name(report.question.cluster_name), report.question
+    cluster = folder_name(question.cluster_name)
     found = []
     day = f"fleet/{cluster}/{question.last_dt}/{PAGE}"
     if (root / day).is_file():
         found.append((f"Fleet page of {question.last_dt}", f"../../../{day}"))
-    review = _review(report, root)
+    review = _review(question, root)
     if review is not None:
         found.append(("Review of this upgrade", f"../../../upgrade_review/{cluster}/{review.name}/{PAGE}"))
     return found
 
 
-def _review(report: UpgradeReport, root: Path) -> Path | None:
+def _review(question: Question, root: Path) -> Path | None:
     """The folder of the latest review of the upgrade that the report is about."""
-    question = report.question
     cluster = root / "upgrade_review" / folder_name(question.cluster_name)
     found = [(json.loads(file.read_text()), file.parent) for file in sorted(cluster.glob("*/summary.json"))]
     releases = question.from_release, question.to_release
@@ -62,9 +84,9 @@ def _review(report: UpgradeReport, root: Path) -> Path | None:
     return max(own)[1] if own else None
 
 
-def _outcomes(report: UpgradeReport, root: Path) -> dict[str, str]:
+def _outcomes(question: Question, root: Path) -> dict[str, str]:
     """What became of each owner's clients, beside the pack that said what would."""
-    review = _review(report, root)
+    review = _review(question, root)
     messages = [] if review is None else sorted((review / "owners").glob("*/review.md"))
     return {f"owners/{file.parent.name}/{file.name}": file.read_text(encoding="utf-8") for file in messages}
 

@@ -1,5 +1,6 @@
 import csv
 import json
+import shutil
 from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
@@ -7,7 +8,7 @@ from datetime import timedelta
 import pytest
 from client_telemetry.reports.upgrade import publish as publishing
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.publish import publish
+from client_telemetry.reports.upgrade.publish import link_again, publish
 
 
 def published(root) -> set[str]:
@@ -131,3 +132,31 @@ def test_the_review_of_the_upgrade_is_linked_and_its_messages_are_in_the_owners_
 
     assert (folder / "owners/an-owner/review.md").read_text() == "# new"
     assert "../../../upgrade_review/fleet/new/index.html" in (folder / "index.html").read_text()
+
+
+def test_a_report_that_links_again_is_as_if_it_were_published_again(fleet_report, tmp_path):
+    question = fleet_report.question
+    assert not link_again(question, tmp_path), "it is not there"
+    folder = publish(fleet_report, tmp_path)
+    plain = (folder / "index.html").read_text()
+    assert link_again(question, tmp_path)
+    assert (folder / "index.html").read_text() == plain
+
+    def reviewed(owner: str) -> dict[str, str]:
+        review = tmp_path / "upgrade_review/fleet/<of it>"
+        shutil.rmtree(review, ignore_errors=True)
+        (review / "owners" / owner).mkdir(parents=True)
+        (review / "owners" / owner / "review.md").write_text("# what happened")
+        of_it = {"from_release": question.from_release, "to_release": question.to_release}
+        (review / "summary.json").write_text(json.dumps({"created_at": "2026-11-22", **of_it}))
+        assert link_again(question, tmp_path)
+        return {name: (folder / name).read_text() for name in published(folder)}
+
+    reviewed("first-owner")
+    linked = reviewed("second-owner")
+    assert "upgrade_review/fleet/&lt;of it&gt;/index.html" in linked["index.html"]
+    publish(fleet_report, tmp_path)
+    assert linked == {name: (folder / name).read_text() for name in published(folder)}
+
+    (folder / "index.html").write_text("a page of an earlier version")
+    assert not link_again(question, tmp_path)
