@@ -10,6 +10,7 @@ import pytest
 import zstandard
 from client_telemetry.lake.branch import Branch
 from client_telemetry.lake.commits import ConcurrentCommit
+from client_telemetry.sources.conversion import convert_new, declared
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
@@ -21,6 +22,9 @@ from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 CHECKOUT = Path(__file__).parents[2]
 LOG = CHECKOUT / "include" / "sample" / "request_logs" / "kafka-4.0.1-json.request.log.zst"
 COLLECTED = CHECKOUT / "tests" / "data" / "sources" / "collector" / "proto.bin"
+ROLL = CHECKOUT / "tests" / "data" / "roll"
+ROLL_CLUSTER = "r0llTruth0000000000-1g"
+ROLL_DAY = dt.date(2026, 11, 22)
 CLUSTER = "kQ7x0RvXTs-Y2r0m3Jw0zA"
 DAY = dt.date(2026, 11, 21)
 
@@ -68,6 +72,20 @@ def test_request_logs_fill_the_same_tables_and_each_line_counts_once(pipeline, m
     connections = pipeline.rows(CLIENT_CONNECTIONS)
     assert len({row["connection_id"] for row in connections}) == len(connections) == 24
     assert {row["end_known_by"] for row in connections} == {"still_open"}
+
+
+def test_tasks_of_spark_write_the_objects_that_one_process_writes(pipeline, tmp_path):
+    """Three brokers through a rolling upgrade, with server logs, and a file that is no log."""
+    source = {"format": "request_log", "files": [str(ROLL)], "release": "3.9.1,4.0.1"}
+    converted = convert_new(declared(json.dumps(source)), ROLL_CLUSTER, tmp_path / "at_once")
+    collected = pipeline.done("collect", ROLL_CLUSTER, day=ROLL_DAY, source=json.dumps(source))
+    assert converted.counts.items() <= collected["counts"].items()
+    at_once, by_tasks = (
+        {path.relative_to(root): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+        for root in (tmp_path / "at_once", pipeline.raw)
+    )
+    assert len({path.parent.name for path in at_once if path.parent.name.startswith("broker=")}) == 3
+    assert by_tasks == at_once
 
 
 def others_publish_first(publish):

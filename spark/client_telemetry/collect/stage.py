@@ -10,12 +10,14 @@ as too late. With `--again quarantined`, days of any age with undecodable record
 
 import datetime as dt
 from collections import Counter
+from functools import partial
 
 from client_telemetry.collect.coverage import broker_hours, brokers, is_known, ledger, unread
 from client_telemetry.collect.manifests import read_manifests
 from client_telemetry.expectations import broker_hours as broker_hours_suite
 from client_telemetry.expectations import brokers as brokers_suite
 from client_telemetry.expectations import raw_objects as raw_objects_suite
+from client_telemetry.pipeline.pieces import in_tasks
 from client_telemetry.pipeline.stage import (
     BadArguments,
     Outcome,
@@ -103,10 +105,11 @@ def collect(stage: Stage) -> Outcome:
 
 
 def _convert(stage: Stage) -> Conversion:
-    """What is new in the files of the source, as objects of the raw location."""
+    """What is new in the files of the source, as objects of the raw location, by tasks of Spark as far as parts need nothing of each other."""
     try:
         source = conversion.declared(stage.arguments.source)
-        done = conversion.convert_new(source, stage.cluster, absolute_url(stage.arguments.raw))
+        raw = absolute_url(stage.arguments.raw)
+        done = conversion.convert_new(source, stage.cluster, raw, spread=partial(in_tasks, stage.spark))
     except conversion.REFUSALS as error:
         raise BadArguments(f"source of cluster {stage.cluster}: {error}; see docs/sources.md") from None
     print(f"collect: {done.message}", flush=True)

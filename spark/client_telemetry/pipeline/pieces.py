@@ -5,14 +5,17 @@ at it.
 """
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar, cast
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
 PIECES = "bucket int, piece binary"
 _CODEC, _SIZE = "lz4_raw", 8
+
+Part = TypeVar("Part")
+Result = TypeVar("Result")
 
 Pieces = Iterator[tuple[int, object]]
 """The number of the task that gets it, and anything that pickles."""
@@ -25,6 +28,22 @@ def read_pieces(spark: SparkSession, tasks: int, read: Callable[[int], Pieces]) 
                 yield from batches_of(read(task))
 
     return spark.range(0, tasks, 1, max(tasks, 1)).mapInArrow(work, PIECES)
+
+
+def in_tasks(spark: SparkSession, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+    """The work on each part in a task of its own; a single one is not worth a task. Parts, results and the work travel by pickle."""
+    if len(parts) < 2:
+        return [work(part) for part in parts]
+
+    def each(given: Iterator[object]) -> Pieces:
+        for piece in given:
+            number, part = cast(tuple[int, Part], piece)
+            yield 0, (number, work(part))
+
+    sent = spark.createDataFrame(pa.Table.from_batches(batches_of(enumerate(enumerate(parts)))))
+    done = moved(sent, len(parts)).mapInArrow(packed(each), PIECES).toArrow()
+    results = dict(cast(Iterator[tuple[int, Result]], unpacked(done.to_batches())))
+    return [results[number] for number in range(len(parts))]
 
 
 def moved(pieces: DataFrame, tasks: int) -> DataFrame:

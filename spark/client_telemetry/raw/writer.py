@@ -125,6 +125,11 @@ class DumpWriter:
             hours = {min(hours) + timedelta(hours=i) for i in range(span + 1)}
         return [self._write_manifest(hour) for hour in sorted(hours | self._hours.keys())]
 
+    def abandon(self) -> None:
+        """Give up the objects that are not finished; after `close` there are none."""
+        while self._open:
+            self._open.popitem()[1].spool.close()
+
     def continued(self) -> Continued:
         """What a writer of later records of the incarnation goes on with; after `close`."""
         return Continued(
@@ -140,8 +145,7 @@ class DumpWriter:
     ) -> None:
         if kind is None:
             self.close()
-        for unfinished in self._open.values():
-            unfinished.spool.close()
+        self.abandon()
 
     def append_unreadable(self, dataset: RecordDataset, data: bytes, where: str, nanos: int) -> int:
         """Pass on a piece of the source that could not be read, at about its time: it goes to the quarantine. `where`:

@@ -7,12 +7,13 @@ bytes are new, and that a dump gets all that came of them or nothing, is not its
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
-from pathlib import Path
 from typing import Protocol
 
 from client_telemetry.sources.arrivals import Form
 from client_telemetry.sources.dump_root import DumpRoot
 from client_telemetry.sources.log_files import LogFile
+from client_telemetry.sources.staged import Staged
+from client_telemetry.sources.stored_file import StoredFile
 
 
 class Refused(ValueError):
@@ -38,11 +39,13 @@ class Source:
 
 @dataclass
 class Conversion:
-    """What came of the new files; `warnings` are sentences."""
+    """What came of the new files; `warnings` are sentences. `left`: files of which nothing was converted, so that the next
+    conversion tries again."""
 
     message: str
     counts: dict[str, int]
     warnings: list[str] = field(default_factory=list)
+    left: list[StoredFile] = field(default_factory=list)
 
 
 class Adapter(Protocol):
@@ -58,9 +61,9 @@ class Adapter(Protocol):
         """How messages follow each other in the files."""
 
     def convert(
-        self, source: Source, parts: Sequence[LogFile], cluster_id: str, before: DumpRoot, staged: Path
+        self, source: Source, parts: Sequence[LogFile], cluster_id: str, before: DumpRoot, staged: Staged
     ) -> Conversion:
-        """Write the dump of these parts of files, of one cluster, below the folder `staged`, with what the next conversion
+        """Write the dump of these parts of files, of one cluster, below `staged.folder`, with what the next conversion
         has to know beside it; `before` is the dump so far, to read that from. The same parts give the same dump.
         Raises Refused."""
 

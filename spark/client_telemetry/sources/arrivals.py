@@ -71,6 +71,7 @@ class Arrivals:
             self._know(each)
         self._taken: list[_Taken] = []
         self._files: list[tuple[StoredFile, State, bool]] = []
+        self._has_new: list[bool] = []
 
     def _know(self, taken: _Taken) -> None:
         whole = taken.bytes if taken.whole is None else taken.whole
@@ -100,7 +101,8 @@ class Arrivals:
             self._taken.append(taken)
             self._files.append((file.file, state, end is not None))
             self._know(taken)
-            if taken.bytes > start or (is_cut and not taken.bytes):
+            self._has_new.append(taken.bytes > start or (is_cut and not taken.bytes))
+            if self._has_new[-1]:
                 parts.append(replace(file, start=start, end=end))
         return parts, unfinished
 
@@ -136,9 +138,17 @@ class Arrivals:
         with opened(replace(file, start=start), CutOff()) as text:
             return text.read(_MAX_TAIL_BYTES)
 
-    def keep(self) -> None:
-        """Move into the dump what was staged, with the record of what it came of. Raises StillWritten."""
+    def keep(self, left: Sequence[StoredFile] = ()) -> None:
+        """Move into the dump what was staged, with the record of what it came of. Raises StillWritten. `left`: files of which
+        nothing was staged; those that have nothing new beside them are looked at again too: they may be their copies."""
+        if left:
+            self._taken = [
+                taken
+                for taken, (file, _, _), has_new in zip(self._taken, self._files, self._has_new, strict=True)
+                if has_new and file not in left
+            ]
         if not self._taken:
+            self.root.discard()
             return
         for file, state, may_grow in self._files:
             if not _is_as_before(file, state, may_grow):

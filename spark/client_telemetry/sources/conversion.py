@@ -13,6 +13,7 @@ from client_telemetry.sources.adapter import Conversion, Refused, Source
 from client_telemetry.sources.adapters import adapter_of, formats
 from client_telemetry.sources.arrivals import SETTLED, Arrivals
 from client_telemetry.sources.log_files import NoLogs, find_logs
+from client_telemetry.sources.staged import Spread, Staged, one_after_another
 
 _KEYS = {"format", "files", "release", "zone"}
 
@@ -52,18 +53,24 @@ def declared(text: str) -> Source:
 
 
 def convert_new(
-    source: Source, cluster_id: str, root: str | Path, settled: timedelta = SETTLED
+    source: Source,
+    cluster_id: str,
+    root: str | Path,
+    settled: timedelta = SETTLED,
+    spread: Spread = one_after_another,
 ) -> Conversion:
     """Convert what is new in the source's files into the dump below `root`, a folder or URL; all of it or nothing. What was written
-    to within `settled` is taken up to its last whole message. Raises one of REFUSALS, or StillWritten."""
+    to within `settled` is taken up to its last whole message. `spread`: where parts of it run. Raises one of REFUSALS, or StillWritten."""
     arrivals = Arrivals(root)
     try:
-        return _convert_new(source, cluster_id, arrivals, settled)
+        return _convert_new(source, cluster_id, arrivals, settled, spread)
     finally:
         arrivals.root.discard()
 
 
-def _convert_new(source: Source, cluster_id: str, arrivals: Arrivals, settled: timedelta) -> Conversion:
+def _convert_new(
+    source: Source, cluster_id: str, arrivals: Arrivals, settled: timedelta, spread: Spread
+) -> Conversion:
     warnings = []
     try:
         files = find_logs(source.files)
@@ -79,10 +86,11 @@ def _convert_new(source: Source, cluster_id: str, arrivals: Arrivals, settled: t
             f"such as {unfinished[0]}"
         )
     if parts:
-        done = adapter.convert(source, parts, cluster_id, arrivals.root, arrivals.root.staged())
+        staged = Staged(arrivals.root.staged(), arrivals.root.staging(), spread)
+        done = adapter.convert(source, parts, cluster_id, arrivals.root, staged)
     else:
         done = Conversion("no file has anything new", {})
-    arrivals.keep()
-    done.counts["converted_files"] = len(parts)
+    arrivals.keep(done.left)
+    done.counts["converted_files"] = len(parts) - len(done.left)
     done.warnings[:0] = warnings
     return done

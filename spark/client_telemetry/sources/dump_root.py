@@ -11,6 +11,7 @@ from pathlib import Path
 from pyarrow import fs
 
 from client_telemetry.raw.file_system import file_system
+from client_telemetry.sources.staged import Staging, upload
 from client_telemetry.sources.stored_file import paths_below
 
 _STAGING = ".converting"
@@ -25,7 +26,8 @@ class DumpRoot:
 
     def __init__(self, location: str | Path, last_folder: str) -> None:
         text = str(location)
-        self._files, path = file_system(text if "://" in text else Path(text).absolute().as_uri())
+        self._location = text if "://" in text else Path(text).absolute().as_uri()
+        self._files, path = file_system(self._location)
         self._path = path.rstrip("/")
         self._is_local = isinstance(self._files, fs.LocalFileSystem)
         self._last_folder = last_folder
@@ -55,6 +57,10 @@ class DumpRoot:
                 self._staged = Path(tempfile.mkdtemp(prefix="converting_"))
         return self._staged
 
+    def staging(self) -> Staging:
+        """For those who write elsewhere what is to be moved with it."""
+        return Staging(self._location, self._batch)
+
     def discard(self) -> None:
         """Leave nothing of what was staged."""
         if self._staged is not None:
@@ -65,8 +71,7 @@ class DumpRoot:
         """All that was staged, and then a file `last` (.json) in the last folder."""
         staged = self.staged()
         if not self._is_local:
-            for path in sorted(path for path in staged.rglob("*") if path.is_file()):
-                self._write(f"{self._batch}/{path.relative_to(staged)}", path.read_bytes())
+            upload(self._files, staged, f"{self._path}/{self._batch}")
         self._write(f"{self._batch}/{self._last_folder}/{last}", data)
         if self._is_local:
             self._staged = None  # from here on it is part of the dump

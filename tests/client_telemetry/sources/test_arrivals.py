@@ -18,6 +18,8 @@ from client_telemetry.sources.arrivals import SETTLED, Arrivals, StillWritten
 from client_telemetry.sources.conversion import UnusableSource, convert_new, declared
 from client_telemetry.sources.dump_root import put
 from client_telemetry.sources.log_files import NoLogs
+from client_telemetry.sources.request_log import broker_survey
+from client_telemetry.sources.staged import PartFailed
 
 from .conftest import FETCH, METADATA, json_line, metadata
 
@@ -152,13 +154,13 @@ def test_a_file_that_is_rotated_while_it_is_converted_leaves_nothing_behind(logs
     path = write(logs / "kafka-request.log", range(10), minutes_ago=1)
     keep = Arrivals.keep
 
-    def rotate_and_keep(self):
+    def rotate_and_keep(self, left):
         if into == "a growing file":
             append(path, json_line(10, FETCH) + b"\n")
         else:
             path.rename(logs / "kafka-request.log.1")
             write(path, range(10, 30), minutes_ago=0)
-        keep(self)
+        keep(self, left)
 
     with monkeypatch.context() as patched:
         patched.setattr(Arrivals, "keep", rotate_and_keep)
@@ -175,9 +177,9 @@ def test_a_file_that_changes_while_it_is_converted_leaves_nothing_behind(logs, m
     write(logs / "kafka-request.log", range(10))
     keep = Arrivals.keep
 
-    def write_and_keep(self):
+    def write_and_keep(self, left):
         write(logs / "kafka-request.log", range(12))
-        keep(self)
+        keep(self, left)
 
     with monkeypatch.context() as patched:
         patched.setattr(Arrivals, "keep", write_and_keep)
@@ -241,3 +243,69 @@ def test_files_that_are_gone_after_they_were_converted_are_no_error(logs):
 def test_what_is_no_source_is_refused_with_what_one_is(given, said):
     with pytest.raises(UnusableSource, match=said):
         declared(json.dumps(given))
+
+
+def test_a_broker_whose_log_cannot_be_converted_is_left_to_the_next_run(logs):
+    """A time that no record can have; the other brokers are converted, and nothing of the files counts as known. A copy of the log
+    is not taken for known either."""
+    for node in (1, 2, 3):
+        write_of_node(logs, node, range(5))
+    path = logs / "2.log"
+    whole = path.read_bytes()
+    damaged = json_line(6, FETCH, connection=f"10.0.0.2:{PORTS}").replace(
+        b"[2026-11-21 12:00:06,000]", b"[9999-12-31 23:59:59.999]x"
+    )
+    path.write_bytes(whole + damaged + b"\n")
+    (logs / "copy-of-2.log").write_bytes(path.read_bytes())
+    for file in (path, logs / "copy-of-2.log"):
+        aged(file)
+    named = [f"{node}={logs}/{node}.log" for node in (1, 2, 3)]
+    both = Source("request_log", (*named, f"2={logs}/copy-of-2.log"), "3.9.1")
+    done = convert_new(both, "c1uSter", logs.parent / "raw")
+    assert (done.counts["converted_requests"], done.counts["converted_files"]) == (10, 2)
+    (warning,) = done.warnings
+    assert warning.startswith("broker 2 was left out, and the next run tries again: ValueError: ")
+    assert requests(logs) == 10 and not list((logs.parent / "raw").rglob("broker=2"))
+
+    path.write_bytes(whole)
+    (logs / "copy-of-2.log").write_bytes(whole)
+    for file in (path, logs / "copy-of-2.log"):
+        aged(file, 30)
+    assert convert_new(both, "c1uSter", logs.parent / "raw").counts["converted_requests"] == 5
+    assert requests(logs) == 15
+
+
+def test_if_nothing_can_be_converted_nothing_is_kept(logs):
+    line = json_line(6, FETCH).replace(b"[2026-11-21 12:00:06,000]", b"[9999-12-31 23:59:59.999]x")
+    (logs / "kafka-request.log").write_bytes(line + b"\n")
+    aged(logs / "kafka-request.log")
+    with pytest.raises(RuntimeError, match="broker 0 was left out"):
+        convert(logs)
+    assert not [path for path in (logs.parent / "raw").rglob("*") if path.is_file()]
+
+
+def test_a_part_that_cannot_read_its_file_ends_the_conversion_and_keeps_nothing(logs, monkeypatch):
+    for node in (1, 2):
+        write_of_node(logs, node, range(5))
+    look = broker_survey._LogReader._file
+
+    def lose(self, done):
+        if done.log.file.name == "2.log":
+            raise FileNotFoundError("2.log is gone")
+        look(self, done)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(broker_survey._LogReader, "_file", lose)
+        with pytest.raises(PartFailed, match=r"FileNotFoundError: 2\.log is gone"):
+            convert(logs)
+    assert requests(logs) == 0
+    assert convert(logs).counts["converted_requests"] == 10
+
+
+PORTS = "9092-10.0.1.1:40001-0-1"
+
+
+def write_of_node(logs: Path, node: int, seconds: range) -> None:
+    lines = (json_line(second, FETCH, connection=f"10.0.0.{node}:{PORTS}") for second in seconds)
+    (logs / f"{node}.log").write_bytes(b"".join(line + b"\n" for line in lines))
+    aged(logs / f"{node}.log")

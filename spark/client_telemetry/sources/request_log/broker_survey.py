@@ -185,6 +185,32 @@ class Survey:
     without_log: list[int]
 
 
+@dataclass
+class _FileLook:
+    """What one file says. `begin`: nanos of its first line that has a time. `endpoints`: those that no file of the log before it
+    has. Of its answers: `cluster_ids`; `addresses`, node ids by address, and `leaders`, node id by partition."""
+
+    begin: int
+    file: SurveyedFile
+    endpoints: list[Endpoint] = field(default_factory=list)
+    cluster_ids: Counter[str] = field(default_factory=Counter)
+    addresses: dict[tuple[str, Any], Counter[int]] = field(default_factory=dict)
+    leaders: dict[tuple[Any, Any], int] = field(default_factory=dict)
+
+
+@dataclass
+class LogLook:
+    """What the files of one log say (those of one family): it needs nothing of other logs."""
+
+    files: list[_FileLook]
+    seen: dict[Endpoint, _Seen]
+    segments: dict[tuple[str, str], ConnectionSegments]
+
+    @property
+    def lines(self) -> int:
+        return sum(look.file.lines for look in self.files)
+
+
 def survey(
     logs: Sequence[LogFile],
     zone: tzinfo = UTC,
@@ -193,50 +219,85 @@ def survey(
 ) -> Survey:
     """Read the logs once. `report` is called now and then with the lines read so far. `known`: broker id, and how it is
     known, by endpoints of lines before these. Raises TwoClusters."""
-    return _Surveyor(zone, report, known or {}).survey(logs)
+    looks: list[LogLook] = []
+    for files in by_family(logs):
+        before = sum(look.lines for look in looks)
+        looks.append(look_at_log(files, zone, going_on(report, before)))
+    return surveyed(logs, looks, known)
 
 
-class _Surveyor:
-    def __init__(
-        self,
-        zone: tzinfo,
-        report: Callable[[int], None],
-        known: Mapping[Endpoint, tuple[int, str]],
-    ) -> None:
-        self._known = known
+def going_on(report: Callable[[int], None], before: int) -> Callable[[int], None]:
+    """A report of what comes behind so many lines."""
+    return lambda lines: report(before + lines)
+
+
+def by_family(logs: Sequence[LogFile]) -> list[list[LogFile]]:
+    """The files of each log."""
+    families: dict[str, list[LogFile]] = {}
+    for log in logs:
+        families.setdefault(log.family, []).append(log)
+    return list(families.values())
+
+
+def look_at_log(
+    files: Sequence[LogFile], zone: tzinfo = UTC, report: Callable[[int], None] = lambda n: None
+) -> LogLook:
+    """Read the files of one log."""
+    return _LogReader(zone, report).look(files)
+
+
+def surveyed(
+    logs: Sequence[LogFile],
+    looks: Sequence[LogLook],
+    known: Mapping[Endpoint, tuple[int, str]] | None = None,
+) -> Survey:
+    """What the looks at all logs say together; `logs`: their files, in the order in which they are to be told of. Raises TwoClusters."""
+    in_order = sorted((look for each in looks for look in each.files), key=_time_and_name)
+    by_file = {look.file.log: look.file for look in in_order}
+    files = [by_file[log] for log in logs if log in by_file]
+    _find_copies([look.file for look in in_order])
+    folders = {file.log.file.folder for file in files if file.entries}
+    for file in files:
+        file.is_beside = file.log.file.folder in folders
+    cluster_ids = sorted({cluster_id for look in in_order for cluster_id in look.cluster_ids})
+    if len(cluster_ids) > 1:
+        raise TwoClusters(
+            f"the logs are of {len(cluster_ids)} clusters ({', '.join(cluster_ids)}): "
+            "name the logs of one cluster at a time"
+        )
+    who = _WhoIsWho(looks, in_order, known or {})
+    brokers = who.brokers([file for file in files if file.is_server_log and file.same_as is None])
+    # A broker with a number of ours may be any of those that Metadata names.
+    without_log = sorted(who.named() - {b.broker_id for b in brokers if b.entries})
+    if any(b.id_known_by == "numbered" for b in brokers):
+        without_log = []
+    return Survey(next(iter(cluster_ids), None), brokers, files, without_log)
+
+
+def _time_and_name(look: _FileLook) -> tuple[int, StoredFile]:
+    """Rotated files of a log in the order in which they were written."""
+    return look.begin, look.file.log.file
+
+
+class _LogReader:
+    """Reads the files of one log."""
+
+    def __init__(self, zone: tzinfo, report: Callable[[int], None]) -> None:
         self._reader = LineReader(zone)
         self._report = report
         self._seen: dict[Endpoint, _Seen] = {}
         self._segments: dict[tuple[str, str], ConnectionSegments] = {}
         self._endpoints: dict[tuple[str, str, str, str], tuple[Endpoint, _Seen] | None] = {}
-        self._cluster_ids: Counter[str] = Counter()
-        self._addresses: dict[tuple[str, Any], Counter[int]] = {}
-        self._leaders: dict[tuple[Any, Any], int] = {}
-        self._connections: dict[int, tuple[str, str, Endpoint, _Seen]] = {}
+        self._connections: dict[int, tuple[str, Endpoint, _Seen]] = {}
         self._lines = 0
 
-    def survey(self, logs: Sequence[LogFile]) -> Survey:
-        # Rotated files of a log in the order in which they were written.
-        in_order = sorted(logs, key=lambda log: (self._begin(log), log.file))
-        by_file = {log: self._file(log) for log in in_order}
-        files = [by_file[log] for log in logs]
-        _find_copies([by_file[log] for log in in_order])
-        folders = {file.log.file.folder for file in files if file.entries}
-        for file in files:
-            file.is_beside = file.log.file.folder in folders
-        if len(self._cluster_ids) > 1:
-            raise TwoClusters(
-                f"the logs are of {len(self._cluster_ids)} clusters ({', '.join(sorted(self._cluster_ids))}): "
-                "name the logs of one cluster at a time"
-            )
-        cluster_id = next(iter(self._cluster_ids), None)
-        brokers = self._brokers([file for file in files if file.is_server_log and file.same_as is None])
-        named = {node for nodes in self._addresses.values() for node in nodes}
-        # A broker with a number of ours may be any of those that Metadata names.
-        without_log = sorted(named - {b.broker_id for b in brokers if b.entries})
-        if any(b.id_known_by == "numbered" for b in brokers):
-            without_log = []
-        return Survey(cluster_id, brokers, files, without_log)
+    def look(self, files: Sequence[LogFile]) -> LogLook:
+        looks = sorted((_FileLook(self._begin(log), SurveyedFile(log)) for log in files), key=_time_and_name)
+        for self._current in looks:
+            before = len(self._seen)
+            self._file(self._current.file)
+            self._current.endpoints = list(self._seen)[before:]
+        return LogLook(looks, self._seen, self._segments)
 
     def _begin(self, log: LogFile) -> int:
         """When the first of its lines was written that says when; nanos."""
@@ -248,9 +309,8 @@ class _Surveyor:
                 break
         return 0
 
-    def _file(self, log: LogFile) -> SurveyedFile:
-        done = SurveyedFile(log)
-        cut = CutOff()
+    def _file(self, done: SurveyedFile) -> None:
+        log, cut = done.log, CutOff()
         server = ServerLines()
         for _, block in line_blocks(log, cut):
             self._block(log, block, server, done)
@@ -258,7 +318,6 @@ class _Surveyor:
         for event in server.end():
             _note(event, done)
         done.cut = cut.reason
-        return done
 
     def _block(self, log: LogFile, block: bytearray, server: ServerLines, done: SurveyedFile) -> None:
         """What its lines tell of their connections. Each line for itself are only looked at: the first one of a connection,
@@ -312,24 +371,19 @@ class _Surveyor:
         """Whose a connection is that the compiled reader numbers so; `line`: one of its own. None = its id is no pair of
         addresses."""
         known = self._connections.get(number)
-        if known is None:
-            head = head_of(line)
-            if head is None:
-                entry = _parsed(line)
-                head = entry.connection_id, entry.listener, entry.security_protocol
-            connection, listener, protocol = head
-        else:
-            family, connection, endpoint, seen = known
-            if family == log.family:
-                return connection, endpoint, seen
-            listener, protocol = endpoint.listener, seen.protocol  # it goes on in another file
-        found = self._endpoint((log.family, ""), connection, listener, protocol)
+        if known is not None:
+            return known
+        head = head_of(line)
+        if head is None:
+            entry = _parsed(line)
+            head = entry.connection_id, entry.listener, entry.security_protocol
+        found = self._endpoint((log.family, ""), *head)
         if found is None:
             return None
         if len(self._connections) > _CONNECTIONS_IN_MEMORY:
             self._connections.clear()
-        self._connections[number] = (log.family, connection, *found)
-        return connection, *found
+        self._connections[number] = (head[0], *found)
+        return self._connections[number]
 
     def _note_entries(
         self, log: LogFile, seen: _Seen, done: SurveyedFile, count: int, first: int, last: int
@@ -415,25 +469,48 @@ class _Surveyor:
                     seen.offers.append(Offer(nanos, offered, known))
         elif entry.api_key == METADATA:
             if isinstance(answer.get("clusterId"), str) and answer["clusterId"]:
-                self._cluster_ids[answer["clusterId"]] += 1
+                self._current.cluster_ids[answer["clusterId"]] += 1
             for broker in answer.get("brokers") or ():
                 at, node = (str(broker["host"]), broker["port"]), broker["nodeId"]
                 if isinstance(node, int):
-                    self._addresses.setdefault(at, Counter())[node] += 1
+                    self._current.addresses.setdefault(at, Counter())[node] += 1
             for topic in answer.get("topics") or ():
                 for part in topic.get("partitions") or ():
                     for name in (topic.get("name"), topic.get("topicId")):
                         if name and part.get("leaderId", -1) >= 0:
-                            self._leaders[name, part.get("partitionIndex")] = part["leaderId"]
+                            self._current.leaders[name, part.get("partitionIndex")] = part["leaderId"]
         else:
             for topic in answer.get("responses") or ():
                 for part in topic.get("partitionResponses") or ():
                     if part.get("errorCode") == 0:
                         seen.accepted.add((topic.get("name") or topic.get("topicId"), part.get("index")))
 
-    # --- who is who
 
-    def _brokers(self, server_logs: Sequence[SurveyedFile]) -> list[SurveyedBroker]:
+class _WhoIsWho:
+    """Which broker each endpoint is of."""
+
+    def __init__(
+        self,
+        looks: Sequence[LogLook],
+        in_order: Sequence[_FileLook],
+        known: Mapping[Endpoint, tuple[int, str]],
+    ) -> None:
+        self._known = known
+        of_log = {endpoint: seen for look in looks for endpoint, seen in look.seen.items()}
+        self._seen = {endpoint: of_log[endpoint] for look in in_order for endpoint in look.endpoints}
+        self._segments = {stream: each for look in looks for stream, each in look.segments.items()}
+        self._addresses: dict[tuple[str, Any], Counter[int]] = {}
+        self._leaders: dict[tuple[Any, Any], int] = {}
+        for look in in_order:
+            for at, nodes in look.addresses.items():
+                self._addresses.setdefault(at, Counter()).update(nodes)
+            self._leaders.update(look.leaders)
+
+    def named(self) -> set[int]:
+        """Node ids in Metadata answers."""
+        return {node for nodes in self._addresses.values() for node in nodes}
+
+    def brokers(self, server_logs: Sequence[SurveyedFile]) -> list[SurveyedBroker]:
         known: dict[int, tuple[str, list[Endpoint]]] = {}
         unknown: dict[tuple[str, str], list[Endpoint]] = {}
         for endpoint, seen in self._seen.items():

@@ -12,8 +12,8 @@ import heapq
 import uuid
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from client_telemetry.sources.request_log.broker_survey import (
     SurveyedBroker,
     SurveyedFile,
     addresses,
+    going_on,
 )
 from client_telemetry.sources.request_log.connection_watch import FORGOTTEN_AFTER_NANOS, ConnectionWatch
 from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
@@ -75,6 +76,10 @@ class Converted:
     no_logs: list[str] = field(default_factory=list)
     open_incarnations: list[OpenIncarnation] = field(default_factory=list)
 
+    def add(self, other: "Converted") -> None:
+        for each in fields(self):
+            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+
 
 def is_entry(reader: LineReader, line: bytes) -> bool:
     """Whether a line is whole and of the request logger."""
@@ -96,31 +101,129 @@ def convert(
 ) -> Converted:
     """Write the dump below `root`. `releases`: what the brokers run (broker_releases.py). `before`: incarnations that may go on; `Converted.open_incarnations`
     are those that may go on from here."""
-    return _Conversion(survey, releases, cluster_id, root, zone, report, before).run()
+    done = Converted()
+    for part in parts(survey, releases, cluster_id, zone, before):
+        done.add(part.convert(root, going_on(report, done.lines)))
+    return done
+
+
+@dataclass(frozen=True)
+class ConversionPart:
+    """Brokers whose lines stand in the same files, with these files: its conversion needs nothing of the others. Files that tell of no
+    broker are a part without brokers. `unreadable_of`: the broker that gets what cannot be read of a file, where one can be told. `first`,
+    `last`: nanos of all parts' lines; 0 = there are none."""
+
+    survey: Survey
+    releases: BrokerReleases
+    cluster_id: str
+    zone: tzinfo
+    before: Sequence[OpenIncarnation]
+    unreadable_of: Mapping[LogFile, int]
+    first: int
+    last: int
+
+    def convert(self, root: Path, report: Callable[[int], None] = lambda n: None) -> Converted:
+        conversion = _Conversion(self, root, report)
+        try:
+            return conversion.run()
+        finally:
+            conversion.abandon()
+
+    def __str__(self) -> str:
+        """Whose lines it has."""
+        ids = [str(broker.broker_id) for broker in self.survey.brokers]
+        return f"broker{'s' * (len(ids) > 1)} {', '.join(ids)}" if ids else "files that tell of no broker"
+
+
+def parts(
+    survey: Survey,
+    releases: BrokerReleases,
+    cluster_id: str,
+    zone: tzinfo,
+    before: Sequence[OpenIncarnation],
+) -> list[ConversionPart]:
+    """Each file in one of them, and each broker."""
+    whose = _Whose(survey.brokers)
+    groups: dict[int, list[SurveyedBroker]] = {}
+    of_family: dict[str, int] = {}
+    of_broker: dict[int, int] = {}
+    for number, broker in enumerate(survey.brokers):
+        families = {at.stream[0] for at in (*broker.endpoints, *broker.controllers)}
+        others = sorted({of_family[family] for family in families if family in of_family})
+        groups[number] = [*(each for other in others for each in groups.pop(other)), broker]
+        of_family |= {family: number for family, other in of_family.items() if other in others}
+        of_family |= dict.fromkeys(families, number)
+        of_broker |= {each.broker_id: number for each in groups[number]}
+    of_server_log = {
+        log: of_broker[broker.broker_id] for broker in survey.brokers for log in broker.server_logs
+    }
+    files: dict[int | None, list[SurveyedFile]] = {}
+    for file in survey.files:
+        log = file.log
+        group = of_family.get(log.family) if file.entries else of_server_log.get(log)
+        if group is None and (broker_id := whose.unreadable_of(log)) is not None:
+            group = of_broker[broker_id]
+        files.setdefault(group, []).append(file)
+    first = min((broker.first for broker in survey.brokers), default=0)
+    last = max((broker.last for broker in survey.brokers), default=0)
+
+    def part(
+        brokers: list[SurveyedBroker], files: list[SurveyedFile], without_log: list[int]
+    ) -> ConversionPart:
+        of_part = Survey(survey.cluster_id, brokers, files, without_log)
+        unreadable_of = {file.log: whose.unreadable_of(file.log) for file in files}
+        open_ = [each for each in before if any(each.is_of(broker) for broker in brokers)]
+        return ConversionPart(
+            of_part,
+            releases,
+            cluster_id,
+            zone,
+            open_,
+            {k: v for k, v in unreadable_of.items() if v is not None},
+            first,
+            last,
+        )
+
+    found = [part(brokers, files.get(group, []), []) for group, brokers in groups.items()]
+    if files.get(None) or survey.without_log:
+        found.append(part([], files.get(None, []), survey.without_log))
+    return found
+
+
+class _Whose:
+    """Of which broker a piece of a file is that tells of none: whose log it is, or the only one whose log lies beside it."""
+
+    def __init__(self, brokers: Sequence[SurveyedBroker]) -> None:
+        self._of_family: dict[str, int] = {}
+        self._of_folder: dict[str, set[int]] = {}
+        for broker in brokers:
+            for family in (at.stream[0] for at in broker.endpoints):
+                self._of_family.setdefault(family, broker.broker_id)
+                self._of_folder.setdefault(family.rpartition("/")[0], set()).add(broker.broker_id)
+
+    def unreadable_of(self, log: LogFile) -> int | None:
+        if log.family in self._of_family or log.broker_id is not None:
+            return self._of_family.get(log.family)
+        beside = self._of_folder.get(log.file.folder, set())
+        return next(iter(beside)) if len(beside) == 1 else None
 
 
 class _Conversion:
-    def __init__(
-        self,
-        survey: Survey,
-        releases: BrokerReleases,
-        cluster_id: str,
-        root: Path,
-        zone: tzinfo,
-        report: Callable[[int], None],
-        before: Sequence[OpenIncarnation],
-    ) -> None:
-        self._survey = survey
-        self._cluster_id, self._root = cluster_id, root
-        self._reader = LineReader(zone)
+    def __init__(self, part: ConversionPart, root: Path, report: Callable[[int], None]) -> None:
+        self._survey = survey = part.survey
+        self._cluster_id, self._root = part.cluster_id, root
+        self._first, self._last = part.first, part.last
+        self._reader = LineReader(part.zone)
         self._report = report
         self.done = Converted()
         self._brokers: list[_Broker] = []
         self._at: dict[Endpoint, _Broker | None] = {}
         for surveyed in survey.brokers:
-            open_ = next((each for each in before if each.is_of(surveyed)), None)
+            open_ = next((each for each in part.before if each.is_of(surveyed)), None)
             incarnations = [
-                _Incarnation(surveyed, i, releases, cluster_id, root, self.done, open_ if i == 0 else None)
+                _Incarnation(
+                    surveyed, i, part.releases, part.cluster_id, root, self.done, open_ if i == 0 else None
+                )
                 for i in range(len(surveyed.incarnations))
             ]
             broker = _Broker(surveyed, incarnations, self._server_events(surveyed))
@@ -129,11 +232,17 @@ class _Conversion:
                 self._at[endpoint] = broker
             for endpoint in surveyed.controllers:
                 self._at[endpoint] = None
+        by_id = {
+            surveyed.broker_id: broker for surveyed, broker in zip(survey.brokers, self._brokers, strict=True)
+        }
+        self._unreadable_of = {
+            log: by_id[broker_id] for log, broker_id in part.unreadable_of.items() if broker_id in by_id
+        }
         self._of_controllers: set[int] = set()
         self._of_no_broker: dict[int, DumpWriter] = {}
 
     def run(self) -> Converted:
-        if self._survey.without_log and self._survey.brokers:
+        if self._survey.without_log and self._first:
             self._tell_of_brokers_without_log()
         files = [f for f in self._survey.files if f.same_as is None]
         for file in sorted((f for f in files if f.entries), key=lambda f: (f.first, f.log.file)):
@@ -152,6 +261,14 @@ class _Conversion:
         for dump in self._of_no_broker.values():
             dump.close()
         return self.done
+
+    def abandon(self) -> None:
+        """Give up what is not closed."""
+        for broker in self._brokers:
+            for incarnation in broker.incarnations:
+                incarnation.abandon()
+        for dump in self._of_no_broker.values():
+            dump.abandon()
 
     def _file(self, log: LogFile) -> None:
         done = self.done
@@ -215,7 +332,7 @@ class _Conversion:
             broker = self._broker_of((log.family, read.label), entry.connection_id, entry.listener)
         except BadEntry as error:
             done.unreadable[str(error).partition(":")[0]] += 1
-            any_broker = self._any_broker(log)
+            any_broker = self._unreadable_of.get(log)
             incarnation = current or (any_broker.incarnations[0] if any_broker else None)
             if incarnation is not None:
                 incarnation.add_unreadable(line, f"{log.file.name}, byte {offset}: {error}", read.nanos)
@@ -279,18 +396,14 @@ class _Conversion:
     def _pass_on(self, log: LogFile, piece: bytes, where: str, reason: str) -> None:
         """A piece of a file that tells of no broker, to the one whose log it seems to be."""
         self.done.unreadable[reason] += 1
-        broker = self._any_broker(log)
+        broker = self._unreadable_of.get(log)
         if broker is not None:
             broker.incarnations[0].add_unreadable(piece, where, None)
             return
         broker_id = UNKNOWN_BROKER if log.broker_id is None else log.broker_id
         at = int(log.file.modified_at().timestamp()) * 10**9
-        if self._survey.brokers:
-            first, last = (
-                min(b.first for b in self._survey.brokers),
-                max(b.last for b in self._survey.brokers),
-            )
-            at = min(max(at, first), last)
+        if self._first:
+            at = min(max(at, self._first), self._last)
         if broker_id not in self._of_no_broker:
             digest = hashlib.sha256(where.encode() + piece).hexdigest()
             name = f"request-log/{self._cluster_id}/{broker_id}/{digest}"
@@ -301,24 +414,12 @@ class _Conversion:
 
     def _tell_of_brokers_without_log(self) -> None:
         """A manifest that says that nothing was watched: otherwise nobody would know that the broker is there."""
-        first = _time(min(broker.first for broker in self._survey.brokers))
+        first = _time(self._first)
         for broker_id in self._survey.without_log:
             name = f"request-log/{self._cluster_id}/{broker_id}/none"
             dump = _unwatched(self._root, self._cluster_id, broker_id, name, first)
             dump.describe_hour(first)
             dump.close()
-
-    def _any_broker(self, log: LogFile) -> "_Broker | None":
-        """Whose log it is, or the only one whose log lies beside it, for what does not tell."""
-        found = {id(b): b for at, b in self._at.items() if b and at.stream[0] == log.family}
-        if not found and log.broker_id is None:
-            folder = log.file.folder
-            found = {
-                id(b): b for at, b in self._at.items() if b and at.stream[0].rpartition("/")[0] == folder
-            }
-            if len(found) > 1:
-                return None
-        return next(iter(found.values()), None)
 
     def _broker_of(self, stream: tuple[str, str], connection_id: str, listener: str) -> "_Broker | None":
         """None for a controller's listener."""
@@ -495,6 +596,9 @@ class _Incarnation:
         if not hours and self._incarnation.release:
             self._dump.describe_hour(_time(self._started))
         self._dump.close()
+
+    def abandon(self) -> None:
+        self._dump.abandon()
 
     def open_incarnation(self) -> OpenIncarnation:
         """What later lines go on with; after `close`."""
