@@ -95,3 +95,11 @@ def test_the_next_connection_of_a_java_client_opens_as_soon_as_a_broker_has_name
 
     found = programs("admin-1", [*tool(0, 5), *tool(2, 4)])
     assert found == [("Metadata v5",), ("Metadata v5",), ("Metadata v4",), ("Metadata v4",)]
+
+
+def test_a_connection_of_a_java_client_is_rather_of_the_program_that_just_ended():
+    """Though an earlier one has sent the same request."""
+    earlier = seen(0, (METADATA, 5), (OFFSET_FETCH, 3))
+    just_ended = seen(10, (METADATA, 4))
+    found = programs("admin-1", [earlier, just_ended, seen(11, (OFFSET_FETCH, 3))])
+    assert found == [("Metadata v5",), ("Metadata v4",), ("Metadata v4",)]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.compatibility import known_issues, roles
-from client_telemetry.reports.upgrade.answer import answer, text
+from client_telemetry.reports.upgrade.answer import answer, at_trigger, text
 from client_telemetry.reports.upgrade.model import OUTCOMES
 
 TABLE = Path(__file__).parents[3] / "data/reports/answers.csv"
@@ -47,6 +47,18 @@ def test_every_trigger_reads_on_from_the_sentence(trigger):
         assert not re.search(r"next (a|an|the|its|their|next|such) |\b(\w+) \2\b", sentence), sentence
         head = re.search(r"at (?:its|their) next ([^.]+)\. ", sentence)
         assert not head or not re.search(r"\b(is|are|moves|closes|begins|starts)\b", head[1]), sentence
+
+
+@pytest.mark.parametrize(
+    ("trigger", "says"),
+    [
+        ("the end of a transaction", "at its next end of a transaction"),
+        ("their next session", "at its next session"),
+        ("an election, or a move", "at its next election"),
+    ],
+)
+def test_a_trigger_of_own_knowledge_loses_its_article(trigger, says):
+    assert at_trigger(trigger, "its") == says
 
 
 def test_what_breaks_later_as_it_would_today():
