@@ -62,3 +62,13 @@ def test_without_any_request_the_declared_ranges_decide():
     assert unsupported.verdict == "unsupported"
     unknown = back("ApiVersions:0", "3.9.1", "4.0.1")
     assert (unknown.verdict, unknown.confidence) == ("insufficient_evidence", "none")
+
+
+def test_who_asks_for_versions_takes_older_ones_of_what_was_not_seen():
+    """4.1 serves ListOffsets to a later version than 3.9 and from the same on: a program of any library that asks copes."""
+    uses = parse_api_uses("ApiVersions:3x10 Fetch:16x100 Metadata:1x3")
+    judged = judge(ClientEvidence(None, None, None, uses), "4.1.0", "3.9.1")
+    assert judged.verdict == "safe" and "ListOffsets" not in judged.explanation
+    without = parse_api_uses("Fetch:16x100 Metadata:1x3")
+    asks_not = judge(ClientEvidence(None, None, None, without), "4.1.0", "3.9.1")
+    assert "ListOffsets" in asks_not.explanation

@@ -64,6 +64,16 @@ def test_every_role_has_its_own_rhythm():
     assert is_well_observed(both, {FETCH: steady, PRODUCE: steady}, watched, MINUTE)
 
 
+def test_a_request_of_the_role_that_was_never_sent_adds_nothing():
+    """A group consumer has Heartbeat too. Silent for 19 of 60 cells: one less would do."""
+    assert not is_well_observed(
+        (roles.GROUP_CONSUMER,), {FETCH: bits("." * 19 + "#" * 41)}, bits("#" * 60), MINUTE
+    )
+    assert is_well_observed(
+        (roles.GROUP_CONSUMER,), {FETCH: bits("." * 18 + "#" * 42)}, bits("#" * 60), MINUTE
+    )
+
+
 def test_requests_that_all_roles_share_or_that_wait_for_an_event_show_no_rhythm():
     steady = bits("#" * 60)
     for key in (METADATA, LIST_OFFSETS):

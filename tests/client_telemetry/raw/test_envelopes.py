@@ -131,3 +131,9 @@ def test_a_counter_that_no_column_holds(counter):
 def test_what_is_no_protobuf_is_not_taken_for_bad_utf8():
     with pytest.raises(NotProtobuf):
         parse_connection_event(b"\x0a\x7fshort", KEY)
+
+
+def test_a_sequence_may_be_as_large_as_a_column_holds():
+    assert parse_client_push(push(sequence=2**63 - 1), KEY).sequence == 2**63 - 1
+    with pytest.raises(NumberOutOfRange, match="sequence 9223372036854775808"):
+        parse_client_push(push(sequence=2**63), KEY)
