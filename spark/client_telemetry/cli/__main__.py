@@ -14,6 +14,8 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
+from client_telemetry.compatibility.knowledge import DamagedKnowledge
+
 BAD_ARGUMENTS: Final = 2
 INTERRUPTED: Final = 130
 
@@ -83,6 +85,9 @@ def _run(name: str, arguments: Sequence[str]) -> int:
             "pip install 'client-telemetry[spark]'",
             file=sys.stderr,
         )
+        return BAD_ARGUMENTS
+    except DamagedKnowledge as damaged:
+        print(f"client-telemetry {name}: knowledge base: {damaged}", file=sys.stderr)
         return BAD_ARGUMENTS
     except KeyboardInterrupt:
         print(f"client-telemetry {name}: interrupted", file=sys.stderr)

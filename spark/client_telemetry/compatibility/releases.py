@@ -44,6 +44,10 @@ def known() -> tuple[str, ...]:
             raise DamagedKnowledge(FILE, line, f"release {release} is already in line {found[release]}")
         if not source:
             raise DamagedKnowledge(FILE, line, "no source")
+        try:
+            parse(release)
+        except UnknownRelease as error:
+            raise DamagedKnowledge(FILE, line, str(error)) from None
         found[release] = line
     return tuple(sorted(found, key=parse))
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from client_telemetry.cli import __main__ as command
 from client_telemetry.cli import gate
+from client_telemetry.compatibility.knowledge import DamagedKnowledge
 
 EXAMPLE = Path(__file__).parents[3] / "docs" / "examples" / "clients.csv"
 
@@ -51,6 +52,16 @@ def test_a_package_that_is_not_installed_is_named_in_one_line(monkeypatch, capsy
     assert command.main(["history", "--lake=nowhere"]) == 2
     error = capsys.readouterr().err
     assert "needs the package pyiceberg" in error and "client-telemetry[spark]" in error
+
+
+def test_a_damaged_file_of_the_knowledge_base_is_one_line(monkeypatch, capsys):
+    def read(argv):
+        raise DamagedKnowledge("releases.csv", 7, "'4.x' is not a Kafka release")
+
+    monkeypatch.setattr(gate, "main", read)
+    assert command.main(["gate", "x"]) == 2
+    told = "client-telemetry gate: knowledge base: releases.csv line 7: '4.x' is not a Kafka release\n"
+    assert capsys.readouterr().err == told
 
 
 def test_interrupting_it_is_one_line(monkeypatch, capsys):

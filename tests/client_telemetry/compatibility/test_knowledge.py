@@ -56,6 +56,7 @@ def test_a_number_is_a_number():
     ("module", "load", "column", "value", "says"),
     [
         (releases, releases.known, "source", "", "no source"),
+        (releases, releases.known, "release", "4.x", "'4.x' is not a Kafka release"),
         (apis, apis.by_key, "api_key", "x", "not a whole number"),
         (apis, apis.by_key, "used_by", "nobody", "is none of"),
         (apis, apis.by_key, "purpose", "", "purpose and source are required"),
