@@ -210,6 +210,7 @@ def _connection() -> dict[str, Column]:
         "group_ids": F.array().cast("array<string>"),
         "transactional_ids": F.array().cast("array<string>"),
         "given_instance_ids": F.array().cast("array<binary>"),
+        "topics": F.array().cast("array<string>"),
         "link_rule": F.lit("push_on_connection"),
         "connections": F.lit(1),
     }
@@ -229,6 +230,7 @@ def _client() -> dict[str, Column]:
         "api_uses": _uses(),
         "group_ids": F.array(F.concat(F.lit("group-"), (_number() % 300).cast("string"))),
         "transactional_ids": F.array().cast("array<string>"),
+        "topics": F.array().cast("array<string>"),
         "looks_like_because": F.array().cast("array<string>"),
         "related": F.array(),
         "broker_software_versions": F.array(F.lit("4.3.1")),

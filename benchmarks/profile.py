@@ -109,6 +109,7 @@ def _connections(spark, size: int):
         "api_uses": uses,
         "group_ids": F.array(F.concat(F.lit("group-"), client)),
         "transactional_ids": F.array().cast("array<string>"),
+        "topics": F.array().cast("array<string>"),
         "flags": F.array().cast("array<string>"),
     }
     return spark.range(size).select(

@@ -246,6 +246,7 @@ def _event(
         "transactional_ids": [],
         "cut_fields": [],
         "given_instance_ids": [],
+        "topics": [],
         "flags": [],
         "source_object": "object",
         "source_offset": 0,

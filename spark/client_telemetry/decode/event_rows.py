@@ -48,6 +48,7 @@ def event_row(key: ObjectKey, offset: int, event: ConnectionEvent, is_other_day:
         sorted(event.cut_fields),
         event.client.sasl_mechanism if event.client.HasField("sasl_mechanism") else None,
         sorted({each for each in event.client_instance_ids if len(each) == 16}),
+        sorted(set(event.topics)),
         sorted(flags),
         str(key),
         offset,

@@ -56,6 +56,7 @@ def _from_connections(connections: DataFrame) -> DataFrame:
         "security_protocol",
         "group_ids",
         "transactional_ids",
+        "topics",
         "broker_software_version",
         F.col("first_seen_at").alias("first_at"),
         F.col("last_seen_at").alias("last_at"),
@@ -83,6 +84,7 @@ def _from_sessions(sessions: DataFrame) -> DataFrame:
         nothing.alias("security_protocol"),
         none.alias("group_ids"),
         none.alias("transactional_ids"),
+        none.alias("topics"),
         nothing.alias("broker_software_version"),
         F.col("first_evidence_at").alias("first_at"),
         F.col("last_evidence_at").alias("last_at"),
@@ -109,6 +111,7 @@ def _clients(evidence: DataFrame) -> DataFrame:
         _distinct("security_protocol", "security_protocols"),
         _distinct_of_arrays("group_ids"),
         _distinct_of_arrays("transactional_ids"),
+        _distinct_of_arrays("topics"),
         _distinct("broker_software_version", "broker_software_versions"),
         F.min("first_at").alias("first_seen_at"),
         F.max("last_at").alias("last_seen_at"),
@@ -180,6 +183,7 @@ def _slice(named: DataFrame, day: dt.date) -> DataFrame:
         "address_sample": F.slice("client_addresses", 1, _ADDRESS_SAMPLE),
         "group_ids": F.slice("group_ids", 1, _MAX_IDS),
         "transactional_ids": F.slice("transactional_ids", 1, _MAX_IDS),
+        "topics": F.slice("topics", 1, _MAX_IDS),
         "flags": flags(
             CLIENTS,
             {

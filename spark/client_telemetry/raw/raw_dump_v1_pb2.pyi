@@ -88,7 +88,7 @@ class ApiUse(_message.Message):
     def __init__(self, api_key: _Optional[int] = ..., version: _Optional[int] = ..., requests: _Optional[int] = ..., rejected: _Optional[int] = ..., first_request_at_nanos: _Optional[int] = ..., last_request_at_nanos: _Optional[int] = ...) -> None: ...
 
 class ConnectionEvent(_message.Message):
-    __slots__ = ("cluster_id", "broker_id", "incarnation", "sequence", "observed_at_nanos", "client", "kind", "opened_at_nanos", "last_request_at_nanos", "api_uses", "group_ids", "transactional_ids", "failure_reason", "connections", "cut_fields", "client_instance_ids")
+    __slots__ = ("cluster_id", "broker_id", "incarnation", "sequence", "observed_at_nanos", "client", "kind", "opened_at_nanos", "last_request_at_nanos", "api_uses", "group_ids", "transactional_ids", "failure_reason", "connections", "cut_fields", "client_instance_ids", "topics")
     class Kind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         KIND_UNSPECIFIED: _ClassVar[ConnectionEvent.Kind]
@@ -119,6 +119,7 @@ class ConnectionEvent(_message.Message):
     CONNECTIONS_FIELD_NUMBER: _ClassVar[int]
     CUT_FIELDS_FIELD_NUMBER: _ClassVar[int]
     CLIENT_INSTANCE_IDS_FIELD_NUMBER: _ClassVar[int]
+    TOPICS_FIELD_NUMBER: _ClassVar[int]
     cluster_id: str
     broker_id: int
     incarnation: bytes
@@ -135,4 +136,5 @@ class ConnectionEvent(_message.Message):
     connections: int
     cut_fields: _containers.RepeatedScalarFieldContainer[str]
     client_instance_ids: _containers.RepeatedScalarFieldContainer[bytes]
-    def __init__(self, cluster_id: _Optional[str] = ..., broker_id: _Optional[int] = ..., incarnation: _Optional[bytes] = ..., sequence: _Optional[int] = ..., observed_at_nanos: _Optional[int] = ..., client: _Optional[_Union[ClientConnection, _Mapping]] = ..., kind: _Optional[_Union[ConnectionEvent.Kind, str]] = ..., opened_at_nanos: _Optional[int] = ..., last_request_at_nanos: _Optional[int] = ..., api_uses: _Optional[_Iterable[_Union[ApiUse, _Mapping]]] = ..., group_ids: _Optional[_Iterable[str]] = ..., transactional_ids: _Optional[_Iterable[str]] = ..., failure_reason: _Optional[str] = ..., connections: _Optional[int] = ..., cut_fields: _Optional[_Iterable[str]] = ..., client_instance_ids: _Optional[_Iterable[bytes]] = ...) -> None: ...
+    topics: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, cluster_id: _Optional[str] = ..., broker_id: _Optional[int] = ..., incarnation: _Optional[bytes] = ..., sequence: _Optional[int] = ..., observed_at_nanos: _Optional[int] = ..., client: _Optional[_Union[ClientConnection, _Mapping]] = ..., kind: _Optional[_Union[ConnectionEvent.Kind, str]] = ..., opened_at_nanos: _Optional[int] = ..., last_request_at_nanos: _Optional[int] = ..., api_uses: _Optional[_Iterable[_Union[ApiUse, _Mapping]]] = ..., group_ids: _Optional[_Iterable[str]] = ..., transactional_ids: _Optional[_Iterable[str]] = ..., failure_reason: _Optional[str] = ..., connections: _Optional[int] = ..., cut_fields: _Optional[_Iterable[str]] = ..., client_instance_ids: _Optional[_Iterable[bytes]] = ..., topics: _Optional[_Iterable[str]] = ...) -> None: ...

@@ -219,6 +219,7 @@ def _of_the_day(midnight: Column) -> dict[str, Column]:
         "group_ids": F.collect_set(_today("group_ids")),
         "transactional_ids": F.collect_set(_today("transactional_ids")),
         "given_instance_ids": F.collect_set(_today("given_instance_ids")),
+        "topics": F.collect_set(_today("topics")),
     }
 
 
@@ -312,6 +313,7 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
         "group_ids": _smallest("group_ids"),
         "transactional_ids": _smallest("transactional_ids"),
         "given_instance_ids": _smallest("given_instance_ids"),
+        "topics": _smallest("topics"),
         "flags": flags(
             CLIENT_CONNECTIONS,
             {

@@ -134,6 +134,11 @@ CLIENT_CONNECTIONS: "Table[ClientConnectionRow]" = Table(
             "GetTelemetrySubscriptions responses, sorted, at most 16; null or empty if the source has no responses",
         ),
         Column(
+            "topics",
+            STRINGS,
+            "Named in requests, perhaps not all, sorted, at most 16; null or empty if the source has no requests",
+        ),
+        Column(
             "client_instance_id",
             BINARY,
             "Client instance (KIP-714) that the connection belongs to, by `link_rule`; null = not linked",

@@ -194,6 +194,11 @@ CLIENTS: "Table[ClientRow]" = Table(
         Column("owner", STRING, "Owner by the first matching rule; null = no rule matches"),
         Column("owner_contact", STRING, "How to reach the owner, from the rule"),
         Column("owner_rule", STRING, "Name of the rule that matched"),
+        Column(
+            "topics",
+            STRINGS,
+            "Named in requests, perhaps not all, sorted, at most 64; null or empty if the source has no requests",
+        ),
         Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
     ),
     key=("cluster_id", "dt", *CLIENT_KEY),

@@ -72,6 +72,11 @@ CONNECTION_EVENTS: "Table[ConnectionEventRow]" = Table(
             "Client instance ids (KIP-714), 16 bytes each, that the broker assigned or confirmed in "
             "GetTelemetrySubscriptions responses, sorted, at most 16; null or empty if the source has no responses",
         ),
+        Column(
+            "topics",
+            STRINGS,
+            "Named in requests, perhaps not all, sorted, at most 16; null or empty if the source has no requests",
+        ),
         Column("flags", STRINGS, "Sorted; see the vocabulary", nullable=False),
         *SOURCE,
     ),

@@ -322,6 +322,7 @@ class ConnectionEventRow(TypedDict):
     cut_fields: list[str]
     sasl_mechanism: str | None
     given_instance_ids: list[bytes] | None
+    topics: list[str] | None
     flags: list[str]
     source_object: str
     source_offset: int
@@ -358,6 +359,7 @@ class ClientConnectionRow(TypedDict):
     group_ids: list[str]
     transactional_ids: list[str]
     given_instance_ids: list[bytes] | None
+    topics: list[str] | None
     client_instance_id: bytes | None
     link: str
     link_rule: str
@@ -447,6 +449,7 @@ class ClientRow(TypedDict):
     owner: str | None
     owner_contact: str | None
     owner_rule: str | None
+    topics: list[str] | None
     flags: list[str]
 
 

@@ -65,6 +65,7 @@ def connection(number: int, **columns) -> dict:
         "api_uses": [],
         "group_ids": [],
         "transactional_ids": [],
+        "topics": None,
         "events": 1,
         "source_objects": ["x"],
         "first_sequence": number,
@@ -142,8 +143,8 @@ USES = [
 ]
 ONE_CLIENT = case(
     [
-        connection(1, api_uses=USES[0], group_ids=["b"], listener_name="B"),
-        connection(2, api_uses=USES[1], group_ids=["a", "b"], listener_name="A"),
+        connection(1, api_uses=USES[0], topics=["t2"], group_ids=["b"], listener_name="B"),
+        connection(2, api_uses=USES[1], topics=["t1", "t2"], group_ids=["a", "b"], listener_name="A"),
         connection(3, broker_software_version=None, listener_name=""),
     ],
     [session(1), session(2)],
@@ -157,6 +158,7 @@ def test_connections_and_sessions_of_one_client(profiled):
     assert client["address_sample"] == ["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.77"]
     assert client["listeners"] == ["A", "B"]
     assert client["group_ids"] == ["a", "b"]
+    assert client["topics"] == ["t1", "t2"]
     assert client["broker_software_versions"] == ["3.9.1"]
     assert [(u["api_key"], u["version"], u["requests"], u["rejected"]) for u in client["api_uses"]] == [
         (0, 9, 15, 0),

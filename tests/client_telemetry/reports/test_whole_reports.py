@@ -29,6 +29,7 @@ def profile(rows, row: dict, day: int = 0, **changes) -> dict:
         "listeners": ["SASL"] if day else ["PLAIN", "SASL"],
         "group_ids": ["group-a", "group-b"],
         "transactional_ids": ["tx-1"] if day else [],
+        "topics": [f"topic-{n}" for n in range(9)] if day else None,
         "related": [],
         "connections": 4 + day,
         "first_seen_at": rows.START - earlier,

@@ -97,6 +97,7 @@ def event(case: str, opened_at: dt.datetime, sequence: int, kind: str, at: dt.da
             "api_uses": uses(said.get("uses", ""), opened_at, last),
             "group_ids": sorted(said["g"].split("+")) if "g" in said else [],
             "transactional_ids": [],
+            "topics": sorted(said["t"].split("+")) if "t" in said else None,
             "connections": int(said["n"]) if "n" in said else None,
             "cut_fields": [],
             "sasl_mechanism": said.get("sasl"),

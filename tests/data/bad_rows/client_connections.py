@@ -46,6 +46,7 @@ GOOD = {
     "group_ids": [],
     "transactional_ids": ["orders-1"],
     "given_instance_ids": [b"0123456789abcdef"],
+    "topics": ["orders"],
     "client_instance_id": b"0123456789abcdef",
     "link": "exact",
     "link_rule": "push_on_connection",

@@ -60,6 +60,7 @@ GOOD = {
     "owner": "orders",
     "owner_contact": "orders@example.com",
     "owner_rule": "orders",
+    "topics": ["orders"],
     "flags": [],
 }
 

@@ -44,6 +44,7 @@ GOOD = {
     "cut_fields": [],
     "sasl_mechanism": None,
     "given_instance_ids": [b"0123456789abcdef"],
+    "topics": ["orders"],
     "flags": [],
     "source_object": "v1/dataset=connections/x.zst",
     "source_offset": 0,

@@ -24,6 +24,7 @@ COLUMNS = (
     "listeners",
     "group_ids",
     "transactional_ids",
+    "topics",
     "related",
     "connections",
     "first_seen_at",
@@ -47,6 +48,7 @@ class ClientProfile:
     listeners: tuple[str, ...] = ()
     group_ids: tuple[str, ...] = ()
     transactional_ids: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
     related: tuple[RelatedClient, ...] = ()
     days_seen: tuple[DaySeen, ...] = ()
 
@@ -97,6 +99,7 @@ def _profile(
         listeners=_union(days, "listeners"),
         group_ids=_union(days, "group_ids")[:IDS_NAMED],
         transactional_ids=_union(days, "transactional_ids")[:IDS_NAMED],
+        topics=_union(days, "topics")[:IDS_NAMED],
         related=tuple(RelatedClient(**each) for each in latest["related"] or ()),
         days_seen=tuple(
             DaySeen(

@@ -249,6 +249,8 @@ class ClientVerdict(Assessed):
     listeners: tuple[str, ...]
     group_ids: tuple[str, ...]
     transactional_ids: tuple[str, ...]
+    topics: tuple[str, ...]
+    """Named in its requests, perhaps not all; empty where the source has no requests."""
     related: tuple[RelatedClient, ...]
     findings: tuple[Finding, ...]
 
@@ -272,6 +274,7 @@ _DERIVED_COLUMNS = (
     "listeners",
     "group_ids",
     "transactional_ids",
+    "topics",
     "related",
     "days_seen",
 )

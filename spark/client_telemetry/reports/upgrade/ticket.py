@@ -259,6 +259,7 @@ def _where(clients: Sequence[ClientVerdict]) -> str:
             "transactional ids",
             sorted({each for client in clients for each in client.transactional_ids}),
         ),
+        ("topic", "topics", sorted({each for client in clients for each in client.topics})),
         ("from", "from", sorted({each for client in clients for each in client.address_sample})),
         ("host", "hosts", sorted({each for client in clients for each in client.hosts})),
     ):

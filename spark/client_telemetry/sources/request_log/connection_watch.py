@@ -4,6 +4,9 @@ The log has an entry for each answered request and nothing for opening and closi
 greeting (ApiVersions) was opened then; others need not begin with it (what comes before a login over SASL is not logged,
 old clients ask for nothing), so of them those count as opened that are first seen when all that were open before have
 been seen or are over. A connection is seen to close only where a server log says that a request was refused.
+
+Topics are those that the first request of each API and version of a connection names: a later entry like one that was seen is
+counted and not parsed (line_scan.py).
 """
 
 import base64
@@ -21,6 +24,7 @@ from client_telemetry.sources.request_log.request_entry import (
     PUSH_TELEMETRY,
     RequestEntry,
     received_nanos,
+    topics_of,
 )
 from client_telemetry.sources.request_log.server_log import ServerEvent, mechanism_of
 
@@ -45,8 +49,8 @@ is told by its replica id: an application can be called `broker-1-fetcher-0`, to
 class _Connection:
     __slots__ = (
         "address", "announced", "api_versions_error", "between_brokers", "client_id", "essences", "first_number", "greeted",
-        "groups", "instance_ids", "last", "listener", "opened", "port", "principal", "protocol", "sent", "software", "transactional_ids", "unsaid",
-        "uses",
+        "groups", "instance_ids", "last", "listener", "opened", "port", "principal", "protocol", "sent", "software", "topics",
+        "transactional_ids", "unsaid", "uses",
     )  # fmt: skip
 
     def __init__(self, address: str, port: int, opened: int, greeted: bool) -> None:
@@ -60,6 +64,7 @@ class _Connection:
         self.api_versions_error: int | None = None
         self.groups: tuple[str, ...] = ()
         self.transactional_ids: tuple[str, ...] = ()
+        self.topics: tuple[str, ...] = ()
         self.instance_ids: tuple[str, ...] = ()
         self.uses: dict[tuple[int, int], list[int]] = {}
         self.between_brokers = self.announced = False
@@ -228,6 +233,8 @@ class ConnectionWatch:
         use = connection.uses.get((key, entry.api_version))
         if use is None:
             use = connection.uses[key, entry.api_version] = [0, 0, at, at]
+            for topic in topics_of(request):
+                connection.topics = _with(connection.topics, topic)
         use[rejected] += 1
         use[2], use[3] = min(use[2], at), max(use[3], at)
 
@@ -347,6 +354,7 @@ def _event(
         group_ids=connection.groups,
         transactional_ids=connection.transactional_ids,
         client_instance_ids=filter(None, map(_instance_id, connection.instance_ids)),
+        topics=connection.topics,
     )
     if kind != ConnectionEvent.OPENED:
         for (key, version), (requests, rejected, first, last) in sorted(connection.uses.items()):

@@ -6,6 +6,7 @@ a client id can imitate the header, and one with a line feed splits its entry. B
 
 import json
 import re
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -49,12 +50,25 @@ def parse_entry(message: str) -> RequestEntry:
     return _parse_text(message)
 
 
+def topics_of(request: Mapping[str, Any]) -> list[str]:
+    """Names in the body of a request. A client can send what is no name of a topic, or anything at all where its body is
+    damaged; newer Fetch and Produce have ids instead."""
+    groups = request.get("groups") or ()
+    lists = [request.get("topics"), request.get("topicData")]
+    lists += [group.get("topics") for group in groups if isinstance(group, dict)]
+    topics = (topic for each in lists if isinstance(each, list) for topic in each if isinstance(topic, dict))
+    names = (topic.get("name") or topic.get("topic") for topic in topics)
+    return [name for name in names if isinstance(name, str) and _TOPIC.fullmatch(name)]
+
+
 def received_nanos(entry: RequestEntry, logged_nanos: int) -> int:
     """When the broker received the request: the entry is written when the answer has been sent."""
     return logged_nanos - round(entry.total_ms * 1_000_000)
 
 
 _DECODER = json.JSONDecoder()
+_TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
+"""What Kafka takes for a name (org.apache.kafka.common.internals.Topic)."""
 
 
 # As RequestConvertToJson writes it, all releases since 2.8. A quote inside of a JSON string is escaped, so no client can
@@ -167,6 +181,7 @@ _TEXT_FIELDS = {
     "clientSoftwareVersion": re.compile(r"(?:^\{|,)client_software_version=(?P<value>[^,}]*)"),
     "replicaId": re.compile(r"(?:^\{|,)replica_id=(?P<value>-?\d+)"),
 }
+_TEXT_TOPIC = re.compile(rf"\{{(?:topic|name)=({_TOPIC.pattern})[,}}]")
 _ERROR_CODE = re.compile(r"^\{(?:throttle_time_ms=\d+,)?error_code=(-?\d+)")
 _RANGE = re.compile(r"api_key=(\d+),min_version=(\d+),max_version=(\d+)")
 _BROKER = re.compile(r"node_id=(-?\d+),host=([^,}]*),port=(\d+)")
@@ -213,6 +228,8 @@ def _text_request(body: str) -> dict[str, Any]:
         match = pattern.search(body)
         if match and match["value"] not in ("", "null"):
             fields[name] = int(match["value"]) if name == "replicaId" else match["value"]
+    if names := _TEXT_TOPIC.findall(body):
+        fields["topics"] = [{"name": name} for name in names]
     return fields
 
 

@@ -30,7 +30,7 @@ DERIVED = [
         "listeners",
         "group_ids",
     ),
-    *("transactional_ids", "related", "days_seen", "findings"),
+    *("transactional_ids", "topics", "related", "days_seen", "findings"),
 ]
 
 

@@ -22,6 +22,7 @@ def profile(rows, **changes) -> dict:
         "listeners": ["SASL"],
         "group_ids": ["erp"],
         "transactional_ids": [],
+        "topics": None,
         "related": [],
         "connections": 4,
         "first_seen_at": rows.START,
@@ -42,7 +43,10 @@ def report(rows):
         "client_software_version": "3.9.1",
         "because": "kafka-clients 3.9.1 names every connection",
     }
-    given = [profile(rows, **before, transactional_ids=["tx-1"]), profile(rows, related=[related])]
+    given = [
+        profile(rows, **before, transactional_ids=["tx-1"]),
+        profile(rows, topics=["orders"], related=[related]),
+    ]
     fix = "library not identified: if it is sarama: upgrade sarama to 1.41.0 or later; otherwise: upgrade it"
     verdict = rows.verdict("orders", "breaks", fix=fix, **NOT_DECLARED)
     hosts = host_names("10.1.2.3 erp-app-1\n10.1.2.0/24 erp-rack\n")
@@ -56,6 +60,7 @@ def test_what_the_days_say_of_a_client(report, rows):
     assert (client.addresses, client.address_sample) == (9, ("10.1.2.2", "10.1.2.3"))
     assert client.hosts == ("erp-rack", "erp-app-1")
     assert (client.group_ids, client.transactional_ids, client.listeners) == (("erp",), ("tx-1",), ("SASL",))
+    assert client.topics == ("orders",)
     assert [(day.dt, day.connections) for day in client.days_seen] == [
         (rows.DAY - timedelta(days=1), 4),
         (rows.DAY, 4),

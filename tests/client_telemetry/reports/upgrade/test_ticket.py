@@ -77,7 +77,13 @@ def test_a_pack_is_a_message(rows):
             "addresses": 1,
             "address_sample": ["10.1.2.3"],
         },
-        **{"listeners": [], "group_ids": ["erp-orders"], "transactional_ids": ["tx"], "related": []},
+        **{
+            "listeners": [],
+            "group_ids": ["erp-orders"],
+            "transactional_ids": ["tx"],
+            "topics": ["t"],
+            "related": [],
+        },
         **{"connections": 1, "first_seen_at": rows.START, "last_seen_at": rows.END},
     }
     report = build_report(
@@ -92,7 +98,7 @@ def test_a_pack_is_a_message(rows):
         "- **Date:** 2026-11-22; upgrade on 2026-12-01",
         "Upgrade brod to 4.4.2 or later.",
         '- rebar.config: `{brod, "4.4.2"}` ([release notes](https://github.com/kafka4beam/brod/releases/tag/4.4.2))',
-        "group `erp-orders`; transactional id `tx`; from `10.1.2.3`",
+        "group `erp-orders`; transactional id `tx`; topic `t`; from `10.1.2.3`",
         "Of your 2 applications, 1 stops working as soon as brokers change their release, 1 is safe.",
         "Please make the changes below before the upgrade on 2026-12-01. Questions and answers go to kafka@example.com.",
         "## How to check that it worked",

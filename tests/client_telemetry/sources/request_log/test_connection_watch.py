@@ -39,6 +39,20 @@ def test_a_connection_that_greets_was_opened_then():
     assert list(events[-1].transactional_ids) == ["tx-1"]
 
 
+def test_topics_are_those_of_the_first_request_of_each_version():
+    events = _watch(
+        json_line(10, PRODUCE, {"topicData": [{"name": "orders", "partitionData": []}]}),
+        json_line(11, PRODUCE, {"topicData": [{"name": "later", "partitionData": []}]}),
+        json_line(12, FETCH, {"topics": [{"topic": "payments"}, {"topic": "orders"}, {"topicId": "x"}]}),
+        json_line(
+            13, (9, "OFFSET_FETCH", 8), {"groups": [{"groupId": "g", "topics": [{"name": "refunds"}]}]}
+        ),
+        json_line(14, (3, "METADATA", 1), {"topics": [{"name": "no name of a topic"}, "x", {"name": 7}]}),
+        json_line(15, (3, "METADATA", 0), {"topics": None}),
+    )
+    assert list(events[-1].topics) == ["orders", "payments", "refunds"]
+
+
 def test_a_connection_that_was_there_before_the_log_is_not_opened():
     assert [KINDS[e.kind] for e in _watch(json_line(10, FETCH))] == ["active"]
 

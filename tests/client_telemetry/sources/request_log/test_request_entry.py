@@ -1,7 +1,12 @@
 import pytest
 from client_telemetry.sources.log_files import CutOff, find_logs, lines
 from client_telemetry.sources.request_log.log_line import LineReader
-from client_telemetry.sources.request_log.request_entry import BadEntry, parse_entry, received_nanos
+from client_telemetry.sources.request_log.request_entry import (
+    BadEntry,
+    parse_entry,
+    received_nanos,
+    topics_of,
+)
 
 from ..conftest import API_VERSIONS, json_line
 
@@ -36,6 +41,14 @@ def test_a_text_entry_whatever_its_client_id(client_id):
     assert (entry.software_name, entry.software_version) == ("apache-kafka-java", "3.9.1")
     assert entry.connection_id == "127.0.0.1:38200-0:0:0:0:0:0:0:1:36668-6"
     assert entry.request == {"groupId": "mx"}
+
+
+def test_topics_of_a_text_entry():
+    body = "{{group_id=mx,topics=[{{name=mx-seed,partition_indexes=[0]}},{{name=mx.2}}]}}"
+    entry = parse_entry(
+        TEXT.replace("{{group_id=mx,member_id=,group_instance_id=null}}", body).format(client_id="a")
+    )
+    assert topics_of(entry.request) == ["mx-seed", "mx.2"]
 
 
 def test_a_text_entry_of_2_4_tells_no_software():
