@@ -38,7 +38,8 @@
     history.replaceState(null, "", hash || "#");
     keep();
   });
-  if (frame && location.hash.length > 1) frame.src = frame.getAttribute("src") + location.hash;
+  // Once, and with what is chosen in it: not a second time over a load that has begun.
+  if (frame) frame.src = frame.dataset.src + location.hash;
 
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[target]");
