@@ -62,7 +62,7 @@ def test_is_this_one_a_false_alarm(visitor):
 
 def test_what_changed_since_last_week(visitor, airflow):  # noqa: F811
     visitor.click(visitor.view.get_by_role("link", name=airflow.fleet_day).first)
-    visitor.shown.get_by_role("heading", name="Compared with a week before").wait_for()
+    visitor.shown.get_by_role("heading", name="What changed").wait_for()
 
 
 def test_which_of_our_clusters_is_ready(visitor):

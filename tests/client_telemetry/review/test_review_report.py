@@ -71,6 +71,24 @@ def test_text_that_clients_choose_stays_in_its_cell() -> None:
     assert "<script>`x`" not in review_page(report())
 
 
+def test_candidates_of_a_library_that_is_not_identified_are_a_list() -> None:
+    fix = (
+        "library not identified: if it is sarama: upgrade sarama to 1.41.0 or later; if it is kafka-go: raise it; "
+        "otherwise: upgrade the library; or upgrade the brokers to 4.0.1 or later instead, which accepts these versions"
+    )
+    made = report()
+    clients = tuple(
+        replace(each, prediction=replace(each.prediction, fix=fix)) if each.client_id == HOSTILE else each
+        for each in made.review.clients
+    )
+    page = review_page(replace(made, review=replace(made.review, clients=clients)))
+    assert "<summary>Library not identified: possibly sarama or kafka-go</summary>" in page
+    assert (
+        "<ul><li>sarama: upgrade sarama to 1.41.0 or later</li><li>kafka-go: raise it</li>"
+        "<li>Any other: upgrade the library</li><li>For all of them instead: upgrade the brokers to 4.0.1 or later</li></ul>"
+    ) in page
+
+
 def test_a_long_message_names_the_first_and_counts_the_others() -> None:
     text = owner_packs(report(extra=ROWS + 5))["owners/orders-team/review.md"]
     shown = [line for line in text.splitlines() if line.startswith("| ")]

@@ -13,6 +13,7 @@ from client_telemetry.reports.markup import page_parts, template, text_file
 from client_telemetry.reports.review import metrics
 from client_telemetry.reports.review import report as reports
 from client_telemetry.reports.review.report import ReviewReport, moment
+from client_telemetry.reports.upgrade import changes
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.comparison import RATIO
 from client_telemetry.review.metric_changes import CLIENT, INSTANCE, Group, MetricChange
@@ -82,7 +83,7 @@ def review_page(report: ReviewReport) -> str:
             *reports.with_outcome(review, outcome.NOT_SEEN),
             *reports.with_outcome(review, outcome.NOT_TESTED),
         ],
-        changes=[change for change in report.metrics.changes if change.changed],
+        metric_changes=[change for change in report.metrics.changes if change.changed],
         changed_curves=metrics.of_changed(report.metrics.changed, review.upgrade),
         group_curves=[
             (words, curves)
@@ -148,6 +149,9 @@ def _template() -> Template:
         "software_of": _software,
         "applications_of": reports.applications_of,
         "fix_of": _fix,
+        "change_of_fix": changes.of_fix,
+        "by_candidate": changes.by_candidate,
+        "for_any_other": changes.for_any_other,
         "predicted_of": _predicted,
         "api": apis.name,
         "color": lambda word: _COLORS[word],
