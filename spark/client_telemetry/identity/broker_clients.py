@@ -4,6 +4,7 @@ On a cluster with one listener for all they show up beside the others.
 """
 
 import re
+from functools import cache
 
 from client_telemetry.compatibility import apis
 
@@ -34,6 +35,7 @@ DescribeProducers, DescribeTransactions, ListTransactions: brokers answer them a
 one was answered is no broker's, whatever it is called; kafka-transactions.sh, for one, asks WriteTxnMarkers too."""
 
 
+@cache
 def api_keys() -> frozenset[int]:
     """APIs that only brokers and controllers ask, by the knowledge base. Their other clients have a mere node id for
     client id, which an application may have too."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from client_telemetry.review import outcome
 from client_telemetry.review.activity import FailedLogin
@@ -36,7 +37,7 @@ class ReviewedClient:
     track_name: str = ""
     """The software name that its track goes by (tracks.TrackKey)."""
 
-    @property
+    @cached_property
     def last_outcome(self) -> Outcome:
         """The latest that says something: a client that was not seen in the last phase is what it was before."""
         telling = [each for each in self.outcomes if each.outcome != outcome.NOT_SEEN]

@@ -7,6 +7,7 @@ import argparse
 import datetime as dt
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
@@ -33,7 +34,7 @@ from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import is_local, published_place
 from client_telemetry.raw.file_system import UnusableLocation
 from client_telemetry.reports.names import folder_name
-from client_telemetry.reports.review.publish import PAGE, publish
+from client_telemetry.reports.review.publish import PAGE, contents, put
 from client_telemetry.reports.review.report import ReviewReport, moment
 from client_telemetry.reports.upgrade.build import asked_question
 from client_telemetry.reports.upgrade.publish import link_again
@@ -46,6 +47,7 @@ from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import Review, WindowWithoutData
 from client_telemetry.review.outcome_rows import outcome_rows
 from client_telemetry.review.phases import NoSuchUpgrade, upgrade_of, upgrades
+from client_telemetry.review.rule_records import RuleRecord
 from client_telemetry.review.table_evidence import (
     SHORTEST_SLOT_SECONDS,
     SLOTS,
@@ -130,9 +132,11 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     published = lake.published()
     snapshots = {table.name: published[table.name] for table in READ}
     brokers = _brokers(lake, cluster, days)
-    reviewed = _review(stage, days, snapshots, brokers, plan)
-    found = applications.with_applications(reviewed.found, _application_names(lake, cluster, days))
-    pushed = _pushed(stage, days, snapshots)
+    with ThreadPoolExecutor(1) as pool:
+        pushes = pool.submit(_pushed, stage, days, snapshots)
+        reviewed = _review(stage, days, snapshots, brokers, plan)
+        found = applications.with_applications(reviewed.found, _application_names(lake, cluster, days))
+        pushed = pushes.result()
 
     review_id = args.review_id or plan.name
     now = dt.datetime.now(dt.UTC)
@@ -149,24 +153,29 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     )
     facts = {"clients": float(len(found.clients)), "phases": float(len(found.upgrade.phases) - 1)}
     suites = (upgrade_outcomes_suite.SUITE, metric_changes_suite.SUITE, rule_records_suite.SUITE)
-    stage.publish(branch, [Slice(suite, where, facts) for suite in suites], days)
-
-    decisions = decision.decisions(found)
-    report = ReviewReport(
-        found,
-        review_id,
-        args.cluster_name or cluster,
-        now,
-        decisions,
-        f"report {report_id}" if report_id else "made now, from the requests before the first broker changed",
-        report_link=None
-        if report_id is None
-        else f"../../../upgrade_impact/{folder_name(args.cluster_name or cluster)}/{folder_name(report_id)}/{PAGE}",
-        metrics=metrics,
-        all_rules=rule_records.totals(rule_records.from_row(row) for row in lake.rows(RULE_RECORDS)),
-    )
+    with ThreadPoolExecutor(1) as pool:
+        # Spark audits what was written, while this process makes the files.
+        audited = pool.submit(stage.publish, branch, [Slice(suite, where, facts) for suite in suites], days)
+        decisions = decision.decisions(found)
+        report = ReviewReport(
+            found,
+            review_id,
+            args.cluster_name or cluster,
+            now,
+            decisions,
+            f"report {report_id}"
+            if report_id
+            else "made now, from the requests before the first broker changed",
+            report_link=None
+            if report_id is None
+            else f"../../../upgrade_impact/{folder_name(args.cluster_name or cluster)}/{folder_name(report_id)}/{PAGE}",
+            metrics=metrics,
+            all_rules=rule_records.totals([*_rules_of_others(lake, cluster, review_id), *found.rules]),
+        )
+        texts = contents(report)
+        audited.result()
     with published_place(args.publish, "upgrade_review") as place:
-        page = place.shown(publish(report, place.root) / PAGE)
+        page = place.shown(put(report, texts, place.root) / PAGE)
     overall = decision.GO if not found.upgrade.is_mixed else decision.overall(decisions)
     counts = applications.outcome_counts(found.clients)
     details = {
@@ -232,6 +241,15 @@ def _review(
     return _Reviewed(
         found, common, comparisons, curves, lambda clients: rows.tracks_of(common, clients), rows.close
     )
+
+
+def _rules_of_others(lake: Lake, cluster: str, review_id: str) -> list[RuleRecord]:
+    rows = lake.rows(RULE_RECORDS)
+    return [
+        rule_records.from_row(row)
+        for row in rows
+        if (row["cluster_id"], row["review_id"]) != (cluster, review_id)
+    ]
 
 
 def _report_files(lake: Lake, cluster: str, report_id: str | None) -> workers.ReportFiles:
@@ -417,4 +435,5 @@ def main(argv: list[str] | None = None) -> int:
         ask_first(arguments.parse_args(argv))
     except BadArguments:
         pass  # said below
-    return run(arguments, review_upgrades, argv, idle) or show_in_report(arguments.parse_args(argv))
+    code = run(arguments, review_upgrades, argv, idle, workers_import="client_telemetry.review.workers")
+    return code or show_in_report(arguments.parse_args(argv))

@@ -137,9 +137,8 @@ class ClientRows:
                 yield 0, made
 
         done = moved(pieces, self._buckets).mapInArrow(packed(work), PIECES)
-        for row in done.select("piece").toLocalIterator():
-            batch = pa.record_batch({"piece": pa.array([bytes(row["piece"])], pa.binary())})
-            yield from unpacked([batch])
+        # Not toLocalIterator: that asks for one task after the other.
+        yield from unpacked(done.select("piece").toArrow().to_batches())
 
     def close(self) -> None:
         self._found.unpersist()

@@ -1,6 +1,7 @@
 """Puts a review where people find it: <root>/upgrade_review/<cluster>/<review>/, and `latest.json` beside it."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 
 from client_telemetry.reports.folder import replace_file, replace_folder
@@ -14,25 +15,36 @@ from client_telemetry.reports.upgrade.document import timestamp
 PAGE = "index.html"
 
 
+def contents(report: ReviewReport) -> dict[str, str]:
+    """By path within the review's folder."""
+    return {
+        PAGE: review_page(report),
+        **files(report),
+        "summary.json": json.dumps(_summary(report), indent=1) + "\n",
+        **owner_packs(report),
+    }
+
+
 def publish(report: ReviewReport, root: Path) -> Path:
     """Writes the review below `root` and returns its folder; one of the same id is replaced whole."""
+    return put(report, contents(report), root)
+
+
+def put(report: ReviewReport, texts: Mapping[str, str], root: Path) -> Path:
+    """As `publish`, with contents that were made before."""
     cluster = root / "upgrade_review" / folder_name(report.cluster_name)
     folder = cluster / folder_name(report.review_id)
-    summary = {
+    replace_folder(folder, texts.items())
+    latest = {"path": f"{folder.name}/{PAGE}", **_summary(report)}
+    replace_file(cluster / "latest.json", json.dumps(latest, indent=1) + "\n")
+    return folder
+
+
+def _summary(report: ReviewReport) -> dict[str, str]:
+    return {
         "review_id": report.review_id,
         "from_release": report.review.upgrade.from_release,
         "to_release": report.review.upgrade.to_release,
         "sentence": report.sentence,
         "created_at": timestamp(report.created_at),
     }
-    contents = {
-        PAGE: review_page(report),
-        **files(report),
-        "summary.json": json.dumps(summary, indent=1) + "\n",
-        **owner_packs(report),
-    }
-    replace_folder(folder, contents.items())
-    replace_file(
-        cluster / "latest.json", json.dumps({"path": f"{folder.name}/{PAGE}", **summary}, indent=1) + "\n"
-    )
-    return folder

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 
 from client_telemetry.reports.counted import counted
 from client_telemetry.review import applications, outcome, prediction
@@ -30,7 +31,7 @@ class ReviewReport:
     metrics: MetricReview = NOTHING
     all_rules: tuple[RuleRecord, ...] = ()
 
-    @property
+    @cached_property
     def sentence(self) -> str:
         return sentence(self.review, self.cluster_name)
 
