@@ -9,29 +9,30 @@ import numpy as np
 from numba import njit
 
 from client_telemetry.raw.reader import PADDING
-from client_telemetry.raw.wire import byte_at, same, uint64_at
+from client_telemetry.raw.wire import byte_at, int64_at, same, uint64_at
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _SHIFT = np.uint64(29)
-_LINE_FEEDS = np.uint64(0x0A0A0A0A0A0A0A0A)
+LINE_FEEDS = np.uint64(0x0A0A0A0A0A0A0A0A)
 _ONES, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 
 
 class Words:
-    """Literal bytes for compiled readers: `table` is int64[n, 2], address and size of each; the memory is held here."""
+    """Literal bytes for compiled readers. `address`: of int64[n + 1, 2], address and size of each and zeros, because counting an
+    array's references costs more than looking at a word; the memory is held here."""
 
     def __init__(self, *words: bytes) -> None:
         self._held = [np.frombuffer(word + bytes(PADDING), np.uint8) for word in words]
-        self.table = np.array(
-            [(held.ctypes.data, len(word)) for held, word in zip(self._held, words, strict=True)], np.int64
-        )
+        places = [(held.ctypes.data, len(word)) for held, word in zip(self._held, words, strict=True)]
+        self._table = np.array([*places, (0, 0)], np.int64)
+        self.address = self._table.ctypes.data
 
 
 @njit
 def behind_word(at, words, number):
     """Where the word ends that stands at `at`."""
-    size = words[number, 1]
-    return at + size if at and same(at, words[number, 0], size) else np.int64(0)
+    size = int64_at(words + 16 * number + 8)
+    return at + size if at and same(at, int64_at(words + 16 * number), size) else np.int64(0)
 
 
 @njit
@@ -103,12 +104,16 @@ def mixed(value, other):
 
 
 @njit
+def holds(word, byte):
+    """Whether one of eight bytes is this one; `byte`: it eight times over. Not 0 = yes."""
+    word ^= byte
+    return (word - _ONES) & ~word & _HIGH
+
+
+@njit
 def line_feed_from(at):
     """Where the next line feed is; there is one."""
-    while True:
-        word = uint64_at(at) ^ _LINE_FEEDS
-        if (word - _ONES) & ~word & _HIGH:
-            break
+    while not holds(uint64_at(at), LINE_FEEDS):
         at += 8
     while byte_at(at) != 10:
         at += 1

@@ -60,14 +60,15 @@ def scan(lines: bytearray, with_ids: bool = True) -> Scanned:
     local_ms, total_ns, key = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int32)
     _scan(
         np.frombuffer(lines, np.uint8).ctypes.data, _SEED, with_ids, bounds, essence, connection, local_ms, total_ns, key,
-        _BEGINS.table, json_scan.WORDS.table, text_scan.WORDS.table, text_scan.API_NAMES.table, text_scan.API_KEYS,
+        _BEGINS.address, json_scan.WORDS.address, text_scan.WORDS.address, text_scan.API_NAMES.address,
+        text_scan.API_KEYS.ctypes.data,
     )  # fmt: skip
     return Scanned(bounds, essence, connection, local_ms, total_ns, key)
 
 
 @compiled(
     "void(int64, uint64, boolean, int64[::1], uint64[::1], uint64[::1], int64[::1], int64[::1], int32[::1], "
-    "int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[:, ::1], int64[::1])"
+    "int64, int64, int64, int64, int64)"
 )
 def _scan(
     start, seed, with_ids, bounds, essence, connection, local_ms, total_ns, key,

@@ -6,7 +6,7 @@ answers changed: what comes of a log must not depend on how often somebody conve
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -150,5 +150,5 @@ def write_open_incarnations(
 ) -> None:
     """Those of now, and those of before whose brokers have none now."""
     incarnations = {incarnation.broker_id: incarnation for incarnation in [*before, *now]}
-    text = json.dumps([asdict(incarnation) for _, incarnation in sorted(incarnations.items())])
+    text = json.dumps([vars(incarnation) for _, incarnation in sorted(incarnations.items())])
     (folder / _FILE).write_bytes(zstandard.compress(text.encode()))

@@ -8,12 +8,14 @@ import numpy as np
 from numba import njit
 
 from client_telemetry.compatibility import apis
-from client_telemetry.raw.wire import byte_at, same
+from client_telemetry.raw.wire import byte_at, int64_at, same, uint64_at
 from client_telemetry.sources.request_log.byte_scan import (
+    LINE_FEEDS,
     Words,
     behind_word,
     duration_ns,
     hashed,
+    holds,
     is_digit,
     mixed,
     small_number,
@@ -47,18 +49,24 @@ WORDS = Words(
     b",clientInformation:ClientInformation(softwareName=",
     b", softwareVersion=",
 )
+_RESPONSE_BYTES = len(",response:")
 _APIS = sorted(apis.by_key().values(), key=lambda api: api.key)
 API_NAMES = Words(*(api.enum_name.encode() for api in _APIS))
+_SPACES, _COLONS = np.uint64(0x2020202020202020), np.uint64(0x3A3A3A3A3A3A3A3A)
+_EQUALS, _DS = np.uint64(0x3D3D3D3D3D3D3D3D), np.uint64(0x6464646464646464)
 API_KEYS = np.array([api.key for api in _APIS], np.int64)
 
 
 @njit
 def _api(at, names, keys):
     """(key, next) of an API's enum name with a comma behind it."""
-    for i in range(len(keys)):
-        end = at + names[i, 1]
-        if same(at, names[i, 0], names[i, 1]) and byte_at(end) == 44:
-            return keys[i], end
+    size = int64_at(names + 8)
+    while size:
+        if byte_at(at + size) == 44 and same(at, int64_at(names), size):
+            return int64_at(keys), at + size
+        names += 16
+        keys += 8
+        size = int64_at(names + 8)
     return np.int64(0), np.int64(0)
 
 
@@ -67,59 +75,84 @@ def _is_repeated(at, words):
     """Whether a word stands there that may stand in an entry only once."""
     byte = byte_at(at)
     if byte == 32:
-        return behind_word(at - 1, words, _CORRELATION) != 0 or behind_word(at, words, _FROM) != 0
+        behind = byte_at(at + 1)
+        if behind == 99:
+            return behind_word(at - 1, words, _CORRELATION) != 0
+        return behind == 102 and behind_word(at, words, _FROM) != 0
     return byte == 59 and behind_word(at, words, _TOTAL) != 0
 
 
 @njit
 def _is_of_client(at):
     """Whether a `=` is that of group_id, transactional_id or replica_id."""
-    if byte_at(at - 1) != 100 or byte_at(at - 2) != 105 or byte_at(at - 3) != 95:
+    if byte_at(at) != 61 or byte_at(at - 1) != 100 or byte_at(at - 2) != 105 or byte_at(at - 3) != 95:
         return False
     before = byte_at(at - 4)
     return before == 112 or before == 108 or before == 97
 
 
 @njit
-def _behind_request(at, words, with_ids, value):
-    """(behind `,response:`, value): with groups, transactional ids and replica ids hashed into it. `at`: behind the brace."""
-    first = at
+def _behind_request(at, words):
+    """Behind `,response:`. `at`: behind the brace."""
     while True:
-        byte = byte_at(at)
-        if byte == 61:
-            if with_ids and _is_of_client(at):
+        eight = uint64_at(at)
+        if not (holds(eight, _COLONS) | holds(eight, _SPACES) | holds(eight, LINE_FEEDS)):
+            at += 8
+            continue
+        for _ in range(8):
+            byte = byte_at(at)
+            if byte == 58:
+                behind = behind_word(at - 9, words, _RESPONSE) if byte_at(at - 1) == 101 else np.int64(0)
+                if behind:
+                    return behind
+            elif byte == 32:
+                if _is_repeated(at, words):
+                    return np.int64(0)
+            elif byte == 10:
+                return np.int64(0)
+            at += 1
+
+
+@njit
+def _with_ids(at, end, value):
+    """`value` with groups, transactional ids and replica ids hashed into it; `at`, `end`: of the request."""
+    first = at
+    while at < end:
+        # Of eight bytes, those behind a `d` that are a `=`; a hit too many is looked at in vain.
+        if not (holds(uint64_at(at), _EQUALS) & holds(uint64_at(at - 1), _DS)):
+            at += 8
+            continue
+        last = at + 8
+        while at < last and at < end:
+            if _is_of_client(at):
                 # With what stands before the key: only at the beginning or behind a comma does it count.
                 begin = at - 10 if at - 10 >= first else first
-                while byte_at(at) != 10 and byte_at(at) != 44 and byte_at(at) != 125:
+                while at < end and byte_at(at) != 44 and byte_at(at) != 125:
                     at += 1
                 value = hashed(begin, at, value)
-                continue
-        elif byte == 58:
-            behind = behind_word(at - 9, words, _RESPONSE)
-            if behind:
-                return behind, value
-        elif byte == 32:
-            if _is_repeated(at, words):
-                return np.int64(0), value
-        elif byte == 10:
-            return np.int64(0), value
-        at += 1
+            at += 1
+    return value
 
 
 @njit
 def _behind_response(at, words):
     """Behind ` from connection `."""
     while True:
-        byte = byte_at(at)
-        if byte == 32:
-            behind = behind_word(at, words, _FROM)
-            if behind:
-                return behind
-            if behind_word(at - 1, words, _CORRELATION):
+        eight = uint64_at(at)
+        if not (holds(eight, _SPACES) | holds(eight, LINE_FEEDS)):
+            at += 8
+            continue
+        for _ in range(8):
+            byte = byte_at(at)
+            if byte == 32:
+                behind = behind_word(at, words, _FROM)
+                if behind:
+                    return behind
+                if behind_word(at - 1, words, _CORRELATION):
+                    return np.int64(0)
+            elif byte == 10:
                 return np.int64(0)
-        elif byte == 10:
-            return np.int64(0)
-        at += 1
+            at += 1
 
 
 @njit
@@ -140,7 +173,8 @@ def text_entry(at, words, names, keys, with_ids, seed):
     while behind == 0:
         if byte_at(at) == 10:
             return slow
-        behind = behind_word(at, words, _CORRELATION)
+        if byte_at(at) == 44:
+            behind = behind_word(at, words, _CORRELATION)
         at += 1
     value = hashed(first, at - 1, value)
     at = behind + 1 if byte_at(behind) == 45 else behind
@@ -151,9 +185,12 @@ def text_entry(at, words, names, keys, with_ids, seed):
     at = behind_word(at, words, _BODY)
     if at == 0:
         return slow
-    at, value = _behind_request(at, words, with_ids, value)
+    first = at
+    at = _behind_request(at, words)
     if at == 0:
         return slow
+    if with_ids:
+        value = _with_ids(first, at - _RESPONSE_BYTES, value)
     first = _behind_response(at, words)
     if first == 0:
         return slow
@@ -172,7 +209,8 @@ def text_entry(at, words, names, keys, with_ids, seed):
         at += 1
         if byte_at(at) == 10 or _is_repeated(at, words):
             return slow
-        first = behind_word(at, words, _PROTOCOL)
+        if byte_at(at) == 115:
+            first = behind_word(at, words, _PROTOCOL)
     at = first
     while byte_at(at) != 44 and byte_at(at) != 10:
         at += 1
