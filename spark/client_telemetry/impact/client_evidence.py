@@ -5,14 +5,15 @@ while brokers differ, clients meet both releases, and what they do then is no ev
 """
 
 import datetime as dt
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from functools import reduce
+from operator import or_
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
@@ -23,9 +24,8 @@ from client_telemetry.identity import kip511
 from client_telemetry.impact.evidence_columns import CONNECTION, STORED, Time, evidence_of
 from client_telemetry.impact.programs import with_programs
 from client_telemetry.impact.question import Question
-from client_telemetry.lake.files import PartitionFile, files_by_task
-from client_telemetry.pipeline.columns import ALWAYS, NEVER, micros, numbered
-from client_telemetry.pipeline.pieces import Pieces, moved, read_pieces, unpacked
+from client_telemetry.lake.files import PartitionFile
+from client_telemetry.pipeline.columns import ALWAYS, NEVER, integers, micros
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENT_KEY
 from client_telemetry.tables.table import (
@@ -42,8 +42,6 @@ from client_telemetry.tables.table import (
 
 _CLIENT = ("client_hash", "client")
 _EPOCH = dt.datetime.fromtimestamp(0, dt.UTC)
-_ROWS_OF_A_BATCH = 10_000
-CONNECTIONS_OF_A_PART, FEWEST_PARTS = 50_000, 2
 _OF_THE_TIME = (
     "client_id",
     "principal",
@@ -117,60 +115,52 @@ def connections_by_software(connections: DataFrame, asked: Question) -> dict[tup
     return {(row[0], row[1]): row[2] for row in rows}
 
 
-def evidence(
-    spark: SparkSession,
-    files: Sequence[PartitionFile],
-    asked: Question,
-    shared: pa.Table | None = None,
-    parts: int = FEWEST_PARTS,
-) -> DataFrame:
-    """One row per client, or program where one client id is several: CLIENT_KEY, `program` (empty where it is one),
-    `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners`
-    (listener and security protocol), `sasl_mechanisms` (as seen, sorted), and `uses`, one per API and version, sorted: requests, rejected, first and last
-    request, brokers, the latest raw record that shows answered requests, and the cells of the evidence's time (compatibility/well_observed.py) in which some
-    were answered. `cell_s`: seconds of a cell. `uses_elsewhere`: what brokers of releases
-    before the from-release answered, as release, api_key and version, sorted; it tells what a client sends that fails now.
-    With `shared` also `activity`: what tells which clients are one application.
+class Evidence:
+    """What the connections of a question tell of each client. Travels to the workers, which read the files: as rows of Spark, what
+    connections used costs several times as much.
 
-    `files`: of client_connections, of the cluster and days. Workers read them: as rows of Spark, what a connection used costs
-    several times as much. `shared`: as `shared_clients` gives them. `parts`: how many; a worker has all connections of a part in
-    memory.
-    """
-    older = [each for each in releases.known() if releases.is_rollback(asked.from_release, each)]
-    tasks, time, own = files_by_task(files), _time(files, asked), knowledge.in_use()
-    kind = _EVIDENCE if shared is None else StructType([*_EVIDENCE.fields, _ACTIVITY])
-    schema = to_arrow_schema(kind, timestamp_utc=True)
+    `files`: of client_connections, of the cluster and days. `shared`: clients that may be several programs, as `shared_clients`
+    gives them."""
 
-    def read(task: int) -> Pieces:
-        for rows in _row_groups(tasks[task], STORED):
-            yield from _by_client(_shown(rows, asked, older), parts)
+    def __init__(self, asked: Question, files: Iterable[PartitionFile], shared: pa.Table | None = None):
+        self.shared = shared
+        self._asked, self._time, self._knowledge = asked, _time(files, asked), knowledge.in_use()
+        self._older = [each for each in releases.known() if releases.is_rollback(asked.from_release, each)]
+        kind = _EVIDENCE if shared is None else StructType([*_EVIDENCE.fields, _ACTIVITY])
+        self._schema = to_arrow_schema(kind, timestamp_utc=True)
 
-    def clients(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        found: list[Any] = list(unpacked(batches))
-        if found:
-            knowledge.use(own)
-            connections = with_programs(pa.concat_tables(found), shared)
-            columns = evidence_of(connections, time, _ACTIVITY.name in schema.names)
-            size = len(columns["connections"])
-            columns["cell_s"] = pa.repeat(time.cell / 1e6, size)
-            table = pa.table([columns[field.name].cast(field.type) for field in schema], schema=schema)
-            yield from table.to_batches(max_chunksize=_ROWS_OF_A_BATCH)
+    def connections(self, files: Iterable[PartitionFile]) -> Iterator[pa.Table]:
+        """Connections of clients that are evidence, or to brokers of older releases: `is_evidence` says which."""
+        for rows in _row_groups(files, STORED):
+            is_evidence = _is_evidence(rows, self._asked)
+            there = pc.is_in(rows["broker_software_version"], pa.array(self._older, pa.string()))
+            rows = rows.append_column("is_evidence", is_evidence)
+            yield rows.filter(pc.and_not(pc.or_(is_evidence, there), _is_unidentified(rows)))
 
-    return moved(read_pieces(spark, len(tasks), read), parts).mapInArrow(clients, kind)
+    def of_clients(self, connections: Sequence[pa.Table]) -> pa.Table:
+        """One row per client, or program where one client id is several: CLIENT_KEY, `program` (empty where it is one),
+        `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners` (listener and security protocol),
+        `sasl_mechanisms` (as seen, sorted), and `uses`, one per API and version, sorted: requests, rejected, first and last request,
+        brokers, the latest raw record that shows answered requests, and the cells of the evidence's time
+        (compatibility/well_observed.py) in which some were answered. `cell_s`: seconds of a cell. `uses_elsewhere`: what brokers of
+        releases before the from-release answered, as release, api_key and version, sorted; it tells what a client sends that fails
+        now. With `shared` also `activity`: what tells which clients are one application.
+
+        `connections`: all of these clients, as `connections` gives them."""
+        if not connections:
+            return self._schema.empty_table()
+        knowledge.use(self._knowledge)
+        rows = with_programs(pa.concat_tables(connections), self.shared)
+        columns = evidence_of(rows, self._time, _ACTIVITY.name in self._schema.names)
+        columns["cell_s"] = pa.repeat(self._time.cell / 1e6, len(columns["connections"]))
+        arrays = [columns[field.name].cast(field.type) for field in self._schema]
+        return pa.table(arrays, schema=self._schema)
 
 
 def _row_groups(files: Iterable[PartitionFile], columns: Sequence[str]) -> Iterator[pa.Table]:
     schema = pa.schema([CLIENT_CONNECTIONS.arrow_schema.field(name) for name in columns])
     for file in files:
         yield from file.row_groups(schema, as_dictionaries=False)
-
-
-def _shown(rows: pa.Table, asked: Question, older: Sequence[str]) -> pa.Table:
-    """Rows of clients that are evidence, or to a broker of an older release: `is_evidence` says which."""
-    is_evidence = _is_evidence(rows, asked)
-    there = pc.is_in(rows["broker_software_version"], pa.array(older, pa.string()))
-    rows = rows.append_column("is_evidence", is_evidence)
-    return rows.filter(pc.and_not(pc.or_(is_evidence, there), _is_unidentified(rows)))
 
 
 def _is_evidence(rows: pa.Table, asked: Question) -> pa.ChunkedArray:
@@ -188,14 +178,6 @@ def _is_unidentified(rows: pa.Table) -> pa.ChunkedArray:
     undeclared = pc.is_in(rows["client_software_name"], pa.array(kip511.NOT_DECLARED, pa.string()))
     nobody = pc.and_(pc.is_null(rows["client_id"]), pc.equal(pc.fill_null(rows["principal"], ""), ""))
     return pc.and_(nobody, undeclared)
-
-
-def _by_client(rows: pa.Table, parts: int) -> Pieces:
-    number, first = numbered([rows[name] for name in CLIENT_KEY])
-    keys = zip(*(rows[name].take(first).to_pylist() for name in CLIENT_KEY), strict=True)
-    part_of = np.array([zlib.crc32(repr(key).encode()) % parts for key in keys], np.int64)[number]
-    for part in np.unique(part_of).tolist():
-        yield part, rows.filter(pa.array(part_of == part))
 
 
 def by_pushes_only(profiled: DataFrame, asked: Question) -> DataFrame:
@@ -233,17 +215,16 @@ class Span(NamedTuple):
     cells: int
     """Those in which any client sent anything."""
 
+    @staticmethod
+    def of_all(found: Sequence["Span"]) -> "Span":
+        firsts = [each.first for each in found if each.first is not None]
+        return Span(min(firsts, default=None), reduce(or_, (each.cells for each in found), 0))
 
-def span(clients: DataFrame) -> Span:
-    """Of rows of `evidence`."""
-    cells = F.aggregate(
-        F.coalesce("uses", F.array()),
-        F.lit(0).cast("long"),
-        lambda cells, use: cells.bitwiseOR(F.coalesce(use.cells, F.lit(0))),
-    )
-    rows = clients.agg(F.min("first_seen_at").alias("first"), F.bit_or(cells).alias("cells"))
-    (row,) = rows.toArrow().to_pylist()
-    return Span(row["first"], row["cells"] or 0)
+
+def span(clients: pa.Table) -> Span:
+    """Of rows of evidence."""
+    cells = pc.struct_field(pc.list_flatten(clients["uses"]), "cells").combine_chunks()
+    return Span(pc.min(clients["first_seen_at"]).as_py(), int(np.bitwise_or.reduce(integers(cells))))
 
 
 def keyed_by_client(rows: DataFrame) -> DataFrame:

@@ -19,15 +19,19 @@ from client_telemetry.expectations import upgrade_reports as upgrade_reports_sui
 from client_telemetry.expectations import upgrade_verdicts as upgrade_verdicts_suite
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.impact.client_evidence import (
-    CONNECTIONS_OF_A_PART,
-    FEWEST_PARTS,
+    Evidence,
     by_pushes_only,
     connection_counts,
-    evidence,
-    span,
 )
 from client_telemetry.impact.counted_connections import counted_only, evidence_of
-from client_telemetry.impact.program_applications import applications_of_programs
+from client_telemetry.impact.known_clients import (
+    FEWEST_PARTS,
+    ROWS_OF_A_PART,
+    applications_of_programs,
+    known_clients,
+    parts_of,
+    summary,
+)
 from client_telemetry.impact.programs import shared_clients
 from client_telemetry.impact.question import (
     NoSuchQuestion,
@@ -38,10 +42,10 @@ from client_telemetry.impact.question import (
 from client_telemetry.impact.verdict_files import Report
 from client_telemetry.impact.verdict_rows import (
     compared_targets,
-    to_be_judged,
     verdict_counts,
     write_verdicts,
 )
+from client_telemetry.impact.what_decides import Mechanisms
 from client_telemetry.lake.files import split_bytes
 from client_telemetry.pipeline.stage import (
     BadArguments,
@@ -99,30 +103,28 @@ def impact(stage: Stage) -> Outcome:
     ]
     counted_more = counted_only(hours, brokers, connections, pushing, asked)
     shared = shared_clients(stage.spark, of_clients)
-    parts = max(FEWEST_PARTS, sum(file.rows for file in files) // CONNECTIONS_OF_A_PART)
-    known = (
-        evidence(stage.spark, files, asked, shared, parts)
-        .unionByName(pushing, allowMissingColumns=True)
-        .unionByName(evidence_of(counted_more or (), pushing), allowMissingColumns=True)
-    )
+    parts = max(FEWEST_PARTS, sum(file.rows for file in (*files, *of_clients)) // ROWS_OF_A_PART)
+    more = pushing.unionByName(evidence_of(counted_more or (), pushing))
     scram_users = (
         read_text_file(args.scram_users, "SCRAM users", scram_principals)
         if args.scram_users
         else reported_scram_users(brokers)
     )
     where = {"cluster_id": cluster, "report_id": args.report_id}
-    known = known.persist()
+    mechanisms = Mechanisms(offered_mechanisms(brokers), scram_users)
+    known = known_clients(
+        stage.spark, Evidence(asked, files, shared), files, of_clients, more, mechanisms, parts
+    ).persist()
     # Spark plans a query on one core: what is apart from each other is asked at once.
-    with ThreadPoolExecutor(3) as pool:
-        time = pool.submit(span, known)
+    with ThreadPoolExecutor(2) as pool:
         counts = pool.submit(connection_counts, connections, asked)
         by_pushes = pool.submit(pushing.count)
-        seen = time.result()
-        of_programs = None if shared is None else applications_of_programs(known, profiled)
-        clients = to_be_judged(known, profiled, offered_mechanisms(brokers), scram_users, of_programs)
+        seen = summary(known)
+        of_programs = applications_of_programs(known, seen.principals, parts) if seen.principals else None
         places = (lake.place(UPGRADE_VERDICTS), lake.place(UPGRADE_FINDINGS))
         written = write_verdicts(
-            clients, Report(cluster, args.report_id, asked.from_release, asked.to_release, seen.cells, places)
+            parts_of(known, of_programs, parts),
+            Report(cluster, args.report_id, asked.from_release, asked.to_release, seen.span.cells, places),
         )
     branch.replace_files(UPGRADE_VERDICTS, written.verdicts, **where)
     branch.replace_files(UPGRADE_FINDINGS, written.findings, **where)
@@ -136,7 +138,7 @@ def impact(stage: Stage) -> Outcome:
         "to_release": asked.to_release,
         "first_dt": min(days),
         "last_dt": max(days),
-        "evidence_from": seen.first,
+        "evidence_from": seen.span.first,
         "evidence_until": asked.until,
         "evidence_until_reason": asked.until_reason,
         "clients": sum(verdicts.values()),

@@ -24,7 +24,6 @@ from client_telemetry.compatibility import (
     fingerprints,
     judge_mixed_window,
     judge_rollback,
-    knowledge,
     products,
 )
 from client_telemetry.compatibility.releases import is_rollback
@@ -380,21 +379,12 @@ def _is_well_observed(
     return cell_s is not None and is_well_observed(roles, activity, watched, cell_s)
 
 
-@lru_cache(maxsize=50_000)
 def _shared(client_id: str | None) -> tuple[str | None, str | None]:
     """The client id if it is a library's default, and the product whose own it is: nothing else of it decides."""
     product = products.by_client_id(client_id)
     return client_id if fingerprints.by_client_id(client_id)[0] else None, product and product.name
 
 
-def use_knowledge(own: Any) -> None:
-    """Put the knowledge of the question in force in this process."""
-    if knowledge.use(own):
-        judged_row.cache_clear()
-        _shared.cache_clear()
-
-
-@lru_cache(maxsize=50_000)
 def judged_row(
     text: str, client_id: str | None, product: str | None, from_release: str, to_release: str
 ) -> dict[str, Any]:

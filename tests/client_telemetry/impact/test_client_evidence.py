@@ -4,7 +4,7 @@ import datetime as dt
 import tempfile
 from pathlib import Path
 
-from client_telemetry.impact.client_evidence import connection_counts, evidence
+from client_telemetry.impact.client_evidence import Evidence, connection_counts
 from client_telemetry.impact.question import Question
 from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.writer import TablePlace, write_rows
@@ -82,10 +82,11 @@ def files(folder: Path, table: Table, *rows: dict) -> list[PartitionFile]:
     return [PartitionFile(url, "c", DAY, len(rows)) for url in urls]
 
 
-def clients(spark: SparkSession, *rows: dict, of: Question | None = None) -> list[dict]:
+def clients(*rows: dict, of: Question | None = None) -> list[dict]:
     with tempfile.TemporaryDirectory() as folder:
         stored = files(Path(folder), CLIENT_CONNECTIONS, *rows)
-        found: list[dict] = evidence(spark, stored, of or asked()).toArrow().to_pylist()
+        seen = Evidence(of or asked(), stored)
+        found: list[dict] = seen.of_clients(list(seen.connections(stored))).to_pylist()
     return found
 
 
@@ -100,23 +101,23 @@ def test_only_connections_to_the_from_release_that_were_opened_before_the_cut_co
         connection(3, use(PRODUCE, 1), broker_software_version="4.0.0"),
         connection(4, use(PRODUCE, 0), broker_software_version=None),
     ]
-    (client,) = clients(spark, *rows, of=cut)
+    (client,) = clients(*rows, of=cut)
     assert client["connections"] == 1
     assert [each["version"] for each in client["uses"]] == [9]
     assert connection_counts(frame(spark, *rows), cut) == (1, 0, 3)
 
 
-def test_a_connection_that_outlived_the_cut_keeps_its_counts_but_not_versions_of_later(spark):
+def test_a_connection_that_outlived_the_cut_keeps_its_counts_but_not_versions_of_later():
     rows = connection(1, use(PRODUCE, 9, requests=500), use(FETCH, 12, minute=31))
-    (client,) = clients(spark, rows, of=asked(until=NOON + 30 * MINUTE))
+    (client,) = clients(rows, of=asked(until=NOON + 30 * MINUTE))
     assert [(each["api_key"], each["requests"]) for each in client["uses"]] == [(PRODUCE, 500)]
     assert client["last_seen_at"] > NOON + 30 * MINUTE, "as the comment of evidence_until says"
 
 
-def test_a_client_of_older_brokers_alone_is_no_evidence(spark):
+def test_a_client_of_older_brokers_alone_is_no_evidence():
     elsewhere = connection(1, use(PRODUCE, 2), use(FETCH, 4, requests=0), broker_software_version="3.8.0")
-    assert clients(spark, elsewhere) == []
-    found = clients(spark, elsewhere, connection(2, api_uses=None), connection(3, client_id="billing"))
+    assert clients(elsewhere) == []
+    found = clients(elsewhere, connection(2, api_uses=None), connection(3, client_id="billing"))
     assert {each["client_id"]: (each["uses"], each["uses_elsewhere"]) for each in found} == {
         "orders": (None, [{"release": "3.8.0", "api_key": PRODUCE, "version": 2}]),
         "billing": (None, None),
@@ -131,38 +132,38 @@ def test_connections_of_nobody_are_no_client(spark):
         connection(4, **UNIDENTIFIED, broker_software_version="4.0.0"),
         connection(5, **UNIDENTIFIED | {"principal": None}),
     ]
-    assert [client["client_id"] for client in clients(spark, *rows)] == ["orders"]
+    assert [client["client_id"] for client in clients(*rows)] == ["orders"]
     assert connection_counts(frame(spark, *rows), asked()) == (1, 3, 1)
 
 
-def test_whoever_tells_anything_is_a_client(spark):
+def test_whoever_tells_anything_is_a_client():
     identities = [{"client_id": ""}, {"principal": "User:ANONYMOUS"}, {"client_software_name": "kgo"}]
     rows = [
         connection(number, use(PRODUCE, 9), **UNIDENTIFIED | each) for number, each in enumerate(identities)
     ]
-    assert len(clients(spark, *rows)) == 3
+    assert len(clients(*rows)) == 3
 
 
-def test_a_text_in_one_column_or_the_next_is_another_client(spark):
+def test_a_text_in_one_column_or_the_next_is_another_client():
     """A null is no text."""
     rows = [
         connection(1, use(PRODUCE, 9), principal="a", client_id=None),
         connection(2, use(FETCH, 12), principal=None, client_id="a"),
         connection(3, use(FETCH, 13), principal="a", client_id="", client_software_name=None),
     ]
-    found = {(each["principal"], each["client_id"]): each["uses"] for each in clients(spark, *rows)}
+    found = {(each["principal"], each["client_id"]): each["uses"] for each in clients(*rows)}
     versions = {key: [(each["api_key"], each["version"]) for each in uses] for key, uses in found.items()}
     assert versions == {("a", None): [(PRODUCE, 9)], (None, "a"): [(FETCH, 12)], ("a", ""): [(FETCH, 13)]}
 
 
 def test_a_connection_on_two_days_is_one(spark):
     rows = [connection(1, use(PRODUCE, 9)), connection(1, use(PRODUCE, 9), dt=DAY + dt.timedelta(days=1))]
-    (client,) = clients(spark, *rows)
+    (client,) = clients(*rows)
     assert client["connections"] == 1 and client["uses"][0]["requests"] == 2
     assert connection_counts(frame(spark, *rows), asked()) == (1, 0, 0)
 
 
-def test_a_use_names_its_brokers_and_the_latest_record_that_shows_it(spark):
+def test_a_use_names_its_brokers_and_the_latest_record_that_shows_it():
     refused = {**use(PRODUCE, 2, requests=0), "rejected": 1}
     rows = [
         connection(1, use(PRODUCE, 2), uses_sequence=2**42, broker_id=70),
@@ -170,14 +171,14 @@ def test_a_use_names_its_brokers_and_the_latest_record_that_shows_it(spark):
         connection(3, refused),
         *(connection(broker, broker_id=broker) for broker in range(4, 70)),
     ]
-    (client,) = clients(spark, *rows)
+    (client,) = clients(*rows)
     (produce,) = client["uses"]
     assert (produce["requests"], produce["rejected"], produce["broker_ids"]) == (2, 1, [-1, 1, 70])
     assert (produce["source_object"], produce["source_sequence"]) == ("object-1", 2**42)
 
 
-def test_rows_of_before_records_were_named_have_none(spark):
-    (client,) = clients(spark, connection(1, use(PRODUCE, 2), uses_object=None, uses_sequence=None))
+def test_rows_of_before_records_were_named_have_none():
+    (client,) = clients(connection(1, use(PRODUCE, 2), uses_object=None, uses_sequence=None))
     assert client["uses"][0]["source_object"] is None
 
 
@@ -186,10 +187,9 @@ def over(api_key: int, requests: int, first: int, last: int) -> dict:
     return use(api_key, 9, requests, first) | {"last_request_at": NOON + last * MINUTE}
 
 
-def test_cells_say_when_a_client_sent_an_api(spark: SparkSession):
+def test_cells_say_when_a_client_sent_an_api():
     """The hour has 62 cells of 58 seconds: minute n lies in cell n, near the end in one or two more."""
     (client,) = clients(
-        spark,
         connection(1, over(PRODUCE, 60, 0, 10), over(FETCH, 2, 0, 10)),
         connection(2, over(PRODUCE, 1, 20, 20), use(3, 9, 0, 30)),
     )
@@ -200,11 +200,10 @@ def test_cells_say_when_a_client_sent_an_api(spark: SparkSession):
     assert not cells[3]
 
 
-def test_requests_on_every_day_of_a_connection_that_stays_fill_the_days(spark: SparkSession):
+def test_requests_on_every_day_of_a_connection_that_stays_fill_the_days():
     """What was in use before the day has no first request of the day."""
     yesterday = DAY - dt.timedelta(days=1)
     (client,) = clients(
-        spark,
         connection(1, over(PRODUCE, 5000, 0, 60), dt=yesterday),
         connection(
             1,

@@ -4,21 +4,18 @@ from collections import defaultdict
 from pathlib import Path
 
 from client_telemetry.identity.applications import BY_PLACE, DEFAULT_ID, SEVERAL_PROGRAMS
-from client_telemetry.impact.client_evidence import evidence
-from client_telemetry.impact.program_applications import applications_of_programs
+from client_telemetry.impact.client_evidence import Evidence
+from client_telemetry.impact.known_clients import applications_of_programs, known_clients, summary
 from client_telemetry.impact.programs import shared_clients
+from client_telemetry.impact.what_decides import Mechanisms
+from client_telemetry.pipeline.pieces import unpacked
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENTS
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from tests.client_telemetry.impact.test_client_evidence import FETCH, PRODUCE, asked, connection, files, use
 
 METADATA = 3
-
-
-def profiled(spark: SparkSession, *rows: dict) -> DataFrame:
-    names = [column.name for column in CLIENTS.columns]
-    return spark.createDataFrame([tuple(row.get(name) for name in names) for row in rows], CLIENTS.schema)
 
 
 def client(client_id: str, *uses: dict) -> dict:
@@ -41,8 +38,8 @@ def test_two_console_producers_have_their_own_evidence(spark: SparkSession, tmp_
         client("orders", use(PRODUCE, 2), use(PRODUCE, 9)),
     )
 
-    shared = shared_clients(spark, clients)
-    found = evidence(spark, connections, asked(), shared).toArrow().to_pylist()
+    seen = Evidence(asked(), connections, shared_clients(spark, clients))
+    found = seen.of_clients(list(seen.connections(connections))).to_pylist()
 
     assert {
         (each["client_id"], each["program"]): [(u["api_key"], u["version"]) for u in each["uses"]]
@@ -68,15 +65,22 @@ def test_a_program_belongs_to_the_clients_that_were_there_with_it(spark: SparkSe
         connection(4, use(FETCH, 0, 1, 60), use(METADATA, 0, 1, 60), opened=60, **consumers[1]),
         connection(5, use(PRODUCE, 9), principal="User:billing"),
     )
-    clients = (
+    clients = files(
+        tmp_path,
+        CLIENTS,
         client(
             "kafka-python-producer-1", use(PRODUCE, 3), use(PRODUCE, 0), use(METADATA, 1), use(METADATA, 0)
         ),
         client("kafka-python-1.4.5", use(FETCH, 4)),
         client("kafka-python-1.0.2", use(FETCH, 0)),
     )
-    known = evidence(spark, connections, asked(), shared_clients(spark, files(tmp_path, CLIENTS, *clients)))
-    rows = applications_of_programs(known, profiled(spark, *clients)).toArrow().to_pylist()
+    seen = Evidence(asked(), connections, shared_clients(spark, clients))
+    nobody = spark.createDataFrame([], "principal string, client_id string")
+    known = known_clients(spark, seen, connections, clients, nobody, Mechanisms({}), 2)
+    principals = summary(known).principals
+    assert principals == {"User:orders"}
+    pieces = applications_of_programs(known, principals, 2).select("piece").toArrow().to_batches()
+    rows = [row for piece in unpacked(pieces) for row in piece.to_pylist()]
     together = defaultdict(list)
     for row in rows:
         together[row["application"]].append(row["program"])

@@ -9,22 +9,27 @@ from typing import NamedTuple
 import pyarrow.parquet as pq
 import pytest
 from client_telemetry.compatibility import ClientEvidence, fingerprints, parse_api_uses, products
-from client_telemetry.impact.client_evidence import span
+from client_telemetry.compatibility.own_knowledge import use_folder
+from client_telemetry.impact.client_evidence import Evidence
+from client_telemetry.impact.known_clients import known_clients, parts_of, summary
 from client_telemetry.impact.nearby_releases import on_the_way
 from client_telemetry.impact.question import Question
 from client_telemetry.impact.verdict_files import Report, judged_row, versions_in
 from client_telemetry.impact.verdict_rows import (
     compared_targets,
-    to_be_judged,
     verdict_counts,
     write_verdicts,
 )
+from client_telemetry.impact.what_decides import Mechanisms
 from client_telemetry.lake.writer import TablePlace
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 from pyspark.sql import SparkSession
 
+from tests.client_telemetry.impact.test_client_evidence import files
+
+OWN_KNOWLEDGE = Path(__file__).parents[3] / "docs/examples/knowledge"
 FLEET = Path(__file__).parents[2] / "data/compatibility/fleet_3.9.1_to_4.0.0.csv"
 DAY = dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -102,15 +107,17 @@ def answer(
     question: Question,
     mechanisms=MECHANISMS,
     scram_users: frozenset[str] | None = None,
-    profiled: Sequence[tuple] = (),
+    profiled: Sequence[dict] = (),
 ) -> Answer:
     clients = spark.createDataFrame(seen, EVIDENCE)
-    owned = spark.createDataFrame(profiled, CLIENTS.schema)
     with tempfile.TemporaryDirectory() as folder:
+        owned = files(Path(folder), CLIENTS, *profiled)
         places = (TablePlace(f"file://{folder}/verdicts"), TablePlace(f"file://{folder}/findings"))
         releases = question.from_release, question.to_release
-        report = Report("c", "r", *releases, span(clients).cells, places)
-        written = write_verdicts(to_be_judged(clients, owned, mechanisms, scram_users), report)
+        offered = Mechanisms(mechanisms, scram_users)
+        known = known_clients(spark, Evidence(question, ()), (), owned, clients, offered, 2)
+        report = Report("c", "r", *releases, summary(known).span.cells, places)
+        written = write_verdicts(parts_of(known, None, 2), report)
         verdicts, findings = (
             [row for url in urls for row in pq.read_table(url.removeprefix("file://")).to_pylist()]
             for urls in (written.verdicts, written.findings)
@@ -121,10 +128,9 @@ def answer(
 @pytest.fixture(scope="module")
 def answered(spark: SparkSession) -> Answer:
     owned = {"principal": "User:orders", "client_id": "orders", "owner": "team", "owner_contact": "#team"}
-    owned |= {"client_software_name": "unknown", "client_software_version": "unknown"}
+    owned |= {"cluster_id": "c", "client_software_name": "unknown", "client_software_version": "unknown"}
     former = owned | {"owner": "former team", "dt": DAY - dt.timedelta(days=1)}
-    profiled = [tuple(each.get(c.name) for c in CLIENTS.columns) for each in (owned | {"dt": DAY}, former)]
-    return answer(spark, CLIENTS_SEEN, asked(), profiled=profiled)
+    return answer(spark, CLIENTS_SEEN, asked(), profiled=[former, owned | {"dt": DAY}])
 
 
 @pytest.fixture(scope="module")
@@ -297,6 +303,29 @@ def test_what_a_client_sent_before_tells_whether_it_works_again(spark):
     assert verdicts["default"]["verdict"] == "breaks" and not verdicts["default"]["works_again"]
     assert all(each["already_failing"] for each in verdicts.values())
     assert {row["to_release"]: row["works_again"] for row in found.targets}["4.3.1"] == 1
+
+
+def test_what_was_judged_before_own_knowledge_came_is_judged_anew():
+    """A worker of a warm Spark answers one question after the other."""
+    known = json.dumps(
+        {
+            "client_software_name": "shop-kafka",
+            "client_software_version": "1.4.0",
+            "api_uses": [[PRODUCE, 2, 1, 0]],
+            "sasl_mechanism": None,
+            "offered_sasl_mechanisms": None,
+            "principal_has_scram": None,
+            "security_protocol": None,
+            "also_declared": [],
+        }
+    )
+    before = judged_row(known, None, None, "3.9.1", "4.0.1")
+    try:
+        use_folder(OWN_KNOWLEDGE)
+        fix = judged_row(known, None, None, "3.9.1", "4.0.1")["fix"]
+    finally:
+        use_folder(None)
+    assert fix == "upgrade shop-kafka to 2.0.0 or later" != before["fix"]
 
 
 def test_versions_of_a_text():

@@ -1,0 +1,141 @@
+"""The part of a client's evidence that a verdict depends on, but for its client id, as a text: clients with the same text are alike
+and are judged once. Not when; how often only by its power of ten."""
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from client_telemetry.identity import kip511
+from client_telemetry.pipeline.columns import Vector, integers, lengths, starts
+
+_POWERS = 10 ** np.arange(19)
+Software = tuple[str | None, str | None]
+
+
+class Mechanisms(NamedTuple):
+    """`offered`: listener to the SASL mechanisms that it offers. `scram_users`: principals with SCRAM credentials; None = not
+    known."""
+
+    offered: Mapping[str, tuple[str, ...]]
+    scram_users: frozenset[str] | None = None
+
+
+def alike(clients: pa.Table, mechanisms: Mechanisms) -> pa.ChunkedArray:
+    """The text of each client, JSON. `clients`: rows of evidence (client_evidence.py), all that share a principal and client id
+    among them."""
+    texts: dict[_Decides, str] = {}
+    scram_users = mechanisms.scram_users
+    principals = clients["principal"].to_pylist()
+    found = []
+    for each in map(
+        _Decides,
+        clients["client_software_name"].to_pylist(),
+        clients["client_software_version"].to_pylist(),
+        _uses(clients["uses"].combine_chunks()),
+        _tuples(clients["listeners"].combine_chunks()),
+        [tuple(seen or ()) for seen in clients["sasl_mechanisms"].to_pylist()],
+        [
+            None if scram_users is None or (scram_users and principal is None) else principal in scram_users
+            for principal in principals
+        ],
+        _also_declared(clients),
+        _tuples(clients["uses_elsewhere"].combine_chunks()),
+    ):
+        if each not in texts:
+            texts[each] = json.dumps(each.values(mechanisms.offered))
+        found.append(texts[each])
+    return pa.chunked_array([pa.array(found, pa.string())])
+
+
+class _Decides(NamedTuple):
+    name: str | None
+    version: str | None
+    uses: bytes
+    """int64[n, 4]: API, version, and powers of ten of answered and rejected requests."""
+    listeners: tuple[tuple[str | None, ...], ...] | None
+    mechanisms: tuple[str, ...]
+    has_scram: bool | None
+    also_declared: tuple[Software, ...]
+    elsewhere: tuple[tuple[Any, ...], ...] | None
+
+    def values(self, offered: Mapping[str, tuple[str, ...]]) -> dict[str, Any]:
+        protocols = list(dict.fromkeys(protocol for _, protocol in self.listeners or ()))
+        is_sasl = any((protocol or "").startswith("SASL") for protocol in protocols)
+        names = ("release", "api_key", "version")
+        elsewhere = self.elsewhere
+        return {
+            "client_software_name": self.name,
+            "client_software_version": self.version,
+            "api_uses": np.frombuffer(self.uses, np.int64).reshape(-1, 4).tolist(),
+            "sasl_mechanism": _only(self.mechanisms),
+            "offered_sasl_mechanisms": self._offered(offered) if is_sasl else None,
+            "principal_has_scram": self.has_scram,
+            # Several protocols under one client: which of them a connection used decides nothing here.
+            "security_protocol": _only(protocols),
+            "also_declared": self.also_declared,
+            "uses_elsewhere": elsewhere and [dict(zip(names, use, strict=True)) for use in elsewhere],
+        }
+
+    def _offered(self, offered: Mapping[str, tuple[str, ...]]) -> list[str] | None:
+        """The mechanisms that the listeners offer, sorted; None where those of one are not known."""
+        each = [offered.get(name or "") for name, _ in self.listeners or ()]
+        return sorted({name for names in each for name in names or ()}) if all(each) else None
+
+
+def _uses(lists: pa.Array) -> list[bytes]:
+    use = pc.list_flatten(lists)
+    api_key, version, requests, rejected = (
+        integers(pc.struct_field(use, name)) for name in ("api_key", "version", "requests", "rejected")
+    )
+    numbers = np.stack([api_key, version, _power_of_ten(requests), _power_of_ten(rejected)], axis=1)
+    bounds = starts(lengths(lists)).tolist()
+    return [numbers[begin:end].tobytes() for begin, end in pairwise(bounds)]
+
+
+def _power_of_ten(counts: Vector) -> Vector:
+    """The largest power of ten up to a count; 0 for 0."""
+    found: Vector = np.where(counts > 0, _POWERS[np.searchsorted(_POWERS, counts, "right") - 1], 0)
+    return found
+
+
+def _tuples(lists: pa.Array) -> list[tuple[tuple[Any, ...], ...] | None]:
+    """Lists of structs as tuples of tuples."""
+    structs = pc.list_flatten(lists)
+    fields = (pc.struct_field(structs, place).to_pylist() for place in range(structs.type.num_fields))
+    items = list(zip(*fields, strict=True))
+    bounds = pairwise(starts(lengths(lists)).tolist())
+    is_valid = lists.is_valid().to_pylist()
+    return [
+        tuple(items[begin:end]) if valid else None
+        for (begin, end), valid in zip(bounds, is_valid, strict=True)
+    ]
+
+
+def _also_declared(clients: pa.Table) -> list[tuple[Software, ...]]:
+    """Software that other clients with the principal and client id declared, sorted: some libraries name only a part of
+    their connections. Without a principal or client id connections have nothing in common."""
+    names = ("principal", "client_id", "client_software_name", "client_software_version")
+    rows = list(zip(*(clients[name].to_pylist() for name in names), strict=True))
+    declared: dict[tuple[str, str], set[Software]] = {}
+    for principal, client_id, *software in rows:
+        if principal and client_id and kip511.is_known(software[0]):
+            declared.setdefault((principal, client_id), set()).add((software[0], software[1]))
+    return [
+        tuple(
+            sorted(
+                declared.get((principal, client_id), set()) - {tuple(own)},
+                key=lambda software: [(text is not None, text) for text in software],
+            )
+        )
+        for principal, client_id, *own in rows
+    ]
+
+
+def _only(values: Sequence[str | None]) -> str | None:
+    """The value of a sequence of one."""
+    return values[0] if len(values) == 1 else None
