@@ -50,7 +50,7 @@ TESTED_BY = (
     *ROOMS,
     "cli",
     "collect",
-    "decode/test_event_rows.py",
+    "decode",
     "impact",
     "publish",
     "review",
@@ -66,6 +66,13 @@ COMPILED_TESTED_BY = TESTS / "decode/test_worker.py"
 EQUIVALENT: dict[str, str] = {
     "compatibility/identification.py: `0` → `1`: `ahead = weight[best.library] - (weight[others[0].library] if others else 1)`": (
         "a library is named only with at least LEAST exact APIs, so the only candidate is ahead by more than MARGIN anyway"
+    ),
+    "reports/coverage.py: `0` → `1`: `minutes = (window.start.replace(second=0), window.end.replace(second=1))`": (
+        "ends of one minute are told as one, whichever second stands for it, and are shown without"
+    ),
+    "raw/wire.py: `tag > 4294967295` → `tag >= 4294967295`: "
+    "`if at == 0 or at - start > 5 or tag < 128 or (tag >= 4294967295):`": (
+        "this tag is of kind 7, which is given up too"
     ),
     "compatibility/fingerprints.py: `1` → `2`: `places = (2 << len(possible)) - 1`": (
         "one bit more than there are profiles, and only those of profiles are read"

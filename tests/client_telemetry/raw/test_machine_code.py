@@ -114,3 +114,20 @@ def test_all_modules_with_compiled_functions_are_named():
         if re.search(r"^(@compiled|@njit|from numba import)", path.read_text(), re.M)
     }
     assert found == set(machine_code.MODULES)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"XDG_CACHE_HOME": "/caches", "HOME": "/home/ann"}, "/caches/client-telemetry"),
+        ({"HOME": "/home/ann"}, "/home/ann/.cache/client-telemetry"),
+    ],
+)
+def test_the_folder_of_a_user(monkeypatch, settings, expected):
+    monkeypatch.setattr(machine_code._config, "CACHE_DIR", "")
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    assert machine_code.cache_folder() == Path(expected)
+    monkeypatch.setattr(machine_code._config, "CACHE_DIR", "/set")
+    assert machine_code.cache_folder() == Path("/set")
