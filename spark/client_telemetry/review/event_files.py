@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import from_dtype, types
+from numba import types
 
 from client_telemetry.identity.client_families import family
 from client_telemetry.lake.files import PartitionFile
@@ -114,16 +114,11 @@ def read(files: Iterable[PartitionFile], buckets: int) -> Iterator[tuple[int, Ev
 
 def _events(rows: pa.Table) -> Events:
     numbers, firsts = numbered([rows[name] for name in _WHO])
-    lists = rows["api_uses"].combine_chunks()
+    lists = _in_one(rows["api_uses"])
     counts = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
     stored = pc.list_flatten(lists)
-    uses = np.empty(len(stored), USE)
-    names = ("api_key", "version", "requests", "rejected", "first_request_at", "last_request_at")
-    for name, field in zip(USE.names or (), names, strict=True):
-        values = pc.struct_field(stored, field)
-        if pa.types.is_timestamp(values.type):
-            values = values.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
-        uses[name] = pc.fill_null(values, 0).to_numpy(zero_copy_only=False)
+    fields = ("api_key", "version", "requests", "rejected", "first_request_at", "last_request_at")
+    columns = {name: _of_use(stored, field) for name, field in zip(USE.names or (), fields, strict=True)}
     events = np.empty(len(rows), EVENT)
     events["who"], events["uses"] = numbers, counts
     events["sequence"] = _integers(rows["sequence"])
@@ -132,14 +127,30 @@ def _events(rows: pa.Table) -> Events:
     owners = np.repeat(numbers, pc.fill_null(pc.list_value_length(rows["group_ids"]), 0).to_numpy())
     groups = pa.table({"who": owners, "group_id": pc.list_flatten(rows["group_ids"]).combine_chunks()})
     groups = groups.group_by(["who", "group_id"]).aggregate([])
-    order = np.lexsort((events["sequence"], _connections(who, events)))
-    before = _previous(events, uses, order, _connections(who, events))
+    connections = _connections(who, events)
+    order = np.lexsort((events["sequence"], connections))
+    before = _previous(events, columns["api_key"], columns["version"], order, connections)
     same = before >= 0
     for name in ("requests", "rejected", "last_us"):
-        same &= uses[name] == uses[name][before]
-    kept = np.bincount(_owners(events)[~same], minlength=len(events))
-    events["uses"] = kept
-    return Events(who, events, uses[~same], groups)
+        same &= columns[name] == columns[name][before]
+    differs = ~same
+    uses = np.empty(np.count_nonzero(differs), USE)
+    for name, values in columns.items():
+        uses[name] = values[differs]
+    events["uses"] = np.bincount(_owners(events)[differs], minlength=len(events))
+    return Events(who, events, uses, groups)
+
+
+def _in_one(column: pa.ChunkedArray) -> pa.Array:
+    """Without a copy of what is one already."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
+
+
+def _of_use(stored: pa.StructArray, field: str) -> Vector:
+    values = pc.struct_field(stored, field)
+    if pa.types.is_timestamp(values.type):
+        values = values.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+    return (pc.fill_null(values, 0) if values.null_count else values).to_numpy()
 
 
 def _by_connection(found: Events, buckets: int) -> Iterator[tuple[int, Events]]:
@@ -194,7 +205,8 @@ def of_connections(pieces: Iterable[Events], slot_seconds: int) -> Uses | None:
     clients, of_client = numbered([who[name] for name in CLIENT])
     runs, of_run = numbered([who[name] for name in RUN])
 
-    before = _previous(events, uses, order, connections)
+    names = (np.ascontiguousarray(uses[name]) for name in ("api_key", "version"))
+    before = _previous(events, *names, order, connections)
     has_before = before >= 0
     since = uses[before]
     requests = uses["requests"] - np.where(has_before, since["requests"], 0)
@@ -364,15 +376,22 @@ def _connections(who: pa.Table, events: Vector) -> Vector:
     return np.where(is_alone, len(who) + np.arange(len(events)), numbers[events["who"]])
 
 
-def _previous(events: Vector, uses: Vector, order: Vector, connections: Vector) -> Vector:
-    """int64[uses]: the use of the same API and version of the event before of its connection, -1 = none."""
-    before = np.full(len(uses), -1, np.int64)
-    if len(uses):
+def _previous(
+    events: Vector, api_keys: Vector, versions: Vector, order: Vector, connections: Vector
+) -> Vector:
+    """int64[uses]: the use of the same API and version of the event before of its connection, -1 = none. `api_keys`,
+    `versions`: of uses, one event's after the other's."""
+    before = np.full(len(api_keys), -1, np.int64)
+    if len(api_keys):
         starts = np.concatenate([[0], np.cumsum(events["uses"])]).astype(np.int64)
         of_connection = np.bincount(np.unique(connections, return_inverse=True)[1], events["uses"])
         size = 1 << int(4 * of_connection.max()).bit_length()
-        _find_previous(order, connections, starts, uses, np.full(size, -1, np.int64), before)
+        _find_previous(order, connections, starts, api_keys, versions, np.full(size, -1, np.int64), before)
     return before
+
+
+_NUMBERS = types.Array(types.int32, 1, "C", readonly=True)
+"""As Arrow lends them."""
 
 
 @compiled(
@@ -380,12 +399,13 @@ def _previous(events: Vector, uses: Vector, order: Vector, connections: Vector) 
         types.int64[::1],
         types.int64[::1],
         types.int64[::1],
-        from_dtype(USE)[::1],
+        _NUMBERS,
+        _NUMBERS,
         types.int64[::1],
         types.int64[::1],
     )
 )
-def _find_previous(order, connections, starts, uses, table, before):
+def _find_previous(order, connections, starts, api_keys, versions, table, before):
     """`table`: places of uses by API and version, emptied after each connection."""
     mask = len(table) - 1
     place = 0
@@ -394,10 +414,9 @@ def _find_previous(order, connections, starts, uses, table, before):
         while place < len(order) and connections[order[place]] == connections[order[begin]]:
             event = order[place]
             for use in range(starts[event], starts[event + 1]):
-                slot = (uses[use].api_key * 67 + uses[use].version) & mask
+                slot = (api_keys[use] * 67 + versions[use]) & mask
                 while table[slot] >= 0 and (
-                    uses[table[slot]].api_key != uses[use].api_key
-                    or uses[table[slot]].version != uses[use].version
+                    api_keys[table[slot]] != api_keys[use] or versions[table[slot]] != versions[use]
                 ):
                     slot = (slot + 1) & mask
                 before[use] = table[slot]
@@ -406,7 +425,7 @@ def _find_previous(order, connections, starts, uses, table, before):
         for index in range(begin, place):
             event = order[index]
             for use in range(starts[event], starts[event + 1]):
-                slot = (uses[use].api_key * 67 + uses[use].version) & mask
+                slot = (api_keys[use] * 67 + versions[use]) & mask
                 # Whatever stands in the way was put there by this connection, too.
                 while table[slot] >= 0:
                     table[slot] = -1

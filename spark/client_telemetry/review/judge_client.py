@@ -439,7 +439,7 @@ def _strongest(found: Sequence[Sign]) -> Sign | None:
 def _rates(track: Track, before: Phase, phase: Phase) -> tuple[FunctionRates, ...]:
     since = min(phase.settled, phase.until - 1) if phase.name in (FINALIZED, ROLLED_BACK) else phase.settled
     return tuple(
-        FunctionRates(
+        (
             name,
             _per_minute(spans, before.since, before.until),
             _per_minute(spans, since, phase.until),

@@ -1,7 +1,6 @@
 """What happened to a client: the words of it, and what it rests on. Pure."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 UNAFFECTED, FAILING, FAILING_BEFORE = "unaffected", "failing", "failing_before"
 GONE, CHANGED, NEW = "gone_or_locked_out", "changed", "new"
@@ -20,12 +19,9 @@ library that would explain them; neither."""
 FIXED, WORSE, WORKS_AGAIN = "fixed", "worse", "works_again"
 
 
-class FunctionRates(NamedTuple):
-    """Requests per minute, before and in the phase."""
-
-    function: str
-    before: float
-    after: float
+FunctionRates = tuple[str, float, float]
+"""A function, and its requests per minute before and in the phase. Plain, as there are many: to pickle an instance of a class takes
+several times as long."""
 
 
 @dataclass(frozen=True)

@@ -245,12 +245,7 @@ class _Series:
         names = [_name(code, is_tool=tool) for code, tool in zip(codes, is_tool, strict=True)]
         before = _per_minute(self._rates_before.requests, self._before.until - self._before.since)
         return [
-            [
-                FunctionRates(*row)
-                for row in zip(
-                    names, before, _per_minute(own.requests, phase.until - _rate_since(phase)), strict=True
-                )
-            ]
+            list(zip(names, before, _per_minute(own.requests, phase.until - _rate_since(phase)), strict=True))
             for phase, own in zip(self._after, self._rates_after, strict=True)
         ]
 

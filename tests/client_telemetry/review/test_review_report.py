@@ -182,7 +182,7 @@ def test_whole_review_of_every_kind(same_as_kept, tmp_path) -> None:
     for number, (word, kind) in enumerate(kinds):
         happened = outcome.Outcome(
             "finalized", word, kind, 600.0 + number, "likely", ("a reason", "another"),
-            (outcome.FunctionRates("produce", 12.345, 0.5),), ("produce",), (0, 1),
+            (("produce", 12.345, 0.5),), ("produce",), (0, 1),
         )  # fmt: skip
         comparison = prediction.COMPARISONS[number % len(prediction.COMPARISONS)]
         one = refused if number % 3 else other

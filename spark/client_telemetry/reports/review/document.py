@@ -186,8 +186,8 @@ def _row(client: ReviewedClient, happened: Outcome) -> dict[str, Any]:
         "reasons": list(happened.reasons),
         "fix": foreseen.fix if foreseen is not None and client.comparison != prediction.AS_SAFE else "",
         "rates": [
-            {"function": rate.function, "before": round(rate.before, 2), "after": round(rate.after, 2)}
-            for rate in happened.rates
+            {"function": name, "before": round(before, 2), "after": round(after, 2)}
+            for name, before, after in happened.rates
         ],
     }
 
