@@ -5,9 +5,10 @@ sometimes former names (GroupCoordinator, today FindCoordinator).
 """
 
 import re
+from collections.abc import Hashable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, lru_cache
 
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
 
@@ -88,7 +89,8 @@ def purpose(key: int) -> str:
     return (api.purpose if api else "") or f"uses {name(key)}"
 
 
-def in_words(versions: object) -> str:
+@lru_cache(maxsize=4096)
+def in_words(versions: Hashable) -> str:
     """Request versions as a sentence has them: '0–2, 5' -> 'v0–v2, v5'; 'none' stays."""
     return re.sub(r"\d+", r"v\g<0>", str(versions))
 

@@ -102,7 +102,6 @@ def impact(stage: Stage) -> Outcome:
         for row in lake.rows(BROKER_HOURS, snapshots[BROKER_HOURS.name], cluster_id=cluster, dt=d)
     ]
     counted_more = counted_only(hours, brokers, connections, pushing, asked)
-    shared = shared_clients(stage.spark, of_clients)
     parts = max(FEWEST_PARTS, sum(file.rows for file in (*files, *of_clients)) // ROWS_OF_A_PART)
     more = pushing.unionByName(evidence_of(counted_more or (), pushing))
     scram_users = (
@@ -112,13 +111,12 @@ def impact(stage: Stage) -> Outcome:
     )
     where = {"cluster_id": cluster, "report_id": args.report_id}
     mechanisms = Mechanisms(offered_mechanisms(brokers), scram_users)
-    known = known_clients(
-        stage.spark, Evidence(asked, files, shared), files, of_clients, more, mechanisms, parts
-    ).persist()
     # Spark plans a query on one core: what is apart from each other is asked at once.
     with ThreadPoolExecutor(2) as pool:
         counts = pool.submit(connection_counts, connections, asked)
         by_pushes = pool.submit(pushing.count)
+        evidence = Evidence(asked, files, shared_clients(stage.spark, of_clients))
+        known = known_clients(stage.spark, evidence, files, of_clients, more, mechanisms, parts).persist()
         seen = summary(known)
         of_programs = applications_of_programs(known, seen.principals, parts) if seen.principals else None
         places = (lake.place(UPGRADE_VERDICTS), lake.place(UPGRADE_FINDINGS))
