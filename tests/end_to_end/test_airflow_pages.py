@@ -278,4 +278,5 @@ def test_a_run_shows_its_report_in_a_tab(page, airflow, complaints):
     shown.get_by_role("heading", name="Action required").wait_for()
     flags = set(page.locator("iframe[title='Upgrade report']").get_attribute("sandbox").split())
     assert flags == FLAGS
+    page.wait_for_function("document.querySelector('iframe').clientHeight > innerHeight / 2", timeout=10_000)
     page.screenshot(path=PICTURES / "run.png")

@@ -26,10 +26,12 @@ def text_file(name: str, package: str = __package__) -> str:
     return resources.files(package).joinpath(name).read_text(encoding="utf-8")
 
 
-def page_parts(more_css: str = "") -> dict[str, Markup | str]:
+def page_parts(more_css: str = "", *, has_filters: bool = True) -> dict[str, Markup | str]:
     """Stylesheet (with what a page adds to it), script and the content security policy that admits these two and loads
     nothing."""
-    css, script = text_file("page.css") + more_css, text_file("page.js")
+    css, script = text_file("page.css") + more_css, text_file("frame.js")
+    if has_filters:
+        script += text_file("page.js")
     policy = (
         f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"

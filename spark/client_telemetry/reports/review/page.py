@@ -94,7 +94,7 @@ def review_page(report: ReviewReport) -> str:
             if (curves := metrics.by_group(found, review.upgrade))
         ],
         counts=list(applications.outcome_counts(review.clients).items()),
-        **page_parts(text_file("review.css", __package__)),
+        **page_parts(text_file("review.css", __package__), has_filters=False),
     )
 
 

@@ -33,7 +33,7 @@ def check_page(found: Mapping[str, Any]) -> str:
         found=found,
         groups=groups,
         interval_changed=abs(seen - expected) > _DIFFERS * max(seen, expected),
-        **page_parts(text_file("subscription.css", __package__)),
+        **page_parts(text_file("subscription.css", __package__), has_filters=False),
     )
 
 
