@@ -5,8 +5,6 @@
 (() => {
   const frame = document.querySelector("iframe");
   const airflow = parent !== window && parent.location.origin === origin ? parent : null;
-  // The tab of a run gives a frame the height of a few lines.
-  if (airflow && innerHeight < airflow.innerHeight / 2) frameElement.style.minHeight = "75vh";
   const keep = () => {
     const here = document.getElementById("here");
     if (here) here.href = location.href;
