@@ -20,9 +20,9 @@ import java.sql.Date;
 import java.sql.Timestamp;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.HexFormat;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
@@ -170,7 +170,7 @@ public final class ProtobufJava {
     }
 
     private static scala.collection.Map<String, String> labels(List<KeyValue> attributes) {
-      Map<String, String> labels = new HashMap<>();
+      Map<String, String> labels = new LinkedHashMap<>();
       for (KeyValue label : attributes) {
         boolean isNumber = label.getValue().hasIntValue();
         labels.put(
