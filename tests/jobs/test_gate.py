@@ -4,12 +4,14 @@ import datetime as dt
 import importlib.util
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from client_telemetry.collect import stage as collect
 from client_telemetry.decode import stage as decode
 from client_telemetry.expectations.suite import SliceRule, Suite
 from client_telemetry.impact import stage as impact
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE
+from client_telemetry.pipeline.pieces import PIECES, packed
 from client_telemetry.pipeline.stage import Stage
 from client_telemetry.profile import stage as profile
 from client_telemetry.raw.writer import DumpWriter
@@ -18,7 +20,6 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
-from pyspark.sql import functions as F  # noqa: N812
 
 from tests.jobs.conftest import CLUSTER, DAY, INCARNATION, NOON, Pipeline, connection, event, push
 
@@ -137,12 +138,17 @@ def test_every_rule_fails_on_its_bad_row_and_readers_keep_what_they_had(publishe
 
 def test_the_gate_tells_of_a_value_that_the_workers_of_impact_had_not(published, monkeypatch):
     before = published.rows(UPGRADE_VERDICTS)
-    to_be_judged = impact.to_be_judged
+    parts_of = impact.parts_of
 
-    def without_connections(*clients):
-        return to_be_judged(*clients).withColumn("connections", F.lit(None).cast("long"))
+    def without_connections(*known):
+        def work(pieces):
+            for rows in pieces:
+                place = rows.schema.get_field_index("connections")
+                yield 0, rows.set_column(place, "connections", pa.nulls(len(rows), pa.int64()))
 
-    monkeypatch.setattr(impact, "to_be_judged", without_connections)
+        return parts_of(*known).mapInArrow(packed(work), PIECES)
+
+    monkeypatch.setattr(impact, "parts_of", without_connections)
     code, result = published.run("impact", report_id="report", to="4.0.0")
     assert (code, result["status"]) == (3, "failed_gate")
     assert (
