@@ -126,9 +126,9 @@ def test_an_object_that_is_replaced_while_it_is_read_leaves_nothing_behind(store
     put(store, "json/metrics.json", data)
     keep = Arrivals.keep
 
-    def replace_and_keep(self):
+    def replace_and_keep(self, *arguments, **named):
         put(store, "json/metrics.json", b"{}\n" + data)
-        keep(self)
+        keep(self, *arguments, **named)
 
     monkeypatch.setattr(Arrivals, "keep", replace_and_keep)
     with pytest.raises(StillWritten, match=f"s3://{BUCKET}/json/metrics.json was written to"):

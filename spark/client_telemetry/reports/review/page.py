@@ -109,7 +109,7 @@ def _change(change: MetricChange) -> str:
         return f"{change.estimate:+.3f}"
     if _is_nothing(change, change.before):
         return "from nothing"
-    return "to nothing" if _is_nothing(change, change.after) else f"× {change.estimate:.2f}"
+    return "to nothing" if _is_nothing(change, change.after) else _times(change.estimate)
 
 
 def _interval(change: MetricChange) -> str:
@@ -117,7 +117,11 @@ def _interval(change: MetricChange) -> str:
         return f"{change.low:+.3f} to {change.high:+.3f}"
     if _is_nothing(change, change.before) or _is_nothing(change, change.after):
         return ""
-    return f"× {change.low:.2f} to × {change.high:.2f}"
+    return f"{_times(change.low)} to {_times(change.high)}"
+
+
+def _times(ratio: float) -> str:
+    return f"× {ratio:.2f}" if ratio >= 0.1 else f"× {ratio:.1g}"
 
 
 def _is_nothing(change: MetricChange, value: float) -> bool:

@@ -103,6 +103,11 @@ def sentence(review: Review, cluster_name: str) -> str:
         parts.append(f"{lost} application{'s are' if lost != 1 else ' is'} gone and it is not known why")
     if before := len(keys(with_outcome(review, outcome.FAILING_BEFORE))):
         parts.append(f"{before} failed before already")
+    others = keys(with_outcome(review, outcome.FAILING)) - keys(happened) - unexpected
+    if others:
+        parts.append(
+            f"{len(others)} more {'fails' if len(others) == 1 else 'fail'}, new or for another reason than was predicted"
+        )
     state = (
         " (rolled back)" if upgrade.phase(ROLLED_BACK) else "" if upgrade.is_complete else " (not complete)"
     )
