@@ -63,7 +63,8 @@ def run() -> list[Section]:
         "target at each step of the upgrade, and on the nearby releases before and after their features are finalized. "
         f"There are more verdicts than clients: one client id in {TWO_PROGRAMS} is shared by two programs, which get a verdict "
         "each, and with them all clients are grouped into applications again. *Distinct evidence*: clients with the same "
-        "evidence are judged once."
+        "evidence are judged once. *CPU s*: of the JVM and the driver; Spark's Python workers are ended with it, and nobody is told "
+        "their time."
     )
     return [Section("An upgrade question", text, rows)]
 
