@@ -122,8 +122,8 @@ class ClientRows:
         own = knowledge.in_use()
 
         def work(pieces: Iterator[Any]) -> Pieces:
-            if knowledge.use(own):
-                _prediction.cache_clear()
+            knowledge.use(own)
+            _prediction.cache_clear()  # another stage may have put it in force here already
             uses: list[Uses] = []
             report = _Report()
             for piece in pieces:
