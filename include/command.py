@@ -7,6 +7,7 @@ The exit code is that of the module's `main`, 130 after an interrupt.
 """
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
@@ -25,4 +26,11 @@ def main(argv: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    ended = main(sys.argv[1:])
+    if ended == INTERRUPTED:
+        # An interrupt that passed through Python code run by a C extension makes CPython's own exit one by the signal, whatever
+        # the code (unhandled_keyboard_interrupt in Python/pythonrun.c).
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(ended)
+    sys.exit(ended)
