@@ -24,7 +24,7 @@ from client_telemetry.identity import kip511
 from client_telemetry.impact.evidence_columns import CONNECTION, STORED, Time, evidence_of
 from client_telemetry.impact.programs import with_programs
 from client_telemetry.impact.question import Question
-from client_telemetry.lake.files import PartitionFile
+from client_telemetry.lake.files import PartitionFile, stored_rows
 from client_telemetry.pipeline.columns import ALWAYS, NEVER, integers, micros
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENT_KEY
@@ -131,7 +131,7 @@ class Evidence:
 
     def connections(self, files: Iterable[PartitionFile]) -> Iterator[pa.Table]:
         """Connections of clients that are evidence, or to brokers of older releases: `is_evidence` says which."""
-        for rows in _row_groups(files, STORED):
+        for rows in stored_rows(files, CLIENT_CONNECTIONS, STORED):
             is_evidence = _is_evidence(rows, self._asked)
             there = pc.is_in(rows["broker_software_version"], pa.array(self._older, pa.string()))
             rows = rows.append_column("is_evidence", is_evidence)
@@ -155,12 +155,6 @@ class Evidence:
         columns["cell_s"] = pa.repeat(self._time.cell / 1e6, len(columns["connections"]))
         arrays = [columns[field.name].cast(field.type) for field in self._schema]
         return pa.table(arrays, schema=self._schema)
-
-
-def _row_groups(files: Iterable[PartitionFile], columns: Sequence[str]) -> Iterator[pa.Table]:
-    schema = pa.schema([CLIENT_CONNECTIONS.arrow_schema.field(name) for name in columns])
-    for file in files:
-        yield from file.row_groups(schema, as_dictionaries=False)
 
 
 def _is_evidence(rows: pa.Table, asked: Question) -> pa.ChunkedArray:
@@ -249,7 +243,7 @@ def _unidentified() -> Column:
 
 def _time(files: Iterable[PartitionFile], asked: Question) -> Time:
     first, last = NEVER, ALWAYS
-    for rows in _row_groups(files, _OF_THE_TIME):
+    for rows in stored_rows(files, CLIENT_CONNECTIONS, _OF_THE_TIME):
         counted = rows.filter(pc.and_not(_is_evidence(rows, asked), _is_unidentified(rows)))
         first = min(first, int(micros(counted["first_seen_at"], NEVER).min(initial=NEVER)))
         last = max(last, int(micros(counted["last_seen_at"], ALWAYS).max(initial=ALWAYS)))

@@ -17,9 +17,18 @@ from client_telemetry.identity.applications import NO_CLIENT_ID
 from client_telemetry.impact.client_evidence import Evidence, Span, span
 from client_telemetry.impact.verdict_files import OF_THE_PROFILE, READ
 from client_telemetry.impact.what_decides import Mechanisms, alike
-from client_telemetry.lake.files import PartitionFile, files_by_task
+from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
 from client_telemetry.pipeline.columns import Vector, numbered
-from client_telemetry.pipeline.pieces import PIECES, Pieces, batches_of, moved, packed, read_pieces, unpacked
+from client_telemetry.pipeline.pieces import (
+    PIECES,
+    Pieces,
+    batches_of,
+    by_part,
+    moved,
+    packed,
+    read_pieces,
+    unpacked,
+)
 from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY, CLIENTS
 
 ROWS_OF_A_PART, FEWEST_PARTS = 50_000, 2
@@ -61,7 +70,7 @@ def known_clients(
         if kind == _CONNECTIONS:
             tables = seen.connections(files)
         else:
-            tables = (rows for file in files for rows in file.row_groups(_PROFILE, as_dictionaries=False))
+            tables = stored_rows(files, CLIENTS, _PROFILE.names)
         return (piece for rows in tables for piece in _of_clients(kind, rows, parts))
 
     def split(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -82,7 +91,7 @@ def known_clients(
             clients = clients.append_column("alike", text)
             if seen.shared is not None:
                 yield _ACTIVITY, _activity(clients, part_of)
-            yield from _by_part(clients.select(READ), part_of)
+            yield from by_part(clients.select(READ), part_of)
 
     stored = read_pieces(spark, len(tasks), read).union(more.mapInArrow(split, PIECES))
     return moved(stored, parts).mapInArrow(packed(gather), PIECES)
@@ -104,7 +113,7 @@ def applications_of_programs(known: DataFrame, principals: frozenset[str | None]
     def pick(pieces: Iterator[Any]) -> Pieces:
         for clients in pieces:
             rows = clients.filter(pc.is_in(clients["principal"], wanted))
-            yield from _by_part(rows, _parts([rows["principal"]], parts))
+            yield from by_part(rows, _parts([rows["principal"]], parts))
 
     def together(pieces: Iterator[Any]) -> Pieces:
         knowledge.use(own)
@@ -120,7 +129,7 @@ def applications_of_programs(known: DataFrame, principals: frozenset[str | None]
             for name in columns:
                 kind = CLIENTS.arrow_schema.field(name).type
                 found = found.append_column(name, pa.array(columns[name], kind))
-            yield from _by_part(found, rows["part"].to_numpy())
+            yield from by_part(found, rows["part"].to_numpy())
 
     of_them = known.where(f"bucket = {_ACTIVITY}").mapInArrow(packed(pick), PIECES)
     return moved(of_them, parts).mapInArrow(packed(together), PIECES)
@@ -150,7 +159,7 @@ def clients_of(pieces: Iterable[Any]) -> pa.Table | None:
 def _of_clients(kind: int, rows: pa.Table, parts: int) -> Pieces:
     """All with one principal and client id in one part."""
     part_of = _parts([rows["principal"], rows["client_id"]], parts)
-    return ((part, (kind, own)) for part, own in _by_part(rows, part_of))
+    return ((part, (kind, own)) for part, own in by_part(rows, part_of))
 
 
 def _parts(columns: Sequence[pa.ChunkedArray], parts: int) -> Vector:
@@ -159,11 +168,6 @@ def _parts(columns: Sequence[pa.ChunkedArray], parts: int) -> Vector:
     of_key = np.array([zlib.crc32(repr(key).encode()) % parts for key in keys], np.int64)
     found: Vector = of_key[number]
     return found
-
-
-def _by_part(rows: pa.Table, part_of: Vector) -> Iterator[tuple[int, pa.Table]]:
-    for part in np.unique(part_of).tolist():
-        yield part, rows.filter(pa.array(part_of == part))
 
 
 def _of_several_programs(clients: pa.Table) -> frozenset[str | None]:

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from client_telemetry.compatibility import knowledge
 from client_telemetry.identity.programs import NOT_COMPARED, Seen, may_be_several, programs
 from client_telemetry.impact.evidence_columns import CONNECTION, each_item, last_requests
-from client_telemetry.lake.files import PartitionFile, files_by_task
+from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
 from client_telemetry.pipeline.columns import ALWAYS, Vector, distinct, integers, micros, numbered
 from client_telemetry.pipeline.pieces import Pieces, read_pieces, unpacked
 from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
@@ -23,13 +23,11 @@ _PROFILE = (*CLIENT_KEY, "api_uses")
 def shared_clients(spark: SparkSession, files: Sequence[PartitionFile]) -> pa.Table | None:
     """CLIENT_KEY of the clients that may be several programs; None where there is none. `files`: of `clients`."""
     tasks, own = files_by_task(files), knowledge.in_use()
-    schema = pa.schema([CLIENTS.arrow_schema.field(name) for name in _PROFILE])
 
     def read(task: int) -> Pieces:
         knowledge.use(own)
-        for file in tasks[task]:
-            for rows in file.row_groups(schema, as_dictionaries=False):
-                yield 0, rows.filter(pa.array(_may_be_several(rows))).select(CLIENT_KEY)
+        for rows in stored_rows(tasks[task], CLIENTS, _PROFILE):
+            yield 0, rows.filter(pa.array(_may_be_several(rows))).select(CLIENT_KEY)
 
     found: list[Any] = list(unpacked(read_pieces(spark, len(tasks), read).toArrow().to_batches()))
     shared = pa.concat_tables(found) if found else ()

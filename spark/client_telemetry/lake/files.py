@@ -361,6 +361,13 @@ def partition_files(
     return found
 
 
+def stored_rows(files: Iterable[PartitionFile], table: Table, columns: Sequence[str]) -> Iterator[pa.Table]:
+    """These columns of the rows in files of the table, a row group at a time."""
+    schema = pa.schema([table.arrow_schema.field(name) for name in columns])
+    for file in files:
+        yield from file.row_groups(schema, as_dictionaries=False)
+
+
 def _by_partition(file: PartitionFile, table: Table, equal: Mapping[str, object]) -> list[PartitionFile]:
     """One for each wanted partition that a file of another engine's layout has rows of."""
     schema = pa.schema([field for field in table.arrow_schema if field.name in ("cluster_id", "dt")])

@@ -8,8 +8,11 @@ import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar, cast
 
+import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+
+from client_telemetry.pipeline.columns import Vector
 
 PIECES = "bucket int, piece binary"
 _CODEC, _SIZE = "lz4_raw", 8
@@ -28,6 +31,12 @@ def read_pieces(spark: SparkSession, tasks: int, read: Callable[[int], Pieces]) 
                 yield from batches_of(read(task))
 
     return spark.range(0, tasks, 1, max(tasks, 1)).mapInArrow(work, PIECES)
+
+
+def by_part(rows: pa.Table, part_of: Vector) -> Iterator[tuple[int, pa.Table]]:
+    """The rows of each part. `part_of`: int64[rows]."""
+    for part in np.unique(part_of).tolist():
+        yield part, rows.filter(pa.array(part_of == part))
 
 
 def in_tasks(spark: SparkSession, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:

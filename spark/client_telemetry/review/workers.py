@@ -16,10 +16,10 @@ from pyspark.sql import DataFrame, SparkSession
 from client_telemetry.compatibility import knowledge
 from client_telemetry.identity import kip511
 from client_telemetry.identity.client_families import family
-from client_telemetry.lake.files import PartitionFile, files_by_task
+from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
 from client_telemetry.pipeline.columns import Vector
 from client_telemetry.pipeline.garbage_collection import collector_paused
-from client_telemetry.pipeline.pieces import PIECES, Pieces, moved, packed, read_pieces, unpacked
+from client_telemetry.pipeline.pieces import PIECES, Pieces, by_part, moved, packed, read_pieces, unpacked
 from client_telemetry.review import event_files
 from client_telemetry.review.event_files import Known, Uses
 from client_telemetry.review.in_parts import Part, Setting, part
@@ -163,13 +163,10 @@ def _masked(client_id: str | None) -> str | None:
 def _read_report(report: ReportFiles, buckets: int) -> Pieces:
     kinds = ((UPGRADE_VERDICTS, report.verdicts, _VERDICT), (UPGRADE_FINDINGS, report.findings, _FINDING))
     for table, files, names in kinds:
-        schema = pa.schema([table.arrow_schema.field(name) for name in ("report_id", *_IDENTITY, *names)])
-        for file in files:
-            for group in file.row_groups(schema, as_dictionaries=False):
-                rows = group.filter(pc.equal(group["report_id"], report.report_id))
-                bucket_of = event_files.bucket_of_clients(rows, buckets)
-                for bucket in np.unique(bucket_of).tolist():
-                    yield bucket, (table.name, rows.filter(pa.array(bucket_of == bucket)))
+        for group in stored_rows(files, table, ("report_id", *_IDENTITY, *names)):
+            rows = group.filter(pc.equal(group["report_id"], report.report_id))
+            for bucket, own in by_part(rows, event_files.bucket_of_clients(rows, buckets)):
+                yield bucket, (table.name, own)
 
 
 class _Report:
