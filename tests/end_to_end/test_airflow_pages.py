@@ -2,12 +2,6 @@
 
 Pictures of what was seen are left in var/e2e."""
 
-import json
-import os
-import signal
-import socket
-import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -17,13 +11,11 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.end_to_end.airflow_server import PICTURES, environment, sign_in, started, wait_for_answer
 from tests.end_to_end.browser import chromium
 
 pytestmark = pytest.mark.end_to_end
 
-CHECKOUT = Path(__file__).parents[2]
-PICTURES = CHECKOUT / "var" / "e2e"
-PASSWORD = "browser"  # of an Airflow that listens on this machine only and ends with the tests
 FLAGS = {"allow-scripts", "allow-same-origin", "allow-forms", "allow-downloads"}
 """Of the frame that Airflow draws around a plugin's page."""
 HOSTILE = "<script>document.title='taken over'</script>"
@@ -75,45 +67,10 @@ def _published(root: Path) -> tuple[str, str, str]:
 def airflow(tmp_path_factory) -> Iterator[Airflow]:
     home = tmp_path_factory.mktemp("airflow")
     published = _published(home / "published")
-    clusters = (CHECKOUT / "include" / "clusters.yaml").read_text(encoding="utf-8")
-    (home / "clusters.yaml").write_text(clusters.replace(": var/", f": {home}/"), encoding="utf-8")
-    passwords = home / "simple_auth_manager_passwords.json.generated"
-    passwords.write_text(json.dumps({"admin": PASSWORD}))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW_")},
-        "AIRFLOW_HOME": str(home),
-        "PORT": str(port),
-        "CLIENT_TELEMETRY_CLUSTERS": str(home / "clusters.yaml"),
-    }
-    command = [str(CHECKOUT / "include" / "airflow.sh"), "airflow"]
-    log = (home / "log").open("w")
-    for preparation in (["db", "migrate"], ["dags", "reserialize"]):
-        subprocess.run([*command, *preparation], env=environment, stdout=log, stderr=log, check=True)
-    server = subprocess.Popen(
-        [*command, "api-server"], env=environment, stdout=log, stderr=log, start_new_session=True
-    )
-    url = f"http://127.0.0.1:{port}"
-    try:
-        _wait_for(f"{url}/api/v2/version", server, home / "log")
+    preparations = (["db", "migrate"], ["dags", "reserialize"])
+    with started("api-server", preparations, environment(home)) as (url, server, log):
+        wait_for_answer(url, server, log)
         yield Airflow(url, *published)
-    finally:
-        os.killpg(server.pid, signal.SIGTERM)
-        server.wait(60)
-        log.close()
-
-
-def _wait_for(url: str, server: subprocess.Popen, log: Path) -> None:
-    for _ in range(300):
-        assert server.poll() is None, log.read_text()[-2000:]
-        try:
-            urllib.request.urlopen(url, timeout=5).close()
-            return
-        except OSError:
-            time.sleep(1)
-    raise AssertionError(log.read_text()[-2000:])
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +81,7 @@ def page(airflow) -> Iterator["Page"]:  # noqa: F821
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.set_default_timeout(60_000)
         page.goto(f"{airflow.url}/auth/login")
-        page.get_by_label("Username").fill("admin")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        sign_in(page)
         page.wait_for_url(lambda url: "/auth/" not in url)
         yield page
 
@@ -163,9 +118,7 @@ def test_without_a_login_a_person_is_led_to_it_and_back(airflow):
         page = browser.new_page()
         page.set_default_timeout(60_000)
         page.goto(f"{airflow.url}/client-telemetry/search?q=erp")
-        page.get_by_label("Username").fill("admin")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        sign_in(page)
         page.get_by_role("heading", name="Search").wait_for()
         assert page.url.endswith("/client-telemetry/search?q=erp")
 

@@ -1,18 +1,20 @@
 """How long a question will wait, as its form says: a real scheduler, and a task that runs in the pool of the question."""
 
-import json
-import os
 import re
-import signal
-import socket
-import subprocess
 import time
 from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.end_to_end.airflow_server import (
+    CHECKOUT,
+    PICTURES,
+    environment,
+    sign_in,
+    started,
+    wait_for_answer,
+)
 from tests.end_to_end.browser import chromium
-from tests.end_to_end.test_airflow_pages import CHECKOUT, PASSWORD, PICTURES, _wait_for
 
 pytestmark = pytest.mark.end_to_end
 
@@ -40,34 +42,13 @@ def url(tmp_path_factory) -> Iterator[str]:
     for file in (CHECKOUT / "dags").glob("*.py"):
         (dags / file.name).symlink_to(file)
     (dags / "a_daily_run.py").write_text(STAGE)
-    clusters = (CHECKOUT / "include" / "clusters.yaml").read_text(encoding="utf-8")
-    (home / "clusters.yaml").write_text(clusters.replace(": var/", f": {home}/"), encoding="utf-8")
-    passwords = home / "simple_auth_manager_passwords.json.generated"
-    passwords.write_text(json.dumps({"admin": PASSWORD}))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW_")},
-        "AIRFLOW_HOME": str(home),
-        "AIRFLOW__CORE__DAGS_FOLDER": str(dags),
-        "AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION": "True",
-        "PORT": str(port),
-        "CLIENT_TELEMETRY_CLUSTERS": str(home / "clusters.yaml"),
-    }
-    command = [str(CHECKOUT / "include" / "airflow.sh"), "airflow"]
-    with (home / "log").open("w") as log:
-        for preparation in (["db", "migrate"], ["pools", "set", "lake_writer", "1", "one writer"]):
-            subprocess.run([*command, *preparation], env=environment, stdout=log, stderr=log, check=True)
-        server = subprocess.Popen(
-            [*command, "standalone"], env=environment, stdout=log, stderr=log, start_new_session=True
-        )
-        try:
-            _wait_for(f"http://127.0.0.1:{port}/api/v2/version", server, home / "log")
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            os.killpg(server.pid, signal.SIGTERM)
-            server.wait(60)
+    settings = environment(
+        home, AIRFLOW__CORE__DAGS_FOLDER=str(dags), AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION="True"
+    )
+    preparations = (["db", "migrate"], ["pools", "set", "lake_writer", "1", "one writer"])
+    with started("standalone", preparations, settings) as (url, server, log):
+        wait_for_answer(url, server, log)
+        yield url
 
 
 def _until(told: Callable[[], str], wanted: str) -> None:
@@ -82,9 +63,7 @@ def test_the_form_says_what_a_question_waits_for(url):
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.set_default_timeout(60_000)
         page.goto(f"{url}/auth/login")
-        page.get_by_label("Username").fill("admin")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        sign_in(page)
         page.wait_for_url(lambda url: "/auth/" not in url)
         runs = f"{url}/api/v2/dags/a_daily_run/dagRuns"
 

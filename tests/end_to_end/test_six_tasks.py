@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.end_to_end.test_airflow_pages import PICTURES, airflow, page  # noqa: F401
+from tests.end_to_end.airflow_server import PICTURES
+from tests.end_to_end.test_airflow_pages import airflow, page  # noqa: F401
 
 pytestmark = pytest.mark.end_to_end
 

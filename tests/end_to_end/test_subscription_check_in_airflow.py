@@ -6,8 +6,6 @@ SUBSCRIPTION_LAKE names a lake that has the sample already, to save its processi
 
 import json
 import os
-import signal
-import socket
 import subprocess
 import time
 import urllib.error
@@ -19,13 +17,11 @@ from typing import Any
 
 import pytest
 
+from tests.end_to_end.airflow_server import PASSWORD, PICTURES, SHELL, environment, sign_in, started
 from tests.end_to_end.browser import chromium
 
 pytestmark = pytest.mark.end_to_end
 
-CHECKOUT = Path(__file__).parents[2]
-PICTURES = CHECKOUT / "var" / "e2e"
-PASSWORD = "browser"  # of an Airflow that listens on this machine only and ends with the tests
 DAG = "telemetry_subscription_check"
 ANSWERED_WITHIN_S = 900
 PROCESS = "import sys; from benchmarks.subscription_forecast import *; sample_lake(Path(sys.argv[1]))"
@@ -71,46 +67,15 @@ class Airflow:
 @pytest.fixture(scope="module")
 def airflow(tmp_path_factory) -> Iterator[Airflow]:
     home = tmp_path_factory.mktemp("airflow")
-    shell, environment = _environment(home)
-    with (home / "log").open("w") as log:
-        if "SUBSCRIPTION_LAKE" not in os.environ:
+    settings = environment(home, os.environ.get("SUBSCRIPTION_LAKE", str(home / "lake")))
+    if "SUBSCRIPTION_LAKE" not in os.environ:
+        with (home / "log").open("w") as log:
             subprocess.run(
-                [shell, "python", "-c", PROCESS, str(home)],
-                env=environment,
-                stdout=log,
-                stderr=log,
-                check=True,
+                [SHELL, "python", "-c", PROCESS, str(home)], env=settings, stdout=log, stderr=log, check=True
             )
-        for preparation in (["db", "migrate"], ["pools", "set", "lake_writer", "1", "writers"]):
-            subprocess.run(
-                [shell, "airflow", *preparation], env=environment, stdout=log, stderr=log, check=True
-            )
-        server = subprocess.Popen(
-            [shell, "airflow", "standalone"], env=environment, stdout=log, stderr=log, start_new_session=True
-        )
-        try:
-            yield _logged_in(f"http://127.0.0.1:{environment['PORT']}", server, home / "log")
-        finally:
-            os.killpg(server.pid, signal.SIGTERM)
-            server.wait(60)
-
-
-def _environment(home: Path) -> tuple[str, dict[str, str]]:
-    lake = os.environ.get("SUBSCRIPTION_LAKE", str(home / "lake"))
-    clusters = (CHECKOUT / "include" / "clusters.yaml").read_text(encoding="utf-8")
-    clusters = clusters.replace("lake: var/lake", f"lake: {lake}").replace(": var/", f": {home}/")
-    (home / "clusters.yaml").write_text(clusters, encoding="utf-8")
-    passwords = home / "simple_auth_manager_passwords.json.generated"
-    passwords.write_text(json.dumps({"admin": PASSWORD}))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    return str(CHECKOUT / "include" / "airflow.sh"), {
-        **{name: value for name, value in os.environ.items() if not name.startswith("AIRFLOW_")},
-        "AIRFLOW_HOME": str(home),
-        "PORT": str(port),
-        "CLIENT_TELEMETRY_CLUSTERS": str(home / "clusters.yaml"),
-    }
+    preparations = (["db", "migrate"], ["pools", "set", "lake_writer", "1", "writers"])
+    with started("standalone", preparations, settings) as (url, server, file):
+        yield _logged_in(url, server, file)
 
 
 def _logged_in(url: str, server: subprocess.Popen, log: Path) -> Airflow:
@@ -143,9 +108,7 @@ def test_a_change_is_answered_and_its_page_is_read(airflow) -> None:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         page.set_default_timeout(60_000)
         page.goto(f"{airflow.url}/auth/login")
-        page.get_by_label("Username").fill("admin")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.get_by_role("button", name="Sign in").click()
+        sign_in(page)
         page.wait_for_url(lambda url: "/auth/" not in url)
         page.goto(f"{airflow.url}/plugin/client_telemetry")
         pages = page.frame_locator("iframe[title='Client telemetry']")
