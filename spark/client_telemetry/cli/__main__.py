@@ -114,4 +114,11 @@ def _usage() -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ended = main()
+    if ended == INTERRUPTED:
+        # After `python -m`, an interrupt that passed through Python code run by a C extension makes CPython's own exit one by
+        # the signal, whatever the code (unhandled_keyboard_interrupt in Python/pythonrun.c).
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(ended)
+    sys.exit(ended)

@@ -8,7 +8,7 @@ import re
 import socket
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as FutureTimeout
 from functools import cache
 from pathlib import Path
@@ -97,10 +97,11 @@ def within(seconds: float, session: SparkSession, job: Callable[[], list[Row]]) 
         try:
             return waiting.result(timeout=seconds)
         except FutureTimeout:
-            if is_remote():
-                session.interruptAll()
-            else:
-                session.sparkContext.cancelAllJobs()
+            cancel = session.interruptAll if is_remote() else session.sparkContext.cancelAllJobs
+            # Spark forgets at once what it was told to cancel: a job that begins only now is cancelled the next time.
+            while not waiting.done():
+                cancel()
+                wait([waiting], timeout=1)
             raise UnusableCluster(
                 f"no executor of {master} answered within {seconds:.0f} s: is the master still there, and has the cluster "
                 "free cores and memory for this application? Nothing was written; run it again when it has"

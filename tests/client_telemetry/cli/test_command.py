@@ -149,3 +149,28 @@ def test_gate_refuses_an_unknown_verdict(tmp_path, capsys):
         gate.main(["report.json", "--fail-on=broken"])
     assert ended.value.code == 2
     assert "'broken' has to name verdicts of breaks" in capsys.readouterr().err
+
+
+INTERRUPTS = """
+import ctypes, sys
+
+class Interrupts:
+    def find_spec(self, name, *_):
+        if name == "client_telemetry.cli.gate":
+            run = ctypes.pythonapi.PyRun_String
+            run.argtypes, run.restype = (ctypes.c_char_p, ctypes.c_int, *2 * (ctypes.py_object,)), ctypes.py_object
+            run(b"raise KeyboardInterrupt", 257, {}, {})
+
+sys.meta_path.insert(0, Interrupts())
+"""
+"""The import of a subcommand, as C code of an extension runs Python code (257: Py_file_input)."""
+
+
+def test_an_interrupt_in_the_code_of_an_extension_ends_with_the_exit_code(tmp_path, monkeypatch):
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    ended = run("gate")
+    assert (ended.returncode, ended.stderr) == (
+        command.INTERRUPTED,
+        "client-telemetry gate: interrupted\n",
+    )
