@@ -171,11 +171,14 @@ $(STAMPS)/venv: requirements.txt pyproject.toml | $(STAMPS)/uv
 	@touch $@
 
 # Of the benchmarks only: what this project is compared with.
-$(STAMPS)/peers: benchmarks/requirements.txt $(shell find benchmarks/peers/java -type f) $(STAMPS)/venv | $(STAMPS)/uv
+$(STAMPS)/peers: benchmarks/requirements.txt $(shell find benchmarks/peers -type f) $(STAMPS)/venv | $(STAMPS)/uv
 	@var/uv/bin/uv pip install --quiet --python $(BIN)/python --no-deps -r $<
 ifneq ($(shell command -v mvn),)
 	@mvn -q -B -f benchmarks/peers/java/pom.xml -DoutputDirectory=$(CURDIR)/var/bench/java -DincludeScope=runtime \
 	    -Dspark.jars=$$(echo $(CURDIR)/.venv/lib/python3.*/site-packages/pyspark/jars) package dependency:copy-dependencies
+endif
+ifneq ($(shell command -v cargo),)
+	@cargo build --quiet --release --locked --manifest-path benchmarks/peers/rust/Cargo.toml --target-dir var/bench/rust-build
 endif
 	@touch $@
 

@@ -1,15 +1,18 @@
 """decode against its peers: raw objects to stored points, in Spark, from the same dump.
 
 Peers read the same objects with the same reader. They walk through protobuf's own classes in Python (upb_peer.py), or let ptars
-make Arrow of the messages (ptars_peer.py), or protobuf's classes for Java in the JVM (peers/java). `make bench` installs and
-builds these two. They write the points only; this project writes the
+make Arrow of the messages (ptars_peer.py), or protobuf's classes for Java in the JVM (peers/java), or they are
+Rust alone, without Spark (peers/rust). `make bench` installs and builds these three. They write the points only; this project writes the
 pushes too, quarantines, counts and hashes what it reads.
 """
 
+import datetime as dt
 import shutil
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from statistics import mean
@@ -47,15 +50,21 @@ ENOUGH_BYTES = 512 * 2**20
 LARGE_OBJECT_PUSHES = 1_250_000
 OURS, SPARK_WRITER, SAME_SINK, SUM = "this project", "upb, Spark's writer", "upb, same sink", "sum of three"
 PTARS, JAVA = "ptars and pyarrow, same sink", "protobuf-java, Spark's writer"
+RUST = {"prost": "Rust with prost, no Spark", "interned": "Rust with interned label runs, no Spark"}
 JAVA_PEER = Path(__file__).parents[1] / "var" / "bench" / "java"
 """What `make bench` builds of peers/java, where there is Maven."""
+RUST_PEER = JAVA_PEER.parent / "rust-build" / "release" / "rust-peers"
+"""The same of peers/rust, where there is Cargo."""
 _TEXT = f"""CPU from raw objects to stored points. *{SPARK_WRITER}*: protobuf's classes walked through in Python inside \
 mapInArrow, written by Spark as Parquet. *{SAME_SINK}*: the same, written in the worker as this project does. *{PTARS}*: Arrow \
 arrays made of the messages in Rust, flattened by pyarrow, written in the worker as this project does. *{JAVA}*: protobuf's \
-classes for Java in mapPartitions, written by Spark; no Python. *{SUM}*: zstd, \
+classes for Java in mapPartitions, written by Spark; no Python. \
+*{RUST["prost"]}*: one process of one thread, prost's messages walked through into Arrow arrays, arrow-rs's Parquet writer set as \
+this project's. *{RUST["interned"]}*: the same, but messages are read in place and a run of labels that came before is known by its \
+bytes. *{SUM}*: zstd, \
 `ParseFromString` and pyarrow's Parquet write with its defaults, alone and over data in memory. These write points only. \
 This project reads the objects so many times over in one job that they make {ENOUGH_BYTES >> 20} MiB, eight tasks as large \
-as a large day's; the peers read them once in four tasks: what a job costs whatever it does, some two tenths of a second, is \
+as a large day's, and the Rust readers as often; the other peers read them once in four tasks: what a job costs whatever it does, some two tenths of a second, is \
 a small part of theirs. That all store equal points is checked first."""
 _GROWTH = """The same objects 32, 128 and 512 times over in one job, and one object of more than a million pushes, whose records have \
 more than 1 GiB. Each was measured twice, the second time in the opposite order, so that what changes on the machine in \
@@ -139,6 +148,14 @@ class Dump:
         self._spark._jvm.peers.ProtobufJava.write(
             self._spark._jsparkSession, files, min(8, len(files)), schema, str(DAY.date()), f"file://{out}"
         )
+        return [str(path) for path in out.glob("*.parquet")]
+
+    def rust(self, way: str, times: int = 1) -> list[str]:
+        out = self._emptied("rust")
+        out.mkdir()
+        day = (DAY.date() - dt.date(1970, 1, 1)).days
+        files = [str(self._folder / key) for key in self.keys]
+        subprocess.run([RUST_PEER, way, str(out), str(day), str(times), *files], check=True)
         return [str(path) for path in out.glob("*.parquet")]
 
     def _written_by(self, write: Callable[..., Iterator[pa.RecordBatch]]) -> list[str]:
@@ -230,18 +247,19 @@ def _ratios(name: str, dump: Dump) -> list[dict[str, str | float]]:
         peers[JAVA] = dump.protobuf_java
     else:
         print(f"  left out: {JAVA}, which needs Maven to be built")
-    for peer in peers.values():
+    if RUST_PEER.exists():
+        often = {RUST[way]: partial(dump.rust, way) for way in RUST}
+    else:
+        often = {}
+        print(f"  left out: {' and '.join(RUST.values())}, which need Cargo to be built")
+    for way, peer in {**peers, **often}.items():
         if not _points(peer()).equals(points):
-            raise AssertionError(f"{name}: {peer.__name__} stores other points")
+            raise AssertionError(f"{name}: {way} stores other points")
     times = max(1, ENOUGH_BYTES // dump.bytes)
-    cases = {
-        OURS: lambda: dump.ours(times),
-        **peers,
-        SUM: dump.sum_of_three(coded),
-    }
-    costs = take_turns(cases)
+    often = {way: partial(work, times=times) for way, work in {OURS: dump.ours, **often}.items()}
+    costs = take_turns({**often, **peers, SUM: dump.sum_of_three(coded)})
     per_point = {
-        case: cost.cpu / len(points) / (times if case == OURS else 1) * 1e9 for case, cost in costs.items()
+        case: cost.cpu / len(points) / (times if case in often else 1) * 1e9 for case, cost in costs.items()
     }
     return [
         {
