@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,18 @@ def test_make_adds_no_line_to_an_interrupt_and_keeps_other_codes(tmp_path, code,
     done = make(tmp_path, "target")
     assert done.returncode == ends
     assert ("make: ***" in done.stderr) == (code == 3)
+
+
+def test_what_is_installed_is_compiled_once():
+    """Else each process that may not write bytecode compiles Great Expectations and pandas again, for 15 s of CPU."""
+    importing = [
+        sys.executable,
+        "-B",
+        "-v",
+        "-c",
+        "import great_expectations, pyspark.sql, client_telemetry.tables.table",
+    ]
+    lines = subprocess.run(importing, capture_output=True, text=True, check=True).stderr.splitlines()
+    compiled = [line for line in lines if line.startswith("# code object from") and ".pyc" not in line]
+    assert [line for line in compiled if "site-packages" in line] == []
+    assert any(".pyc" in line for line in lines if "great_expectations/__init__" in line)

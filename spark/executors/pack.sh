@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Packs all that an executor needs into a folder: the package and what it depends on (Spark itself too), machine code for
 # any processor, the jars of the table format, and the programs beside this one. Needs `make install`. What the package depends
-# on is installed once, and again where it changed.
+# on is installed once, and again where it changed. Compiled too: workers often may not write there.
 #     spark/executors/pack.sh FOLDER
 # Copy the folder to every worker, to the same path on each, or build the image `executor` of the Dockerfile, which does.
 set -euo pipefail
@@ -20,7 +20,7 @@ dependencies=$(cat "$checkout/pyproject.toml" "$checkout/requirements.txt" "$che
 cp -r "$checkout/spark" "$checkout/pyproject.toml" "$checkout/README.md" "$checkout/LICENSE" "$wheels/"
 "$python" -m build --wheel --no-isolation --outdir "$wheels/dist" "$wheels" >"$wheels/log" 2>&1 || { tail -n 20 "$wheels/log" >&2; exit 1; }
 wheel=$(echo "$wheels"/dist/*.whl)
-install=("$checkout/var/uv/bin/uv" pip install --quiet --python "$python" --target "$new/packages")
+install=("$checkout/var/uv/bin/uv" pip install --quiet --compile-bytecode --python "$python" --target "$new/packages")
 if [ "$(cat "$folder/dependencies" 2>/dev/null)" = "$dependencies" ]; then
     cp -al "$folder/packages" "$new/packages"
     rm -rf "$new"/packages/client_telemetry "$new"/packages/client_telemetry-*.dist-info
