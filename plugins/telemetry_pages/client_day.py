@@ -5,6 +5,7 @@ import importlib.util
 import json
 import sys
 import zlib
+from datetime import UTC, datetime
 from typing import Any
 
 from include.clusters import CHECKOUT
@@ -32,14 +33,22 @@ def _drawing() -> Any:
 def client_day(
     published: Published, cluster: str, day: str, client_id: str | None, principal: str
 ) -> dict[str, Any]:
-    """What the page of a client shows: `client`, and `drawings` of what brokers and the client itself counted. Raises NotPublished."""
+    """What the page of a client shows: `client`, `marks` in words, and `drawings` of what brokers and the client itself counted.
+    Raises NotPublished."""
     index = published.document(FLEET, cluster, day, INDEX)
     number = zlib.crc32(json.dumps([client_id, principal]).encode()) % index["files"]
     document = published.document(FLEET, cluster, day, f"curves-{number:04}.json")
     for client in document["clients"]:
         if (client["client_id"], client["principal"]) == (client_id, principal):
-            return {"client": client, "drawings": _drawn(client, index)}
+            return {"client": client, "marks": _starts(index), "drawings": _drawn(client, index)}
     raise NotPublished(f"No such client on {day} in {cluster}.")
+
+
+def _starts(index: dict[str, Any]) -> list[str]:
+    """Within the time that is drawn."""
+    until = index["since"] + index["slots"] * index["seconds"]
+    marks = [(at, words) for at, words in index["marks"] if index["since"] <= at <= until]
+    return [f"{datetime.fromtimestamp(at, UTC):%H:%M} {words.replace(' started', '')}" for at, words in marks]
 
 
 def _drawn(client: dict[str, Any], index: dict[str, Any]) -> list[tuple[str, Markup]]:
@@ -68,7 +77,7 @@ def _drawn(client: dict[str, Any], index: dict[str, Any]) -> list[tuple[str, Mar
     requests.sort(key=lambda each: (-sum(each[1].values()), each[0]))
     open_ = {int(p[0]): p[1] for p in client["connections"]}
     of_brokers = [
-        figure("Connections", f"open within {index['seconds']} s", [line("connections", open_, 0.0)])
+        figure("Connections", f"open in each {index['seconds']} s", [line("connections", open_, 0.0)])
     ]
     of_brokers += [
         figure(words, "requests a minute", [line(words, values, 0.0)]) for words, values in requests
@@ -85,7 +94,7 @@ def _drawn(client: dict[str, Any], index: dict[str, Any]) -> list[tuple[str, Mar
         ("Connections and requests, as brokers recorded them", of_brokers),
         (
             "Requests that brokers refused",
-            [figure(w, "refused a minute", [line(w, v, 0.0)]) for w, v in refused],
+            [figure(w, "requests a minute", [line(w, v, 0.0)]) for w, v in refused],
         ),
         ("What its instances measured (KIP-714)", own),
     ]

@@ -19,9 +19,16 @@ def address(client_id: str | None, principal: str = "User:a", **more: str) -> st
 def test_a_client_has_its_curves_with_broker_changes_marked(web, client_id):
     text = web().get(address(client_id)).text
     assert text.count("<svg") == 4
-    for words in ("open within 40 s", "Produce v9", "refused a minute", "request latency", "kgo v1.22.2"):
+    for words in (
+        "open in each 40 s",
+        "Produce v9",
+        "Requests that brokers refused",
+        "request latency",
+        "kgo v1.22.2",
+    ):
         assert words in text
     assert text.count("broker 3 started on 4.0.1") == 4
+    assert "Dashed lines: brokers started (05:46 broker 3 on 4.0.1)." in text
     assert "<script>alert" not in text
 
 

@@ -15,6 +15,7 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.identity.kip511 import is_declared
 from client_telemetry.lake.files import PartitionFile, files_by_task
 from client_telemetry.pipeline.columns import expanded, numbered
 from client_telemetry.pipeline.pieces import Pieces, moved, read_pieces, unpacked
@@ -240,7 +241,7 @@ def client_files(
         _lines(of_apis.select(*_CLIENT, F.concat_ws(":", F.col("api_key").cast("string"), F.col("version").cast("string")).alias("line"), "slot", *rounded), "api", "requests", "rejected"),
         _lines(open_.groupBy(*_CLIENT, "slot").agg(F.sum("connections").alias("connections")).withColumn("line", F.lit("")), "connections", "connections"),
         _lines(values.groupBy(*_CLIENT, F.col("metric").alias("line"), "slot").agg(F.round(F.avg("value"), 4).alias("value")), "metric", "value"),
-        open_.select(*_CLIENT, F.concat_ws(" ", *_SOFTWARE).alias("line"), F.lit("").alias("points"), F.lit(_OF_SOFTWARE).alias("kind")).distinct(),
+        open_.where(is_declared("client_software_name")).select(*_CLIENT, F.concat_ws(" ", *_SOFTWARE).alias("line"), F.lit("").alias("points"), F.lit(_OF_SOFTWARE).alias("kind")).distinct(),
     ]  # fmt: skip
     of_clients = (
         reduce(DataFrame.unionByName, parts)

@@ -347,6 +347,7 @@ def large_rows(clients: int = 50_000, owners: int = 500) -> dict:
             kind,
             principal=f"User:app-{number}",
             owner=f"team-{number % owners}",
+            owner_contact=f"team-{number % owners}@example.com",
             fix=None if kind == "safe" else fixes[number % 3],
             explanation=f"joins its group with JoinGroup v1; 4.0.0 accepts v2–v9 ({number % 7})",
             **(not_declared if kind != "safe" and number % 3 == 2 else {}),

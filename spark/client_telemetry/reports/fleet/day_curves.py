@@ -180,11 +180,11 @@ def bucket(client_id: str | None, principal: str, number: int) -> int:
 
 def drawn(found: FleetCurves, groups: Sequence[GroupDay]) -> list[tuple[str, Markup]]:
     """Words and drawings, one for each group; metrics, which do not grow with the clients, on one scale."""
-    seconds = f"open within {found.grid.seconds} s"
+    seconds = f"open in each {found.grid.seconds} s"
     sections = [
         _section(found, "Connections", seconds, [(each, {"": each.connections}) for each in groups]),
-        _section(found, "Requests", "a minute", [(each, each.requests) for each in groups]),
-        _section(found, "Requests refused", "a minute", [(each, each.refused) for each in groups]),
+        _section(found, "Requests", "requests a minute", [(each, each.requests) for each in groups]),
+        _section(found, "Requests refused", "requests a minute", [(each, each.refused) for each in groups]),
     ]
     for name in SHOWN:
         if name in BY_NAME:

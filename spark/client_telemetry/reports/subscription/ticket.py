@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.subscription.content import size
 
@@ -50,7 +51,7 @@ def ticket(found: Mapping[str, Any]) -> str:
             row(
                 (
                     code(str(each["client_id"])),
-                    code(f"{each['client_software_name']} {each['client_software_version']}"),
+                    _software(each),
                     ", ".join(code(name) for name in each["subscriptions"]) or "none",
                     ", ".join(f"{ms:,} ms" for ms in each["push_interval_ms"])
                     if each["subscriptions"]
@@ -87,3 +88,8 @@ def _refused(found: Mapping[str, Any]) -> list[str]:
 
 def _listed(title: str, sentences: list[str]) -> list[str]:
     return [f"## {title}", "", *bullets(sentences), ""] if sentences else []
+
+
+def _software(client: Mapping[str, Any]) -> str:
+    parts = (client["client_software_name"], client["client_software_version"])
+    return code(" ".join(filter(None, map(declared, parts)))) if declared(parts[0]) else "not declared"

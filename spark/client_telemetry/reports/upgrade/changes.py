@@ -116,6 +116,20 @@ def _change(text: str, members: Sequence[tuple[Application, ClientVerdict]], lef
     )
 
 
+def clients_of(change: Change, application: Application) -> list[ClientVerdict]:
+    """Clients of an application that this change cures."""
+    return [c for c in application.clients if c.verdict == "breaks" and of_fix(c.fix).text == change.text]
+
+
+def needs_more(change: Change) -> list[Application]:
+    """Applications with other clients that need another change too."""
+    return [
+        each
+        for each in change.applications
+        if len(clients_of(change, each)) < sum(client.verdict == "breaks" for client in each.clients)
+    ]
+
+
 def edits_of(text: str) -> tuple[Edit, ...]:
     return tuple(Edit(each.file, each.line, each.release_notes or None) for each in edits.of(text))
 

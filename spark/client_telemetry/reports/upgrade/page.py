@@ -33,6 +33,7 @@ from client_telemetry.reports.upgrade.model import (
     UpgradeReport,
     outcome,
 )
+from client_telemetry.reports.upgrade.ticket import mail
 
 LISTED = 200
 """Longest list of applications with a row for each; a longer one is grouped. Those that break have a row each always."""
@@ -283,6 +284,8 @@ def _template() -> Template:
         "for_any_other": changes.for_any_other,
         "edits": changes.edits_of,
         "related_software": _related_software,
+        "needs_more": changes.needs_more,
+        "mail": lambda stake, report: mail(report, stake),
         "is_address": lambda text: _ADDRESS.fullmatch(text) is not None,
         "period": lambda pair: wording.period(*pair),
     }

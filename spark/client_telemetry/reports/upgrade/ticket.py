@@ -2,12 +2,13 @@
 GitHub Flavored Markdown. Client-supplied text stands in code spans only, where it is neither link nor HTML."""
 
 from collections.abc import Callable, Sequence
+from urllib.parse import quote, urlencode
 
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.upgrade import wording
-from client_telemetry.reports.upgrade.changes import by_candidate
+from client_telemetry.reports.upgrade.changes import by_candidate, clients_of, needs_more
 from client_telemetry.reports.upgrade.model import (
     CERTAINTIES,
     OUTCOMES,
@@ -117,7 +118,7 @@ def _owner_ticket(
     to = f"{name}{f' ({prose(stake.contact)})' if stake.contact else ''}"
     asker = prose(report.asked_by) if report.asked_by else "the team that runs the brokers"
     broken = [each for each in applications if each.verdict == "breaks"]
-    change, are_to = ("rollback", "be rolled back") if report.is_rollback else ("upgrade", "be upgraded")
+    change = "rollback" if report.is_rollback else "upgrade"
     when = f"on {report.planned_for}" if report.planned_for else "on a date that is not set yet"
     lines = [
         f"# What the {change} of {code(question.cluster_name)} to {question.to_release} means for {name}",
@@ -127,8 +128,7 @@ def _owner_ticket(
         f"- **From:** {asker}",
         f"- **Date:** {question.created_at:%Y-%m-%d}; {change} {when}",
         "",
-        f"The Kafka brokers of this cluster will {are_to} from {question.from_release} to "
-        f"{question.to_release}. {_stake_sentence(stake)}",
+        f"The Kafka brokers of this cluster will {_are_to(report)}. {_stake_sentence(stake)}",
         "",
         f"{_request(report, broken)} Questions and answers go to {asker}.",
         "",
@@ -154,6 +154,24 @@ def _owner_ticket(
         "",
     ]
     return "\n".join(lines)
+
+
+def mail(report: UpgradeReport, stake: OwnerStake) -> str:
+    """A mailto: address that begins a letter to the owner: the subject and the first lines of the message. A page has one for
+    each owner, so it is short; the whole is the file to attach."""
+    broken = [each for each in report.applications if each.owner == stake.owner and each.verdict == "breaks"]
+    lines = [
+        f"The Kafka brokers of cluster {report.question.cluster_name} will {_are_to(report)}. {_stake_sentence(stake)}",
+        _request(report, broken).replace("below", "in the attached report.md"),
+    ]
+    fields = {"subject": _subject(report, stake, len(broken)), "body": "\n\n".join(lines)}
+    return f"mailto:{stake.contact}?{urlencode(fields, errors='replace', quote_via=quote)}"
+
+
+def _are_to(report: UpgradeReport) -> str:
+    question = report.question
+    done = "be rolled back" if report.is_rollback else "be upgraded"
+    return f"{done} from {question.from_release} to {question.to_release}"
 
 
 def _subject(report: UpgradeReport, stake: OwnerStake, broken: int) -> str:
@@ -201,7 +219,16 @@ def _change_section(number: int, change: Change, applications: Sequence[Applicat
     if change.certainty == "open":
         clients = [(c, each) for each in applications for c in each.clients if c.is_unidentified]
         lines += [*_cards(clients, most), ""]
-    return [*lines, *_table(applications, OF_A_CHANGE, most), ""]
+    lines += _table(applications, OF_A_CHANGE, most)
+    in_part = [each for each in needs_more(change) if each in applications]
+    for each in in_part[:most]:
+        names = [code(client.client_id or "") for client in clients_of(change, each)]
+        more = f" and {len(names) - IDS_NAMED:,} more" if len(names) > IDS_NAMED else ""
+        lines += [
+            "",
+            f"Of {code(each.name)}, this is for {', '.join(names[:IDS_NAMED])}{more} only; another change is for the rest.",
+        ]
+    return [*lines, ""]
 
 
 def _edit(edit: Edit) -> str:
@@ -220,7 +247,10 @@ def _changes(changes: Sequence[Change], most: int) -> list[str]:
         if len(change.owners) > IDS_NAMED:
             owners += f" and {len(change.owners) - IDS_NAMED:,} more"
         text = f"{prose(wording.sentence_case(change.text))}{edits}"
-        lines += [row([text, owners, f"{len(change.applications):,}", f"{change.applications_left:,}"])]
+        in_part = f" ({len(needs_more(change)):,} only in part)" if needs_more(change) else ""
+        lines += [
+            row([text, owners, f"{len(change.applications):,}{in_part}", f"{change.applications_left:,}"])
+        ]
     return [*lines, *_more(len(changes), most, "report.json"), ""]
 
 
@@ -368,7 +398,13 @@ def _stake_sentence(stake: OwnerStake) -> str:
     """
     >>> _stake_sentence(OwnerStake("a", None, "a", True, 3, 5, {"breaks_at_once": 1, "safe": 2}, None, 0))
     'Of your 3 applications, 1 stops working as soon as brokers change their release, 2 are safe.'
+    >>> _stake_sentence(OwnerStake("a", None, "a", True, 3, 5, {"breaks_at_once": 0, "safe": 3}, None, 0))
+    'Your 3 applications are safe.'
     """
+    if stake.applications > 1 and (
+        words := [o for o in stake.counts if stake.counts[o] == stake.applications]
+    ):
+        return f"Your {wording.number(stake.applications)} applications {_STAKE_WORDS[words[0]][1]}."
     parts = [
         f"{wording.number(count)} {_STAKE_WORDS[outcome][count != 1]}"
         for outcome, count in stake.counts.items()

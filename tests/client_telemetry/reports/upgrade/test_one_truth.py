@@ -9,6 +9,7 @@ import re
 
 import pytest
 from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.changes import needs_more
 from client_telemetry.reports.upgrade.model import OUTCOMES
 from client_telemetry.reports.upgrade.publish import files
 from client_telemetry.reports.upgrade.sections import needs_work
@@ -102,23 +103,31 @@ def test_the_changes_are_the_same_everywhere(every_kind, published):
         (
             re.search(r"<td>([^<\n]*)", row)[1],
             re.search(r'class="n">(\d+)', row)[1],
+            "".join(re.findall(r"(\d+) only in part", row)),
             re.search(r"<b>(\d+)", row)[1],
         )
         for row in drawn
     ]
     table = published["report.md"].split("## Changes")[1].split("## ")[0]
-    of_markdown = re.findall(r"^\| (.*?)(?:<br>.*?)? \| .*? \| (\d+) \| (\d+) \|$", table, re.M)
+    of_markdown = re.findall(
+        r"^\| (.*?)(?:<br>.*?)? \| .*? \| (\d+)(?: \((\d+) only in part\))? \| (\d+) \|$", table, re.M
+    )
     expected = [
-        (change["text"], len(change["applications"]), change["applications_left"])
-        for change in document["changes"]
+        (
+            change["text"],
+            len(change["applications"]),
+            str(len(needs_more(of_model)) or ""),
+            change["applications_left"],
+        )
+        for change, of_model in zip(document["changes"], every_kind.changes, strict=True)
     ]
-    assert [(words.lower(), int(n), int(left)) for words, n, left in of_markdown] == expected
+    assert [(words.lower(), int(n), part, int(left)) for words, n, part, left in of_markdown] == expected
     assert [
-        (text(words).split("candidates and")[0].strip().lower(), int(n), int(left))
-        for words, n, left in of_html
+        (text(words).split("candidates and")[0].strip().lower(), int(n), part, int(left))
+        for words, n, part, left in of_html
     ] == expected
     broken = [application for application in every_kind.applications if application.verdict == "breaks"]
-    assert expected[-1][2] == 0 and len(broken) == len(
+    assert expected[-1][3] == 0 and len(broken) == len(
         {place for c in document["changes"] for place in c["applications"]}
     )
 

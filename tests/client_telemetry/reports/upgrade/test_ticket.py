@@ -1,10 +1,12 @@
 import re
 from datetime import date
+from urllib.parse import parse_qs
 
 import pytest
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.model import OUTCOMES
-from client_telemetry.reports.upgrade.ticket import LARGEST, owner_ticket, report_ticket
+from client_telemetry.reports.upgrade.page import report_page
+from client_telemetry.reports.upgrade.ticket import LARGEST, mail, owner_ticket, report_ticket
 
 
 def table_rows(markdown: str) -> list[list[str]]:
@@ -180,3 +182,34 @@ def test_three_owners_of_a_change_are_named_and_more_are_counted(rows):
         text = report_ticket(build_report(rows.question(number), given, [], [], []))
         (owners,) = [cells[1].strip() for cells in table_rows(text.split("## Changes")[1].split("## ")[0])]
         assert owners == words
+
+
+def test_a_letter_to_the_owner_is_begun(rows):
+    given = [
+        rows.verdict("a", "breaks", owner="erp & co", owner_contact="erp@example.com", fix="x"),
+        rows.verdict("b", owner="erp & co"),
+    ]
+    report = build_report(rows.question(2), given, [], [], [], cluster_name="fleet")
+    address, _, fields = mail(report, report.owners[0]).partition("?")
+    assert address == "mailto:erp@example.com" and "+" not in fields, "mail programs show a plus as it is"
+    assert parse_qs(fields) == {
+        "subject": ["Kafka cluster fleet: 3.9.1 to 4.0.0: 1 application of erp & co must change"],
+        "body": [
+            "The Kafka brokers of cluster fleet will be upgraded from 3.9.1 to 4.0.0. Of your 2 applications, 1 stops "
+            "working as soon as brokers change their release, 1 is safe.\n\n"
+            "Please make the changes in the attached report.md before the upgrade."
+        ],
+    }
+
+
+def test_an_application_that_needs_two_changes_is_fixed_in_part_by_each(rows):
+    both = {"owner": "erp", "application": "erp-orders"}
+    given = [
+        rows.verdict("erp-node", "breaks", fix="replace kafka-node", **both),
+        rows.verdict("erp-sarama", "breaks", fix="upgrade sarama to 1.41.0 or later", **both),
+    ]
+    report = build_report(rows.question(2), given, [], [], [])
+    assert "| Replace kafka-node | erp | 1 (1 only in part) | 1 |" in report_ticket(report)
+    message = owner_ticket(report, report.owners[0])
+    assert "Of `erp-orders`, this is for `erp-node` only; another change is for the rest." in message
+    assert "1 only in part" in report_page(report)
