@@ -196,17 +196,25 @@ def lines(log: LogFile, cut: CutOff) -> Iterator[tuple[int, bytes]]:
 
 
 def line_blocks(log: LogFile, cut: CutOff) -> Iterator[tuple[int, bytearray]]:
-    """The same lines, many at a time, each with its line feed (the last one may lack it): offset of the first, and they."""
-    offset, found = log.start, bytearray()
+    """The same lines, many at a time, each with its line feed (the last one may lack it): offset of the first, and they, in memory
+    that the next ones take too."""
+    offset, block, rest = log.start, bytearray(), b""
     with opened(log, cut) as text:
-        while block := text.read(LINE_BLOCK_BYTES):
-            end = block.rfind(b"\n") + 1
-            found += memoryview(block)[:end] if end else block
-            if not end and len(found) < MAX_LINE_BYTES:
-                continue
-            size = len(found)
-            yield offset, found
-            offset += size
-            found = bytearray(memoryview(block)[end:]) if end else bytearray()
-    if found:
-        yield offset, found
+        while True:
+            block += bytes(max(0, len(rest) + LINE_BLOCK_BYTES - len(block)))
+            block[: len(rest)] = rest
+            with memoryview(block) as room:
+                read = text.readinto(room[len(rest) : len(rest) + LINE_BLOCK_BYTES])  # type: ignore[attr-defined]
+            if not read:
+                break
+            size = len(rest) + read
+            end = block.rfind(b"\n", 0, size) + 1
+            if not end and size >= MAX_LINE_BYTES:
+                end = size
+            rest = bytes(block[end:size])
+            if end:
+                del block[end:]
+                yield offset, block
+                offset += end
+    if rest:
+        yield offset, bytearray(rest)

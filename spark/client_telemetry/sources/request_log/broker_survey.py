@@ -338,17 +338,19 @@ class _LogReader:
         is_looked_at[rows[firsts]] = True
         times: list[_Time] = []
         whose: dict[int, tuple[str, Endpoint, _Seen] | None] = {}
-        for row in np.flatnonzero(is_looked_at).tolist():
-            bounds = slice(scanned.bounds[row], scanned.bounds[row + 1])
-            place = int(place_of[row])
+        looked_at = np.flatnonzero(is_looked_at)
+        for row, place, key in zip(
+            *(each.tolist() for each in (looked_at, place_of[looked_at], scanned.key[looked_at])), strict=True
+        ):
             if place < 0:
-                self._line(log, bytes(block[bounds]).rstrip(b"\r\n"), row, server, done, times)
+                self._line(log, scanned.line(block, row), row, server, done, times)
                 continue
             if row in begins_at:
-                whose[place] = self._connection(log, begins_at[row], bytes(block[bounds]))
-            key, known = int(scanned.key[row]), whose[place]
+                whose[place] = self._connection(log, begins_at[row], scanned.line(block, row))
+            known = whose[place]
             if known is not None and _is_looked_at(key, known[2]):
-                self._look(known[2], _parsed(block[bounds]), int(nanos[np.searchsorted(rows, row)]))
+                nanos_of_row = int(nanos[np.searchsorted(rows, row)])
+                self._look(known[2], _parsed(scanned.line(block, row)), nanos_of_row)
         done.marked += len(rows)
         begin = np.full(len(connections), 2**63 - 1, np.int64)
         end = np.zeros(len(connections), np.int64)
@@ -373,7 +375,7 @@ class _LogReader:
         known = self._connections.get(number)
         if known is not None:
             return known
-        head = head_of(line)
+        head = head_of(_message(line))
         if head is None:
             entry = _parsed(line)
             head = entry.connection_id, entry.listener, entry.security_protocol
@@ -606,9 +608,13 @@ def _is_looked_at(key: int, seen: _Seen) -> bool:
     return key == API_VERSIONS or (key in _LOOKED_AT_KEYS and seen.looked_at[key] < _LOOKED_AT)
 
 
-def _parsed(line: bytes | bytearray) -> RequestEntry:
+def _parsed(line: bytes) -> RequestEntry:
     """An entry in Kafka's layout that the compiled reader took."""
-    return parse_entry(line[line.find(MARK) :].rstrip(b"\r\n").decode("utf-8", "replace"))
+    return parse_entry(_message(line).decode("utf-8", "replace"))
+
+
+def _message(line: bytes) -> bytes:
+    return line[line.find(MARK) :]
 
 
 def _find_copies(files: Sequence[SurveyedFile]) -> None:

@@ -307,9 +307,8 @@ class _Conversion:
                     done.entries += 1
                     done.of_controllers += 1
                     continue
-                begin, end = scanned.bounds[row], scanned.bounds[row + 1]
-                line = bytes(block[begin:end]).rstrip(b"\r\n")
-                current = self._line(log, line, offset + int(begin), essence, current)
+                line = scanned.line(block, row)
+                current = self._line(log, line, offset + int(scanned.bounds[row]), essence, current)
             done.lines += len(scanned.key)
             self._report(done.lines)
         if cut.reason and log.end is None:

@@ -47,23 +47,36 @@ class Scanned(NamedTuple):
     total_ns: np.ndarray
     key: np.ndarray
 
+    def line(self, lines: bytearray, row: int) -> bytes:
+        """One of the lines that were scanned, without its end."""
+        return bytes(lines[self.bounds[row] : self.bounds[row + 1]]).rstrip(b"\r\n")
+
 
 def scan(lines: bytearray, with_ids: bool = True) -> Scanned:
     """`lines`: whole ones; the last one gets a line feed if it has none, and PADDING follows. `with_ids`: whether groups and
     transactional ids in requests make a difference."""
     if lines and not lines.endswith(b"\n"):
         lines += b"\n"
-    n = lines.count(b"\n")
     lines += bytes(PADDING)
+    octets = np.frombuffer(lines, np.uint8)
+    n = _line_feeds(octets)
     bounds = np.zeros(n + 1, np.int64)
     essence, connection = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
     local_ms, total_ns, key = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int32)
     _scan(
-        np.frombuffer(lines, np.uint8).ctypes.data, _SEED, with_ids, bounds, essence, connection, local_ms, total_ns, key,
+        octets.ctypes.data, _SEED, with_ids, bounds, essence, connection, local_ms, total_ns, key,
         _BEGINS.address, json_scan.WORDS.address, text_scan.WORDS.address, text_scan.API_NAMES.address,
         text_scan.API_KEYS.ctypes.data,
     )  # fmt: skip
     return Scanned(bounds, essence, connection, local_ms, total_ns, key)
+
+
+@compiled("int64(uint8[::1])")
+def _line_feeds(octets):
+    n = 0
+    for octet in octets:
+        n += octet == 10
+    return n
 
 
 @compiled(

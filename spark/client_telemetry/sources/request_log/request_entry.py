@@ -79,14 +79,18 @@ _TAIL = re.compile(
 )
 
 
-def head_of(line: bytes) -> tuple[str, str, str] | None:
-    """Connection, listener and security protocol of a JSON entry, without parsing it; None if its end is not as expected."""
-    tail = _TAIL.match(line, max(line.rfind(b',"connection":"'), 0))
-    return (
-        (tail[1].decode("utf-8", "replace"), tail[3].decode("utf-8", "replace"), tail[2].decode())
-        if tail
-        else None
-    )
+def head_of(message: bytes) -> tuple[str, str, str] | None:
+    """Connection, listener and security protocol of an entry that the compiled reader took, without parsing it; None if its end is
+    not as expected. `message`: as for `parse_entry`."""
+    if message.startswith(b"{", len("Completed request:")):
+        tail = _TAIL.match(message, max(message.rfind(b',"connection":"'), 0))
+        return (_decoded(tail[1]), _decoded(tail[3]), _decoded(tail[2])) if tail else None
+    end = _END_OF_TEXT.match(_decoded(message[message.rfind(_CONNECTION.encode()) :]))
+    return (end["connection"], end["listener"], end["protocol"]) if end else None
+
+
+def _decoded(text: bytes) -> str:
+    return text.decode("utf-8", "replace")
 
 
 _TEXTS = {
@@ -164,15 +168,22 @@ def _body(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-# Anchored at both ends; the client id reaches up to the last correlation id before the body, because a client id may
-# hold anything, also what looks like one.
-_TEXT = re.compile(
-    r"Completed request:RequestHeader\(apiKey=(?P<api>[A-Z_]+), apiVersion=(?P<version>\d+), "
-    r"clientId=(?P<client_id>.*), correlationId=(?P<number>-?\d+)\) -- (?P<request>\{.*?),response:(?P<response>.*)"
+_HEADER = (
+    r"Completed request:RequestHeader\(apiKey=(?P<api>[A-Z_]+), apiVersion=(?P<version>\d+), clientId=",
+    r"(?P<client_id>.*)",
+    r", correlationId=(?P<number>-?\d+)\) -- (?=\{)",
+)
+_BODIES = r"(?P<request>\{.*?),response:(?P<response>.*)"
+_END = (
     r" from connection (?P<connection>\S+);totalTime:(?P<total>[0-9.]+),.*?"
     r"securityProtocol:(?P<protocol>[^,]*),principal:(?P<principal>.*),listener:(?P<listener>[^,() ]+)"
     r"(?:,clientInformation:ClientInformation\(softwareName=(?P<name>[^,)]*), softwareVersion=(?P<sv>[^,)]*)\))?"
 )
+# Anchored at both ends; the client id reaches up to the last correlation id before the body, because a client id may
+# hold anything, also what looks like one.
+TEXT = re.compile("".join((*_HEADER, _BODIES, _END)))
+_BEGIN_OF_TEXT, _NUMBER_OF_TEXT, _END_OF_TEXT = map(re.compile, (_HEADER[0], _HEADER[2], _END))
+_NUMBER, _RESPONSE, _CONNECTION = ", correlationId=", ",response:", " from connection "
 _MILLIS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?")
 _TEXT_FIELDS = {
     "groupId": re.compile(r"(?:^\{|,)group_id=(?P<value>[^,}]*)"),
@@ -196,10 +207,32 @@ def _api_key(enum_name: str) -> int:
         raise BadEntry(f"no API {enum_name!r}") from None
 
 
-def _parse_text(message: str) -> RequestEntry:
-    found = _TEXT.match(message)
+def fields_of_text(message: str) -> dict[str, str | Any]:
+    """What TEXT finds, by name. Where the words that tell fields apart stand once, they are looked for, which takes a tenth of the
+    time."""
+    number_at, end_at = message.find(_NUMBER), message.find(_CONNECTION)
+    if number_at == message.rfind(_NUMBER) and end_at == message.rfind(_CONNECTION) and "\n" not in message:
+        begin = _BEGIN_OF_TEXT.match(message, 0, max(number_at, 0))
+        number = _NUMBER_OF_TEXT.match(message, number_at) if begin else None
+        response_at = message.find(_RESPONSE, number.end(), max(end_at, 0)) if number else -1
+        end = _END_OF_TEXT.match(message, end_at) if response_at >= 0 else None
+        if begin and number and end:
+            return {
+                **begin.groupdict(),
+                "client_id": message[begin.end() : number_at],
+                **number.groupdict(),
+                "request": message[number.end() : response_at],
+                "response": message[response_at + len(_RESPONSE) : end_at],
+                **end.groupdict(),
+            }
+    found = TEXT.match(message)
     if found is None:
         raise BadEntry("does not read as an entry: cut off, or its client id has a line feed")
+    return found.groupdict()
+
+
+def _parse_text(message: str) -> RequestEntry:
+    found = fields_of_text(message)
     key = _api_key(found["api"])
     client_id = found["client_id"]
     if not _MILLIS.fullmatch(found["total"]):

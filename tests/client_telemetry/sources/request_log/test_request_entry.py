@@ -1,8 +1,15 @@
+import random
+
 import pytest
 from client_telemetry.sources.log_files import CutOff, find_logs, lines
 from client_telemetry.sources.request_log.log_line import LineReader
 from client_telemetry.sources.request_log.request_entry import (
+    TEXT as WHOLE_TEXT,
+)
+from client_telemetry.sources.request_log.request_entry import (
     BadEntry,
+    fields_of_text,
+    head_of,
     parse_entry,
     received_nanos,
     topics_of,
@@ -41,6 +48,44 @@ def test_a_text_entry_whatever_its_client_id(client_id):
     assert (entry.software_name, entry.software_version) == ("apache-kafka-java", "3.9.1")
     assert entry.connection_id == "127.0.0.1:38200-0:0:0:0:0:0:0:1:36668-6"
     assert entry.request == {"groupId": "mx"}
+
+
+def test_looking_for_words_finds_what_the_whole_pattern_finds():
+    words = [
+        *("Completed request:", "RequestHeader(apiKey=FETCH, apiVersion=4, clientId=", ", correlationId=", "7", ") -- ", "{a}"),
+        *(",response:", " from connection ", "1.2.3.4:1-5.6.7.8:2-0", ";totalTime:1.5", ",", "securityProtocol:SSL"),
+        *(",principal:User:a", ",listener:L", SOFTWARE, "\n"),
+    ]  # fmt: skip
+    random_, taken = random.Random(0), 0
+    for _ in range(20_000):
+        entry = words[:12] + words[12:15]
+        entry.insert(11, ",x:1,")
+        for _ in range(random_.randrange(4)):
+            at = random_.randrange(len(entry) + 1)
+            if random_.random() < 0.3 and entry:
+                del entry[at - 1]
+            else:
+                entry.insert(at, random_.choice(words))
+        message = "".join(entry)
+        whole = WHOLE_TEXT.match(message)
+        taken += whole is not None
+        if whole:
+            assert fields_of_text(message) == whole.groupdict(), message
+        else:
+            with pytest.raises(BadEntry):
+                fields_of_text(message)
+    assert 2_000 < taken < 18_000
+
+
+@pytest.mark.parametrize(
+    "client_id",
+    ["orders", " from connection 9.9.9.9:1-9.9.9.9:2-3;totalTime:1,", ',"connection":"9.9.9.9:1-9.9.9.9:2-3","totalTimeMs":1,"aMs":1,"securityProtocol":"SSL","principal":"","listener":"X"'],
+)  # fmt: skip
+def test_the_head_of_a_text_entry_is_the_brokers_word(client_id):
+    message = TEXT.format(client_id=client_id) + SOFTWARE
+    entry = parse_entry(message)
+    assert head_of(message.encode()) == (entry.connection_id, entry.listener, entry.security_protocol)
+    assert entry.connection_id == "127.0.0.1:38200-0:0:0:0:0:0:0:1:36668-6"
 
 
 def test_topics_of_a_text_entry():
