@@ -19,7 +19,16 @@ from pathlib import Path
 from benchmarks.measure import machine
 
 BENCHMARKS: tuple[str, ...] = ("decode", "sessions", "profile", "impact", "subscriptions")
-BY_NAME_ONLY = ("scale", "fleet_page", "lake_growth", "lake_servers", "lake_files", "review", "request_logs")
+BY_NAME_ONLY = (
+    "scale",
+    "fleet_page",
+    "lake_growth",
+    "lake_servers",
+    "lake_stages",
+    "lake_files",
+    "review",
+    "request_logs",
+)
 RESULTS = Path(__file__).parent / "results"
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
 

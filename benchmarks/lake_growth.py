@@ -25,6 +25,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pyarrow as pa
+from client_telemetry.collect.stage import LATE_DAYS, TOO_LATE_DAYS
 from client_telemetry.lake.branch import Branch, append_files
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, maintain, retention
@@ -68,9 +69,10 @@ class StageWrites:
 
 
 def _collect_reads(lake: Lake, cluster: str, day: dt.date) -> None:
-    for n in range(4):
-        lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=day - dt.timedelta(days=n))
-    lake.rows(PUBLICATIONS, cluster_id=cluster, stage="sessionize")
+    days = [day - dt.timedelta(days=n) for n in range(LATE_DAYS + 1 + TOO_LATE_DAYS)]
+    lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=days[: LATE_DAYS + 1])
+    lake.rows(RAW_OBJECTS, columns=("dt", "object_key"), cluster_id=cluster, dt=days[LATE_DAYS + 1 :])
+    lake.published_days(cluster, "sessionize")
 
 
 def _sessionize_reads(lake: Lake, cluster: str, day: dt.date) -> None:
@@ -110,14 +112,23 @@ def rows_of_sample(stages: Sequence[str], rows: int) -> dict[Table, Columns]:
     found = {}
     filled = lake.tables()
     for table in {table for stage in stages for table in STAGES[stage].tables}:
-        files = lake.files(table, cluster_id=SAMPLE_CLUSTER) if table.name in filled else []
-        groups = [group for file in files for group in file.row_groups(table.arrow_schema, False)]
-        if not groups:
+        columns = columns_of_sample(lake, table, rows) if table.name in filled else {}
+        if not columns:
             raise SystemExit(f"{SAMPLE} has no rows of {table.name}: run `make run` first")
-        columns = pa.concat_tables(groups).slice(0, rows).combine_chunks()
-        names = [name for name in columns.column_names if name not in table.partition]
-        found[table] = {name: columns[name].combine_chunks() for name in names}
+        found[table] = columns
     return found
+
+
+def columns_of_sample(lake: Lake, table: Table, rows: int | None = None) -> Columns:
+    """Columns of the sample's rows, without those of the partition; none if there are no rows."""
+    files = lake.files(table, cluster_id=SAMPLE_CLUSTER)
+    groups = [group for file in files for group in file.row_groups(table.arrow_schema, False)]
+    if not groups:
+        return {}
+    columns = pa.concat_tables(groups).slice(0, rows)
+    return {
+        name: columns[name].combine_chunks() for name in columns.column_names if name not in table.partition
+    }
 
 
 def run_day(
@@ -132,16 +143,16 @@ def run_day(
             _write(lake, branch, table, sample[table], cluster, day)
         lake.append(QUALITY_RESULTS, _checks(cluster, name, day))
         branch.publish(cluster, f"scheduled__{day}", name, [day])
-    lake.rows(PUBLICATIONS, cluster_id=cluster)
+    lake.published_days(cluster, "profile")
     lake.rows(QUALITY_RESULTS, cluster_id=cluster, dt=day)
 
 
 def _write(lake: Lake, branch: Branch, table: Table, columns: Columns, cluster: str, day: dt.date) -> None:
-    url = _file(lake.place(table), table, columns, cluster, day)
+    url = file_of(lake.place(table), table, columns, cluster, day)
     branch.replace_files(table, [url] if url else [], cluster_id=cluster, dt=[day])
 
 
-def _file(place: TablePlace, table: Table, columns: Columns, cluster: str, day: dt.date) -> str | None:
+def file_of(place: TablePlace, table: Table, columns: Columns, cluster: str, day: dt.date) -> str | None:
     file = DataFile(table, place, {"cluster_id": cluster, "dt": day})
     file.add_columns(columns)
     return file.close()
@@ -152,7 +163,7 @@ def _bring_in(clusters: Sequence[str], day: dt.date, stages: Sequence[str]) -> N
     lake = Writer.lake
     for table, columns in Writer.sample.items():
         place = lake.place(table)
-        urls = [url for cluster in clusters if (url := _file(place, table, columns, cluster, day))]
+        urls = [url for cluster in clusters if (url := file_of(place, table, columns, cluster, day))]
         lake.committed(table.name, lambda iceberg, change, urls=urls: append_files(iceberg, change, urls))
     lake.append(
         QUALITY_RESULTS, [row for c in clusters for stage in stages for row in _checks(c, stage, day)]
@@ -247,7 +258,7 @@ def grow(
                 between = [FIRST + dt.timedelta(days=each) for each in brought_in]
                 list(pool.map(_bring_in, [names] * len(between), between, [stages] * len(between)))
                 pool.submit(_bring_in_publications, names, between, stages).result()
-                _upkeep(location, dt.datetime.now(dt.UTC))
+                upkeep(location, dt.datetime.now(dt.UTC))
             day = FIRST + dt.timedelta(days=number)
             began.append(dt.datetime.now(dt.UTC))
             if number in brought_in:
@@ -259,7 +270,7 @@ def grow(
             is_last = number + 1 == days or time.monotonic() > until
             if (number + 1) % WEEK == 0 or is_last or number + 1 in brought_in:
                 before = size_of(location)
-                _upkeep(location, began[max(0, number + 1 - SNAPSHOT_DAYS)])
+                upkeep(location, began[max(0, number + 1 - SNAPSHOT_DAYS)])
                 found.sizes[number + 1] = (before, size_of(location))
             print(_line(found, number), flush=True)
             if is_last:
@@ -308,7 +319,7 @@ def _fixed_work() -> float:
     return time.process_time() - began
 
 
-def _upkeep(location: str, first_kept: dt.datetime) -> None:
+def upkeep(location: str, first_kept: dt.datetime) -> None:
     """Maintenance in a process of its own; snapshots from `first_kept` on stay, as those of the last days would."""
     process = mp.get_context("spawn").Process(target=_maintain, args=(location, first_kept))
     process.start()

@@ -35,11 +35,12 @@ from client_telemetry.sources.stored_file import without_secrets
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_sessions import HISTORY_DAYS
-from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
 from client_telemetry.tables.rows import BrokerHourRow, BrokerRow, RawObjectRow
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
+LATE_DAYS, TOO_LATE_DAYS = 3, 14
+"""Days back from which late objects are picked up, and days before these that are looked through for more."""
 TABLES = (RAW_OBJECTS, BROKERS, BROKER_HOURS)
 SUITES = (raw_objects_suite.SUITE, brokers_suite.SUITE, broker_hours_suite.SUITE)
 
@@ -77,8 +78,11 @@ def collect(stage: Stage) -> Outcome:
     again = _quarantined_days(stage, raw) if arguments.again else {}
     days = sorted({*window, *again})
     objects, hours, incarnations, decode_days, written = [], [], [], [], []
+    known_rows: dict[dt.date, dict[str, RawObjectRow]] = {each: {} for each in days}
+    for row in stage.lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=days):
+        known_rows[row["dt"]][row["object_key"]] = row
     for each, arrived in raw.objects_of(cluster, days).items():
-        before = {row["object_key"]: row for row in stage.lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=each)}
+        before = known_rows[each]
         if each != arguments.day and each not in again and is_known(arrived, before):
             continue  # and the tables have what its manifests said
         written.append(each)
@@ -144,12 +148,18 @@ def _too_late(
     was never collected has none: nothing of it was promised."""
     before = range(1, stage.arguments.too_late_days + 1)
     earlier = [day_ for n in before if (day_ := first - dt.timedelta(days=n)) not in others]
+    there = {each: arrived for each, arrived in raw.objects_of(stage.cluster, earlier).items() if arrived}
+    collected = stage.lake.rows(
+        RAW_OBJECTS, columns=("dt", "object_key"), cluster_id=stage.cluster, dt=list(there)
+    )
+    keys: dict[dt.date, set[str]] = {}
+    for row in collected:
+        keys.setdefault(row["dt"], set()).add(row["object_key"])
     found = {}
-    for each, arrived in raw.objects_of(stage.cluster, earlier).items():
-        known = stage.lake.rows(RAW_OBJECTS, cluster_id=stage.cluster, dt=each) if arrived else []
-        keys = {row["object_key"] for row in known}
-        new = [a for a in arrived if str(a.key) not in keys]
-        if known and new:
+    for each, arrived in there.items():
+        new = [a for a in arrived if str(a.key) not in keys.get(each, set())]
+        if each in keys and new:
+            known = stage.lake.rows(RAW_OBJECTS, cluster_id=stage.cluster, dt=each)
             error = (
                 f"it arrived more than {stage.arguments.late_days} days after its day: run client_telemetry_daily with the "
                 f"day {each}, which reads all of that day"
@@ -203,8 +213,7 @@ def _outcome(
 
 def _derive_days(stage: Stage, decode_days: list[dt.date]) -> list[dt.date]:
     """The days to decode, and every published day whose slice looks back at one of them."""
-    rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster, stage="sessionize")
-    published = {d for row in rows for d in row["days"]}
+    published = stage.lake.published_days(stage.cluster, "sessionize")
     looking_back = {
         d
         for d in published
@@ -219,12 +228,12 @@ def main(argv: list[str] | None = None) -> int:
     arguments.add_argument("--raw", required=True, help="raw location: folder or URL that contains `v1/`")
     arguments.add_argument("--day", required=True, type=day, help="the day, UTC")
     arguments.add_argument(
-        "--late-days", type=int, default=3, help="how many days back late objects are picked up"
+        "--late-days", type=int, default=LATE_DAYS, help="how many days back late objects are picked up"
     )
     arguments.add_argument(
         "--too-late-days",
         type=int,
-        default=14,
+        default=TOO_LATE_DAYS,
         help="how many days before these are checked for objects that arrived too late",
     )
     arguments.add_argument(

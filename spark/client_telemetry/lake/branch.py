@@ -243,19 +243,19 @@ def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, i
     }
     place = TablePlace.of(lake.table(PUBLICATIONS))
     urls: list[str] = []
-    same = {name: row[name] for name in ("cluster_id", "run_id", "stage")}
+    same: dict[str, Any] = {name: row[name] for name in ("cluster_id", "run_id", "stage")}
     cluster = row["cluster_id"]
 
     def change(iceberg: IcebergTable, transaction: Transaction) -> None:
         where = condition(iceberg, PUBLICATIONS, {"cluster_id": cluster})
-        known = lake.rows_of(iceberg, PUBLICATIONS, cluster_id=cluster)
-        if any(same.items() <= each.items() and each["snapshots"] == snapshots for each in known):
+        if any(each["snapshots"] == snapshots for each in lake.rows_of(iceberg, PUBLICATIONS, **same)):
             return
         if len(files.planned(iceberg, None, where)) < _PUBLICATION_FILES:
             if not urls:
                 urls.extend(write_rows(PUBLICATIONS, place, [row]))
             append_files(iceberg, transaction, urls)
             return
+        known = lake.rows_of(iceberg, PUBLICATIONS, cluster_id=cluster)
         together = write_rows(PUBLICATIONS, place, [*known, row])
         replace_matching(
             iceberg,

@@ -35,6 +35,7 @@ from client_telemetry.lake.commits import Change, committed, is_gone
 from client_telemetry.lake.files import COLUMNS_PROPERTY, PartitionFile, columns_of, matching, partition_files
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.pipeline.all_tables import TABLES
+from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.table import Row, Table
 
 _VERSION = "format-version"
@@ -315,6 +316,11 @@ class Lake:
         urls = write_rows(table, self.place(table), rows)
         if urls:
             self.committed(table.name, lambda iceberg, change: append_files(iceberg, change, urls))
+
+    def published_days(self, cluster_id: str, stage: str) -> set[dt.date]:
+        """Days of a cluster that a stage has published, also if it found nothing."""
+        rows = self.rows(PUBLICATIONS, columns=("days",), cluster_id=cluster_id, stage=stage)
+        return {day for row in rows for day in row["days"]}
 
     def published(self) -> dict[str, int]:
         """Table to the snapshot that readers see, of all tables at one moment: what a reader of several tables reads.

@@ -1,21 +1,27 @@
 """The catalog in a database, as pyiceberg has it, with less work for each load of a table. A stage loads a table some ten
 times, and its metadata file names every snapshot since the last maintenance: thousands in a lake of many clusters.
 
-Metadata files never change, so one that was read is known; of a new one only the snapshots are made that are new.
+Metadata files never change, so one that was read is known; of a new one only the snapshots are made that are new. A
+commit asks three times which manifests main has: that list of files is read once.
 """
 
 import json
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Self
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
 from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.io import FileIO
+from pyiceberg.manifest import ManifestFile, _manifests
 from pyiceberg.serializers import Compressor
 from pyiceberg.table import Table
 from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 from pyiceberg.table.snapshots import Snapshot
+
+_LISTS = 64
+"""Manifest lists that a process keeps: of each table that a stage touches a few."""
 
 
 class _SharedSnapshot(Snapshot):
@@ -23,6 +29,12 @@ class _SharedSnapshot(Snapshot):
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         return self
+
+    def manifests(self, io: FileIO) -> list[ManifestFile]:
+        return list(_listed(io, self.manifest_list))
+
+
+_listed = lru_cache(_LISTS)(_manifests)
 
 
 @dataclass(frozen=True)

@@ -239,8 +239,7 @@ class Stage:
 def days_of_evidence(stage: Stage) -> list[dt.date]:
     """Of a question: published days among the `window` days that end with `day`. Raises BadArguments if there is none."""
     args = stage.arguments
-    rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster, stage="profile")
-    published = sorted({d for row in rows for d in row["days"]})
+    published = sorted(stage.lake.published_days(stage.cluster, "profile"))
     if not published:
         raise BadArguments(
             f"no day of cluster {stage.cluster!r} has been processed: run client_telemetry_daily first"

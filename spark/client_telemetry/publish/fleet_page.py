@@ -45,7 +45,6 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
-from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.rows import BrokerRow, QualityResultRow
 from client_telemetry.tables.table import Row, Table
@@ -65,7 +64,7 @@ READ = (
 
 def publish_fleet(stage: Stage) -> Outcome:
     snapshots = stage.lake.published()
-    processed = _processed_days(stage)
+    processed = stage.lake.published_days(stage.cluster, "profile")
     pages = {}
     for day in stage.arguments.days:
         pages[day] = _publish_day(stage, day, snapshots, processed)
@@ -200,12 +199,6 @@ def broker_starts(brokers: list[BrokerRow], times: Grid) -> tuple[tuple[float, s
             release = row["software_version"] or " or ".join(row["releases"] or ()) or "an unknown release"
             found.append((started, f"broker {row['broker_id']} started on {release}"))
     return tuple(sorted(found))
-
-
-def _processed_days(stage: Stage) -> set[dt.date]:
-    """Days whose clients were published, also if there were none."""
-    rows = stage.lake.rows(PUBLICATIONS, cluster_id=stage.cluster, stage="profile")
-    return {day for row in rows for day in row["days"]}
 
 
 def _latest_results(stage: Stage, day: dt.date) -> list[QualityResultRow]:

@@ -64,7 +64,6 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.metric_changes import METRIC_CHANGES
-from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.rows import BrokerRow, UpgradeReportRow
 from client_telemetry.tables.rule_records import RULE_RECORDS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
@@ -328,8 +327,7 @@ def _upgrade(
 
 def _days(args: argparse.Namespace, lake: Lake) -> list[dt.date]:
     """The days that are looked at: the processed ones among the `window` days that end with `day`."""
-    rows = lake.rows(PUBLICATIONS, cluster_id=args.cluster, stage="profile")
-    processed = sorted({d for row in rows for d in row["days"]})
+    processed = sorted(lake.published_days(args.cluster, "profile"))
     last = args.day or max(args.changed_on or [], default=None) or (processed[-1] if processed else None)
     days = [d for d in processed if last is not None and last - dt.timedelta(days=args.window) < d <= last]
     if not days:

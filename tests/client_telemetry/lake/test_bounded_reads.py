@@ -58,6 +58,24 @@ def test_publications_of_a_cluster_are_few_files_without_any_upkeep(tmp_path, op
     check_consistent(lake)
 
 
+def test_a_publication_is_recorded_without_the_rows_of_the_others(tmp_path, monkeypatch):
+    lake = created(str(tmp_path))
+    for n in range(5):
+        staged(lake, "a", f"run{n}", DAYS[n]).publish("a", f"run{n}", "collect", [DAYS[n]])
+    made = []
+    rows_of = lake.rows_of
+
+    def counted(iceberg, table, *args, **named):
+        found = rows_of(iceberg, table, *args, **named)
+        made.extend(found if table is PUBLICATIONS else ())
+        return found
+
+    monkeypatch.setattr(lake, "rows_of", counted)
+    staged(lake, "a", "new", DAY).publish("a", "new", "collect", [DAY])
+    assert made == []
+    assert len(lake.rows(PUBLICATIONS, cluster_id="a")) == 6
+
+
 def test_of_quality_results_only_the_asked_days_are_opened(tmp_path, opened):
     lake = created(str(tmp_path))
     for day in DAYS:

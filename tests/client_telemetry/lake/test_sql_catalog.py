@@ -58,6 +58,23 @@ def test_a_table_that_nobody_changed_is_not_read_again(tmp_path, monkeypatch) ->
     }
 
 
+def test_which_manifests_a_table_has_is_read_once(tmp_path, monkeypatch) -> None:
+    lake = created(str(tmp_path))
+    publish(lake, "before")
+    opened: list[str] = []
+    original = PyArrowFileIO.new_input
+
+    def counted(self, location: str):
+        opened.append(location)
+        return original(self, location)
+
+    monkeypatch.setattr(PyArrowFileIO, "new_input", counted)
+    publish(lake, "run")
+    lists = [each for each in opened if "/snap-" in each]
+    assert lists
+    assert len(lists) == len(set(lists))
+
+
 def test_what_one_does_with_a_loaded_table_is_not_in_the_next(tmp_path) -> None:
     lake = created(str(tmp_path))
     lake.table(BROKERS).metadata.properties["mine"] = "yes"
