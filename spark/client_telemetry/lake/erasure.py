@@ -10,7 +10,6 @@ import re
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from typing import Any, cast
 from urllib.parse import quote
 
@@ -22,7 +21,7 @@ from pyiceberg.table.update import RemoveSnapshotRefUpdate
 from client_telemetry.lake import refs
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE
 from client_telemetry.lake.lake import Lake
-from client_telemetry.lake.maintenance import again_if_overtaken
+from client_telemetry.lake.maintenance import again_if_overtaken, expire
 from client_telemetry.raw.file_system import file_system
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
@@ -79,8 +78,7 @@ def erase(lake: Lake, cluster_id: str, who: Mapping[str, str], publish: str | No
     for name, condition in conditions.items():
         done.rows[name] += _delete(lake, name, condition)
         done.report_tags += _forget_tags(lake, name, tables[name], condition)
-        expire = f"CALL {CATALOG}.system.expire_snapshots(table => '{CATALOG}.{NAMESPACE}.{name}', older_than => now(), retain_last => 1)"
-        again_if_overtaken(partial(lake.session.sql, expire))
+        expire(lake, name, "now()")
     done.report_tags = sorted(set(done.report_tags))
     if publish:
         done.published_folders = _forget_published(publish, who)

@@ -4,6 +4,7 @@ Readers and stages may be at work meanwhile: what they commit stays, and snapsho
 read them. What reports name is tagged and stays for ever.
 """
 
+import contextlib
 import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
@@ -12,11 +13,13 @@ from typing import Any, TypeVar, cast
 from pyiceberg.expressions import LessThan
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import Transaction
+from pyiceberg.table.snapshots import Snapshot
 from pyspark.sql import Row
 
 from client_telemetry.lake import files, refs
 from client_telemetry.lake.branch import drop_branch, replace_matching
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE, writers
+from client_telemetry.lake.commits import is_gone
 from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.table import Table
 
@@ -123,7 +126,7 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
         f"'remove-dangling-deletes', 'true', 'partial-progress.enabled', '{in_parts}')",
     )
     _call(lake, "rewrite_manifests", f"table => '{name}', use_caching => false")
-    _call(lake, "expire_snapshots", f"table => '{name}', older_than => {_timestamp(old)}, retain_last => 1")
+    _left_if_overtaken(f"expiry of {table.name}", lambda: expire(lake, table.name, _timestamp(old)))
     # Hadoop, which lists otherwise, knows no object store.
     by_file_io = "false" if before.location().startswith("file:") else "true"
     done.orphans_removed = len(
@@ -139,16 +142,85 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
 
 def _call(lake: Lake, procedure: str, arguments: str) -> list[Row]:
     """The result of a procedure; of one that others overtook again and again nothing: the next maintenance does it."""
-    try:
-        return again_if_overtaken(
+    rows = _left_if_overtaken(
+        f"{procedure} of {arguments.partition(',')[0]}",
+        lambda: again_if_overtaken(
             lambda: lake.session.sql(f"CALL {CATALOG}.system.{procedure}({arguments})").collect()
-        )
+        ),
+    )
+    return rows or []
+
+
+def _left_if_overtaken(what: str, work: Callable[[], _Result]) -> _Result | None:
+    try:
+        return work()
     except Exception as error:
         if not _overtaken(error):
             raise
         reason = str(error).partition("\n")[2].partition("\n")[0]
-    print(f"{procedure} of {arguments.partition(',')[0]} is left to the next maintenance: {reason}")
-    return []
+    print(f"{what} is left to the next maintenance: {reason}")
+    return None
+
+
+def expire(lake: Lake, table: str, older_than: str) -> None:
+    """Remove snapshots older than a time in SQL, but for the last one, and the files that only they name."""
+    name = f"{CATALOG}.{NAMESPACE}.{table}"
+    call = f"CALL {CATALOG}.system.expire_snapshots(table => '{name}', older_than => {older_than}, retain_last => 1)"
+
+    def statement() -> None:
+        before = lake.known_table(table)
+        try:
+            lake.session.sql(call).collect()
+        except Exception as error:
+            # Spark commits, then reads what snapshots name, then deletes: if a stage removes its branch meanwhile, with the
+            # lists of its files, the snapshots are gone and all files are left, and a second try knows nothing of them.
+            if _overtaken(error):
+                _delete_files_of_expired(lake, table, before)
+            raise
+
+    again_if_overtaken(statement)
+
+
+def _delete_files_of_expired(lake: Lake, table: str, before: IcebergTable) -> None:
+    """Delete the files of the snapshots that the table had and has no more, but for those that a snapshot names."""
+    for _ in range(_ATTEMPTS):
+        after = lake.known_table(table)
+        there = {snapshot.snapshot_id for snapshot in after.metadata.snapshots}
+        gone = [each for each in before.metadata.snapshots if each.snapshot_id not in there]
+        if not gone:
+            return
+        try:
+            named = {path for each in after.metadata.snapshots for path in _files_of(after, each)}
+        except OSError as error:
+            if not is_gone(error):
+                raise
+            continue  # of a branch that was removed just now
+        unnamed: set[str] = set()
+        for snapshot in gone:
+            try:
+                unnamed |= _files_of(before, snapshot) - named
+            except OSError as error:
+                if not is_gone(error):
+                    raise
+                # Of a branch: what removed it has deleted its lists, and its data files are main's.
+        for path in unnamed:
+            with contextlib.suppress(OSError):
+                before.io.delete(path)
+        return
+
+
+def _files_of(iceberg: IcebergTable, snapshot: Snapshot) -> set[str]:
+    """All that a snapshot names: the list of its manifests, these, and data files."""
+    manifests = snapshot.manifests(iceberg.io)
+    return {
+        snapshot.manifest_list,
+        *(manifest.manifest_path for manifest in manifests),
+        *(
+            entry.data_file.file_path
+            for manifest in manifests
+            for entry in manifest.fetch_manifest_entry(iceberg.io)
+        ),
+    }
 
 
 def again_if_overtaken(statement: Callable[[], _Result], attempts: int = _ATTEMPTS) -> _Result:

@@ -124,6 +124,28 @@ def test_what_was_computed_before_an_erasure_is_not_published_after_it(lake):
     assert left_over(lake) == {}
 
 
+def test_no_file_holds_an_erased_client_though_a_branch_goes_while_snapshots_expire(lake):
+    """As the expiry finds it that has listed the snapshots when a stage removes its branch: no list of the branch's files."""
+    first, second = TODAY.date() - dt.timedelta(days=1), TODAY.date()
+    publish(lake, CLIENTS, first, [{"client_id": "bob"}, {"client_id": "ann"}])
+    publish(lake, CLIENTS, second, [{"client_id": "bob"}])
+    branch = lake.branch("of a stage", "other", "profile")
+    branch.replace_rows(CLIENTS, [{"cluster_id": "other", "dt": second}], cluster_id="other", dt=[second])
+    iceberg = lake.table(CLIENTS)
+    staged = iceberg.metadata.snapshot_by_name(branch.name)
+    iceberg.manage_snapshots().remove_branch(branch.name).commit()
+    iceberg.io.delete(staged.manifest_list)
+
+    erase(lake, CLUSTER, {"client_id": "bob"}, None)
+    iceberg = lake.table(CLIENTS)
+    assert len(iceberg.metadata.snapshots) == 1
+    folder = Path(iceberg.location().removeprefix("file://"))
+    rows = [str(pq.ParquetFile(file).read().to_pylist()) for file in (folder / "data").rglob("*.parquet")]
+    assert not [each for each in rows if "bob" in each]
+    assert len(list((folder / "metadata").glob("snap-*.avro"))) == 1
+    assert [row["client_id"] for row in lake.rows(CLIENTS)] == ["ann"]
+
+
 def test_an_erased_client_is_in_no_table_no_file_and_no_published_page(lake, tmp_path):
     day = TODAY.date()
     clients = [
