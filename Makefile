@@ -26,7 +26,7 @@ END := ; code=$$?; [ $$code -ne 130 ] || { kill -INT $$PPID; sleep 0.2; code=0; 
 quoted = '$(subst ','\'',$(1))'
 
 .DEFAULT_GOAL := help
-.PHONY: help install executors run report review review-accuracy owners history requarantine test e2e ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy bench knowledge clean fuzz ask docs storage
+.PHONY: help install executors run report review review-accuracy owners history requarantine test e2e e2e-long ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy bench knowledge clean fuzz ask docs storage
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -66,9 +66,20 @@ else
 	@$(INTERRUPTIBLE) $(AIRFLOW) python -m include.command review '$(CLUSTER)' '$(FROM)' '$(TO)' '$(DAY)' $(END)
 endif
 
+# Without them, tests that need what they fetch and build are skipped.
+MAVEN_AND_JDK := $(and $(shell command -v mvn),$(shell command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac))
+# Three at once on two cores: tests with brokers mostly wait for clients and clocks.
+END_TO_END = $(AIRFLOW) pytest -n 3 --dist loadfile --no-loadscope-reorder -rs $(or $(ARGS),tests/end_to_end)
+
+e2e:  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
+	@$(END_TO_END) -m "end_to_end and not long"
+	@echo "left out: tests that take too long for each change (make e2e-long; CONTRIBUTING.md names them)"
+
+e2e-long:  ## the same with those that take too long for each change
+	@$(END_TO_END) -m end_to_end
+
 # Brokers need no browser.
-e2e: install storage executors $(STAMPS)/s3_server $(if $(shell command -v mvn),$(STAMPS)/rest_catalog $(if $(ARGS),$(if $(findstring lake,$(ARGS)),$(STAMPS)/nessie),$(STAMPS)/nessie)) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
-	@$(AIRFLOW) pytest -n 2 --dist loadfile -m end_to_end $(or $(ARGS),tests/end_to_end)
+e2e e2e-long: install storage executors $(STAMPS)/s3_server $(if $(MAVEN_AND_JDK),$(STAMPS)/rest_catalog $(if $(ARGS),$(if $(findstring lake,$(ARGS)),$(STAMPS)/nessie),$(STAMPS)/nessie)) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)
 
 executors: $(STAMPS)/executors  ## pack what Spark's workers need into var/executors (docs/deployment.md)
 

@@ -7,11 +7,14 @@ PLUGIN := broker-plugin/target/kafka-client-telemetry-dump-$(PLUGIN_VERSION).jar
 
 .PHONY: plugin bench-plugin e2e-brokers
 
-plugin:  ## build and test the plugin that makes brokers write dumps, with its list of parts (needs a JDK)
+plugin: $(PLUGIN)  ## build and test the plugin that makes brokers write dumps, with its list of parts (needs a JDK)
+	@echo "$(PLUGIN)"
+
+$(PLUGIN): broker-plugin/pom.xml $(shell find broker-plugin/src -type f)
 	@command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac >/dev/null || { echo "There is no Java compiler: install a JDK 17 or newer (on Debian: openjdk-17-jdk-headless), or set JAVA_HOME." >&2; exit 1; }
 	@command -v mvn >/dev/null || { echo "There is no Maven: install it (on Debian: maven)." >&2; exit 1; }
 	@cd broker-plugin && $(MAVEN) package
-	@echo "$(PLUGIN)"
+	@touch $@
 
 bench-plugin: plugin $(STAMPS)/end_to_end  ## measure what the plugin costs a broker, and write it into docs/broker-plugin.md
 	@$(BIN)/python -m benchmarks.broker_plugin
@@ -19,7 +22,7 @@ bench-plugin: plugin $(STAMPS)/end_to_end  ## measure what the plugin costs a br
 # What a live roll needs: the release after, and libraries of several years, each out of a wheel.
 LIVE_ROLL := var/end_to_end/jars/kafka-4.0.1/.fetched $(foreach each,1.7.0 2.3.0 2.8.0,var/end_to_end/librdkafka-$(each)/.fetched) var/end_to_end/kafka-python-2.0.2/.fetched
 
-e2e: plugin $(STAMPS)/end_to_end $(LIVE_ROLL)
+e2e e2e-long: $(if $(MAVEN_AND_JDK),plugin $(STAMPS)/end_to_end $(LIVE_ROLL))
 
 # Java, librdkafka, kafka-python and franz-go over PLAINTEXT, SCRAM over TLS and mutual TLS on each of them.
 BROKER_RELEASES ?= 3.7.1 3.8.1 3.9.1 4.0.1 4.1.1 4.2.1 4.3.1 4.4.0

@@ -39,6 +39,7 @@ def images(tmp_path_factory) -> dict[tuple[str, str], tuple[int, str]]:
     return found
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("stage", "check"), [(s, c) for s, checks in CHECKS.items() for c in checks])
 def test_what_an_image_runs_works_as_its_user(images, stage, check):
     code, output = images[stage, check]

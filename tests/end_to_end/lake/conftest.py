@@ -19,7 +19,12 @@ def warehouse(tmp_path) -> str:
     return f"file://{tmp_path}/warehouse"
 
 
-@pytest.fixture(params=["postgres", "rest"])
+CATALOGS = ("postgres", "rest")
+POSTGRES_IN_SHORT = ("postgres", pytest.param("rest", marks=pytest.mark.long))
+"""Of tests that take minutes with each: `catalog` is given them by parametrize(..., indirect=True)."""
+
+
+@pytest.fixture(params=CATALOGS)
 def catalog(request, tmp_path, monkeypatch, warehouse) -> Iterator[str]:
     """A real catalog in the environment; its name."""
     if request.param == "postgres":
@@ -28,7 +33,7 @@ def catalog(request, tmp_path, monkeypatch, warehouse) -> Iterator[str]:
         server = postgres()
     else:
         if not REST_JARS.exists():
-            pytest.skip("no jars of the REST catalog: make e2e gets them where there is Maven")
+            pytest.skip("no jars of the REST catalog: make e2e gets them where there are Maven and a JDK")
         server = rest_catalog(tmp_path / "rest", warehouse)
     with server as environment:
         environment["PYICEBERG_CATALOG__LAKE__WAREHOUSE"] = warehouse

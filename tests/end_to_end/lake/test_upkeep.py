@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.files import all_of, partition_of, planned
@@ -21,6 +22,7 @@ from client_telemetry.tables.quality_results import QUALITY_RESULTS
 
 from tests.client_telemetry.lake.conftest import left_over
 
+from .conftest import POSTGRES_IN_SHORT
 from .servers import CHECKOUT, s3, s3_server
 
 WAREHOUSE = "s3://lake/warehouse"
@@ -89,6 +91,7 @@ def start(*arguments: str) -> subprocess.Popen:
     return subprocess.Popen([*command, *arguments], cwd=CHECKOUT, env=os.environ, stderr=subprocess.STDOUT)
 
 
+@pytest.mark.parametrize("catalog", POSTGRES_IN_SHORT, indirect=True)
 def test_maintenance_twice_at_once_and_erasure_while_stages_publish(store, catalog, tmp_path):
     lake = Lake(None, WAREHOUSE)
     lake.create([CLIENT_PUSHES, QUALITY_RESULTS, PUBLICATIONS])
@@ -125,8 +128,16 @@ def test_maintenance_twice_at_once_and_erasure_while_stages_publish(store, catal
     assert {row["client_id"] for row in lake.rows(CLIENT_PUSHES)} == {"ann", "cid"}
     assert left_over(lake) == {}
     assert len(lake.rows(PUBLICATIONS)) == published + len(DAYS)
+    files = store / lake.table(CLIENT_PUSHES).location().removeprefix("s3://") / "data"
+    held = {
+        str(file): pq.ParquetFile(file).read()["client_id"].to_pylist() for file in files.rglob("*.parquet")
+    }
+    assert held and not [file for file, clients in held.items() if "bob" in clients]
 
-    # Four days later.
+    # Four days later: by the clock that maintenance is given, and by that of the store, which says how old an orphan is.
+    written = time.time() - dt.timedelta(days=4).total_seconds()
+    for file in store.rglob("*"):
+        os.utime(file, (written, written))
     before = rows_of(lake)
     done = subprocess.run(
         [sys.executable, "-c", LATER, WAREHOUSE],
