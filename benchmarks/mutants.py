@@ -9,8 +9,9 @@ the code of the changed function; a change that only an import sees is imported 
 fail or takes four times as long. The checkout is not written to, but for the trace in var/, which is kept until the code
 changes.
 
-Texts are not changed: most are wording; nor are `frozen` and `strict`, which only forbid. Tests in other processes (the wheel, jobs) do not see the change, and tests
-that need Spark are left out; both can only make the share smaller.
+Texts are not changed: most are wording; nor are `frozen` and `strict`, which only forbid, and the sizes of caches. Tests in
+other processes (the wheel, jobs) do not see the change, and tests that need Spark are left out; both can only make the share
+smaller.
 """
 
 import argparse
@@ -64,6 +65,14 @@ COMPILED_TESTED_BY = TESTS / "decode/test_worker.py"
 """Runs what numba compiles, which no trace sees."""
 
 EQUIVALENT: dict[str, str] = {
+    "compatibility/features.py: `0` → `1`: `found[gate.feature] = max(gate.level, found.get(gate.feature, 1))`": (
+        "a level that a request needs is at least 1"
+    ),
+    "raw/reader.py: `missing > 0` → `missing >= 0`: `if missing >= 0:`": "no bytes are appended then",
+    "raw/push_scan.py: `0` → `1`: "
+    "`below_zero = int64_at(push + 8 * SEQUENCE) < 0 or int64_at(push + 8 * RECEIVED_AT) < 1`": (
+        "the official classes decode what the compiled reader gives up, to the same rows"
+    ),
     "compatibility/identification.py: `0` → `1`: `ahead = weight[best.library] - (weight[others[0].library] if others else 1)`": (
         "a library is named only with at least LEAST exact APIs, so the only candidate is ahead by more than MARGIN anyway"
     ),
@@ -89,7 +98,7 @@ _FILES_FIRST = 3
 _IMPORTED_ONCE = ("jinja2", "numba", "numpy", "orjson", "pandas", "pyarrow", "yaml")
 """What tests import of other packages: the forks then need not. Not hypothesis, a plugin of pytest, which rewrites it."""
 
-_GUARDS = ("frozen", "strict")
+_GUARDS = ("frozen", "strict", "maxsize")
 """Of dataclasses and zip: a program that never does what they forbid runs the same without them."""
 _NEED_SPARK = {"spark", "sample_run"}
 """Fixtures."""
@@ -564,7 +573,7 @@ def is_killed(mutant: Mutant, tests: list[str], calls: Calls) -> bool:
 _NOT_COVERED = (
     f"The folders {', '.join(ROOMS)} of the package are changed; the others, Spark jobs, plugins, DAGs, pages' scripts, the broker "
     "plugin and the rows of the knowledge base are not.",
-    "Texts are not changed, nor what only forbids (`frozen`, `strict`), and a mutant has one change.",
+    "Texts are not changed, nor what only forbids (`frozen`, `strict`), nor the sizes of caches, and a mutant has one change.",
     "Tests that need Spark, Airflow, brokers or a browser are left out, and other processes do not see the change: what only they "
     "notice counts as survived.",
     "A mutant counts as killed when a test fails, takes four times as long, or cannot be imported. Whether the test says what is "

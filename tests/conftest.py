@@ -172,10 +172,17 @@ def sample_run(pytestconfig) -> SampleRun:
 
 @pytest.fixture
 def same_as_kept():
-    """same_as_kept(folder, texts): that files below tests/data have just these texts, by name. With the environment variable REWRITE
-    they are written anew; then read what differs. Pages are kept without style and script, which are files of their own."""
+    """same_as_kept(folder, texts): that files below tests/data have just these texts, by name; `is_whole`: and the folder no other
+    file. With the environment variable REWRITE they are written anew; then read what differs. Pages are kept without style and
+    script, which are files of their own."""
 
-    def compare(folder: str, texts: dict[str, str]) -> None:
+    def compare(folder: str, texts: dict[str, str], *, is_whole: bool = False) -> None:
+        if is_whole:
+            kept = CHECKOUT / "tests" / "data" / folder
+            other = {str(file.relative_to(kept)) for file in kept.rglob("*.*")} - texts.keys()
+            assert not other, (
+                f"{folder} keeps what is not made: {', '.join(sorted(other))}; delete it if that is right"
+            )
         for name, text in texts.items():
             file = CHECKOUT / "tests" / "data" / folder / name
             if name.endswith(".html"):

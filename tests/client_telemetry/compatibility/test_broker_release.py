@@ -118,6 +118,11 @@ def test_shipped_rows_equal_those_of_the_published_jar(kafka_clients_jar):
     assert broker_release.differences(broker_release.read_jar(kafka_clients_jar)) == []
 
 
+def test_a_release_that_equals_its_jar_ends_well(kafka_clients_jar, capsys):
+    assert broker_release.main(["--jar", str(kafka_clients_jar), "--check"]) == 0
+    assert capsys.readouterr().out.endswith(" APIs equal\n")
+
+
 def test_a_shipped_release_is_written_to_the_same_bytes(kafka_clients_jar):
     for file, text in broker_release.rewritten(broker_release.read_jar(kafka_clients_jar)).items():
         assert text.encode() == (files("client_telemetry.compatibility.knowledge") / file).read_bytes()

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import permutations
 
+import pytest
 from client_telemetry.identity.applications import (
     BY_PLACE,
     CALLED_AS_A_BROKER,
@@ -321,3 +322,18 @@ def test_instances_of_kafka_streams_with_client_ids_of_their_own_are_one_by_thei
         "fraud": {each.client_id for each in instances},
         "fraud-test": {"fraud-east-StreamThread-1-consumer"},
     }
+
+
+@pytest.mark.parametrize("ids", [
+    (f"spark-kafka-source-{PROCESS}-17-driver", "spark-kafka-source-0efc20b4-55db-4613-a647-74511e0162b8--5-driver"),
+    (f"billing-{PROCESS}", "billing-0efc20b4-55db-4613-a647-74511e0162b8"),
+    ("billing.vPeOCWypqUOSepEvx0cboA", "billing.7PeOCWypqUOSepEvx0cboQ"),
+    ("billing-01ARZ3NDEKTSV4RRFFQ69G5FAV", "billing-01BX5ZZKBKACTAV9WEVGEMMVRZ"),
+    ("billing-7d9c5b8f6c-x2x4z", "billing-7d9c5b8f6c-k8q5t"),
+    ("billing-2026-11-21T12:30", "billing-2026-11-22T09:15"),
+    ("billing-10.0.0.1", "billing-10.0.0.2"),
+], ids=["spark", "uuid", "kafka_uuid", "ulid", "pod", "time", "address"])  # fmt: skip
+def test_ids_that_differ_in_what_a_start_or_a_host_brings_about_are_one_program_whatever_they_send(ids):
+    sent = ({0: 3, 1: 4}, {0: 9, 1: 12})
+    found = parts(client(name, versions=of_one) for name, of_one in zip(ids, sent, strict=True))
+    assert list(found.values()) == [set(ids)]

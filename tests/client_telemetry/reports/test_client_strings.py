@@ -32,6 +32,16 @@ def test_shortened_keeps_the_limit_and_both_ends(text, limit):
         assert short[0] == text[0] and short[-1] == text[-1] and "…" in short
 
 
+@pytest.mark.parametrize("first, last", [
+    (0x34F, 0x34F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800), (0x3164, 0x3164),
+    (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0100, 0xE01EF),
+])  # fmt: skip
+def test_characters_that_show_as_nothing_are_told(first, last):
+    """Default_Ignorable_Code_Point of Unicode's DerivedCoreProperties.txt, and Braille blank."""
+    for code in range(first, last + 1):
+        assert shown(f"a{chr(code)}b") == f"a[U+{code:04X}]b"
+
+
 def test_no_client_id_and_an_empty_one_differ():
     assert client_label(None) == "(no client id)"
     assert client_label("") == "(empty)"

@@ -93,6 +93,19 @@ def test_windows_that_touch_at_the_hour_are_one(rows):
     ]
 
 
+def test_windows_of_a_broker_are_one_though_rows_of_another_stand_between(rows):
+    part = "registry_not_watching"
+    hours = [
+        rows.broker_hour(broker, hour, part, windows=[f"0{hour}:00:00-0{hour}:59:59"])
+        for hour in (5, 6)
+        for broker in (2, 1)
+    ]
+    seen = coverage(rows.DAY, rows.DAY, None, hours, [])
+    assert [(w.broker_id, w.start, w.end) for w in seen.watched] == [
+        (broker, _at(5), _at(6, 59, 59)) for broker in (1, 2)
+    ]
+
+
 def test_where_some_hour_was_watched_all_the_time_windows_are_no_matter(rows):
     hours = [rows.broker_hour(1, 5, windows=["05:00:00-05:04:59"]), rows.broker_hour(1, 6)]
     seen = coverage(rows.DAY, rows.DAY, None, hours, [])

@@ -120,7 +120,7 @@ def test_whole_report(same_as_kept) -> None:
         result = check(
             configured, operations_of(proposal), observed, Situation((4, 3, 1), True, days=2), java
         )
-    same_as_kept("reports/whole/subscription", files(content(QUESTION, result)))
+    same_as_kept("reports/whole/subscription", files(content(QUESTION, result)), is_whole=True)
 
 
 def test_whole_report_of_many(same_as_kept) -> None:
@@ -164,7 +164,7 @@ def test_whole_report_of_many(same_as_kept) -> None:
     found = content(QUESTION, result)
     written = files(found)
     del written["instances.csv"], written["report.json"]  # as those of few
-    same_as_kept("reports/whole/subscription_of_many", written)
+    same_as_kept("reports/whole/subscription_of_many", written, is_whole=True)
     found["clients"] = [
         {**client, "client_id": f"{n} {client['client_id']}"} for n in range(5) for client in found["clients"]
     ]

@@ -1,9 +1,14 @@
 """Whole reports of few clients that have all that a report can say of one, as tests/data/reports/whole/ keeps them: each word,
 number and coordinate, in every format."""
 
+import base64
+import gzip
+import json
+import re
 from datetime import timedelta
 
 from client_telemetry.identity.hosts import host_names
+from client_telemetry.reports.upgrade import page
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.model import OUTCOMES
 from client_telemetry.reports.upgrade.publish import files
@@ -141,4 +146,20 @@ def upgrade_report(rows):
 
 
 def test_upgrade_report(rows, same_as_kept):
-    same_as_kept("reports/whole/upgrade", files(upgrade_report(rows), [LINK]))
+    same_as_kept("reports/whole/upgrade", files(upgrade_report(rows), [LINK]), is_whole=True)
+
+
+def test_a_page_of_too_many_applications_for_rows(rows, same_as_kept, monkeypatch):
+    """What has no row is in the page's data, or in a group."""
+    for limit, number in {"COMPACT": 5, "ROWS_OF_COMPACT": 3, "GROUPS_OF_COMPACT": 1, "LISTED": 1}.items():
+        monkeypatch.setattr(page, limit, number)
+    text = page.report_page(upgrade_report(rows), [LINK])
+    (packed,) = re.findall(r'<script type="application/json" id="others"[^>]*>"([^"]*)"', text)
+    others = json.loads(gzip.decompress(base64.b64decode(packed)))
+    words = others["words"]
+    named = [[name, *(words[place] for place in places)] for name, *places in others["rows"]]
+    kept = {
+        "index.html": text.replace(packed, "(others)"),
+        "others.json": json.dumps([named, others["anchors"]], indent=1),
+    }
+    same_as_kept("reports/whole/compact", kept, is_whole=True)

@@ -163,6 +163,7 @@ def test_whole_review(same_as_kept, tmp_path) -> None:
     same_as_kept(
         "reports/whole/review",
         {str(file.relative_to(folder)): file.read_text(encoding="utf-8") for file in folder.rglob("*.*")},
+        is_whole=True,
     )
 
 
@@ -201,6 +202,7 @@ def test_whole_review_of_every_kind(same_as_kept, tmp_path) -> None:
     same_as_kept(
         "reports/whole/review_of_every_kind",
         {str(file.relative_to(folder)): file.read_text(encoding="utf-8") for file in folder.rglob("*.*")},
+        is_whole=True,
     )
     assert set(OUTCOME_WORDS) == {*outcome.OUTCOMES}
     assert set(KIND_WORDS) == {kind for _, kind in kinds if kind}

@@ -242,10 +242,8 @@ def _owners(programs: Sequence[Application], to_make: Sequence[Change]) -> tuple
         numbers = (len(theirs), clients, counts(theirs))
         stakes.append(OwnerStake(owner, contact, folder, has_pack, *numbers, fix, freed))
 
-    def most_at_stake(stake: OwnerStake) -> tuple[Any, ...]:
-        return (*(-count for count in stake.counts.values()), stake.owner is None, stake.owner or "")
-
-    return tuple(sorted(stakes, key=most_at_stake))
+    # Applications come by outcome, then by owner, nobody last: so do owners with as much at stake.
+    return tuple(sorted(stakes, key=lambda stake: [-count for count in stake.counts.values()]))
 
 
 def _software(clients: Sequence[ClientVerdict]) -> tuple[Software, ...]:

@@ -161,8 +161,8 @@ def seen_rarely(first_seen: datetime, last_seen: datetime, begin: datetime, end:
 def duration(span: timedelta) -> str:
     """In the largest unit that gives at least 2, rounded down.
 
-    >>> duration(timedelta(hours=50)), duration(timedelta(seconds=130)), duration(timedelta(seconds=1))
-    ('2 days', '2 min', '1 s')
+    >>> [duration(timedelta(seconds=n)) for n in (50 * 3600, 48 * 3600, 7200, 7199, 120, 119, 1, 0)]
+    ['2 days', '2 days', '2 h', '119 min', '2 min', '119 s', '1 s', 'less than 1 s']
     """
     seconds = int(span.total_seconds())
     for unit, length in (("days", 86400), ("h", 3600), ("min", 60)):

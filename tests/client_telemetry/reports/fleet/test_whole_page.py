@@ -130,9 +130,9 @@ def fleet(day_rows):
 
 def test_whole_page(day_rows, same_as_kept):
     written = files(fleet(day_rows))
-    same_as_kept("reports/whole/fleet", written)
+    same_as_kept("reports/whole/fleet", written, is_whole=True)
 
 
 def test_whole_search_index(day_rows, same_as_kept):
     index = day_rows.index_of(clients(day_rows)[:4], instances(day_rows)[:2])
-    same_as_kept("reports/whole/search", {name: "".join(text) for name, text in index.files()})
+    same_as_kept("reports/whole/search", {name: "".join(text) for name, text in index.files()}, is_whole=True)
