@@ -47,7 +47,8 @@ def broker_upgrade_impact():
     names = {"from": "from", "to": "to", "day": "day", "window": "window_days"}
     question = {argument: f"{{{{ params['{name}'] or '' }}}}" for argument, name in names.items()}
     pack = {name.replace("_", "-"): f"{{{{ params.{name} or '' }}}}" for name in ("planned_for", "asked_by")}
-    report, cluster, own = {"report-id": "{{ run_id }}"}, "{{ params.cluster }}", ["scram_users", "knowledge"]
+    report, cluster = {"report-id": "{{ run_id }}"}, "{{ params.cluster }}"
+    own = ["scram_users", "knowledge", "hosts"]
     impact = SparkStage(task_id="impact", cluster=cluster, locations=own, arguments=report | question)
     shown = {"locations": ["publish", "hosts"], "page": "answered"}
     publish = SparkStage(task_id="publish", cluster=cluster, arguments=report | pack, **shown)

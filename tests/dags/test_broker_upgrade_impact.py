@@ -48,3 +48,7 @@ def test_exact_releases_and_empty_optional_params_are_taken(dag, name, value):
 def test_the_question_itself_has_no_default(dag, name):
     with pytest.raises(ParamValidationError):
         copy(dag.params.get_param(name)).resolve()
+
+
+def test_the_verdicts_take_the_hosts_file_too_so_that_a_mistake_in_it_is_found_first(dag):
+    assert "hosts" in dag.task_dict["impact"].locations

@@ -17,6 +17,7 @@ from client_telemetry.compatibility.verdict import PRECEDENCE
 from client_telemetry.expectations import upgrade_findings as upgrade_findings_suite
 from client_telemetry.expectations import upgrade_reports as upgrade_reports_suite
 from client_telemetry.expectations import upgrade_verdicts as upgrade_verdicts_suite
+from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.impact.client_evidence import (
     Evidence,
@@ -76,6 +77,8 @@ SUITES = (upgrade_reports_suite.SUITE, upgrade_verdicts_suite.SUITE, upgrade_fin
 def impact(stage: Stage) -> Outcome:
     use_own_knowledge(stage.arguments.knowledge)
     args, lake, cluster = stage.arguments, stage.lake, stage.cluster
+    if args.hosts:
+        read_text_file(args.hosts, "host names", host_names)
     days = days_of_evidence(stage)
     branch = stage.branch(WRITTEN)
     published = lake.published()
@@ -201,6 +204,10 @@ def main(argv: list[str] | None = None) -> int:
         "--scram-users",
         help="file or URL with the output of kafka-configs --describe --entity-type users, the users with SCRAM credentials; "
         "default: what the brokers report",
+    )
+    arguments.add_argument(
+        "--hosts",
+        help="file of addresses and host names that publish will take: a mistake in it ends the question here, before its work",
     )
     arguments.add_argument(
         "--knowledge", help="folder with your own knowledge; default: only the built-in knowledge base"
