@@ -79,8 +79,12 @@ def points(values: list[int]) -> str:
 
     >>> points([0, 5, 10])
     '1.0,15.0 30.0,8.0 59.0,1.0'
+    >>> points([14, 14])  # in the middle: at the bottom it would look like an empty field
+    '1.0,8.0 59.0,8.0'
     """
     low, high = min(values), max(values)
+    if low == high:
+        low, high = low - 1, high + 1
     width, height = 58 / max(len(values) - 1, 1), 14 / max(high - low, 1)
     return " ".join(
         f"{1 + number * width:.1f},{15 - (value - low) * height:.1f}" for number, value in enumerate(values)
