@@ -285,7 +285,7 @@ def _template() -> Template:
         "edits": changes.edits_of,
         "related_software": _related_software,
         "needs_more": changes.needs_more,
-        "mail": lambda stake, report: mail(report, stake),
+        "mail": lambda stake, report, compact: mail(report, stake, subject_only=compact),
         "is_address": lambda text: _ADDRESS.fullmatch(text) is not None,
         "period": lambda pair: wording.period(*pair),
     }

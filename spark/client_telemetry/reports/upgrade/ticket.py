@@ -156,15 +156,17 @@ def _owner_ticket(
     return "\n".join(lines)
 
 
-def mail(report: UpgradeReport, stake: OwnerStake) -> str:
+def mail(report: UpgradeReport, stake: OwnerStake, *, subject_only: bool = False) -> str:
     """A mailto: address that begins a letter to the owner: the subject and the first lines of the message. A page has one for
-    each owner, so it is short; the whole is the file to attach."""
+    each owner, so it is short, and of hundreds of owners `subject_only`; the whole is the file to attach."""
     broken = [each for each in report.applications if each.owner == stake.owner and each.verdict == "breaks"]
     lines = [
         f"The Kafka brokers of cluster {report.question.cluster_name} will {_are_to(report)}. {_stake_sentence(stake)}",
         _request(report, broken).replace("below", "in the attached report.md"),
     ]
-    fields = {"subject": _subject(report, stake, len(broken)), "body": "\n\n".join(lines)}
+    fields = {"subject": _subject(report, stake, len(broken))}
+    if not subject_only:
+        fields["body"] = "\n\n".join(lines)
     return f"mailto:{stake.contact}?{urlencode(fields, errors='replace', quote_via=quote)}"
 
 
