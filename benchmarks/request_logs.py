@@ -26,10 +26,13 @@ from benchmarks.measure import Cost, take_turns
 
 SAMPLE = Path(__file__).parents[1] / "include/sample/request_logs"
 LOGS = (
-    ("text, 2.4.1", "kafka-2.4.1-text.request.log.zst", "2.4.1"),
-    ("text, 2.7.2", "kafka-2.7.2-text.request.log.zst", "2.7.2"),
-    ("JSON, 4.0.1", "kafka-4.0.1-json.request.log.zst", "4.0.1"),
+    ("text, 2.4.1", "kafka-2.4.1-text.request.log.zst", "2.4.1", None),
+    ("text, 2.7.2", "kafka-2.7.2-text.request.log.zst", "2.7.2", None),
+    ("JSON, 4.0.1", "kafka-4.0.1-json.request.log.zst", "4.0.1", None),
+    ("text, 2.7.2, short connections", "kafka-2.7.2-text.request.log.zst", "2.7.2", 5),
+    ("JSON, 4.0.1, short connections", "kafka-4.0.1-json.request.log.zst", "4.0.1", 5),
 )
+"""Name, file, release, and after how many lines another connection begins."""
 LOG_BYTES = 48 * 2**20
 PARSED_BYTES = 4 * 2**20
 """Of the log of which each line is parsed: that is slow, and costs the same for each."""
@@ -37,26 +40,31 @@ PARSED_BYTES = 4 * 2**20
 EVERY = timedelta(milliseconds=1)
 
 _OPENING = re.compile(rb'apiKey=API_VERSIONS|"requestApiKey":18,')
+_CONNECTION = re.compile(rb'( from connection |"connection":")([^;"]+?:)\d+((?:-\d+)?)-\d+(?=[;"])')
 _CLUSTER = re.compile(rb'(?:cluster_id=|"clusterId":")([A-Za-z0-9_-]{22})')
 TEXT = """The logs of the sample, repeated to 50 MB with a line each millisecond: connections that go on, as nearly all of a \
-broker's do. \
-*Converted* is all of `client-telemetry convert` in one process: finding out what is new, both readings, the dump. *Parser only* is the same \
+broker's do. *Short connections*: after every five lines comes another one, as of clients that connect for each request; nearly each \
+line has to be parsed then. *Converted* is all of `client-telemetry convert` in one process: finding out what is new, both readings, the dump. *Parser only* is the same \
 with the compiled reader switched off. *orjson* only parses the JSON of each line and keeps nothing. CPU seconds, median of three rounds in \
 turn. Before there was a compiled reader, the measure was 15,300 lines a second (18 MB/s)."""
 
 
 def run() -> Iterator[Section]:
     with tempfile.TemporaryDirectory() as folder:
-        rows = [_row(Path(folder), name, SAMPLE / file, release) for name, file, release in LOGS]
+        rows = [
+            _row(Path(folder), name, SAMPLE / file, release, short) for name, file, release, short in LOGS
+        ]
     yield Section("Request logs, one core", TEXT, rows)
 
 
-def _row(folder: Path, name: str, sample: Path, release: str) -> dict[str, str | float | int | None]:
+def _row(
+    folder: Path, name: str, sample: Path, release: str, lines_each: int | None
+) -> dict[str, str | float | int | None]:
     whole, short = folder / f"{release}.log", folder / f"{release}-short.log"
     cluster = _CLUSTER.search(b"".join(_lines(sample)))
     assert cluster is not None
-    lines = _write(sample, whole, LOG_BYTES)
-    short_lines = _write(sample, short, PARSED_BYTES)
+    lines = _write(sample, whole, LOG_BYTES, lines_each)
+    short_lines = _write(sample, short, PARSED_BYTES, lines_each)
     cases = {
         "converted": lambda: _convert(whole, cluster[1].decode(), release),
         "parser": lambda: _convert_one_by_one(short, cluster[1].decode(), release),
@@ -83,8 +91,8 @@ def _lines(sample: Path) -> list[bytes]:
     return [line for line in text.splitlines(keepends=True) if re.match(rb"\[\d{4}-\d\d-\d\d ", line)]
 
 
-def _write(sample: Path, log: Path, size: int) -> int:
-    """Gives the number of lines."""
+def _write(sample: Path, log: Path, size: int, lines_each: int | None) -> int:
+    """Gives the number of lines. `lines_each`: of a connection; None = as the sample has them."""
     lines = _lines(sample)
     again = [line for line in lines if not _OPENING.search(line)]
     began = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -95,6 +103,9 @@ def _write(sample: Path, log: Path, size: int) -> int:
                 return count
             time = began + count * EVERY
             stamp = f"[{time:%Y-%m-%d %H:%M:%S},{time.microsecond // 1000:03d}"
+            if lines_each:
+                number = count // lines_each
+                line = _CONNECTION.sub(rb"\g<1>\g<2>%d\g<3>-%d" % (20_000 + number % 40_000, number), line)
             written += file.write(stamp.encode() + line[24:])
             count += 1
     raise AssertionError("cycle ends for an empty log only")

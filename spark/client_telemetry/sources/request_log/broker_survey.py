@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -87,6 +88,7 @@ class Remote(NamedTuple):
     port: int
 
 
+@lru_cache(maxsize=4096)
 def addresses(connection_id: str) -> Remote | None:
     """Both ends of a connection, from Kafka's id of it: `LOCAL:PORT-REMOTE:PORT-INDEX`, since 4.0
     `…-PROCESSOR-INDEX` (ServerConnectionId); IPv6 without brackets. None for anything else."""

@@ -185,13 +185,17 @@ TEXT = re.compile("".join((*_HEADER, _BODIES, _END)))
 _BEGIN_OF_TEXT, _NUMBER_OF_TEXT, _END_OF_TEXT = map(re.compile, (_HEADER[0], _HEADER[2], _END))
 _NUMBER, _RESPONSE, _CONNECTION = ", correlationId=", ",response:", " from connection "
 _MILLIS = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,15})?")
-_TEXT_FIELDS = {
-    "groupId": re.compile(r"(?:^\{|,)group_id=(?P<value>[^,}]*)"),
-    "transactionalId": re.compile(r"(?:^\{|,)transactional_id=(?P<value>[^,}]*)"),
-    "clientSoftwareName": re.compile(r"(?:^\{|,)client_software_name=(?P<value>[^,}]*)"),
-    "clientSoftwareVersion": re.compile(r"(?:^\{|,)client_software_version=(?P<value>[^,}]*)"),
-    "replicaId": re.compile(r"(?:^\{|,)replica_id=(?P<value>-?\d+)"),
-}
+_TEXT_FIELDS = [
+    (name, f"{field}=", re.compile(rf"(?:^\{{|,){field}=(?P<value>{value})"))
+    for name, field, value in (
+        ("groupId", "group_id", "[^,}]*"),
+        ("transactionalId", "transactional_id", "[^,}]*"),
+        ("clientSoftwareName", "client_software_name", "[^,}]*"),
+        ("clientSoftwareVersion", "client_software_version", "[^,}]*"),
+        ("replicaId", "replica_id", r"-?\d+"),
+    )
+]
+"""Name in JSON, what a body has that has the field, and the field."""
 _TEXT_TOPIC = re.compile(rf"\{{(?:topic|name)=({_TOPIC.pattern})[,}}]")
 _ERROR_CODE = re.compile(r"^\{(?:throttle_time_ms=\d+,)?error_code=(-?\d+)")
 _RANGE = re.compile(r"api_key=(\d+),min_version=(\d+),max_version=(\d+)")
@@ -257,8 +261,8 @@ def _parse_text(message: str) -> RequestEntry:
 
 def _text_request(body: str) -> dict[str, Any]:
     fields: dict[str, Any] = {}
-    for name, pattern in _TEXT_FIELDS.items():
-        match = pattern.search(body)
+    for name, key, pattern in _TEXT_FIELDS:
+        match = pattern.search(body) if key in body else None
         if match and match["value"] not in ("", "null"):
             fields[name] = int(match["value"]) if name == "replicaId" else match["value"]
     if names := _TEXT_TOPIC.findall(body):
