@@ -236,6 +236,11 @@ def _results(
     small = np.maximum(resolution, 1e-9)
 
     def compared(before: Values, after: Values) -> Values:
+        if is_rate.all():  # most are; without copies of what is resampled
+            least = small.reshape((-1, *(1,) * (before.ndim - 1)))
+            found = after + least
+            found /= before + least
+            return found
         difference = after - before
         found = np.empty_like(difference)
         found[is_difference] = difference[is_difference]

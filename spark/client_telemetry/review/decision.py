@@ -25,14 +25,13 @@ class Decision(NamedTuple):
 def decisions(review: Review) -> tuple[Decision, ...]:
     """One for each broker that runs the target, in order of its start."""
     upgrade = review.upgrade
-    answered = review.answered
+    failing_at_end = [client for client in review.clients if client.is_failing]
     found = []
     for broker, started in sorted(upgrade.upgraded.items(), key=lambda item: item[1]):
         up_for = upgrade.ended - started
-        tested = [
-            c for c in review.clients if (c.client_id, c.principal) in answered.get(broker, frozenset())
-        ]
-        failing = [client for client in review.clients if _stops(client, started)]
+        answered = review.answered.get(broker, frozenset())
+        tested = [client for client in review.clients if (client.client_id, client.principal) in answered]
+        failing = [client for client in failing_at_end if _stops(client, started)]
         watched = tuple((client.client_id, client.principal) for client in failing)
         if failing:
             reason = f"{_counted(failing)} failing since it was upgraded"
@@ -61,11 +60,9 @@ def _counted(clients: Sequence[ReviewedClient]) -> str:
 
 
 def _stops(client: ReviewedClient, started: float) -> bool:
-    """Whether it fails, since this broker changed, in a way that the upgrade may have done."""
+    """Whether a client that fails does so since this broker changed, in a way that the upgrade may have done."""
     last = client.last_outcome
-    if last.outcome != outcome.FAILING or (
-        last.confidence == "possible" and client.comparison == prediction.UNEXPECTED
-    ):
+    if last.confidence == "possible" and client.comparison == prediction.UNEXPECTED:
         return False
     return last.since is None or last.since >= started - SETTLING_SECONDS
 

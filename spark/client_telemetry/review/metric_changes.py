@@ -7,6 +7,7 @@ are no metric. Of instances that push (KIP-714): client_metrics.METRICS. Which t
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -181,6 +182,7 @@ def _change(each: Compare, times: Windows, result: Compared, is_real: bool) -> M
     )
 
 
+@cache
 def requests_of(api_key: int) -> Metric:
     name = apis.name(api_key)
     return Metric(f"requests.{name}", COUNT, "a minute", REQUESTS, DOWN, f"{name} requests")

@@ -8,6 +8,8 @@ import datetime as dt
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
@@ -17,7 +19,9 @@ from client_telemetry.expectations import upgrade_outcomes as upgrade_outcomes_s
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.lake.catalog import NoSuchLake
 from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.writer import TablePlace
 from client_telemetry.pipeline.garbage_collection import collector_paused
+from client_telemetry.pipeline.pieces import in_tasks
 from client_telemetry.pipeline.stage import (
     BadArguments,
     Outcome,
@@ -34,18 +38,18 @@ from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import is_local, published_place
 from client_telemetry.raw.file_system import UnusableLocation
 from client_telemetry.reports.names import folder_name
-from client_telemetry.reports.review.publish import PAGE, contents, put
+from client_telemetry.reports.review.document import files_of_lines
+from client_telemetry.reports.review.publish import PAGE, pages, put
 from client_telemetry.reports.review.report import ReviewReport, moment
 from client_telemetry.reports.upgrade.build import asked_question
 from client_telemetry.reports.upgrade.publish import link_again
-from client_telemetry.review import applications, decision, rule_records, workers
-from client_telemetry.review.client_metrics import Series, series
+from client_telemetry.review import applications, decision, rule_records, workers, written_parts
+from client_telemetry.review.client_metrics import Series
 from client_telemetry.review.in_parts import Setting, assembled, setting
-from client_telemetry.review.metric_changes import Compare, Group, table_rows
+from client_telemetry.review.metric_changes import Compare, Group
 from client_telemetry.review.metric_curves import GroupSums
 from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import Review, WindowWithoutData
-from client_telemetry.review.outcome_rows import outcome_rows
 from client_telemetry.review.phases import NoSuchUpgrade, upgrade_of, upgrades
 from client_telemetry.review.rule_records import RuleRecord
 from client_telemetry.review.table_evidence import (
@@ -53,8 +57,7 @@ from client_telemetry.review.table_evidence import (
     SLOTS,
     broker_runs,
     failed_logins,
-    instance_points,
-    metric_points,
+    pushed_series,
     without_clients,
 )
 from client_telemetry.review.tracks import Track
@@ -140,21 +143,33 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     review_id = args.review_id or plan.name
     now = dt.datetime.now(dt.UTC)
     where: dict[str, object] = {"cluster_id": cluster, "review_id": review_id}
-    branch.replace_rows(UPGRADE_OUTCOMES, outcome_rows(found, review_id, report_id, now), **where)
-    metrics = metric_review(
-        found, reviewed.common, reviewed.comparisons, reviewed.curves, reviewed.tracks_of, pushed
-    )
-    reviewed.close()
-    branch.replace_rows(METRIC_CHANGES, table_rows(metrics.changes, cluster, review_id), **where)
-    releases = (plan.from_release, plan.to_release)
-    branch.replace_rows(
-        RULE_RECORDS, rule_records.table_rows(found.rules, cluster, review_id, releases, now), **where
-    )
-    facts = {"clients": float(len(found.clients)), "phases": float(len(found.upgrade.phases) - 1)}
-    suites = (upgrade_outcomes_suite.SUITE, metric_changes_suite.SUITE, rule_records_suite.SUITE)
-    with ThreadPoolExecutor(1) as pool:
-        # Spark audits what was written, while this process makes the files.
-        audited = pool.submit(stage.publish, branch, [Slice(suite, where, facts) for suite in suites], days)
+    places = {table: TablePlace.of(lake.table(table)) for table in (UPGRADE_OUTCOMES, METRIC_CHANGES)}
+    with ThreadPoolExecutor(2) as tasks:
+        # Spark writes rows and lines of clients and of changes, while this process compares metrics and makes the pages.
+        outcomes = tasks.submit(
+            in_tasks,
+            stage.spark,
+            partial(written_parts.outcomes, review_id, report_id, now, places[UPGRADE_OUTCOMES]),
+            [
+                replace(found, clients=tuple(some), answered={})
+                for some in written_parts.parts(found.clients, written_parts.CLIENTS_OF_A_PART)
+            ],
+        )
+        metrics = metric_review(
+            found, reviewed.common, reviewed.comparisons, reviewed.curves, reviewed.tracks_of, pushed
+        )
+        reviewed.close()
+        changes = tasks.submit(
+            in_tasks,
+            stage.spark,
+            partial(written_parts.metric_changes, cluster, review_id, places[METRIC_CHANGES]),
+            written_parts.parts(metrics.changes, written_parts.CHANGES_OF_A_PART),
+        )
+        releases = (plan.from_release, plan.to_release)
+        branch.replace_rows(
+            RULE_RECORDS, rule_records.table_rows(found.rules, cluster, review_id, releases, now), **where
+        )
+        facts = {"clients": float(len(found.clients)), "phases": float(len(found.upgrade.phases) - 1)}
         decisions = decision.decisions(found)
         report = ReviewReport(
             found,
@@ -171,7 +186,15 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
             metrics=metrics,
             all_rules=rule_records.totals([*_rules_of_others(lake, cluster, review_id), *found.rules]),
         )
-        texts = contents(report)
+        texts = pages(report)
+        written = {UPGRADE_OUTCOMES: outcomes.result(), METRIC_CHANGES: changes.result()}
+    for table, parts in written.items():
+        branch.replace_files(table, [url for part in parts for url in part.urls], **where)
+    suites = (upgrade_outcomes_suite.SUITE, metric_changes_suite.SUITE, rule_records_suite.SUITE)
+    with ThreadPoolExecutor(1) as pool:
+        # Spark audits what was written, while this process puts the files together.
+        audited = pool.submit(stage.publish, branch, [Slice(suite, where, facts) for suite in suites], days)
+        texts |= files_of_lines(report, *([part.lines for part in parts] for parts in written.values()))
         audited.result()
     with published_place(args.publish, "upgrade_review") as place:
         page = place.shown(put(report, texts, place.root) / PAGE)
@@ -281,8 +304,7 @@ def _pushed(stage: Stage, days: Sequence[dt.date], snapshots: Mapping[str, int])
         stage.lake.read(table, snapshots[table.name]).where(condition)
         for table in (CLIENT_PUSHES, CLIENT_METRICS)
     )
-    rows = metric_points(pushes, metrics).toLocalIterator()
-    return series(instance_points(row.asDict() for row in rows))
+    return pushed_series(pushes, metrics)
 
 
 def _report(lake: Lake, cluster: str, source: str, target: str, began: float) -> str | None:

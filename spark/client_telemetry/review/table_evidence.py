@@ -5,7 +5,7 @@ What connections did is read from data files: event_files.py.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,6 +14,7 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.identity import kip511
 from client_telemetry.pipeline.columns import Vector
+from client_telemetry.pipeline.pieces import PIECES, batches_of, unpacked
 from client_telemetry.review.activity import (
     Activity,
     BrokerRun,
@@ -24,7 +25,7 @@ from client_telemetry.review.activity import (
     UnnamedRefusal,
     Use,
 )
-from client_telemetry.review.client_metrics import NAMES, PREFIX, Instance, Point
+from client_telemetry.review.client_metrics import NAMES, PREFIX, Instance, Point, Series, series
 from client_telemetry.review.event_files import CLIENT, RUN, Uses, table_of
 from client_telemetry.tables.rows import BrokerRow
 
@@ -95,6 +96,19 @@ def instance_points(rows: Iterable[Mapping[str, Any]]) -> dict[Instance, list[Po
             )
         )
     return dict(found.values())
+
+
+def pushed_series(pushes: DataFrame, metrics: DataFrame) -> list[Series]:
+    """What instances told, made by Spark's workers."""
+
+    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        rows = (row for batch in batches for row in batch.to_pylist())
+        yield from batches_of(iter([(0, series(instance_points(rows)))]))
+
+    points = metric_points(pushes, metrics).repartition(F.col("client_instance_id"))
+    pieces = unpacked(points.mapInArrow(work, PIECES).select("piece").toArrow().to_batches())
+    found = [one for piece in cast(Iterator[list[Series]], pieces) for one in piece]
+    return sorted(found, key=lambda one: str(one.instance))
 
 
 def broker_runs(brokers: Iterable[BrokerRow], until: float) -> list[BrokerRun]:

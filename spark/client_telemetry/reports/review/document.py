@@ -2,15 +2,15 @@
 docs/review.md."""
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from client_telemetry.compatibility import apis
 from client_telemetry.reports.review.report import SCHEMA_VERSION, ReviewReport, moment
 from client_telemetry.reports.upgrade.document import timestamp
-from client_telemetry.reports.upgrade.spreadsheet import table_csv
+from client_telemetry.reports.upgrade.spreadsheet import csv_lines, with_mark
 from client_telemetry.review import prediction
-from client_telemetry.review.metric_changes import row
+from client_telemetry.review.metric_changes import MetricChange, row
 from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.rule_records import COUNTS, RuleRecord
@@ -66,27 +66,61 @@ _encoded = json.JSONEncoder(allow_nan=False).encode
 """One encoder for all rows: json.dumps makes one for each."""
 
 
+class Lines(NamedTuple):
+    """Of some clients or changes. `json`: their objects, separated."""
+
+    json: str
+    csv: str
+
+
+def outcome_lines(clients: Iterable[ReviewedClient]) -> Lines:
+    rows = [row for client in clients for row in outcome_rows(client)]
+    return Lines(_objects(rows), csv_lines([_cell(each[name]) for name in OUTCOME_COLUMNS] for each in rows))
+
+
+def change_lines(changes: Iterable[MetricChange]) -> Lines:
+    rows = [row(change) for change in changes]
+    return Lines(_objects(rows), csv_lines([each[name] for name in METRIC_COLUMNS] for each in rows))
+
+
 def files(report: ReviewReport) -> dict[str, str]:
     """By name."""
-    clients = [row for client in report.review.clients for row in outcome_rows(client)]
-    changes = [row(change) for change in report.metrics.changes]
+    return files_of_lines(
+        report, [outcome_lines(report.review.clients)], [change_lines(report.metrics.changes)]
+    )
+
+
+def files_of_lines(
+    report: ReviewReport, clients: Sequence[Lines], changes: Sequence[Lines]
+) -> dict[str, str]:
+    """As `files`, with the lines of all clients and changes."""
     return {
         "review.json": _json({**document(report), "clients": clients, "metric_changes": changes}),
-        "outcomes.csv": table_csv(
-            OUTCOME_COLUMNS, ([_cell(each[name]) for name in OUTCOME_COLUMNS] for each in clients)
-        ),
-        "metric_changes.csv": table_csv(
-            METRIC_COLUMNS, ([each[name] for name in METRIC_COLUMNS] for each in changes)
-        ),
+        "outcomes.csv": _csv(OUTCOME_COLUMNS, clients),
+        "metric_changes.csv": _csv(METRIC_COLUMNS, changes),
     }
+
+
+def _csv(columns: tuple[str, ...], lines: Iterable[Lines]) -> str:
+    return with_mark(csv_lines([columns]) + "".join(each.csv for each in lines))
+
+
+_SEPARATOR = ",\n  "
+
+
+def _objects(rows: Iterable[Mapping[str, Any]]) -> str:
+    return _SEPARATOR.join(_encoded(each) for each in rows)
 
 
 def _json(document: Mapping[str, Any]) -> str:
     """Lists of objects have a line for each: Python indents slowly, and there is an object for each client and phase."""
     parts = []
     for name, value in document.items():
-        if isinstance(value, list) and value:
-            text = "[\n  " + ",\n  ".join(_encoded(each) for each in value) + "\n ]"
+        if name in ("clients", "metric_changes"):
+            objects = _SEPARATOR.join(each.json for each in value if each.json)
+            text = f"[\n  {objects}\n ]" if objects else "[]"
+        elif isinstance(value, list) and value:
+            text = f"[\n  {_objects(value)}\n ]"
         else:
             text = _encoded(value)
         parts.append(f" {json.dumps(name)}: {text}")

@@ -15,19 +15,18 @@ from client_telemetry.reports.upgrade.document import timestamp
 PAGE = "index.html"
 
 
-def contents(report: ReviewReport) -> dict[str, str]:
-    """By path within the review's folder."""
+def pages(report: ReviewReport) -> dict[str, str]:
+    """What people read, by path within the review's folder; document.files come beside it."""
     return {
         PAGE: review_page(report),
-        **files(report),
-        "summary.json": json.dumps(_summary(report), indent=1) + "\n",
         **owner_packs(report),
+        "summary.json": json.dumps(_summary(report), indent=1) + "\n",
     }
 
 
 def publish(report: ReviewReport, root: Path) -> Path:
     """Writes the review below `root` and returns its folder; one of the same id is replaced whole."""
-    return put(report, contents(report), root)
+    return put(report, {**pages(report), **files(report)}, root)
 
 
 def put(report: ReviewReport, texts: Mapping[str, str], root: Path) -> Path:

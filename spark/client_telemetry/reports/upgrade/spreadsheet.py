@@ -96,10 +96,17 @@ def _item(value: Any) -> str:
 def table_csv(header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> str:
     """RFC 4180, UTF-8, every text quoted. With a byte order mark where it is not plain ASCII: without one Excel reads another
     encoding."""
+    return with_mark(csv_lines([header]) + csv_lines(rows))
+
+
+def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
+    """Part of a table_csv."""
     text = io.StringIO()
     writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
-    writer.writerow(header)
     numbers = (int, float, bool)
     writer.writerows([value if type(value) in numbers else cell(value) for value in row] for row in rows)
-    found = text.getvalue()
-    return found if found.isascii() else f"\ufeff{found}"
+    return text.getvalue()
+
+
+def with_mark(text: str) -> str:
+    return text if text.isascii() else f"\ufeff{text}"
