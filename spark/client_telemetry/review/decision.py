@@ -40,7 +40,7 @@ def decisions(review: Review) -> tuple[Decision, ...]:
             reason = f"up for {up_for:.0f} s: wait {SETTLING_SECONDS - up_for:.0f} s more"
             found.append(Decision(broker, CANNOT_TELL, reason, (), len(tested)))
         elif not tested:
-            found.append(Decision(broker, CANNOT_TELL, "it has not answered any application yet", (), 0))
+            found.append(Decision(broker, CANNOT_TELL, "has not answered any application yet", (), 0))
         else:
             untested = [c for c in review.clients if c.last_outcome.outcome == outcome.NOT_TESTED]
             more = f"; {len(applications.keys(untested))} not tested yet" if untested else ""

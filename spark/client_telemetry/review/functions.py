@@ -33,11 +33,11 @@ _SERVES |= {22: TRANSACT, 24: TRANSACT, 25: TRANSACT}
 """The function that suffers when another request of a producer or consumer is refused."""
 
 WORDS = {
-    PRODUCE: "writes records",
-    FETCH: "reads records",
-    MEMBERSHIP: "keeps its group membership",
-    COMMIT: "commits offsets",
-    TRANSACT: "completes transactions",
+    PRODUCE: ("writes", "writing", "records"),
+    FETCH: ("reads", "reading", "records"),
+    MEMBERSHIP: ("sends", "sending", "heartbeats"),
+    COMMIT: ("commits", "committing", "offsets"),
+    TRANSACT: ("completes", "completing", "transactions"),
 }
 
 
@@ -68,5 +68,21 @@ def served(api_key: int, *, is_tool: bool) -> str | None:
     return function(api_key, is_tool=is_tool) or (None if is_tool else _SERVES.get(api_key))
 
 
-def words(name: str) -> str:
-    return WORDS.get(name, f"asks {name}")
+def does(name: str) -> str:
+    """What a client does that goes on.
+
+    >>> does("commit"), doing("commit"), does("Metadata")
+    ('commits offsets', 'committing offsets', 'sends Metadata')
+    """
+    verb, _, what = _words(name)
+    return f"{verb} {what}"
+
+
+def doing(name: str) -> str:
+    """What it stopped."""
+    _, gerund, what = _words(name)
+    return f"{gerund} {what}"
+
+
+def _words(name: str) -> tuple[str, str, str]:
+    return WORDS.get(name, ("sends", "sending", name))

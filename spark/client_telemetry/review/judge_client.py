@@ -164,11 +164,13 @@ def _in_phase(
         wait = (
             ""
             if overall is None or overall.tolerance is None
-            else (f"; wait until {_clock((seen_until or phase.since) + tolerance)} to know")
+            else (f"; check again after {_clock((seen_until or phase.since) + tolerance)}")
         )
-        reason = f"not seen since {_clock(seen_until or base.until)}, which is not unusual for it{wait}"
+        reason = (
+            f"last seen at {_clock(seen_until or base.until)}; a pause of this length is normal for it{wait}"
+        )
         if overall is not None and overall.tolerance is None:
-            reason = f"seen only at {_clock(overall.last)} before: how often it sends is not known"
+            reason = f"seen only at {_clock(overall.last)} before the upgrade: too little to tell how often it sends"
         return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
     change = _changed(track, around, phase)
     if change is not None:
@@ -183,8 +185,8 @@ def _in_phase(
             None,
             None,
             reasons=(
-                "still works, so far only on brokers that are not upgraded yet: "
-                + ", ".join(functions.words(name) for name in untested),
+                f"still {' and '.join(functions.does(name) for name in untested)}, but so far only on brokers that "
+                "are not upgraded yet",
             ),
             rates=rates,
         )
@@ -198,10 +200,12 @@ def _of_new(
 ) -> Outcome:
     first = track.all_requests[0].first if track.all_requests else phase.until
     if first < around.upgrade.phases[0].since and not within(track.all_requests, phase.since, phase.until):
-        reason = f"last seen at {_clock(track.all_requests[0].last)}, on an earlier release: how often it sends is not known"
+        reason = f"last seen at {_clock(track.all_requests[0].last)}, on an earlier release: too little to tell how often it sends"
         return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
     if first >= phase.until:
-        return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=("first seen later",), rates=rates)
+        return Outcome(
+            phase.name, outcome.NOT_SEEN, None, None, reasons=("first seen after this phase",), rates=rates
+        )
     gave_up = signs.without_fetch(track, first, phase.until)
     if gave_up is not None:
         harm.append(gave_up)
@@ -213,9 +217,7 @@ def _of_new(
         outcome.NEW,
         None,
         first,
-        reasons=(
-            f"nothing was seen of it on {around.upgrade.from_release}: there is nothing to compare with",
-        ),
+        reasons=(f"not seen on {around.upgrade.from_release}, so there is nothing to compare with",),
         rates=rates,
     )
 
@@ -256,7 +258,7 @@ def _vanished(
             outcome.LEFT_GROUP,
             last,
             signs.CERTAIN,
-            (f"left its group at {_clock(last)}, as a client that is stopped does",),
+            (f"left its group at {_clock(last)}, as a client does when it is shut down",),
             rates,
         )
     rose = _failed_logins_rose(track, around, last, phase.until)
@@ -278,16 +280,16 @@ def _vanished(
             last,
             signs.POSSIBLE,
             (
-                f"last request answered at {_clock(last)}; {rose}; no known issue of its library explains it: its "
+                f"last request answered at {_clock(last)}; {rose}; no known issue in its library explains this, so its "
                 "credentials may have been changed",
             ),
             rates,
         )
-    why = f"no request since {_clock(last)}"
+    why = f"no requests since {_clock(last)}"
     if before_the_roll:
-        why += ", before the first broker changed"
+        why += ", before the first broker was upgraded"
     if not around.has_failed_logins and _may_log_in(track):
-        why += "; failed logins are not recorded (no server.log): it may be locked out"
+        why += "; failed logins are not recorded (no server.log), so it may be locked out"
     return Outcome(phase.name, outcome.GONE, outcome.SILENT, last, signs.POSSIBLE, (why,), rates)
 
 
@@ -311,7 +313,7 @@ def _partly_locked_out(
         for span in spans
     ):
         return None
-    reason = f"{sign.reason}; {rose}; no known issue of its library explains it"
+    reason = f"{sign.reason}; {rose}; no known issue in its library explains this"
     return Sign(outcome.FAILED_LOGINS, sign.since, signs.POSSIBLE, reason, sign.functions, ())
 
 
@@ -338,7 +340,9 @@ def _failed_logins_rose(track: Track, around: Surroundings, last: float, until: 
         return ""
     mechanisms = sorted({each.mechanism for each in logins if each.mechanism and each.last >= last})
     named = f" with {', '.join(mechanisms)}" if mechanisms else ""
-    return f"failed logins{named} from its address rose from {earlier:.0f} to {later:.0f} a minute after that"
+    return (
+        f"after that, failed logins{named} from its address rose from {earlier:.0f} to {later:.0f} a minute"
+    )
 
 
 def _count(logins: Sequence[FailedLogin], since: float, until: float) -> int:
@@ -399,7 +403,7 @@ def _notes(track: Track, base: Baseline, phase: Phase) -> tuple[str, ...]:
         last = last_before(track.answered[name], phase.until)
         if before and before.tolerance and last is not None and phase.until - last > before.tolerance:
             notes.append(
-                f"{functions.words(name)} no more since {_clock(last)}: not at a change of the brokers, and the rest goes on"
+                f"stopped {functions.doing(name)} at {_clock(last)}, which is not when a broker changed; everything else goes on"
             )
     return tuple(notes)
 

@@ -167,7 +167,7 @@ def refused(
         times = "once" if refusal.requests == 1 else f"{refusal.requests:,} times"
         says = f"{apis.name(refusal.api_key)} v{refusal.version} refused {times}"
         if refusal.confidence == POSSIBLE:
-            says += ", from its address, where other clients send it too"
+            says += " from its address; other clients there also send it"
         affected = (name,) if name else (apis.name(refusal.api_key),)
         where = {span.incarnation for span in still}
         if where - refusal.incarnations and not where & refusal.incarnations:
@@ -212,8 +212,8 @@ def silent(
         is_steady = before.requests >= STEADY_REQUESTS
         if not (structural or failing or others or is_steady or _asks_more(track, base, last, until)):
             continue
-        what = ", ".join(functions.words(other) for other in others) or "asks Metadata"
-        says = f"{functions.words(name)} no more since {_clock(last)} (every {_pace(before)} before), and still {what}"
+        what = " and ".join(functions.does(other) for other in others) or functions.does("Metadata")
+        says = f"stopped {functions.doing(name)} at {_clock(last)} (every {_pace(before)} before that), but still {what}"
         confidence = CERTAIN if structural and follows else LIKELY
         found.append(Sign("silent_function", last, confidence, says, (name,), ()))
     return found
@@ -235,7 +235,7 @@ def without_fetch(track: Track, since: float, until: float) -> Sign | None:
         "silent_function",
         first,
         LIKELY,
-        f"joins its group and asks for committed offsets since {_clock(first)}, and neither looks up an offset nor fetches",
+        f"has joined its group and asked for committed offsets since {_clock(first)}, but neither looks up an offset nor fetches",
         (functions.FETCH,),
         (),
     )
@@ -263,8 +263,8 @@ def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | 
             continue
         codes = sorted({each.code for each in after if each.code})
         says = (
-            f"{apis.name(key)} answered with error {', '.join(map(str, codes))} and nothing else since {_clock(first)}, "
-            f"longer than its time-out of {timeout:.0f} s"
+            f"{apis.name(key)} has returned nothing but error {', '.join(map(str, codes))} since {_clock(first)}, "
+            f"for longer than its timeout of {timeout:.0f} s"
         )
         name = functions.served(key, is_tool=track.is_tool)
         return Sign("stuck", first, CERTAIN, says, (name,) if name else (), (key,))

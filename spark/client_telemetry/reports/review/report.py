@@ -90,23 +90,25 @@ def sentence(review: Review, cluster_name: str) -> str:
     predicted_at_once = keys(immediate(happened))
     of_all = len(predicted_at_once | keys(immediate(failed)))
     parts = [
-        f"{len(predicted_at_once)} of {of_all} predicted immediate breaks happened, {len(unexpected)} unexpected"
+        f"{len(predicted_at_once):,} of {of_all:,} predicted immediate breaks happened, {len(unexpected):,} unexpected"
     ]
     if suspected := len(keys(happened) - predicted_at_once):
-        parts.append(f"{suspected} more happened that needed an event or a condition")
+        parts.append(
+            f"{suspected:,} latent or conditional {'one' if suspected == 1 else 'ones'} happened too"
+        )
     waiting = len(keys(of_comparison(review, prediction.NOT_TRIGGERED)))
     if waiting:
-        parts.append(f"{waiting} latent {'one has' if waiting == 1 else 'ones have'} not triggered")
+        parts.append(f"{waiting:,} latent {'one has' if waiting == 1 else 'ones have'} not triggered")
     if fixed := len(keys(of_comparison(review, prediction.FIXED_MEANWHILE))):
-        parts.append(f"{fixed} fixed meanwhile")
+        parts.append(f"{fixed:,} fixed meanwhile")
     if lost := len(keys(gone(review))):
-        parts.append(f"{lost} application{'s are' if lost != 1 else ' is'} gone and it is not known why")
+        parts.append(f"{lost:,} application{'s are' if lost != 1 else ' is'} gone and it is not known why")
     if before := len(keys(with_outcome(review, outcome.FAILING_BEFORE))):
-        parts.append(f"{before} failed before already")
+        parts.append(f"{before:,} {'was' if before == 1 else 'were'} already failing before")
     others = keys(with_outcome(review, outcome.FAILING)) - keys(happened) - unexpected
     if others:
         parts.append(
-            f"{len(others)} more {'fails' if len(others) == 1 else 'fail'}, new or for another reason than was predicted"
+            f"{len(others):,} more {'is' if len(others) == 1 else 'are'} failing, new or for a reason that was not predicted"
         )
     state = (
         " (rolled back)" if upgrade.phase(ROLLED_BACK) else "" if upgrade.is_complete else " (not complete)"
