@@ -6,7 +6,7 @@ function are none: a client of transaction.version 2 sends no AddPartitionsToTxn
 FindCoordinator and Fetch are asked depends on where leaders are.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from functools import cache
 
 from client_telemetry.compatibility import apis
@@ -68,18 +68,28 @@ def served(api_key: int, *, is_tool: bool) -> str | None:
     return function(api_key, is_tool=is_tool) or (None if is_tool else _SERVES.get(api_key))
 
 
-def does(name: str) -> str:
+def does(names: Sequence[str]) -> str:
     """What a client does that goes on.
 
-    >>> does("commit"), doing("commit"), does("Metadata")
-    ('commits offsets', 'committing offsets', 'sends Metadata')
+    >>> does(["fetch", "membership", "commit"])
+    'reads records, sends heartbeats and commits offsets'
+    >>> does(["ListGroups", "DescribeGroups"])
+    'sends ListGroups and DescribeGroups'
     """
-    verb, _, what = _words(name)
-    return f"{verb} {what}"
+    parts: list[str] = []
+    verb_before = ""
+    for verb, _, what in map(_words, names):
+        parts.append(what if verb == verb_before else f"{verb} {what}")
+        verb_before = verb
+    return " and ".join(part for part in (", ".join(parts[:-1]), parts[-1]) if part)
 
 
 def doing(name: str) -> str:
-    """What it stopped."""
+    """What it stopped.
+
+    >>> doing("commit")
+    'committing offsets'
+    """
     _, gerund, what = _words(name)
     return f"{gerund} {what}"
 

@@ -185,8 +185,7 @@ def _in_phase(
             None,
             None,
             reasons=(
-                f"still {' and '.join(functions.does(name) for name in untested)}, but so far only on brokers that "
-                "are not upgraded yet",
+                f"still {functions.does(untested)}, but so far only on brokers that are not upgraded yet",
             ),
             rates=rates,
         )
@@ -340,9 +339,7 @@ def _failed_logins_rose(track: Track, around: Surroundings, last: float, until: 
         return ""
     mechanisms = sorted({each.mechanism for each in logins if each.mechanism and each.last >= last})
     named = f" with {', '.join(mechanisms)}" if mechanisms else ""
-    return (
-        f"after that, failed logins{named} from its address rose from {earlier:.0f} to {later:.0f} a minute"
-    )
+    return f"failed logins{named} from its address rose from {earlier:.0f} to {later:.0f} a minute after {_clock(last)}"
 
 
 def _count(logins: Sequence[FailedLogin], since: float, until: float) -> int:

@@ -25,6 +25,8 @@ FOLLOWS_SECONDS = 120.0
 """So soon after a change of the brokers a function stops that stops because of it: a coordinator moves with the stop of its
 broker, connections are opened again, and a session times out (45 s by default)."""
 LEAST_ERRORS = 3
+ERROR_NAMES = {47: "INVALID_PRODUCER_EPOCH", 51: "CONCURRENT_TRANSACTIONS", 90: "PRODUCER_FENCED"}
+"""Of errors that a transaction gets stuck in (Kafka's Errors.java)."""
 STEADY_REQUESTS = 20
 """What came so often without a longer pause does not stop at a change of the brokers by chance."""
 
@@ -212,7 +214,7 @@ def silent(
         is_steady = before.requests >= STEADY_REQUESTS
         if not (structural or failing or others or is_steady or _asks_more(track, base, last, until)):
             continue
-        what = " and ".join(functions.does(other) for other in others) or functions.does("Metadata")
+        what = functions.does(others or ("Metadata",))
         says = f"stopped {functions.doing(name)} at {_clock(last)} (every {_pace(before)} before that), but still {what}"
         confidence = CERTAIN if structural and follows else LIKELY
         found.append(Sign("silent_function", last, confidence, says, (name,), ()))
@@ -235,7 +237,7 @@ def without_fetch(track: Track, since: float, until: float) -> Sign | None:
         "silent_function",
         first,
         LIKELY,
-        f"has joined its group and asked for committed offsets since {_clock(first)}, but neither looks up an offset nor fetches",
+        f"joined its group and asked for committed offsets at {_clock(first)}, but has not looked up an offset or fetched since",
         (functions.FETCH,),
         (),
     )
@@ -262,8 +264,11 @@ def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | 
         if sum(each.failed for each in after) < LEAST_ERRORS:
             continue
         codes = sorted({each.code for each in after if each.code})
+        errors = ", ".join(
+            f"{code} ({ERROR_NAMES[code]})" if code in ERROR_NAMES else str(code) for code in codes
+        )
         says = (
-            f"{apis.name(key)} has returned nothing but error {', '.join(map(str, codes))} since {_clock(first)}, "
+            f"{apis.name(key)} has returned nothing but error {errors} since {_clock(first)}, "
             f"for longer than its timeout of {timeout:.0f} s"
         )
         name = functions.served(key, is_tool=track.is_tool)

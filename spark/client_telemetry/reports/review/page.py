@@ -108,8 +108,8 @@ def _change(change: MetricChange) -> str:
     if change.metric.scale.form != RATIO:
         return f"{change.estimate:+.3f}"
     if _is_nothing(change, change.before):
-        return "from nothing"
-    return "to nothing" if _is_nothing(change, change.after) else _times(change.estimate)
+        return "from zero"
+    return "to zero" if _is_nothing(change, change.after) else _times(change.estimate)
 
 
 def _interval(change: MetricChange) -> str:
@@ -117,11 +117,14 @@ def _interval(change: MetricChange) -> str:
         return f"{change.low:+.3f} to {change.high:+.3f}"
     if _is_nothing(change, change.before) or _is_nothing(change, change.after):
         return ""
-    return f"{_times(change.low)} to {_times(change.high)}"
+    return f"{_times(change.low)} to {_times(change.high).removeprefix(_TIMES)}"
+
+
+_TIMES = "×\N{NO-BREAK SPACE}"
 
 
 def _times(ratio: float) -> str:
-    return f"× {ratio:.2f}" if ratio >= 0.1 else f"× {ratio:.1g}"
+    return f"{_TIMES}{ratio:.2f}" if ratio >= 0.1 else f"{_TIMES}{ratio:.1g}"
 
 
 def _is_nothing(change: MetricChange, value: float) -> bool:
