@@ -71,7 +71,7 @@ class StageWrites:
 def _collect_reads(lake: Lake, cluster: str, day: dt.date) -> None:
     days = [day - dt.timedelta(days=n) for n in range(LATE_DAYS + 1 + TOO_LATE_DAYS)]
     lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=days[: LATE_DAYS + 1])
-    lake.rows(RAW_OBJECTS, columns=("dt", "object_key"), cluster_id=cluster, dt=days[LATE_DAYS + 1 :])
+    lake.newest(RAW_OBJECTS, "modified_at", cluster_id=cluster, dt=days[LATE_DAYS + 1 :])
     lake.published_days(cluster, "sessionize")
 
 

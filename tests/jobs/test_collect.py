@@ -1,8 +1,10 @@
 """collect: what it says of what arrived, and of what did not."""
 
 import datetime as dt
+import shutil
 
 from client_telemetry.collect.stage import TABLES
+from client_telemetry.lake.files import PartitionFile
 from client_telemetry.raw.location import RawLocation
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
@@ -182,6 +184,27 @@ def test_what_the_ledger_knows_is_not_read_again(pipeline, dump, monkeypatch):
     read.clear()
     assert pipeline.done("collect", day=DAY)["decode_days"] == [str(yesterday.date()), str(DAY)]
     assert len(read) == 3
+
+
+def test_the_ledger_of_a_day_is_not_opened_if_nothing_came(pipeline, dump, monkeypatch):
+    old, at = DAY - dt.timedelta(days=5), NOON - dt.timedelta(days=5)
+    with dump(pipeline) as out:
+        out.append_push(push(at))
+    pipeline.done("collect", day=old)
+    opened = []
+    row_groups = PartitionFile.row_groups
+    monkeypatch.setattr(
+        PartitionFile,
+        "row_groups",
+        lambda file, *args, **named: opened.append(file.url) or row_groups(file, *args, **named),
+    )
+    assert pipeline.done("collect", day=DAY)["counts"]["objects_too_late"] == 0
+    assert not [url for url in opened if f"dt={old}" in url]
+    for folder in pipeline.raw.glob(f"v1/dataset=*/cluster=*/dt={old}"):
+        shutil.rmtree(folder)
+    with dump(pipeline, broker_id=2) as out:  # as many objects as before
+        out.append_push(push(at))
+    assert pipeline.done("collect", day=DAY)["counts"]["objects_too_late"] == 2
 
 
 def test_keys_in_the_locations_of_a_source_are_refused_and_not_shown(pipeline, capsys):

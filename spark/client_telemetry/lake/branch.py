@@ -139,7 +139,7 @@ class Branch:
             raise ConcurrentCommit(f"{table.name}: a client was erased while {self.name} was written")
         if metadata.refs["main"].snapshot_id == base:
             return
-        where = condition(iceberg, table, partitions)
+        where = files.condition(iceberg, table, partitions)
         since = []
         for snapshot in refs.lineage(metadata, "main"):
             if snapshot.snapshot_id == base:
@@ -197,7 +197,7 @@ def apply(
             iceberg,
             table,
             transaction,
-            condition(iceberg, table, left.partitions),
+            files.condition(iceberg, table, left.partitions),
             lambda row: all(str(row[name]) in values for name, values in wanted.items()),
             staged,
             properties,
@@ -247,7 +247,7 @@ def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, i
     cluster = row["cluster_id"]
 
     def change(iceberg: IcebergTable, transaction: Transaction) -> None:
-        where = condition(iceberg, PUBLICATIONS, {"cluster_id": cluster})
+        where = files.condition(iceberg, PUBLICATIONS, {"cluster_id": cluster})
         if any(each["snapshots"] == snapshots for each in lake.rows_of(iceberg, PUBLICATIONS, **same)):
             return
         if len(files.planned(iceberg, None, where)) < _PUBLICATION_FILES:
@@ -278,13 +278,6 @@ def append_files(iceberg: IcebergTable, transaction: Transaction, urls: Sequence
 
 def _registered(iceberg: IcebergTable, url: str) -> IcebergFile:
     return parquet_file_to_data_file(iceberg.io, iceberg.metadata, url)
-
-
-def condition(iceberg: IcebergTable, table: Table, partitions: Mapping[str, object]) -> BooleanExpression:
-    """Rows of the partitions, in the names that the table's columns have at the moment. Days may be texts."""
-    columns = files.columns_of(iceberg, table)
-    names = {name: iceberg.schema().find_column_name(columns[name].field_id) or name for name in partitions}
-    return files.all_of({names[name]: value for name, value in partitions.items()})
 
 
 def replace_matching(

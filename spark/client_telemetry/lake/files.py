@@ -12,6 +12,7 @@ from typing import Any, cast
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from pyiceberg.conversions import from_bytes
 from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression, In, IsNull, Or
 from pyiceberg.io import FileIO, load_file_io
 from pyiceberg.manifest import DataFile as IcebergFile
@@ -20,7 +21,8 @@ from pyiceberg.table import ManifestGroupPlanner
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table.delete_file_index import DeleteFileIndex
 from pyiceberg.transforms import IdentityTransform
-from pyiceberg.utils.datetime import days_to_date
+from pyiceberg.types import TimestamptzType
+from pyiceberg.utils.datetime import days_to_date, micros_to_timestamptz
 
 from client_telemetry.tables.table import Table
 
@@ -342,15 +344,19 @@ def columns_of(iceberg: IcebergTable, table: Table) -> dict[str, ColumnNames]:
     return found
 
 
+def condition(iceberg: IcebergTable, table: Table, equal: Mapping[str, object]) -> BooleanExpression:
+    """Rows whose columns equal the values, in the names that the columns have at the moment. Days may be texts."""
+    columns = columns_of(iceberg, table)
+    names = {name: iceberg.schema().find_column_name(column.field_id) for name, column in columns.items()}
+    return all_of({names.get(name) or name: value for name, value in equal.items()})
+
+
 def partition_files(
     iceberg: IcebergTable, table: Table, snapshot: int | None, equal: Mapping[str, object]
 ) -> list[PartitionFile]:
     """The files with rows of the partitions whose columns equal `equal`."""
-    columns = columns_of(iceberg, table)
-    names = {i: iceberg.schema().find_column_name(c.field_id) for i, c in columns.items()}
-    where = all_of({names.get(name) or name: value for name, value in equal.items()})
     found = []
-    for plan in planned(iceberg, snapshot, where):
+    for plan in planned(iceberg, snapshot, condition(iceberg, table, equal)):
         shared = partition_of(iceberg, table, plan.file)
         file = whole(iceberg, table, plan)
         if shared.keys() == set(table.partition):
@@ -359,6 +365,28 @@ def partition_files(
         else:
             found += _by_partition(file, table, equal)
     return found
+
+
+def newest(
+    iceberg: IcebergTable, table: Table, column: str, equal: Mapping[str, object]
+) -> dict[dt.date, tuple[int, dt.datetime]]:
+    """Day to its rows and the latest of their times, as the statistics of the files have them: none is opened. A day that they do
+    not tell of is left out: another engine deleted rows of it, or laid out its files."""
+    field = columns_of(iceberg, table)[column].field_id
+    found: dict[dt.date, tuple[int, dt.datetime]] = {}
+    unknown = set()
+    for plan in planned(iceberg, None, condition(iceberg, table, equal)):
+        shared, bounds = partition_of(iceberg, table, plan.file), plan.file.upper_bounds or {}
+        if "dt" not in shared:
+            return {}
+        day = cast("dt.date", shared["dt"])
+        if plan.deletes or "cluster_id" not in shared or field not in bounds:
+            unknown.add(day)
+            continue
+        last = micros_to_timestamptz(cast("int", from_bytes(TimestamptzType(), bounds[field])))
+        rows, before = found.get(day, (0, last))
+        found[day] = rows + plan.file.record_count, max(before, last)
+    return {day: of_day for day, of_day in found.items() if day not in unknown}
 
 
 def stored_rows(files: Iterable[PartitionFile], table: Table, columns: Sequence[str]) -> Iterator[pa.Table]:

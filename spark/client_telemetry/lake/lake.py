@@ -32,7 +32,14 @@ from client_telemetry.lake import refs
 from client_telemetry.lake.branch import Branch, append_files, drop_branch, finish
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE, NoSuchLake, is_local, open_catalog
 from client_telemetry.lake.commits import Change, committed, is_gone
-from client_telemetry.lake.files import COLUMNS_PROPERTY, PartitionFile, columns_of, matching, partition_files
+from client_telemetry.lake.files import (
+    COLUMNS_PROPERTY,
+    PartitionFile,
+    columns_of,
+    matching,
+    newest,
+    partition_files,
+)
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.pipeline.all_tables import TABLES
 from client_telemetry.tables.publications import PUBLICATIONS
@@ -257,6 +264,15 @@ class Lake:
                 found = found.select(columns) if columns else found
                 rows += [_plain(row) for row in found.to_pylist(maps_as_pydicts="strict")]
         return rows
+
+    def newest(
+        self, table: Table, column: str, **partitions: object
+    ) -> dict[dt.date, tuple[int, dt.datetime]]:
+        """Day to the rows that readers see and the latest of their times (files.newest)."""
+        try:
+            return newest(self.table(table), table, column, partitions)
+        except NoSuchTableError:
+            return {}
 
     def read(
         self,
