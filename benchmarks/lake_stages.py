@@ -120,7 +120,7 @@ class _Place:
         clusters = [SAMPLE_CLUSTER, *(f"cluster-{number}" for number in range(1, CLUSTERS))]
         before = [DAY - dt.timedelta(days=number) for number in range(days, 0, -1)]
         for table in tables:
-            if table is PUBLICATIONS or not (columns := columns_of_sample(sample, table)):
+            if "dt" not in table.partition or not (columns := columns_of_sample(sample, table)):
                 continue
             place = lake.place(table)
             for day in before:
