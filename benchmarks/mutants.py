@@ -65,6 +65,13 @@ COMPILED_TESTED_BY = TESTS / "decode/test_worker.py"
 """Runs what numba compiles, which no trace sees."""
 
 EQUIVALENT: dict[str, str] = {
+    "compatibility/request_findings.py: `use.version < target.served.min` → `use.version <= target.served.min`: "
+    "`below = [use for use in outside if use.version <= target.served.min]`": "of those outside none is the lowest served",
+    "identity/kip190.py: `ord(character) > 65535` → `ord(character) >= 65535`: `if ord(character) >= 65535:`": (
+        "U+FFFF is no digit either"
+    ),
+    "reports/fleet/client_metrics.py: `not self.resources or not instances` → `not self.resources and (not instances)`: "
+    "`if not self.resources and (not instances):`": "without either the answer is empty too, after Java was started",
     "compatibility/features.py: `0` → `1`: `found[gate.feature] = max(gate.level, found.get(gate.feature, 1))`": (
         "a level that a request needs is at least 1"
     ),

@@ -250,3 +250,9 @@ def test_by_command(tmp_path, capsys):
     (folder / "issues.yaml").write_text("- rule_id: mine\n")
     assert main([str(folder)]) == 0
     assert "not read: issues.yaml" in capsys.readouterr().out
+
+
+def test_rows_in_force_are_told_from_others():
+    assert knowledge.use(None) is False
+    own = knowledge.OwnKnowledge("own", {})
+    assert [knowledge.use(own), knowledge.use(own), knowledge.use(None)] == [True, False, True]

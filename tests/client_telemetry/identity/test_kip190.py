@@ -64,7 +64,8 @@ def test_jmx_quotes(name: str, jmx: str):
 
 
 @pytest.mark.parametrize(
-    "name", ["%", "%4", "a%", "%zz", "% 1", "%-1", "%+", "%++", "%\U0001f600", "%1\u00e9"]
+    "name",
+    ["%", "%4", "a%", "%zz", "% 1", "%-1", "%+", "%++", "%\uffff", "%\U0001f600", "%1\u00e9"],
 )
 def test_no_output_of_sanitize(name: str):
     with pytest.raises(NotSanitized):
