@@ -37,9 +37,10 @@ AT_ANOTHER_LEVEL = {
     "pipeline.all_tables": "tables",
     # What Spark starts in place of its own daemon, with the decoder loaded.
     "pipeline.worker_daemon": "decode",
-    # Bodies of stages that stand beside what they run.
+    # Bodies of stages, and what workers write for them, that stand beside what they run.
     "lake.upkeep_stage": "publish",
     "review.stage": "cli",
+    "review.written_parts": "cli",
 }
 """Modules, and the folder at whose level they are."""
 

@@ -58,11 +58,13 @@ class StoredRows:
         self._tables = {
             "brokers": BROKERS if brokers is None else brokers,
             "upgrade_reports": reports,
-            "publications": [{"days": [DAY]}],
         }
 
     def rows(self, table: Any, snapshot: int | None = None, **equal: object) -> list[dict[str, Any]]:
         return self._tables[table.name]
+
+    def published_days(self, cluster_id: str, stage: str) -> set[dt.date]:
+        return {DAY}
 
     def published(self) -> dict[str, int]:
         return {"brokers": 1}
