@@ -118,6 +118,13 @@ def test_no_cell_is_a_formula(tmp_path):
     assert json.loads((tmp_path / "out.json").read_text())[0]["client"] == "=1+1"
 
 
+def test_names_are_readable_in_what_is_written(tmp_path):
+    row = ("Köln-注文", *("",) * (len(client_list.VERDICT_COLUMNS) - 1))
+    for name in ("out.csv", "out.json"):
+        client_list.write(tmp_path / name, [row])
+        assert "Köln-注文" in (tmp_path / name).read_text(encoding="utf-8")
+
+
 def test_a_product_is_one_that_is_known(tmp_path):
     good, bad = read(tmp_path / "in.csv", f"{HEADER},product\na,,,sarama,OffsetCommit:1,Dapr\nb,,,,,Dapper\n")
     assert isinstance(good, Entry) and good.evidence.product == "Dapr"

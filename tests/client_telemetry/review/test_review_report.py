@@ -12,11 +12,11 @@ import scenarios
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.reports.review.document import OUTCOME_COLUMNS, files
 from client_telemetry.reports.review.metrics import by_group, of_changed
-from client_telemetry.reports.review.page import KIND_WORDS, OUTCOME_WORDS, review_page
+from client_telemetry.reports.review.page import KIND_WORDS, OUTCOME_WORDS, PHASE_WORDS, review_page
 from client_telemetry.reports.review.publish import publish
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.reports.review.ticket import ROWS, owner_packs
-from client_telemetry.review import decision, outcome, prediction
+from client_telemetry.review import decision, outcome, phases, prediction
 from client_telemetry.review.activity import FailedLogin
 from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.metric_review import metric_review
@@ -206,3 +206,4 @@ def test_whole_review_of_every_kind(same_as_kept, tmp_path) -> None:
     )
     assert set(OUTCOME_WORDS) == {*outcome.OUTCOMES}
     assert set(KIND_WORDS) == {kind for _, kind in kinds if kind}
+    assert set(PHASE_WORDS) == {phases.BEFORE, *phases.AFTER}

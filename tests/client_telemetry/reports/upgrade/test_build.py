@@ -1,4 +1,5 @@
 from dataclasses import fields
+from datetime import timedelta
 
 import pytest
 from client_telemetry.reports.evidence import QualityWarning
@@ -132,6 +133,25 @@ def test_only_failed_warnings_are_shown(rows):
     ]
     report = build(rows, [rows.verdict()], warnings=results)
     assert [warning.expectation for warning in report.quality_warnings] == ["owner_known"]
+
+
+def test_warnings_come_by_day_then_by_stage_and_table(rows):
+    later = rows.DAY + timedelta(days=1)
+    results = [
+        rows.quality_result(dt=later, stage="a"),
+        rows.quality_result(stage="b", table_name="a"),
+        rows.quality_result(stage="a", table_name="b"),
+        rows.quality_result(stage="a", table_name="a", expectation="b"),
+        rows.quality_result(stage="a", table_name="a", expectation="a"),
+    ]
+    shown = build(rows, [rows.verdict()], warnings=results).quality_warnings
+    assert [(w.dt, w.stage, w.table_name, w.expectation) for w in shown] == [
+        (rows.DAY, "a", "a", "a"),
+        (rows.DAY, "a", "a", "b"),
+        (rows.DAY, "a", "b", "owner_known"),
+        (rows.DAY, "b", "a", "owner_known"),
+        (later, "a", "clients", "owner_known"),
+    ]
 
 
 def test_evidence_without_begin_and_end(rows):
