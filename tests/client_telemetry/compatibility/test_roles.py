@@ -11,6 +11,9 @@ def keys(*names: str) -> set[int]:
     [
         ((), ()),
         (("ApiVersions", "Metadata", "FindCoordinator"), ()),
+        (("ListOffsets",), ("admin",)),
+        (("OffsetCommit",), ("admin",)),
+        (("OffsetFetch",), ("admin",)),
         (("Produce",), ("producer",)),
         (("InitProducerId",), ("producer",)),
         (("Produce", "InitProducerId", "EndTxn"), ("transactional_producer",)),

@@ -131,3 +131,8 @@ def test_the_folder_of_a_user(monkeypatch, settings, expected):
     assert machine_code.cache_folder() == Path(expected)
     monkeypatch.setattr(machine_code._config, "CACHE_DIR", "/set")
     assert machine_code.cache_folder() == Path("/set")
+
+
+def test_a_folder_that_is_tried_is_left_empty(tmp_path):
+    assert machine_code._may_write(tmp_path / "cache")
+    assert list((tmp_path / "cache").iterdir()) == []
