@@ -318,7 +318,7 @@ class _Parts:
             and FIND_COORDINATOR in client.versions
             and not self._sends_two_versions(place)
         ]
-        if not 0 < len(tools) <= MOST_DEFAULT_IDS:
+        if len(tools) > MOST_DEFAULT_IDS:
             return
         for place, client in enumerate(self._clients):
             asked = client.versions.keys() - NOT_COMPARED
@@ -344,7 +344,7 @@ class _Parts:
             and self._is_java(place)
             and any(_is_numbered(client.client_id, group) for group in client.groups)
         ]
-        if not 0 < len(consumers) <= MOST_DEFAULT_IDS:
+        if len(consumers) > MOST_DEFAULT_IDS:
             return
         producers = [
             place

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.cli.__main__ import main as client_telemetry_command
-from client_telemetry.compatibility import ClientEvidence, judge, knowledge, parse_api_uses
+from client_telemetry.compatibility import ClientEvidence, advice, judge, knowledge, parse_api_uses
 from client_telemetry.compatibility.command_line import main as judge_list
 from client_telemetry.compatibility.knowledge import DamagedKnowledge
 from client_telemetry.compatibility.own_knowledge import main, use_folder
@@ -256,3 +256,28 @@ def test_rows_in_force_are_told_from_others():
     assert knowledge.use(None) is False
     own = knowledge.OwnKnowledge("own", {})
     assert [knowledge.use(own), knowledge.use(own), knowledge.use(None)] == [True, False, True]
+
+
+def test_a_mistake_in_the_ranges_of_clients_without_a_name_is_an_error(tmp_path):
+    header, row = (EXAMPLE / "client_api_versions.csv").read_text().splitlines()[:2]
+    own = tmp_path / "unnamed_client_api_versions.csv"
+    own.write_text(f"{header}\n{row}\n")
+    use_folder(tmp_path)
+    own.write_text(f"{header}\n{row.replace('Produce', 'Prodcue')}\n")
+    with pytest.raises(
+        DamagedKnowledge, match=r"unnamed_client_api_versions\.csv line 2: api 0 Prodcue is not in"
+    ):
+        use_folder(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("version", "helps"), [("Fetch:3", False), ("Fetch:4", True), ("Fetch:17", True), ("Fetch:18", False)]
+)
+def test_advice_counts_where_the_target_serves_what_it_needs(tmp_path, version, helps):
+    """4.0.1 serves Fetch 4 to 17."""
+    (tmp_path / "library_advice.csv").write_text(
+        f"library,apis,where_served,advice,source\nsarama,Produce,{version},set it to the newest,our wiki\n"
+    )
+    use_folder(tmp_path)
+    assert ("set it to the newest" in advice.on("sarama", [0], "4.0.1")) == helps
+    assert "set it to the newest" not in advice.on("sarama", [11], "4.0.1"), "of another API"

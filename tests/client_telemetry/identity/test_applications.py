@@ -13,7 +13,9 @@ from client_telemetry.identity.applications import (
     BY_PLACE,
     CALLED_AS_A_BROKER,
     DEFAULT_ID,
+    KINDS,
     MAYBE_TWO,
+    MOST_DEFAULT_IDS,
     OF_A_MIRROR,
     OF_THE_TOOL,
     SEVERAL_PROGRAMS,
@@ -337,3 +339,59 @@ def test_ids_that_differ_in_what_a_start_or_a_host_brings_about_are_one_program_
     sent = ({0: 3, 1: 4}, {0: 9, 1: 12})
     found = parts(client(name, versions=of_one) for name, of_one in zip(ids, sent, strict=True))
     assert list(found.values()) == [set(ids)]
+
+
+def test_programs_side_by_side_on_one_host_are_told_apart_by_what_their_libraries_declare():
+    """They start by turns; the default ids of each are one program all the same."""
+    second = dt.timedelta(seconds=1)
+    versions = (JAVA, ("apache-kafka-java", "4.0.0"))
+    clients = [
+        client(f"{role}-1", software, start=NOON + (2 * turn + number) * second)
+        for turn, role in enumerate(("producer", "consumer", "adminclient"))
+        for number, software in enumerate(versions)
+    ]
+    assert len(parts(clients)) == 2
+    assert len(parts([client("sarama"), client("kafka-python")])) == 2
+
+
+def test_programs_of_two_hosts_that_start_by_turns_are_one_for_each_host():
+    second = dt.timedelta(seconds=1)
+    clients = [
+        client(f"{role}-{turn}", JAVA, address=address, start=NOON + (2 * turn + number) * second)
+        for turn, role in enumerate(("producer", "consumer", "adminclient"))
+        for number, address in enumerate(("10.0.0.1", "10.0.0.2"))
+    ]
+    assert len(parts(clients)) == 2
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_more_default_ids_on_one_host_than_one_program_has_are_not_put_together(more):
+    count = MOST_DEFAULT_IDS + more
+    producers = [client(f"producer-{n}", JAVA) for n in range(count)]
+    assert len(parts(producers)) == (count if more else 1)
+    worker = [client(f"connector-consumer-sink-{n}", JAVA) for n in range(count)]
+    assert len(parts([*worker, producers[0]])) == 1 + more
+    tools = [client(f"admin-{n}", versions={3: 5, 10: 1}, address=f"10.0.1.{n}") for n in range(count)]
+    ends = client("lag-check", versions={2: 2, 3: 5}, address="10.0.1.7")
+    assert len(parts([*tools, ends])) == count + more
+    consumers = [client(f"edge-{n}", versions={1: 8}, groups=frozenset(("edge",))) for n in range(count)]
+    producer = client("edge-out", versions={0: 6})
+    assert len(parts([*consumers, producer])) == 1 + more
+
+
+def test_every_kind_of_application_is_described():
+    ids = [
+        "billing",
+        f"shop-{PROCESS}-StreamThread-1-consumer",
+        "connector-consumer-sink-0",
+        "connector-producer-MirrorSourceConnector-0",
+        "GetOffsetShell",
+        "kminion",
+        "sarama",
+    ]
+    found = {
+        application.kind
+        for n, each in enumerate(ids)
+        for application in applications([client(each, principal=f"User:{n}")])
+    }
+    assert found == KINDS.keys()

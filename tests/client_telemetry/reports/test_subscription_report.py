@@ -2,16 +2,18 @@
 
 import datetime as dt
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from client_telemetry.reports.subscription.content import Question, content
 from client_telemetry.reports.subscription.page import let_out
 from client_telemetry.reports.subscription.publish import files, publish
-from client_telemetry.subscriptions.check import Situation, check
+from client_telemetry.subscriptions.check import HARMS, LOSES_FOR_GOOD, TOO_LARGE, Situation, check
 from client_telemetry.subscriptions.configured_file import Resource
 from client_telemetry.subscriptions.instances import ClientInstance
 from client_telemetry.subscriptions.java_runtime import JavaRuntime
-from client_telemetry.subscriptions.observed import MetricShare, ObservedInstance
+from client_telemetry.subscriptions.observed import ABORTS, DISCONNECTS, MetricShare, ObservedInstance
 from client_telemetry.subscriptions.proposal import operations_of
 
 HOSTILE = "=cmd|' /C calc'!A0<script>alert(1)</script>"
@@ -171,3 +173,29 @@ def test_whole_report_of_many(same_as_kept) -> None:
     assert "more in clients.csv" not in written["index.html"]
     page = files(found)["index.html"]
     assert "0 app-000" in page and "4 app-000" not in page
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_what_a_change_does_for_good_speaks_against_it(harm) -> None:
+    observed = ObservedInstance(
+        ClientInstance(bytes(15) + b"\1", "app", "apache-kafka-java", "3.9.1", "10.0.0.1", 9000),
+        "User:a",
+        roles=("producer",),
+        api_keys=frozenset((71, 72)),
+        seconds=3600.0,
+        pushes=60,
+    )
+    change = {
+        "action": "add",
+        "name": "one",
+        "metrics": ["org.apache.kafka.producer."],
+        "interval_ms": 60_000,
+    }
+    with JavaRuntime() as java:
+        result = check([], operations_of([change]), [observed], Situation((4, 3, 1), True), java)
+    assert content(QUESTION, result)["answer"] == "go"
+    harmed = replace(result, instances=[replace(each, harms=(harm,)) for each in result.instances])
+    answer = content(QUESTION, harmed)
+    is_serious = harm in (ABORTS, DISCONNECTS, LOSES_FOR_GOOD, TOO_LARGE)
+    assert answer["answer"] == ("no-go" if is_serious else "go")
+    assert (HARMS[harm] in answer["sentence"]) == is_serious

@@ -28,14 +28,14 @@ def applications(
     groups: dict[tuple[str | None, str | None, str], list[ClientVerdict]] = {}
     for client in clients:
         groups.setdefault((client.principal, client.owner, client.application), []).append(client)
-    begin = begin or min((client.first_seen_at for client in clients), default=None)
-    end = end or max((client.last_seen_at for client in clients), default=None)
+    if not groups:
+        return ()
+    begin = begin or min(client.first_seen_at for client in clients)
+    end = end or max(client.last_seen_at for client in clients)
     return tuple(_application(tuple(group), begin, end) for group in groups.values())
 
 
-def _application(
-    clients: tuple[ClientVerdict, ...], begin: datetime | None, end: datetime | None
-) -> Application:
+def _application(clients: tuple[ClientVerdict, ...], begin: datetime, end: datetime) -> Application:
     worst = clients[0]
     first, last = min(c.first_seen_at for c in clients), max(c.last_seen_at for c in clients)
     fixes = Counter(client.fix for client in clients if client.outcome == worst.outcome and client.fix)
@@ -75,7 +75,7 @@ def _application(
         first_seen_at=first,
         last_seen_at=last,
         safe_so_far=all(client.safe_so_far for client in clients),
-        seen_rarely=seen_rarely(first, last, begin, end) if begin and end else None,
+        seen_rarely=seen_rarely(first, last, begin, end),
         changes=tuple(sorted({client.change for client in clients if client.change})),
         days_seen=_days_seen(clients),
         counts=counts(clients),

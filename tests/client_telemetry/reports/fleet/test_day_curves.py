@@ -1,6 +1,7 @@
 """Curves of a day on the fleet page, and the files of clients."""
 
 import json
+import re
 
 from client_telemetry.reports.fleet.day_curves import (
     ClientFiles,
@@ -72,3 +73,38 @@ def test_files_that_no_client_leads_to_are_there_too() -> None:
     )
     (client,) = json.loads(written["curves-0001.json"])["clients"]
     assert client["software"] == ["kgo v1"] and client["requests"] == {}
+
+
+def test_as_many_lines_as_can_be_told_apart_are_all_drawn() -> None:
+    groups = (version(apis=5),)
+    text = str(dict(drawn(FleetCurves(GRID, (), groups), groups))["Requests"])
+    assert "others" not in text and text.count('class="line ') == 5
+
+
+def test_the_lines_of_most_requests_have_a_name_and_the_others_are_their_sum() -> None:
+    few = [5, 1, 4, 2, 6, 3]
+    group = GroupDay("kgo", None, 1, GRID)
+    for api_key, requests in enumerate(few):
+        group.add_requests(api_key, 0, 0, requests * GRID.seconds / 60, 0.0)
+    text = str(dict(drawn(FleetCurves(GRID, (), (group,)), (group,)))["Requests"])
+    assert re.findall(r'<li class="l-\d">([^<]+)</li>', text) == [
+        "LeaderAndIsr v0",
+        "Produce v0",
+        "ListOffsets v0",
+        "StopReplica v0",
+        "2 others",
+    ]
+    assert "2 others: 3 at first, 0 at last, at most 3 requests a minute" in text
+
+
+def test_the_index_says_what_the_files_hold() -> None:
+    files = ClientFiles(GRID, MARKS, 0, [3, 0], ["producer.request.latency.avg"], [])
+    ((name, text),) = files.files()
+    assert name == "curves.json" and isinstance(text, str)
+    index = json.loads(text)
+    assert index["marks"] == [list(mark) for mark in MARKS]
+    assert (index["since"], index["seconds"], index["slots"]) == (GRID.since, GRID.seconds, GRID.slots)
+    assert list(index["apis"].items()) == [("0", "Produce"), ("3", "Metadata")]
+    assert index["metrics"] == {
+        "producer.request.latency.avg": {"words": "request latency of producers", "unit": "ms"}
+    }

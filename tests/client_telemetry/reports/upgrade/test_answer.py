@@ -55,6 +55,15 @@ def test_every_trigger_reads_on_from_the_sentence(trigger):
         ("the end of a transaction", "at its next end of a transaction"),
         ("their next session", "at its next session"),
         ("an election, or a move", "at its next election"),
+        ("a move of a partition", "at its next move of a partition"),
+        ("its start.", "at its next start"),
+        ("next start", "at its next start"),
+        ("its leader closes", "when its leader closes"),
+        ("x" * 52, "at its next " + "x" * 52),
+        ("x" * 53, None),
+        (": in a new group", None),
+        ("", None),
+        (None, None),
     ],
 )
 def test_a_trigger_of_own_knowledge_loses_its_article(trigger, says):

@@ -160,3 +160,18 @@ def test_a_report_that_links_again_is_as_if_it_were_published_again(fleet_report
 
     (folder / "index.html").write_text("a page of an earlier version")
     assert not link_again(question, tmp_path)
+
+
+def test_a_review_tells_owners_who_had_nothing_to_do_too(rows, tmp_path):
+    """Of a report without packs."""
+    report = build_report(rows.question(1), [rows.verdict()], [], [], [], cluster_name="fleet")
+    folder = publish(report, tmp_path)
+    assert not (folder / "owners").exists()
+    question = report.question
+    owner = tmp_path / "upgrade_review/fleet/review/owners/orders"
+    owner.mkdir(parents=True)
+    (owner / "review.md").write_text("# what happened")
+    review = {"from_release": question.from_release, "to_release": question.to_release, "created_at": "2026"}
+    (owner.parents[1] / "summary.json").write_text(json.dumps(review))
+    assert link_again(question, tmp_path)
+    assert (folder / "owners/orders/review.md").read_text() == "# what happened"
