@@ -327,6 +327,10 @@ class Lake:
         """Where new data files of the table go."""
         return TablePlace.of(self.table(table))
 
+    def dated_now(self, table: Table) -> IcebergTable:
+        """A commit that changes nothing but the time of the last one."""
+        return self._fill_in(table)
+
     def append(self, table: Table, rows: Sequence[Mapping[str, object]]) -> None:
         """Add rows to a table that is not audited itself (quality_results)."""
         urls = write_rows(table, self.place(table), rows)

@@ -3,12 +3,15 @@ times, and its metadata file names every snapshot since the last maintenance: th
 
 Metadata files never change, so one that was read is known; of a new one only the snapshots are made that are new. A
 commit asks three times which manifests main has: that list of files is read once.
+
+And times go forward: Iceberg's Java classes open no table whose history goes back by more than a minute, as it does where a
+clock was wrong and is set right.
 """
 
 import json
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
@@ -16,9 +19,9 @@ from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.io import FileIO
 from pyiceberg.manifest import ManifestFile, _manifests
 from pyiceberg.serializers import Compressor
-from pyiceberg.table import Table
+from pyiceberg.table import StagedTable, Table
 from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
-from pyiceberg.table.snapshots import Snapshot
+from pyiceberg.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEntry
 
 _LISTS = 64
 """Manifest lists that a process keeps: of each table that a stage touches a few."""
@@ -50,7 +53,8 @@ class DatabaseCatalog(SqlCatalog):
     """Use it like any of pyiceberg's, from several threads too."""
 
     def __init__(self, name: str, **properties: str):
-        super().__init__(name, **properties)
+        # A server that was started again has closed the connections.
+        super().__init__(name, **{"pool_pre_ping": "true", **properties})
         self._loaded: dict[tuple[str, ...], _Loaded] = {}
 
     def _convert_orm_to_iceberg(self, orm_table: IcebergTables) -> Table:
@@ -64,6 +68,17 @@ class DatabaseCatalog(SqlCatalog):
         # Whoever changes the properties of a loaded table changes its own.
         metadata = known.metadata.model_copy(update={"properties": dict(known.metadata.properties)})
         return Table(name, metadata, location, known.io, self)
+
+    def _update_and_stage_table(self, *arguments: Any, **named: Any) -> StagedTable:
+        staged = super()._update_and_stage_table(*arguments, **named)
+        metadata = staged.metadata
+        staged.metadata = metadata.model_copy(
+            update={
+                "snapshot_log": _none_after(metadata.last_updated_ms, metadata.snapshot_log),
+                "metadata_log": _none_after(metadata.last_updated_ms, metadata.metadata_log),
+            }
+        )
+        return staged
 
     def _load(self, location: str, before: _Loaded | None) -> _Loaded:
         io = before.io if before else self._load_file_io(location=location)
@@ -82,3 +97,15 @@ class DatabaseCatalog(SqlCatalog):
         if before is None or before.metadata.properties != metadata.properties:
             io = self._load_file_io(metadata.properties, location)  # with its connections
         return _Loaded(location, metadata, snapshots, io)
+
+
+_Entry = TypeVar("_Entry", SnapshotLogEntry, MetadataLogEntry)
+
+
+def _none_after(last: int, log: list[_Entry]) -> list[_Entry]:
+    """A log in which no entry is dated after the next, nor after `last`."""
+    found: list[_Entry] = []
+    for entry in reversed(log):
+        last = min(last, entry.timestamp_ms)
+        found.append(entry if entry.timestamp_ms == last else entry.model_copy(update={"timestamp_ms": last}))
+    return found[::-1]
