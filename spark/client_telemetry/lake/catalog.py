@@ -4,12 +4,21 @@ has the recipes. Not: what is in the tables.
 """
 
 import os
+import re
+import time
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import requests
 from pyiceberg.catalog import Catalog, load_catalog
+from pyiceberg.catalog.rest import RestCatalog
+from pyiceberg.catalog.sql import IcebergTables
+from pyiceberg.io import S3_RETRY_STRATEGY_IMPL
 from pyiceberg.utils.config import Config
+from sqlalchemy import select, text
 from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import DBAPIError
 
 from client_telemetry.lake.sql_catalog import DatabaseCatalog
 from client_telemetry.raw.file_system import without_userinfo
@@ -18,6 +27,7 @@ CATALOG = "lake"
 NAMESPACE = "client_telemetry"
 WRITERS_OF_A_SERVER = 8
 """With which 8 clusters at once were tested, on PostgreSQL and a REST catalog."""
+_CLOCKS_APART_S = 60
 CATALOG_SETTING = f"spark.sql.catalog.{CATALOG}"
 
 _OF_AWS = {
@@ -31,6 +41,10 @@ _VARIABLES = f"PYICEBERG_CATALOG__{CATALOG.upper()}__"
 
 class NoSuchLake(Exception):
     """The lake's location or catalog cannot be used."""
+
+
+class WrongClock(Exception):
+    """This machine's clock and the catalog's are too far apart."""
 
 
 def configuration(location: str) -> dict[str, str] | None:
@@ -48,6 +62,7 @@ def configuration(location: str) -> dict[str, str] | None:
         value = next((value for variable in variables if (value := os.environ.get(variable))), None)
         if value:
             properties.setdefault(name, value)
+    properties.setdefault(S3_RETRY_STRATEGY_IMPL, "client_telemetry.raw.file_system.StoreRetries")
     if _has_password(properties.get("uri", "")):
         raise NoSuchLake(
             f"{_VARIABLES}URI has a password in it: leave it out and set PGPASSWORD, or a .pgpass file"
@@ -68,7 +83,9 @@ def open_catalog(location: str) -> Catalog:
     if properties is None:
         folder = _folder(location)
         folder.mkdir(parents=True, exist_ok=True)
-        return DatabaseCatalog(CATALOG, uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
+        catalog = DatabaseCatalog(CATALOG, uri=f"sqlite:///{folder}/catalog.db", warehouse=f"file://{folder}")
+        _check_that_it_was_made_here(catalog, folder)
+        return catalog
     try:
         return (DatabaseCatalog if _is_database(properties) else load_catalog)(CATALOG, **properties)
     except ValueError as error:
@@ -76,6 +93,58 @@ def open_catalog(location: str) -> Catalog:
             f"catalog {CATALOG!r}: {error}. Its configuration is {_VARIABLES}TYPE and {_VARIABLES}URI (or .pyiceberg.yaml); "
             "docs/storage.md has a recipe for each kind"
         ) from error
+
+
+def _check_that_it_was_made_here(catalog: DatabaseCatalog, folder: Path) -> None:
+    """Raises NoSuchLake for a lake that was moved or copied: its tables name their files with the folder where they were made."""
+    with catalog.engine.connect() as connection:
+        location = connection.scalar(select(IcebergTables.metadata_location).limit(1)) or ""
+    made_in, separator, _ = location.removeprefix("file://").partition(f"/{NAMESPACE}/")
+    if not separator or Path(made_in).resolve() == folder.resolve():
+        return
+    if Path(made_in).exists():
+        raise NoSuchLake(
+            f"{folder} is a copy of the lake {made_in}, whose tables name their files with that folder: use {made_in}"
+        )
+    raise NoSuchLake(
+        f"{folder} was made as {made_in}, and its tables name their files with that folder: move it back, or make a link to "
+        f"where it is now: ln -s {folder} {made_in}"
+    )
+
+
+def check_clock(catalog: Catalog) -> None:
+    """Raises WrongClock if this machine's clock is not that of the catalog's server. Iceberg's tables are ordered by the clocks of
+    those who write them, within a minute."""
+    theirs = None
+    if isinstance(catalog, DatabaseCatalog) and catalog.engine.dialect.name == "postgresql":
+        with catalog.engine.connect() as connection:
+            theirs = float(connection.scalar(text("select extract(epoch from clock_timestamp())")))
+    elif isinstance(catalog, RestCatalog):
+        answer = catalog._session.get(catalog.url("config", prefixed=False))
+        theirs = (
+            parsedate_to_datetime(answer.headers["Date"]).timestamp() if "Date" in answer.headers else None
+        )
+    ahead = time.time() - theirs if theirs else 0
+    if abs(ahead) > _CLOCKS_APART_S:
+        raise WrongClock(
+            f"this machine's clock is {abs(ahead):.0f} s {'ahead of' if ahead > 0 else 'behind'} that of the catalog's server: set the "
+            "one that is wrong; nothing was written"
+        )
+
+
+def unavailable(error: BaseException) -> str | None:
+    """What is wrong with the catalog or the store, in one line, if an error says that it is theirs and not the program's."""
+    if isinstance(error, DBAPIError):
+        return f"the catalog's database: {_in_one_line(error.orig)}"
+    if isinstance(error, requests.ConnectionError):
+        return f"the catalog does not answer: {_in_one_line(error)}"
+    if isinstance(error, OSError) and "AWS Error" in str(error):
+        return f"the object store: {_in_one_line(error)}"
+    return None
+
+
+def _in_one_line(error: object) -> str:
+    return re.sub(r"\s+", " ", str(error)).strip()
 
 
 def _is_database(properties: dict[str, str]) -> bool:
@@ -133,7 +202,7 @@ def _spark_properties(properties: dict[str, str]) -> dict[str, str]:
     shared = {
         k: v
         for k, v in properties.items()
-        if not k.startswith(("py-", "s3.region")) and k not in ("type", "uri")
+        if not k.startswith(("py-", "s3.region")) and k not in ("type", "uri", S3_RETRY_STRATEGY_IMPL)
     }
     if kind == "sql":
         shared |= {"type": "jdbc", "jdbc.schema-version": "V1", **_jdbc(make_url(properties["uri"]))}
@@ -153,7 +222,11 @@ def _jdbc(uri: URL) -> dict[str, str]:
     if uri.get_backend_name() == "sqlite":
         return {"uri": f"jdbc:sqlite:{uri.database}"}
     place = f"{uri.host or 'localhost'}:{uri.port}" if uri.port else uri.host or "localhost"
-    found = {"uri": f"jdbc:{uri.get_backend_name()}://{place}/{uri.database}"}
+    # 57P01 is what a connection says first whose server was stopped.
+    found = {
+        "uri": f"jdbc:{uri.get_backend_name()}://{place}/{uri.database}",
+        "retryable_status_codes": "57P01",
+    }
     for name, value in (
         ("user", uri.username or os.environ.get("PGUSER")),
         ("password", os.environ.get("PGPASSWORD")),

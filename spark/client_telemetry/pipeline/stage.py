@@ -24,8 +24,11 @@ from client_telemetry.lake.branch import Branch
 from client_telemetry.lake.catalog import (
     CATALOG_SETTING,
     NoSuchLake,
+    WrongClock,
+    check_clock,
     spark_settings,
     spark_settings_at_start,
+    unavailable,
 )
 from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.lake import Lake
@@ -278,6 +281,7 @@ def run(
         if needs_spark:
             quality.import_in_background()
         lake = Lake(spark_session(stage, args.lake, workers_import) if needs_spark else None, args.lake)
+        check_clock(lake.catalog)
         for attempt in range(1, _ATTEMPTS + 1):
             work = Stage(stage, args, lake)
             try:
@@ -292,6 +296,8 @@ def run(
         return _finish(stage, args, BAD_ARGUMENTS, Outcome(f"{stage}: {error}"), [])
     except quality.GateFailed as error:
         return _finish(stage, args, GATE_FAILED, Outcome(str(error)), [])
+    except WrongClock as error:
+        return _finish(stage, args, FAILED, Outcome(f"{stage}: {error}"), [])
     except UnusableCluster as error:
         return _finish(
             stage,
@@ -301,6 +307,9 @@ def run(
             [],
         )
     except Exception as error:
+        reason = unavailable(error)
+        if reason:
+            return _finish(stage, args, FAILED, Outcome(f"{stage}: {reason}; run the stage again"), [])
         traceback.print_exc()
         _finish(
             stage,

@@ -12,6 +12,14 @@ _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 _USERINFO = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s\"']*@(?P<rest>[^\s\"',]*)")
 
 
+class StoreRetries(fs.AwsDefaultS3RetryStrategy):  # type: ignore[misc]
+    """How long the FileIO of tables waits for a store that is overloaded: six seconds, as pyarrow does for all other files. Left to
+    itself it gives up after less than one."""
+
+    def __init__(self) -> None:
+        super().__init__(max_attempts=8)
+
+
 class UnusableLocation(Exception):
     """A location that cannot be used as it is written."""
 

@@ -1,5 +1,7 @@
 """Which catalog is opened, and what is refused at start."""
 
+import shutil
+
 import pytest
 from client_telemetry.lake import catalog
 from client_telemetry.lake.catalog import NoSuchLake, open_catalog, spark_settings
@@ -9,6 +11,8 @@ from client_telemetry.pipeline.all_tables import TABLES
 from client_telemetry.raw.file_system import UnusableLocation
 from client_telemetry.tables.brokers import BROKERS
 from pyiceberg.catalog.sql import SqlCatalog
+
+from .conftest import check_consistent, created, publish_new
 
 VARIABLE = "PYICEBERG_CATALOG__LAKE__"
 
@@ -116,3 +120,23 @@ def test_every_table_has_a_retention_and_nothing_else_has():
 def test_a_retention_that_cannot_be_meant_is_refused(changes):
     with pytest.raises(UnknownRetention):
         retention(changes)
+
+
+def test_a_lake_that_was_moved_says_where_it_was_made_and_a_link_makes_it_work(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    publish_new(created(str(old)))
+    old.rename(new)
+    with pytest.raises(NoSuchLake, match=rf"{new} was made as {old}, .*ln -s {new} {old}"):
+        Lake(None, str(new))
+    old.symlink_to(new)
+    for location in (new, old):
+        publish_new(Lake(None, str(location)))
+        check_consistent(Lake(None, str(location)))
+
+
+def test_a_copy_of_a_lake_writes_nothing_into_the_lake(tmp_path):
+    old, new = tmp_path / "old", tmp_path / "new"
+    created(str(old))
+    shutil.copytree(old, new)
+    with pytest.raises(NoSuchLake, match=f"{new} is a copy of the lake {old}"):
+        Lake(None, str(new))

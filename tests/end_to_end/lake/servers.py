@@ -7,10 +7,11 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 CHECKOUT = Path(__file__).parents[3]
@@ -49,42 +50,138 @@ def postgres_programs() -> Path | None:
     return folders[-1] if folders else None
 
 
+class Postgres:
+    """A server of its own, with a database `lake`."""
+
+    def __init__(self, folder: Path):
+        self.port, self.data, self._log = free_port(), folder / "data", folder / "postgres.log"
+        self._prefix: list[str] = []
+        self.data.mkdir()
+        if os.getuid() == 0:  # as which PostgreSQL does not run
+            for each in (folder, self.data):
+                shutil.chown(each, "postgres", "postgres")
+            self._prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
+        run = [*self._prefix, str(postgres_programs() / "initdb"), "-D", str(self.data), "-U", "lake"]
+        subprocess.run([*run, "-A", "trust", "--no-sync"], check=True, capture_output=True, cwd="/")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {
+            "PYICEBERG_CATALOG__LAKE__TYPE": "sql",
+            "PYICEBERG_CATALOG__LAKE__URI": f"postgresql+psycopg2://lake@127.0.0.1:{self.port}/lake",
+        }
+
+    def start(self) -> None:
+        options = f"-D {self.data} -p {self.port} -h 127.0.0.1 -k {self.data} -F -c max_connections=300"
+        command = [*self._prefix, str(postgres_programs() / "postgres"), *options.split()]
+        with self._log.open("ab") as out:
+            self._process = subprocess.Popen(command, stdout=out, stderr=out, cwd="/")
+        wait_for(self.port, self._process, self._log)
+        for _ in range(50):
+            if self.sql("select 1"):
+                return
+            time.sleep(0.2)
+        raise RuntimeError(self._log.read_text()[-2000:])
+
+    def stop(self) -> None:
+        self._process.send_signal(signal.SIGINT)  # does not wait for those that are still connected
+        self._process.wait()
+
+    def ask_for_passwords(self) -> None:
+        (self.data / "pg_hba.conf").write_text("host all all 127.0.0.1/32 scram-sha-256\n")
+        self._process.send_signal(signal.SIGHUP)
+
+    def sql(self, statement: str) -> bool:
+        """Whether it was done."""
+        command = f"psql -h 127.0.0.1 -p {self.port} -U lake -d postgres -c".split()
+        return subprocess.run([*command, statement], capture_output=True, check=False).returncode == 0
+
+
+@contextmanager
+def postgres_server() -> Iterator[Postgres]:
+    # Not below pytest's folder, which every start of pytest closes to other users.
+    with tempfile.TemporaryDirectory(prefix="postgres-", ignore_cleanup_errors=True) as folder:
+        server = Postgres(Path(folder))
+        server.start()
+        try:
+            server.sql("create database lake")
+            yield server
+        finally:
+            server.stop()
+
+
 @contextmanager
 def postgres() -> Iterator[dict[str, str]]:
     """The environment in which the lake's catalog is a database of its own PostgreSQL."""
-    programs, port = postgres_programs(), free_port()
-    prefix: list[str] = []
-    # Not below pytest's folder, which every start of pytest closes to other users.
-    with tempfile.TemporaryDirectory(prefix="postgres-", ignore_cleanup_errors=True) as folder:
-        data = Path(folder) / "data"
-        data.mkdir()
-        if os.getuid() == 0:  # as which PostgreSQL does not run
-            for each in (folder, data):
-                shutil.chown(each, "postgres", "postgres")
-            prefix = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-        run = [*prefix, str(programs / "initdb"), "-D", str(data), "-U", "lake", "-A", "trust", "--no-sync"]
-        subprocess.run(run, check=True, capture_output=True, cwd="/")
-        options = f"-D {data} -p {port} -h 127.0.0.1 -k {data} -F -c max_connections=300".split()
-        log = Path(folder) / "postgres.log"
-        with log.open("wb") as out:
-            process = subprocess.Popen(
-                [*prefix, str(programs / "postgres"), *options], stdout=out, stderr=out, cwd="/"
+    with postgres_server() as server:
+        yield server.environment
+
+
+class Gateway:
+    """Between clients and a server: while `fails`, it closes what is open and answers 503, as a store that is overloaded."""
+
+    ANSWER = (
+        b"HTTP/1.1 503 Slow Down\r\nContent-Type: application/xml\r\nConnection: close\r\nContent-Length: 100\r\n\r\n"
+        + (
+            b"<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>".ljust(
+                100
             )
-        try:
-            wait_for(port, process, log)
-            sql = f"psql -h 127.0.0.1 -p {port} -U lake -d postgres -c".split()
-            for _ in range(50):
-                made = subprocess.run([*sql, "create database lake"], capture_output=True, check=False)
-                if made.returncode == 0:
-                    break
-                time.sleep(0.2)
-            yield {
-                "PYICEBERG_CATALOG__LAKE__TYPE": "sql",
-                "PYICEBERG_CATALOG__LAKE__URI": f"postgresql+psycopg2://lake@127.0.0.1:{port}/lake",
-            }
-        finally:
-            process.send_signal(signal.SIGINT)  # does not wait for those that are still connected
-            process.wait()
+        )
+    )
+
+    def __init__(self, server: int):
+        self._server = server
+        self._open: set[socket.socket] = set()
+        self.refused = 0
+        self._until = 0.0
+        self._listening = socket.create_server(("127.0.0.1", 0), backlog=64)
+        self.port = self._listening.getsockname()[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def fails(self) -> bool:
+        return time.monotonic() < self._until
+
+    def fail_for(self, seconds: float) -> None:
+        self._until = time.monotonic() + seconds
+        for each in list(self._open):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self._listening.close()
+        self.fail_for(0)
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                client, _ = self._listening.accept()
+                threading.Thread(target=self._serve, args=(client,), daemon=True).start()
+
+    def _serve(self, client: socket.socket) -> None:
+        with client, suppress(OSError):
+            if self.fails:
+                self.refused += 1
+                client.recv(2**16)
+                client.sendall(self.ANSWER)
+                return
+            with socket.create_connection(("127.0.0.1", self._server)) as server:
+                ends = {client, server}
+                self._open |= ends
+                back = threading.Thread(target=self._copy, args=(server, client), daemon=True)
+                back.start()
+                self._copy(client, server)
+                back.join()
+                self._open -= ends
+
+    @staticmethod
+    def _copy(source: socket.socket, target: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(2**16):
+                target.sendall(data)
+        for each in (source, target):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
 
 
 def _s3_of_server() -> dict[str, str]:
