@@ -153,7 +153,5 @@ def _beside_data(need: Need, processes: bool, used: Collection[int]) -> Need:
     """What an admin call is worth to a client that also moves data."""
     no_other = not (_revealing()[ADMIN] - {_CREATE_TOPICS}) & set(used)
     if need.api_key == _CREATE_TOPICS and processes and no_other:
-        return replace(
-            need, needed=False, when=LATENT, trigger="its next start, as it creates its topics itself"
-        )
-    return Need(ADMIN, need.api_key, False, False, DEGRADES, AT_ONCE, "", need.source)
+        return replace(need, when=LATENT, trigger="its next start, as it creates its topics itself")
+    return replace(need, without_it=DEGRADES, when=AT_ONCE, trigger="")

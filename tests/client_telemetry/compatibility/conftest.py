@@ -6,7 +6,8 @@ from client_telemetry.compatibility import knowledge
 
 @pytest.fixture
 def damaged(monkeypatch):
-    """damaged(module, row_number, column, value): the module reads its file with that one cell changed.
+    """damaged(module, row_number, column, value): the module reads its file (or `of`, another of its files) with that one
+    cell changed.
 
     Returns nothing; the cached loaders of the module are emptied before and after.
     """
@@ -17,10 +18,12 @@ def damaged(monkeypatch):
             if hasattr(each, "cache_clear") and each.__module__ == module.__name__:
                 each.cache_clear()
 
-    def damage(module, row_number: int, column: str, value: str, repeat: bool = False) -> None:
+    def damage(
+        module, row_number: int, column: str, value: str, repeat: bool = False, of: str | None = None
+    ) -> None:
         def rows(file, columns):
             found = [(line, list(cells)) for line, cells in knowledge.rows(file, columns)]
-            if file == module.FILE:
+            if file == (of or module.FILE):
                 if repeat:
                     found.append((9999, list(found[row_number][1])))
                 else:

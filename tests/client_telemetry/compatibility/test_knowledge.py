@@ -133,18 +133,30 @@ LOADED = (
     (served, served._all),
     (software, software.known),
 )
+OTHER_FILES = (
+    (client_ranges, client_ranges.UNNAMED_FILE, client_ranges.COLUMNS, lambda: client_ranges.read(client_ranges.UNNAMED_FILE)),
+    (features, features.APIS_FILE, features.APIS_COLUMNS, features._gates),
+    (products, products.IDS_FILE, products.IDS_COLUMNS, lambda: products.by_client_id("x")),
+    (software, software.ALIASES_FILE, software.ALIASES_COLUMNS, software.check),
+    (software, software.PLATFORM_FILE, software.PLATFORM_COLUMNS, software.check),
+    (software, software.BINDINGS_FILE, software.BINDINGS_COLUMNS, software.check),
+)  # fmt: skip
+"""Of modules with several."""
 SHORT = ("", "?", "yes", "1", "4.0.0")
 
 
 def test_what_is_refused_of_each_column(damaged, same_as_kept):
     """What loading says of a cell that is empty or something else, in the first row and the last; nothing of what it takes."""
     found = []
-    for module, load in LOADED:
-        found.append(f"# {module.FILE}")
-        for column in module.COLUMNS:
+    for module, file, columns, load in (
+        *((module, module.FILE, module.COLUMNS, load) for module, load in LOADED),
+        *OTHER_FILES,
+    ):
+        found.append(f"# {file}")
+        for column in columns:
             refused: dict[str, list[str]] = {}
             for row, value in product((0, -1), SHORT[:2] if module in (served, client_ranges) else SHORT):
-                damaged(module, row, column, value)
+                damaged(module, row, column, value, of=file)
                 try:
                     load()
                 except ValueError as error:
@@ -152,3 +164,20 @@ def test_what_is_refused_of_each_column(damaged, same_as_kept):
                     refused.setdefault(says, []).append(f"{'last' if row else 'first'} {value!r}")
             found += [f"{column}, {', '.join(cells)}: {says}" for says, cells in refused.items()]
     same_as_kept("compatibility", {"damaged_knowledge.txt": "\n".join(found) + "\n"})
+
+
+def test_a_gate_is_of_a_level_that_its_feature_has_and_of_versions_in_order(damaged):
+    for column, value, says in (
+        ("level", "0", "transaction.version 0 is no level above the lowest of 4.0.0"),
+        ("level", "3", "transaction.version 3 is no level above the lowest of 4.0.0"),
+        ("feature", "luck", "luck 1 is no level above the lowest of 4.0.0"),
+        ("min_version", "6", "versions are a range"),
+        ("source", "", "a source is required"),
+        ("api_name", "Fetch", "api 24 Fetch is not in apis.csv"),
+    ):
+        damaged(features, 0, column, value, of=features.APIS_FILE)
+        with pytest.raises(DamagedKnowledge, match=says) as refused:
+            features._gates()
+        assert (refused.value.file, refused.value.line) == (features.APIS_FILE, 2)
+    damaged(features, 0, "min_version", "5", of=features.APIS_FILE)
+    assert features._gates()["4.0.0"][0].min_version == 5, "a range of one version is one"
