@@ -8,7 +8,7 @@ import re
 from datetime import timedelta
 
 from client_telemetry.identity.hosts import host_names
-from client_telemetry.reports.upgrade import page
+from client_telemetry.reports.upgrade import page, ticket
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.model import OUTCOMES
 from client_telemetry.reports.upgrade.publish import files
@@ -163,3 +163,73 @@ def test_a_page_of_too_many_applications_for_rows(rows, same_as_kept, monkeypatc
         "others.json": json.dumps([named, others["anchors"]], indent=1),
     }
     same_as_kept("reports/whole/compact", kept, is_whole=True)
+
+
+def rollback_report(rows):
+    """Back from 4.0.1 to 3.9.1, asked by nobody for no day, of brokers of which little is known; texts of one, three and four."""
+    brod = "downgrade brod to 4.4.2"
+    open_fix = (
+        "library not identified: if it is brod: downgrade brod; if it is sarama: set Version; otherwise: ask"
+    )
+    alike = {"principal": "User:k", "owner": "many", "fix": brod, "explanation": "It has no lower version."}
+    given = [
+        *(rows.verdict(f"k-{n}", "breaks", requests=n + 1, **alike) for n in range(5)),
+        *(rows.verdict(f"l-{n}", "breaks", principal="User:l", owner="four", fix="change it", application="l") for n in range(4)),
+        rows.verdict("l-x", "breaks", principal="User:l", owner="four", fix="replace it", application="l", when="latent"),
+        *(rows.verdict(f"m-{n}", "degrades", principal="User:m", owner="degraded") for n in range(2)),
+        rows.verdict("n", "insufficient_evidence", owner=None, owner_contact=None, missing=["a", "b"], **NOT_DECLARED),
+        rows.verdict("o", "breaks", owner=None, owner_contact=None, fix=open_fix, **NOT_DECLARED),
+        rows.verdict("p", "unsupported", owner="unsupported", product="goka", application="goka"),
+        rows.verdict("", "safe", owner="safe", application="", well_observed=True),
+        rows.verdict("q", "safe", owner="safe", rollback_verdict=None, mixed_verdict=None),
+        rows.verdict("r", "safe", owner="asked", missing=["whether it uses Kerberos"], well_observed=True, already_failing=True),
+    ]  # fmt: skip
+
+    def named(row: dict, number: int) -> dict:
+        texts = {
+            name: [f"{name}-{n}" for n in range(number)]
+            for name in ("group_ids", "transactional_ids", "topics", "address_sample")
+        }
+        return profile(rows, row, addresses=number, **texts)
+
+    profiles = [named(given[place], number) for place, number in ((0, 4), (5, 3), (10, 1), (12, 4), (13, 4))]
+    asked = rows.question(
+        len(given),
+        from_release="4.0.1",
+        to_release="3.9.1",
+        evidence_until_reason=None,
+        connections=1,
+        connections_elsewhere=0,
+        already_failing=1,
+        connections_counted_only=[
+            {"software_name": "kgo", "software_version": "v1.19.0", "connections": 2, "is_judged": False}
+        ],
+        snapshots={},
+    )
+    found = [
+        rows.finding(given[0], api_name="Fetch", api_key=1, versions="17", requests=1),
+        rows.finding(given[9], trigger="its next start", when="latent"),
+    ]
+    return build_report(
+        asked, given, found, [rows.broker_hour(1, 5, mode="off")], [rows.broker(1, "4.0.1")], profile_rows=profiles,
+        use_rows=profiles,
+    )  # fmt: skip
+
+
+def test_rollback_report(rows, same_as_kept):
+    same_as_kept("reports/whole/rollback", files(rollback_report(rows)), is_whole=True)
+
+
+def test_tickets_that_must_be_short(rows, same_as_kept, monkeypatch):
+    """Of long tables the first rows, applications that are alike in one; in the end cut off."""
+    monkeypatch.setattr(ticket, "_ROWS", (50, 3, 2, 1))
+    report = rollback_report(rows)
+    many, nobody = (next(each for each in report.owners if each.owner == owner) for owner in ("many", None))
+    kept = {}
+    for largest in (8200, 7500, 2900):
+        monkeypatch.setattr(ticket, "LARGEST", largest)
+        kept[f"report-{largest}.md"] = ticket.report_ticket(report)
+        kept[f"many-{largest}.md"] = ticket.owner_ticket(report, many)
+        kept[f"nobody-{largest}.md"] = ticket.owner_ticket(report, nobody)
+    assert all(len(text) < int(name[:-3].rpartition("-")[2]) for name, text in kept.items())
+    same_as_kept("reports/whole/short_tickets", kept, is_whole=True)
