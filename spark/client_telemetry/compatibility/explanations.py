@@ -170,7 +170,7 @@ def _works_with(case: Case, finding: Finding) -> str:
         return finding.versions
     if declared:
         return str(min(declared.max, target.advertised.max))
-    if finding.rule_id == "observed_version_served":  # in a rollback: it takes the highest that is left
+    if finding.api_key in case.uses:  # in a rollback: it takes the highest that is left
         return str(target.advertised.max)
     return finding.versions
 

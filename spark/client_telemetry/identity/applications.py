@@ -11,7 +11,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations
+from itertools import pairwise, permutations
 
 from client_telemetry.compatibility import fingerprints, products, software
 from client_telemetry.identity import kip511
@@ -263,10 +263,9 @@ class _Parts:
             elif masked.masks:
                 weak[masked.text, client.software].append(place)
         for places in strong.values():
+            declared = {self._clients[place].software for place in places if self._clients[place].is_named}
             for place in places[1:]:
-                self._join(places[0], place)
-            if len({self._clients[place].software for place in places if self._clients[place].is_named}) > 1:
-                self._notes[self._root(places[0])].add(SEVERAL_VERSIONS)
+                self._join(places[0], place, SEVERAL_VERSIONS if len(declared) > 1 else None)
         for places in weak.values():
             heads: list[int] = []
             for place in places:
@@ -494,10 +493,8 @@ class _Parts:
         """Whether one client row sends what one process does not: two versions of an API of consumer groups, or of any API
         but a few where its library takes the highest that the broker has."""
         client, product = self._clients[place], self._products[place]
-        if not client.on_one_release:
-            return False
         chooses = "kafka-clients" in (self._defaults[place], product.library if product else None)
-        return sends_two_versions(client.versions, chooses)
+        return client.on_one_release and sends_two_versions(client.versions, chooses)
 
     def _software_text(self, place: int) -> str:
         client = self._clients[place]
@@ -590,10 +587,9 @@ def _is_numbered(client_id: str | None, group: str) -> bool:
 
 def _pairs(places: Sequence[int]) -> Iterable[tuple[int, int]]:
     """The first with each other, and neighbours: enough to join what belongs together, linear in the number."""
-    for n, place in enumerate(places[1:], start=1):
+    for before, place in pairwise(places):
         yield places[0], place
-        if n > 1:
-            yield places[n - 1], place
+        yield before, place
 
 
 def _pairs_by(places: Sequence[int], key: Callable[[int], Hashable]) -> Iterable[tuple[int, int]]:
@@ -615,7 +611,6 @@ def _within(client: Client, window: tuple[dt.datetime, dt.datetime]) -> bool:
 def _could_be_one(one: Client, other: Client) -> bool:
     """Whether nothing speaks against one process: the same software, where both declare one, and in each API that both
     used a version in common."""
-    if one.is_named and other.is_named and one.software != other.software:
-        return False
+    declare_two = one.is_named and other.is_named and one.software != other.software
     shared = one.versions.keys() & other.versions.keys() - NOT_COMPARED
-    return all(not one.versions[key].isdisjoint(other.versions[key]) for key in shared)
+    return not declare_two and all(not one.versions[key].isdisjoint(other.versions[key]) for key in shared)

@@ -210,7 +210,7 @@ def _window_sentences(seen: Coverage) -> list[str]:
             f"Connections to {_brokers(brokers)} were watched from {start:%Y-%m-%d %H:%M} to {last}."
         )
     if len(windows) > MAX_WINDOWS:
-        sentences.append(f"They were watched {len(windows) - MAX_WINDOWS} more times.")
+        sentences.append(f"They were watched {counted(len(windows) - MAX_WINDOWS, 'more time')}.")
     watched = {window.broker_id for window in seen.watched}
     unwatched = sorted(set(seen.broker_ids) - watched - set(seen.deprecated_only))
     if unwatched:

@@ -210,6 +210,3 @@ def _round_up(value: float) -> float:
 def _clock(at: float, span: float) -> str:
     moment = datetime.fromtimestamp(at, UTC)
     return f"{moment:%m-%d}" if span > 2 * 86400 else f"{moment:%H:%M}"
-
-
-__all__ = ["Line", "Mark", "Shaded", "curve", "number", "small_multiples"]

@@ -25,6 +25,7 @@ from client_telemetry.identity.applications import (
     Client,
     applications,
 )
+from client_telemetry.identity.programs import NOT_COMPARED
 
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 HOUR = dt.timedelta(hours=1)
@@ -229,7 +230,8 @@ def test_two_libraries_under_one_client_id_are_two_programs():
 
 def test_what_related_says_of_unnamed_connections():
     unknown = ("unknown", "unknown")
-    assert len(parts([client("a", JAVA), client("a", not_same_as=frozenset((JAVA,)))])) == 2
+    two = parts([client("a", JAVA), client("a", not_same_as=frozenset((JAVA,)))])
+    assert [each.notes for each in two] == [(SHARED_ID,)] * 2
     assert only([client("a", JAVA, same_as=frozenset((unknown,))), client("a")]).notes == ()
     assert only([client("a", JAVA), client("a")]).notes == (MAYBE_TWO,)
 
@@ -395,3 +397,73 @@ def test_every_kind_of_application_is_described():
         for application in applications([client(each, principal=f"User:{n}")])
     }
     assert found == KINDS.keys()
+
+
+def test_a_default_id_beside_the_one_configured_id_that_it_can_belong_to():
+    """`related` says which: the same requests from the same address."""
+    orders = client("orders", versions={1: 4})
+    default = client("sarama", versions={3: 1}, beside=frozenset(("orders",)))
+    assert only((orders, default)) == Application("orders", "application", None, (BY_PLACE,))
+    assert len(parts((replace(orders, addresses=frozenset(("10.0.0.2",))), default))) == 2
+    assert len(parts((orders, replace(default, beside=frozenset(("orders", "bills")))))) == 2
+    assert len(parts((orders, client("not-default", versions={3: 1}, beside=default.beside)))) == 2
+    assert len(parts((orders, replace(default, beside=frozenset())))) == 2
+    two = [client("orders", JAVA), client("orders", ("librdkafka", "2.3.0"))]
+    assert len(parts((*two, default))) == 3, "of which of the two nobody knows"
+
+
+def test_clients_up_to_a_minute_apart_are_together():
+    minute, second = dt.timedelta(minutes=1), dt.timedelta(seconds=1)
+    first = client("kafka-python-1.4.5")
+    for more, count in ((0 * second, 1), (second, 2)):
+        after = client("kafka-python-producer-1", start=NOON + HOUR + minute + more)
+        assert len(parts((first, after))) == count
+        before = client("kafka-python-producer-1", start=NOON - HOUR - minute - more)
+        assert len(parts((first, before))) == count
+
+
+def test_a_default_id_is_a_products_if_it_was_there_in_its_time():
+    minute, second = dt.timedelta(minutes=1), dt.timedelta(seconds=1)
+    worker = client("connector-consumer-sink-0", JAVA)
+    for more, count in ((0 * second, 1), (second, 2)):
+        early = replace(client("producer-1", JAVA), first_seen_at=NOON - minute - more)
+        late = replace(client("producer-1", JAVA), last_seen_at=NOON + HOUR + minute + more)
+        assert len(parts((worker, early))) == len(parts((worker, late))) == count
+    longer = client("connector-consumer-sink-1", JAVA, start=NOON + HOUR / 2)
+    assert len(parts((worker, longer, late))) == 1, "all clients of the worker count"
+    both = client("producer-1", JAVA, versions={}, address="10.0.0.1")
+    assert len(parts((worker, replace(both, versions={11: frozenset((1, 5))})))) == 2, (
+        "it is of several programs"
+    )
+
+
+def test_a_mirror_came_and_went_within_ten_seconds():
+    second = dt.timedelta(seconds=1)
+    for seconds, count in ((10, 1), (11, 2)):
+        for moment in ("first_seen_at", "last_seen_at"):
+            consumers, producer = mirror()[:2], mirror()[2]
+            own = {"first_seen_at": NOON, "last_seen_at": NOON + HOUR}
+            own[moment] += seconds * second
+            assert len(parts([consumers[0], replace(producer, **own)])) == count
+    everything = dict.fromkeys((*NOT_COMPARED, 0, 3, 22, 71, 72), frozenset((0,)))
+    asks_all = replace(mirror()[2], versions=everything | {3: frozenset((6,))})
+    assert len(parts([*mirror()[:2], asks_all])) == 1
+
+
+def test_a_client_between_two_versions_is_of_the_one_that_came_first():
+    """The versionless one was there with 1.4.5, the producer with both, and 1.0.2 later."""
+    minute = dt.timedelta(minutes=1)
+
+    def there(client_id: str, since: int, until: int) -> Client:
+        return replace(
+            client(client_id), first_seen_at=NOON + since * minute, last_seen_at=NOON + until * minute
+        )
+
+    clients = [
+        there("kafka-python", 0, 60),
+        there("kafka-python-1.4.5", 0, 30),
+        there("kafka-python-producer-1", 50, 120),
+        there("kafka-python-1.0.2", 90, 120),
+    ]
+    assert sorted(map(len, parts(clients).values())) == [1, 3]
+    assert {"kafka-python-1.0.2"} in parts(clients).values()

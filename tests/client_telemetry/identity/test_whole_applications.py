@@ -80,6 +80,16 @@ def test_whole_applications(same_as_kept):
     same_as_kept("identity", {"applications.csv": text.getvalue()})
 
 
+def test_the_order_of_many_clients_decides_nothing():
+    for seed in range(30):
+        of_row = {(c.principal, c.owner, c.client_id, c.software, c.program): c for c in clients(seed, 60)}
+        given = list(of_row.values())
+        expected = dict(zip(of_row, applications(given), strict=True))
+        rows = random.Random(seed).sample(list(of_row), len(of_row))
+        found = dict(zip(rows, applications([of_row[row] for row in rows]), strict=True))
+        assert found == expected, seed
+
+
 def connections(seed: int) -> list[Seen]:
     """Of two to four programs, each with versions of its own and some that it shares, one after the other or at once."""
     chance = random.Random(seed)

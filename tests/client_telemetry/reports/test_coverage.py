@@ -1,3 +1,5 @@
+import random
+from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 
 from client_telemetry.reports.coverage import (
@@ -5,6 +7,7 @@ from client_telemetry.reports.coverage import (
     coverage,
     duration,
     hour_sentences,
+    incomplete_hours,
     traffic_seen,
     watched_for,
     watched_sentences,
@@ -210,3 +213,93 @@ def test_durations():
     assert [duration(timedelta(seconds=n)) for n in (0, 90, 600, 86400, 7 * 86400)] == [
         "1 second", "90 seconds", "10 minutes", "24 hours", "7 days",
     ]  # fmt: skip
+
+
+def test_windows_beyond_the_fourth_are_counted(rows):
+    def watched(windows: int, **more: object) -> list[str]:
+        texts = [f"05:{10 * n:02}:00-05:{10 * n + 4:02}:59" for n in range(windows)]
+        hours = [rows.broker_hour(1, 5, "registry_not_watching", windows=texts)]
+        return watched_sentences(coverage(rows.DAY, rows.DAY, None, hours, []))
+
+    assert len(watched(4)) == 5 and not [each for each in watched(4) if "more" in each]
+    assert watched(5)[4:] == [
+        "They were watched 1 more times.",
+        "Clients that sent no request to a watched broker in that time are not in this report.",
+    ]
+
+
+def test_a_window_that_ends_on_another_day_names_it_and_one_after_the_evidence_is_none(rows):
+    hours = [
+        rows.broker_hour(1, 23, "registry_not_watching", windows=["23:50:00-23:59:59"]),
+        rows.broker_hour(1, 0, "registry_not_watching", windows=["00:00:00-00:04:59", "00:30:00-00:40:00"])
+        | {"dt": rows.DAY + timedelta(days=1)},
+        rows.broker_hour(1, 2, "registry_not_watching", windows=["02:00:00-02:05:00"])
+        | {"dt": rows.DAY + timedelta(days=1)},
+    ]
+    until = datetime(2026, 11, 22, 1, 30, tzinfo=UTC)
+    seen = coverage(rows.DAY, rows.DAY + timedelta(days=1), until, hours, [])
+    assert watched_sentences(seen)[:-1] == [
+        "Connections to broker 1 were watched from 2026-11-21 23:50 to 2026-11-22 00:04.",
+        "Connections to broker 1 were watched from 2026-11-22 00:30 to 00:40.",
+    ]
+
+
+def _hours(rows, chance: random.Random) -> Iterator[dict]:
+    """Of up to three brokers over two days: hours of each kind, watched in each way, some not reported."""
+    kinds = [("complete",), ("no_manifest",), ("sequence_gap", "dropped_records"), ("registry_incomplete",)]
+    at_times = chance.random() < 0.5
+    for broker_id in range(chance.choice((0, 1, 2, 3))):
+        mode = chance.choice(("continuous", "deprecated_only", None))
+        for hour in range(chance.choice((20, 22)), 26):
+            if chance.random() < 0.15:
+                continue
+            windows = None
+            if at_times:
+                length = chance.choice((299, 599, 599, 3599))
+                first = chance.choice((0, 0, 600))
+                last = min(first + length, 3599)
+                windows = [
+                    f"{hour % 24:02}:{first // 60:02}:{first % 60:02}-{hour % 24:02}:{last // 60:02}:{last % 60:02}"
+                ] * (chance.random() < 0.9)
+            kind = chance.choice((kinds[0], *kinds))
+            yield rows.broker_hour(broker_id, hour % 24, *kind, windows=windows, mode=mode) | {
+                "dt": rows.DAY + timedelta(days=hour // 24),
+                "connections_missed": chance.choice((0, 2, 5)),
+                "requests_missed": chance.choice((None, 0, 7)),
+                "incarnations": [] if kind == kinds[1] else ["00112233445566778899aabbccddeeff"],
+            }
+
+
+def test_whole_coverages(rows, same_as_kept):
+    """What is said of many, as tests/data/reports/coverages.txt keeps it."""
+    lines = []
+    for seed in range(40):
+        chance = random.Random(seed)
+        hours = list(_hours(rows, chance))
+        brokers = [
+            rows.broker(broker_id)
+            | {
+                "started_at": chance.choice((None, rows.START - timedelta(hours=9), rows.START)),
+                "broker_incarnation": f"{chance.randrange(2):032x}",
+                "last_evidence_at": chance.choice((None, rows.START, rows.END)),
+                "dt": rows.DAY + timedelta(days=chance.choice((-1, 0, 1, 1, 2))),
+            }
+            for broker_id in chance.sample((0, 1, 2, 7), chance.choice((1, 2, 4)))
+            for _ in range(2)
+        ]
+        begin = _at(20) + timedelta(minutes=chance.choice((0, 7, 59, 61)))
+        end = begin + timedelta(minutes=chance.choice((0, 1, 2, 53, 60, 199, 300)))
+        until = chance.choice((None, end))
+        seen = coverage(rows.DAY, rows.DAY + timedelta(days=1), until, hours, brokers)
+        lines += [
+            f"# {seed}: {begin:%H:%M} to {end:%d %H:%M}, until {until and f'{until:%d %H:%M}'}",
+            f"brokers {seen.broker_ids}, {seen.complete_broker_hours} of {seen.broker_hours} hours, {seen.complete_share}",
+            *(f"  {b.broker_id} {b.broker_incarnation[-1]} {b.started_at} {b.last_evidence_at}" for b in seen.brokers),
+            *(f"  {r.broker_id} {r.start:%d %H} to {r.end:%d %H} {' '.join(r.completeness)}" for r in seen.runs),
+            f"incomplete {incomplete_hours(seen, begin, end)}, deprecated only {seen.deprecated_only}",
+            f"{traffic_seen(seen, begin, end)}; {traffic_seen(seen, None, end)}",
+            *hour_sentences(seen, begin, end),
+            *watched_sentences(seen),
+            "",
+        ]  # fmt: skip
+    same_as_kept("reports", {"coverages.txt": "\n".join(lines)})
