@@ -223,7 +223,7 @@ def test_windows_beyond_the_fourth_are_counted(rows):
 
     assert len(watched(4)) == 5 and not [each for each in watched(4) if "more" in each]
     assert watched(5)[4:] == [
-        "They were watched 1 more times.",
+        "They were watched 1 more time.",
         "Clients that sent no request to a watched broker in that time are not in this report.",
     ]
 
