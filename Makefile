@@ -93,7 +93,7 @@ requarantine: install  ## reprocess days that have quarantined records
 
 ui: install  ## Airflow on 127.0.0.1:8080 (or PORT=...) with the sample processed; stop it with Ctrl-C
 	@test -e var/published/upgrade_impact || $(MAKE) --no-print-directory run
-	@$(AIRFLOW) include/ui.sh
+	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh include/ui.sh $(END)
 
 # Each part can be run alone; `make -k check` runs all of them in spite of failures.
 check: check-python check-generated check-shell check-markdown check-java docs  ## Python, types, boundaries, generated files, shell, Markdown, Java, links of the documentation

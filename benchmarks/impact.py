@@ -6,9 +6,14 @@ principal's clients are grouped into applications once more, as the job does it 
 """
 
 import datetime as dt
+import os
 import random
+import statistics
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from client_telemetry.compatibility import ApiUse, targets
@@ -23,10 +28,13 @@ from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 
 from benchmarks.accuracy import Seen, matrix
 from benchmarks.bench import Section
-from benchmarks.measure import cost_of, run_stage
+from benchmarks.measure import RUN_STAGE, Cost, cost_with_workers, run_stage
 
 QUESTIONS = ((10_000, "4.2.1"), (100_000, "4.2.1"), (100_000, "4.0.0"))
 """Clients and the release that is asked about. From 3.9.1 to 4.2.1 a report compares three releases, to 4.0.0 seven."""
+WARM_QUESTIONS = 4
+"""One after the other to a Spark that stays; the first is not counted."""
+CHECKOUT = Path(__file__).parents[1]
 CONNECTIONS = 2
 """Of each client, to two of three brokers."""
 TWO_PROGRAMS = 101
@@ -38,42 +46,81 @@ NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 
 
 def run() -> list[Section]:
-    rows = []
+    rows, warm = [], []
     for clients, target in QUESTIONS:
         with tempfile.TemporaryDirectory() as folder:
             distinct = make_lake(folder, clients)
-            cost = cost_of(lambda lake=folder, target=target: ask(lake, target))
+            cost = cost_with_workers(lambda lake=folder, target=target: ask(lake, target))
             (report,) = Lake(None, folder).rows(UPGRADE_REPORTS)
-        rows.append(
-            {
-                "clients": clients,
-                "verdicts": report["clients"],
-                "target": target,
-                "distinct evidence": distinct,
-                "connections": clients * CONNECTIONS,
-                "releases compared": 1 + len(targets.nearby(SOURCE, target)),
-                "CPU s": cost.cpu,
-                "wall s": cost.wall,
-            }
-        )
-        print(rows[-1], flush=True)
+            rows.append(
+                {
+                    "clients": clients,
+                    "verdicts": report["clients"],
+                    "target": target,
+                    "distinct evidence": distinct,
+                    "connections": clients * CONNECTIONS,
+                    "releases compared": 1 + len(targets.nearby(SOURCE, target)),
+                    "CPU s": cost.cpu,
+                    "wall s": cost.wall,
+                }
+            )
+            print(rows[-1], flush=True)
+            if not warm:
+                first, *others = ask_warm(folder, target)
+                warm += [_warm_row("first", [first]), _warm_row("later", others)]
+                print(warm, flush=True)
     text = (
         f"One run each of `spark-submit spark/run_stage.py impact --from {SOURCE} --to <target>` on one day of evidence: Spark's "
         "start, reading, judging, the quality gate, writing and publishing verdicts and findings. Every client is judged on the "
         "target at each step of the upgrade, and on the nearby releases before and after their features are finalized. "
         f"There are more verdicts than clients: one client id in {TWO_PROGRAMS} is shared by two programs, which get a verdict "
         "each, and with them all clients are grouped into applications again. *Distinct evidence*: clients with the same "
-        "evidence are judged once. *CPU s*: of the JVM and the driver; Spark's Python workers are ended with it, and nobody is told "
-        "their time."
+        "evidence are judged once. *CPU s*: of the JVM, the driver and Spark's Python workers."
     )
-    return [Section("An upgrade question", text, rows)]
+    of_warm = (
+        f"The question about {QUESTIONS[0][0]:,} clients, {WARM_QUESTIONS} times, of a Spark and a Python that stay "
+        "(`include/spark_connect.sh`, docs/deployment.md). *Later*: the median of those after the first."
+    )
+    return [Section("An upgrade question", text, rows), Section("A question to a warm Spark", of_warm, warm)]
 
 
 def ask(lake: str, target: str) -> None:
     """Run the job; it has to end well."""
-    arguments = ["--cluster", CLUSTER, "--report-id", "benchmark", "--from", SOURCE, "--to", target]
-    run = ["--run-id", "benchmark", "--lake", lake]
-    run_stage("impact", *arguments, *run)
+    run_stage("impact", *_arguments(lake, target))
+
+
+def ask_warm(lake: str, target: str) -> list[Cost]:
+    """What each of WARM_QUESTIONS costs, one after the other."""
+    started = subprocess.Popen(
+        [CHECKOUT / "include/spark_connect.sh", "bash", "-c", 'echo "$SPARK_REMOTE $WARM_JOBS"; cat'],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert started.stdout is not None
+    with started:
+        started.stdout.readline()  # what it says to people
+        remote, socket = started.stdout.readline().split()
+        environment = os.environ | {"SPARK_REMOTE": remote, "WARM_JOBS": socket}
+        run = [sys.executable, CHECKOUT / "spark/warm_jobs.py", "run", socket, RUN_STAGE, "impact"]
+
+        def question() -> None:
+            subprocess.run([*run, *_arguments(lake, target)], check=True, env=environment)
+
+        return [cost_with_workers(question) for _ in range(WARM_QUESTIONS)]
+
+
+def _arguments(lake: str, target: str) -> list[str]:
+    return [
+        "--cluster", CLUSTER, "--report-id", "benchmark", "--from", SOURCE, "--to", target, "--run-id", "benchmark", "--lake", lake,
+    ]  # fmt: skip
+
+
+def _warm_row(which: str, costs: Sequence[Cost]) -> dict[str, Any]:
+    cpu, jvm, wall = (
+        statistics.median(each) for each in zip(*((c.cpu, c.jvm, c.wall) for c in costs), strict=True)
+    )
+    return {"question": which, "CPU s": cpu, "of it the JVM": jvm, "wall s": wall}
 
 
 def make_lake(folder: str, clients: int) -> int:

@@ -8,6 +8,7 @@ import os
 import platform
 import statistics
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -39,6 +40,32 @@ def cost_of(work: Callable[[], object]) -> Cost:
     after = _cpu_times()
     cpu, jvm = (a - b for a, b in zip(after, before, strict=True))
     return Cost(cpu, jvm, time.perf_counter() - began)
+
+
+def cost_with_workers(work: Callable[[], object]) -> Cost:
+    """As `cost_of`, with the processes whose time nobody is told when they end, such as Python workers of a Spark that ends with them:
+    all are asked ten times a second. What a process did in its last tenth of a second is missing."""
+    began, over = time.perf_counter(), threading.Event()
+    before, last = _cpu_by_process(), {}
+
+    def ask() -> None:
+        while not over.wait(0.1):
+            last.update(_cpu_by_process())
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    try:
+        work()
+    finally:
+        over.set()
+        asking.join()
+    last.update(_cpu_by_process())
+    spent = [(java, seconds - before.get(key, (java, 0.0))[1]) for key, (java, seconds) in last.items()]
+    return Cost(
+        sum(seconds for _, seconds in spent),
+        sum(seconds for java, seconds in spent if java),
+        time.perf_counter() - began,
+    )
 
 
 def take_turns(cases: Mapping[str, Callable[[], object]], rounds: int = 3) -> dict[str, Cost]:
@@ -130,6 +157,19 @@ def _cpu_times() -> tuple[float, float]:
         total += own + times.children_user + times.children_system
         jvm += own if name == "java" else 0
     return total, jvm
+
+
+def _cpu_by_process() -> dict[tuple[int, float], tuple[bool, float]]:
+    """Of each process of the tree, by its id and start: whether it is Java, and the seconds of its own."""
+    found = {}
+    for process in _tree():
+        try:
+            times = process.cpu_times()
+            key = process.pid, process.create_time()
+            found[key] = process.name() == "java", times.user + times.system
+        except psutil.NoSuchProcess:
+            continue
+    return found
 
 
 def _python_workers() -> list[psutil.Process]:

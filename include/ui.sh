@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Starts Airflow with its user interface on 127.0.0.1 and stays in the foreground; Ctrl-C ends it.
+# Starts Airflow with its user interface on 127.0.0.1 and stays in the foreground; Ctrl-C ends it, with the tasks that are
+# running: they can be repeated.
 #     PORT=8081 include/airflow.sh include/ui.sh
 # Needs the settings of include/airflow.sh and a database that `airflow db migrate` has prepared.
 set -euo pipefail
@@ -29,4 +30,22 @@ echo "Starting Airflow on $url; its log is $AIRFLOW_HOME/standalone.log."
     echo "Ready: $url  user: admin  password: $password   (Ctrl-C ends it)"
 ) &
 
-exec airflow standalone >"$AIRFLOW_HOME/standalone.log" 2>&1
+# A process group of its own (set -m), because standalone waits for the tasks that are running, and Ctrl-C is to end those too.
+set -m
+airflow standalone >"$AIRFLOW_HOME/standalone.log" 2>&1 </dev/null &
+airflow=$!
+set +m
+# shellcheck disable=SC2329  # by the trap
+stop() {
+    trap '' INT TERM
+    kill -TERM -- "-$airflow" 2>/dev/null || true
+    for _ in {1..50}; do
+        kill -0 -- "-$airflow" 2>/dev/null || exit "$1"
+        sleep 0.2
+    done
+    kill -KILL -- "-$airflow" 2>/dev/null || true
+    exit "$1"
+}
+trap 'stop 130' INT
+trap 'stop 143' TERM
+wait "$airflow"

@@ -1,9 +1,11 @@
-"""What the machine lacks is said in one line, before anything is installed or started."""
+"""What the machine lacks is said in one line, before anything is installed or started; and what is started ends."""
 
 import os
+import signal
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -61,3 +63,33 @@ def test_a_taken_port(tmp_path):
         line = refusal(INCLUDE / "ui.sh", AIRFLOW_HOME=str(tmp_path), **settings)
     assert f"Port {port} is taken" in line
     assert "make ui PORT=" in line
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_ends_airflow_and_the_tasks_that_run(tmp_path, number, code):
+    """Airflow's standalone waits for them, whatever they do."""
+    task = program(tmp_path / "task", f"trap '' TERM; echo $$ >{tmp_path}/pid; while true; do sleep 1; done")
+    program(tmp_path / "bin" / "airflow", f"trap '' INT TERM; {task} & wait")
+    settings = {
+        "AIRFLOW_HOME": str(tmp_path),
+        "AIRFLOW__API__PORT": "9",
+        "AIRFLOW__API__BASE_URL": "http://127.0.0.1:9",
+    }
+    search = f"{tmp_path}/bin:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = os.environ | settings | {"PATH": search}
+    pid = tmp_path / "pid"
+    with subprocess.Popen([INCLUDE / "ui.sh"], env=environment, preexec_fn=_take_interrupts) as ui:
+        while not (pid.exists() and pid.read_text()):
+            assert ui.poll() is None
+            time.sleep(0.05)
+        ui.send_signal(number)
+        assert ui.wait(30) == code
+    left = subprocess.run(
+        ["ps", "-o", "stat=", "-p", pid.read_text().strip()], capture_output=True, text=True
+    ).stdout
+    assert left.strip()[:1] in ("", "Z")  # gone, or waits for the machine's init to be told of it
+
+
+def _take_interrupts() -> None:
+    """As of a terminal: where tests run in the background, programs ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
