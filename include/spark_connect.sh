@@ -5,10 +5,12 @@
 # imported everything (spark/warm_jobs.py) by WARM_JOBS. Logs are in var/spark.
 set -euo pipefail
 
+# Before there is anything to stop; the command below says so itself.
+trap 'echo interrupted >&2; exit 130' INT
 checkout=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 logs=$checkout/var/spark
 folder=$(mktemp -d)
-port=$(python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(trap '' INT; python -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 
 echo "starting Spark and Airflow ..."
 spark-submit --master "${SPARK_MASTER:-local[2]}" --name client-telemetry \
@@ -25,6 +27,7 @@ stop() {
 }
 trap 'stop 2>/dev/null' EXIT
 
+trap - INT
 # The command starts at once; its first job waits until both are up.
 status=0
 SPARK_REMOTE=sc://127.0.0.1:$port WARM_JOBS=$folder/socket "$@" || status=$?

@@ -14,10 +14,10 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
+from client_telemetry.cli.interrupt import INTERRUPTED
 from client_telemetry.compatibility.knowledge import DamagedKnowledge
 
 BAD_ARGUMENTS: Final = 2
-INTERRUPTED: Final = 130
 
 
 class Subcommand(NamedTuple):
@@ -88,6 +88,9 @@ def _run(name: str, arguments: Sequence[str]) -> int:
         return BAD_ARGUMENTS
     except DamagedKnowledge as damaged:
         print(f"client-telemetry {name}: knowledge base: {damaged}", file=sys.stderr)
+        return BAD_ARGUMENTS
+    except (NotADirectoryError, PermissionError) as error:
+        print(f"client-telemetry {name}: {error.filename}: {error.strerror}", file=sys.stderr)
         return BAD_ARGUMENTS
     except KeyboardInterrupt:
         print(f"client-telemetry {name}: interrupted", file=sys.stderr)

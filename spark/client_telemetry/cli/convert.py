@@ -8,22 +8,20 @@ patterns. FOLDER: a folder or URL, the `raw` of the cluster in the clusters file
 2: one line tells what to say instead.
 """
 
-import argparse
 import json
 import sys
 from datetime import timedelta
 
+from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.sources.adapters import formats
 from client_telemetry.sources.arrivals import StillWritten
 from client_telemetry.sources.conversion import REFUSALS, convert_new, declared
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="client-telemetry convert", description=(__doc__ or "").partition("\n")[0]
-    )
+    parser = Arguments("convert", __doc__)
     parser.add_argument("format", choices=formats())
-    parser.add_argument("files", nargs="+", metavar="FILE")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="files, folders or patterns")
     parser.add_argument("--cluster", required=True, help="Kafka's cluster id")
     parser.add_argument("--raw", required=True, help="output folder or URL of the dump")
     parser.add_argument("--release", help="release that the brokers run (request_log)")
@@ -34,9 +32,9 @@ def main(argv: list[str] | None = None) -> int:
     try:
         done = convert_new(declared(json.dumps(source)), args.cluster, args.raw, settled=timedelta(0))
     except (*REFUSALS, StillWritten) as error:
-        print(f"sources: {error}", file=sys.stderr)
+        print(f"client-telemetry convert: {error}", file=sys.stderr)
         return 2
     print(done.message)
     for warning in done.warnings:
-        print(f"sources: warning: {warning}", file=sys.stderr)
+        print(f"client-telemetry convert: warning: {warning}", file=sys.stderr)
     return 0

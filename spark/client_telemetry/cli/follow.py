@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from client_telemetry.cli.interrupt import INTERRUPTED
 from client_telemetry.compatibility.well_observed import INTERVALS, SHORTEST_S
 from client_telemetry.reports.counted import counted
 from client_telemetry.sources.log_files import find_logs
@@ -28,15 +29,26 @@ def follow(
             if sizes != before:
                 shutil.rmtree(work, ignore_errors=True)
                 command = [sys.executable, "-m", "client_telemetry.cli", "report", *options, f"--out={work}"]
-                made = subprocess.run([*command, *logs], stdout=subprocess.DEVNULL, check=False)
-                if made.returncode == 0:
+                code = _run([*command, *logs])
+                if code == 0:
                     say(_made(work, out))
-                elif before is None:
-                    return made.returncode
+                elif before is None or code == INTERRUPTED:
+                    return code
                 before = sizes
             time.sleep(minutes * 60)
     finally:
         shutil.rmtree(work, ignore_errors=True)
+
+
+def _run(command: Sequence[str]) -> int:
+    """An interrupt reaches the process too, which says so when it has tidied up."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    try:
+        return process.wait()
+    except KeyboardInterrupt:
+        if process.wait() != INTERRUPTED:
+            raise
+        return INTERRUPTED
 
 
 def _made(work: Path, out: Path) -> str:

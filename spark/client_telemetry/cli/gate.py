@@ -6,31 +6,32 @@ Exit code 0: go. 3: no-go, an application has a client with one of the verdicts 
 client with insufficient evidence and none has a verdict of --fail-on. 2: the file is not a report.
 """
 
-import argparse
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 
 BAD_ARGUMENTS: Final = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="client-telemetry gate", description=(__doc__ or "").partition("\n")[0]
+    parser = Arguments("gate", __doc__)
+    parser.add_argument(
+        "report", type=Path, metavar="REPORT", help="report.json of an upgrade report, or its folder"
     )
-    parser.add_argument("report", type=Path, metavar="REPORT", help="report.json of an upgrade report")
     add_fail_on(parser, default=("breaks",))
     args = parser.parse_args(argv)
     try:
-        report = json.loads(args.report.read_text(encoding="utf-8"))
+        file = args.report / "report.json" if args.report.is_dir() else args.report
+        report = json.loads(file.read_text(encoding="utf-8"))
         code, decision = decide_by_report(report, args.fail_on)
         sentence = report["sentence"]
     except OSError as error:
-        return _refuse(f"{args.report}: {error.strerror}")
+        return _refuse(f"{file}: {error.strerror}")
     except (ValueError, LookupError, TypeError):
         return _refuse(f"{args.report} is not the report.json of an upgrade report")
     print(sentence)

@@ -7,7 +7,6 @@ client id, software name), as CSV. Only days that were published count:
 a day without data says nothing of anybody.
 """
 
-import argparse
 import csv
 import datetime as dt
 import sys
@@ -18,7 +17,9 @@ from typing import Any
 
 from pyiceberg.expressions import And, BooleanExpression, EqualTo, LessThanOrEqual
 
+from client_telemetry.compatibility.arguments import Arguments, day
 from client_telemetry.identity.client_families import family
+from client_telemetry.lake.catalog import is_missing
 from client_telemetry.lake.lake import Lake
 from client_telemetry.reports.upgrade.spreadsheet import cell
 from client_telemetry.tables.clients import CLIENTS
@@ -116,22 +117,21 @@ def _history(
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    arguments = argparse.ArgumentParser(
-        prog="client-telemetry history", description=(__doc__ or "").partition("\n")[0]
-    )
+    arguments = Arguments("history", __doc__)
     arguments.add_argument("--lake", required=True, help="folder or URL of the lake")
     arguments.add_argument("--cluster", help="cluster id; default: all")
-    arguments.add_argument(
-        "--until", type=dt.date.fromisoformat, help="last day to include; default: the last one"
-    )
+    arguments.add_argument("--until", type=day, help="last day to include; default: the last one")
     arguments.add_argument("--state", choices=STATES, help="only those in this state")
     arguments.add_argument("--clients", action="store_true", help="client families in place of applications")
     args = arguments.parse_args(argv)
+    if is_missing(args.lake):
+        return _refuse(f"there is no lake in {args.lake}")
     lake = Lake(None, args.lake)
     rows = _rows(lake, args.cluster, args.until)
     if not rows:
-        print(f"no clients in {args.lake} for this: run client_telemetry_daily first", file=sys.stderr)
-        return 2
+        wanted = f" of cluster {args.cluster}" if args.cluster else ""
+        wanted += f" until {args.until}" if args.until else ""
+        return _refuse(f"no clients{wanted} in {args.lake}: run client_telemetry_daily first")
     published: dict[str, set[dt.date]] = {}
     for row in rows:
         published.setdefault(row["cluster_id"], set()).add(row["dt"])
@@ -141,6 +141,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if args.state in (None, history.state):
             out.writerow([cell(value) for value in asdict(history).values()])
     return 0
+
+
+def _refuse(text: str) -> int:
+    print(f"client-telemetry history: {text}", file=sys.stderr)
+    return 2
 
 
 def _rows(lake: Lake, cluster_id: str | None, until: dt.date | None) -> list[dict[str, Any]]:

@@ -5,14 +5,15 @@
 Without --cluster all clusters, without --day the last day of each.
 """
 
-import argparse
 import datetime as dt
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from client_telemetry.compatibility.arguments import Arguments, day
 from client_telemetry.identity.owner_trial import applications, matches, trial_report
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
+from client_telemetry.lake.catalog import is_missing
 from client_telemetry.lake.lake import Lake
 from client_telemetry.reports.counted import counted
 from client_telemetry.tables.clients import CLIENTS
@@ -20,40 +21,42 @@ from client_telemetry.tables.rows import ClientRow
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    arguments = argparse.ArgumentParser(
-        prog="client-telemetry owners", description=(__doc__ or "").partition("\n")[0]
-    )
+    arguments = Arguments("owners", __doc__)
     arguments.add_argument("--lake", required=True, help="folder or URL of the lake")
     arguments.add_argument("--owners", required=True, type=Path, help="file of owner rules")
     arguments.add_argument("--cluster", help="cluster id; default: all")
-    arguments.add_argument("--day", type=dt.date.fromisoformat, help="UTC day; default: the last one")
+    arguments.add_argument("--day", type=day, help="UTC day; default: the last one")
     arguments.add_argument("--every-client", action="store_true", help="list every client with its rule")
     args = arguments.parse_args(argv)
     try:
         rules = load_owner_rules(args.owners.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, BadOwnerRule) as error:
-        print(f"{args.owners}: {error}", file=sys.stderr)
-        return 2
+    except OSError as error:
+        return _refuse(f"{args.owners}: {error.strerror}")
+    except (UnicodeDecodeError, BadOwnerRule) as error:
+        return _refuse(f"{args.owners}: {error}")
+    if is_missing(args.lake):
+        return _refuse(f"there is no lake in {args.lake}")
     days = _days(Lake(None, args.lake), args.cluster, args.day)
     if not days:
         wanted = f" of cluster {args.cluster}" if args.cluster else ""
         wanted += f" on {args.day}" if args.day else ""
-        print(
-            f"no clients{wanted} in {args.lake}: run client_telemetry_daily for that day first",
-            file=sys.stderr,
-        )
-        return 2
-    for (cluster_id, day), clients in sorted(days.items()):
+        return _refuse(f"no clients{wanted} in {args.lake}: run client_telemetry_daily for that day first")
+    for (cluster_id, of_day), clients in sorted(days.items()):
         of_all = f"{counted(applications(clients), 'application')} with {counted(len(clients), 'client')}"
-        print(f"cluster {cluster_id}, {day}: {of_all}, {counted(len(rules), 'rule')} of {args.owners}\n")
+        print(f"cluster {cluster_id}, {of_day}: {of_all}, {counted(len(rules), 'rule')} of {args.owners}\n")
         for line in trial_report(rules, matches(rules, clients), args.every_client):
             print(line)
         print()
     return 0
 
 
+def _refuse(text: str) -> int:
+    print(f"client-telemetry owners: {text}", file=sys.stderr)
+    return 2
+
+
 def _days(
-    lake: Lake, cluster_id: str | None, day: dt.date | None
+    lake: Lake, cluster_id: str | None, wanted: dt.date | None
 ) -> dict[tuple[str, dt.date], list[ClientRow]]:
     """The clients of each cluster on the day that was asked for, or its last one."""
     if not lake.exists(CLIENTS):
@@ -67,5 +70,5 @@ def _days(
     return {
         (cluster, of_day): lake.rows(CLIENTS, cluster_id=cluster, dt=of_day)
         for cluster, of_day in parts
-        if cluster_id in (None, cluster) and of_day == (day or last[cluster])
+        if cluster_id in (None, cluster) and of_day == (wanted or last[cluster])
     }

@@ -25,7 +25,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from client_telemetry.cli.elapsed import elapsed_said
 from client_telemetry.cli.follow import follow, still_to_watch
+from client_telemetry.cli.interrupt import ended_by_interrupt
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
+from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.hosts import host_names
@@ -89,25 +91,25 @@ def main(argv: list[str] | None = None) -> int:
         _make_room(args.out, follows=args.follow is not None)
         if args.follow is not None:
             return follow(_repeated(args), args.logs, args.out, args.follow, _say)
-        code = _report(args)
+        interrupted = "client-telemetry report: interrupted"
+        with ended_by_interrupt(interrupted, lambda: _remove_unfinished(args.out)):
+            code = _report(args)
     except (NoLogs, OutputIsThere) as error:
         return _refuse(str(error))
     except StageFailed as failed:
         _refuse(f"{failed}; the log is {args.out / LIBRARIES_LOG}")
         return failed.code
-    except KeyboardInterrupt:
-        if args.follow is None:
-            _remove_unfinished(args.out)
-        raise
     return code
 
 
 def _make_room(out: Path, *, follows: bool) -> None:
     """Raises OutputIsThere. What a report left that was never finished is removed."""
     _remove_unfinished(out)
+    if out.exists() and not out.is_dir():
+        raise OutputIsThere(f"{out} is a file: name a folder with --out (make: OUT=)")
     there = {entry.name for entry in out.iterdir()} if out.exists() else set()
     if there - ({"published"} if follows else set()):
-        raise OutputIsThere(f"{out} is not empty: name another folder with OUT=")
+        raise OutputIsThere(f"{out} is not empty: name another folder with --out (make: OUT=)")
 
 
 def _remove_unfinished(out: Path) -> None:
@@ -140,7 +142,7 @@ def _report(args: argparse.Namespace) -> int:
     except (BadArguments, NoLogs, NothingInTheLogs, OutputIsThere, TwoClusters, UnusableRelease) as error:
         return _refuse(str(error))
     except ReleaseNotTold as error:
-        return _refuse(f"{error}; say which one with FROM=")
+        return _refuse(f"{error}; specify it with --from (make: FROM=)")
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / UNFINISHED).touch()
     _tell_brokers(seen, cluster_id, releases)
@@ -312,10 +314,17 @@ def _zone(name: str) -> tzinfo:
         ) from None
 
 
+def _minutes(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of minutes: write --follow=10, or --follow behind the logs"
+        ) from None
+
+
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="client-telemetry report", description=(__doc__ or "").partition("\n")[0]
-    )
+    parser = Arguments("report", __doc__)
     parser.add_argument("logs", nargs="+", metavar="[ID=]LOG", help="files, folders or patterns")
     parser.add_argument("--to", dest="to_release", required=True, help="exact release to upgrade to")
     parser.add_argument(
@@ -336,7 +345,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--name", help="display name of the cluster")
     parser.add_argument(
         "--follow",
-        type=float,
+        type=_minutes,
         nargs="?",
         const=10.0,
         metavar="MINUTES",

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.reports.counted import counted
@@ -77,7 +78,7 @@ def _say(text: str) -> None:
 
 
 def _refuse(text: str) -> int:
-    print(f"review: {text}", file=sys.stderr, flush=True)
+    print(f"client-telemetry review: {text}", file=sys.stderr, flush=True)
     return BAD_ARGUMENTS
 
 
@@ -91,9 +92,7 @@ def _zone(name: str) -> tzinfo:
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(
-        prog="client-telemetry review", description=(__doc__ or "").partition("\n")[0]
-    )
+    parser = Arguments("review", __doc__)
     parser.add_argument("logs", nargs="+", metavar="LOG", help="files, folders or patterns")
     parser.add_argument("--from", dest="from_release", required=True, help="exact release upgraded from")
     parser.add_argument("--to", dest="to_release", required=True, help="exact release upgraded to")

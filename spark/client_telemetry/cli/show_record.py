@@ -6,7 +6,6 @@
 record a line with `all`: API names beside their keys, times as UTC, bytes as hex.
 """
 
-import argparse
 import datetime as dt
 import json
 import sys
@@ -18,6 +17,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
 from client_telemetry.compatibility import apis
+from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
 from client_telemetry.raw.errors import BadObjectKey, UndecodableRecord
 from client_telemetry.raw.location import RawLocation
@@ -91,9 +91,7 @@ def _shown(field: FieldDescriptor, value: Any) -> object:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="client-telemetry show-record", description="Prints a record of a raw dump."
-    )
+    parser = Arguments("show-record", "Prints a record of a raw dump.")
     parser.add_argument("--raw", required=True, help="folder or URL that contains v1/")
     parser.add_argument("object", help="key of the object, starting at v1/")
     parser.add_argument("sequence", help="number of the record, or `all`")
@@ -103,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for record in _wanted(RawLocation(url), args.object, args.sequence):
             print(json.dumps(record, indent=None if args.sequence == "all" else 1, ensure_ascii=True))
     except NoSuchRecord as error:
-        print(error, file=sys.stderr)
+        print(f"client-telemetry show-record: {error}", file=sys.stderr)
         return 2
     return 0
 
@@ -113,7 +111,7 @@ def _wanted(raw: RawLocation, object_key: str, sequence: str) -> Iterator[dict[s
         yield from records(raw, object_key)
         return
     if not sequence.isdecimal():
-        raise NoSuchRecord(f"{sequence!r} is no sequence: give a number, or `all`")
+        raise NoSuchRecord(f"{sequence!r} is not a sequence: give a number, or `all`")
     seen = []
     for record in records(raw, object_key):
         if record["sequence"] == int(sequence):

@@ -14,6 +14,7 @@ from functools import partial
 
 from client_telemetry.collect.coverage import broker_hours, brokers, is_known, ledger, unread
 from client_telemetry.collect.manifests import read_manifests
+from client_telemetry.compatibility.arguments import day
 from client_telemetry.expectations import broker_hours as broker_hours_suite
 from client_telemetry.expectations import brokers as brokers_suite
 from client_telemetry.expectations import raw_objects as raw_objects_suite
@@ -24,7 +25,6 @@ from client_telemetry.pipeline.stage import (
     Slice,
     Stage,
     absolute_url,
-    day,
     parser,
     run,
 )

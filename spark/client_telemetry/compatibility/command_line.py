@@ -8,13 +8,13 @@ Prints how many clients have which verdict to standard error. Exit code 0; 1 whe
 used. Columns are described in docs/knowledge-base.md, an example is docs/examples/clients.csv.
 """
 
-import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from client_telemetry.compatibility import client_list, features, releases
+from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.client_list import BadRow, UnreadableList
 from client_telemetry.compatibility.conditions import APACHE_KAFKA, VENDORS
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide
@@ -25,9 +25,8 @@ from client_telemetry.compatibility.verdict import PRECEDENCE, SAFE, ClientVerdi
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="client-telemetry compatibility",
-        description="Which clients of a list break when their Kafka brokers are upgraded.",
+    parser = Arguments(
+        "compatibility", "Which clients of a list break when their Kafka brokers are upgraded."
     )
     parser.add_argument(
         "--from", dest="source", required=True, metavar="V", help="release that the brokers run"
@@ -65,7 +64,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         features.UnusableFeatures,
         UnreadableList,
     ) as error:
-        print(error, file=sys.stderr)
+        print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
     rows, verdicts, bad = [], [], 0
     for entry in entries:
@@ -79,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         client_list.write(args.output, rows)
     except OSError as error:
-        print(f"{args.output}: {error.strerror}", file=sys.stderr)
+        print(f"{parser.prog}: {args.output}: {error.strerror}", file=sys.stderr)
         return 2
     # The verdicts may go to standard output.
     way = releases.not_one_rolling_upgrade(source, target)
@@ -100,4 +99,6 @@ def _counts(verdicts: Sequence[ClientVerdict]) -> str:
     failing = sum(verdict.already_failing for verdict in verdicts)
     more = f"; {failing} already failing" if failing else ""
     so_far = "\nA list of clients does not tell for how long they were watched: safe is as safe as the list is complete."
-    return f"{len(verdicts)} clients: {each}{more}{so_far if counted[SAFE] else ''}"
+    return (
+        f"{len(verdicts):,} client{'s' * (len(verdicts) != 1)}: {each}{more}{so_far if counted[SAFE] else ''}"
+    )

@@ -19,10 +19,10 @@ def decide(
     `fail_on`; CANNOT_TELL: none has, and one lacks evidence.
 
     >>> decide({"breaks": 2, "safe": 5}, ["breaks"])
-    (3, 'no-go: 2 applications with breaks')
+    (3, 'no-go: 2 applications with the verdict breaks')
     """
     if stopping := sum(verdicts.get(verdict, 0) for verdict in fail_on):
-        return NO_GO, f"no-go: {_counted(stopping, each)} with {' or '.join(fail_on)}"
+        return NO_GO, f"no-go: {_counted(stopping, each)} with the verdict {' or '.join(fail_on)}"
     if lacking := verdicts.get(INSUFFICIENT_EVIDENCE):
         return (
             CANNOT_TELL,
@@ -66,5 +66,5 @@ def _verdicts(text: str) -> tuple[str, ...]:
     verdicts = tuple(part.strip() for part in text.split(",") if part.strip())
     unknown = [verdict for verdict in verdicts if verdict not in PRECEDENCE]
     if unknown or not verdicts:
-        raise argparse.ArgumentTypeError(f"{text!r} has to name verdicts of {', '.join(PRECEDENCE)}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a list of verdicts out of {', '.join(PRECEDENCE)}")
     return verdicts

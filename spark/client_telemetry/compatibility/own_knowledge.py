@@ -5,7 +5,6 @@
 says what the folder adds, or the first mistake with file, line and reason. docs/knowledge-base.md tells how to write one.
 """
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ from client_telemetry.compatibility import (
     products,
     software,
 )
+from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, OwnKnowledge
 
 
@@ -103,14 +103,14 @@ def _check_duplicates() -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="client-telemetry knowledge-check", description="Check a folder of your own knowledge."
+    parser = Arguments("knowledge-check", "Check a folder of your own knowledge.")
+    parser.add_argument(
+        "folder", metavar="FOLDER", help="with CSV files as docs/knowledge-base.md describes them"
     )
-    parser.add_argument("folder", metavar="FOLDER")
     try:
         own = use_folder(parser.parse_args(argv).folder)
     except ValueError as error:
-        print(error, file=sys.stderr)
+        print(f"client-telemetry knowledge-check: {error}", file=sys.stderr)
         return 2
     for name, text in sorted(own.texts.items() if own else ()):
         rows = sum(1 for line in text.splitlines()[1:] if line.strip())

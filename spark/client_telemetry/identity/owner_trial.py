@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from client_telemetry.identity.kip511 import UNKNOWN
 from client_telemetry.identity.owners import OwnerRule
 
 
@@ -87,10 +88,9 @@ def _why_none(rule: OwnerRule, found: Sequence[Match]) -> str:
 
 
 def _client(client: Mapping[str, Any]) -> str:
-    software = " ".join(filter(None, (client["client_software_name"], client["client_software_version"])))
+    declared = (client["client_software_name"], client["client_software_version"])
+    software = " ".join(part for part in declared if part and part != UNKNOWN)
     groups = f", groups {', '.join(map(repr, client['group_ids'][:3]))}" if client["group_ids"] else ""
     application = client.get("application") or client["client_id"]
     part_of = f" in {application!r}" if application != client["client_id"] else ""
-    return (
-        f"{client['principal']!r} {client['client_id']!r}{part_of} ({software or 'no software name'}{groups})"
-    )
+    return f"{client['principal']!r} {client['client_id']!r}{part_of} ({software or 'software not declared'}{groups})"

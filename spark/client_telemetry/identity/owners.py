@@ -77,7 +77,7 @@ def load_owner_rules(text: str) -> tuple[OwnerRule, ...]:
         content = content["rules"]
     if not isinstance(content, list):
         raise BadOwnerRule(
-            "the owner rules are no list: write `rules:` and below it one `- name: ...` for each rule"
+            "the owner rules are not a list: write `rules:` and below it one `- name: ...` for each rule"
         )
     rules = tuple(_rule(number, entry) for number, entry in enumerate(content, 1))
     names = [rule.name for rule in rules]

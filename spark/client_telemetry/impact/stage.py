@@ -12,6 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 from client_telemetry.compatibility import knowledge
+from client_telemetry.compatibility.arguments import day
 from client_telemetry.compatibility.served import dropped
 from client_telemetry.compatibility.verdict import PRECEDENCE
 from client_telemetry.expectations import upgrade_findings as upgrade_findings_suite
@@ -53,7 +54,6 @@ from client_telemetry.pipeline.stage import (
     Outcome,
     Slice,
     Stage,
-    day,
     days_of_evidence,
     parser,
     run,

@@ -154,6 +154,11 @@ def _is_database(properties: dict[str, str]) -> bool:
     return bool(uri) and named.lower() == "sql"
 
 
+def is_missing(location: str) -> bool:
+    """Whether it would be the local catalog, and there is none yet: to open it makes one."""
+    return is_local(location) and not (_folder(location) / "catalog.db").exists()
+
+
 def is_local(location: str) -> bool:
     """Whether no catalog is configured: it is the SQLite file of this program."""
     return configuration(location) is None

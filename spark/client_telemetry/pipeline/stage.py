@@ -18,6 +18,7 @@ from typing import NoReturn
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
+from client_telemetry.compatibility.arguments import day
 from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.expectations.suite import Suite
 from client_telemetry.lake.branch import Branch
@@ -70,13 +71,6 @@ class Slice:
     suite: Suite
     where: dict[str, object]
     facts: Mapping[str, float] = field(default_factory=dict)
-
-
-def day(text: str) -> dt.date:
-    try:
-        return dt.date.fromisoformat(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a date: write it as 2026-11-21") from None
 
 
 def days(text: str) -> list[dt.date]:

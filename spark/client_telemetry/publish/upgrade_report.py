@@ -7,9 +7,10 @@ import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
+from client_telemetry.compatibility.arguments import day
 from client_telemetry.identity import kip511
 from client_telemetry.identity.hosts import NO_HOSTS, host_names
-from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, day, parser, run
+from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import published_place
 from client_telemetry.reports.names import folder_name

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+from client_telemetry.compatibility.arguments import day
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.expectations import metric_changes as metric_changes_suite
 from client_telemetry.expectations import rule_records as rule_records_suite
@@ -27,7 +28,6 @@ from client_telemetry.pipeline.stage import (
     Outcome,
     Slice,
     Stage,
-    day,
     parser,
     run,
     use_own_knowledge,

@@ -16,7 +16,8 @@ from typing import Any
 from pyspark.sql import DataFrame
 
 from client_telemetry.compatibility import releases
-from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, day, days_of_evidence, parser, run
+from client_telemetry.compatibility.arguments import day
+from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, days_of_evidence, parser, run
 from client_telemetry.publish.place import published_place
 from client_telemetry.reports.subscription.content import Question, content
 from client_telemetry.reports.subscription.publish import PAGE, publish

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from client_telemetry.compatibility import releases
+from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.subscriptions import client_file, configured_file
 from client_telemetry.subscriptions.advice import instead
 from client_telemetry.subscriptions.answers import ConfiguredSubscriptions
@@ -32,9 +33,9 @@ ANSWER_COLUMNS = ("subscriptions", "push_interval_ms", "requested_metrics", "sub
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="client-telemetry subscription-check",
-        description="Shows what each client instance gets from the configured KIP-714 subscriptions.",
+    parser = Arguments(
+        "subscription-check",
+        "Shows what each client instance gets from the configured KIP-714 subscriptions.",
     )
     add_arguments(parser)
     return run(parser.parse_args(arguments))

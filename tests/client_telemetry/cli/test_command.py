@@ -27,6 +27,48 @@ def test_every_subcommand_says_what_it_takes_under_its_own_name(name, capsys):
     assert f"usage: client-telemetry {name}" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", command.SUBCOMMANDS)
+def test_arguments_that_cannot_be_used_are_one_line(name, capsys):
+    with pytest.raises(SystemExit) as ended:
+        command.main([name, "--no-such-option"])
+    assert ended.value.code == command.BAD_ARGUMENTS
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"client-telemetry {name}: ") and f"client-telemetry {name} --help" in line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["report", "--to=4.0.1", "--out={file}", "x.log"], "{file} is a file: name a folder"),
+        (["report", "--to=4.0.1", "--out=x", "--follow", "x.log"], "'x.log' is not a number of minutes"),
+        (["owners", "--lake=x", "--owners=/"], "/: Is a directory"),
+        (["owners", "--lake=x", "--owners=x", "--day=yesterday"], "'yesterday' is not a date"),
+        (["history", "--lake=x", "--until=2026-13-01"], "'2026-13-01' is not a date"),
+        (["history", "--lake={folder}/none"], "there is no lake in {folder}/none"),
+        (["gate", "{folder}"], "{folder}/report.json: No such file or directory"),
+        (["compatibility", "--from=3.9.1", "--to=4.0.1", "--input=/none", "--output=x"], "/none: No such file or directory"),
+        (["knowledge-check", "/none"], "/none: there is no such folder"),
+        (["show-record", "--raw=x", "v1/x", "all"], "v1/x: not the key of an object"),
+        (["review", "--from=3.9.1", "--to=4.0.0", "--publish=x", "/none"], "/none: there is no such file"),
+        (["convert", "request_log", "/none", "--cluster=c", "--raw={folder}"], "/none"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_named_in_one_line(arguments, why, tmp_path, capsys):
+    folder, file = tmp_path / "a folder", tmp_path / "file"
+    folder.mkdir()
+    file.touch()
+    try:
+        code = command.main([argument.format(folder=folder, file=file) for argument in arguments])
+    except SystemExit as ended:
+        code = ended.code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert code == command.BAD_ARGUMENTS
+    assert (
+        line.startswith(f"client-telemetry {arguments[0]}: ") and why.format(folder=folder, file=file) in line
+    )
+    assert list(folder.iterdir()) == []
+
+
 def test_without_a_subcommand_it_lists_them():
     listed = run()
     assert listed.returncode == 2
@@ -98,11 +140,16 @@ def test_verdicts_of_a_list_from_a_bare_interpreter(tmp_path):
     ("verdicts", "options", "code", "last"),
     [
         (["safe", "safe"], [], 0, "go"),
-        (["safe", "breaks"], [], 3, "no-go: 1 client with breaks"),
-        (["breaks", "insufficient_evidence"], [], 3, "no-go: 1 client with breaks"),
+        (["safe", "breaks"], [], 3, "no-go: 1 client with the verdict breaks"),
+        (["breaks", "insufficient_evidence"], [], 3, "no-go: 1 client with the verdict breaks"),
         (["safe", "insufficient_evidence"], [], 4, "cannot tell: 1 client lacks evidence"),
         (["degrades"], [], 0, "go"),
-        (["degrades"], ["--fail-on=breaks,degrades"], 3, "no-go: 1 client with breaks or degrades"),
+        (
+            ["degrades"],
+            ["--fail-on=breaks,degrades"],
+            3,
+            "no-go: 1 client with the verdict breaks or degrades",
+        ),
         ([], [], 0, "go"),
     ],
 )
@@ -118,9 +165,9 @@ def test_gate_of_a_report_without_applications(tmp_path, capsys, verdicts, optio
 @pytest.mark.parametrize(
     ("fail_on", "code", "last"),
     [
-        ("breaks", 3, "no-go: 1 application with breaks"),
-        ("degrades", 3, "no-go: 2 applications with degrades"),
-        ("breaks,degrades", 3, "no-go: 2 applications with breaks or degrades"),
+        ("breaks", 3, "no-go: 1 application with the verdict breaks"),
+        ("degrades", 3, "no-go: 2 applications with the verdict degrades"),
+        ("breaks,degrades", 3, "no-go: 2 applications with the verdict breaks or degrades"),
         ("unsupported", 4, "cannot tell: 1 application lacks evidence"),
     ],
 )
@@ -148,7 +195,7 @@ def test_gate_refuses_an_unknown_verdict(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         gate.main(["report.json", "--fail-on=broken"])
     assert ended.value.code == 2
-    assert "'broken' has to name verdicts of breaks" in capsys.readouterr().err
+    assert "'broken' is not a list of verdicts out of breaks" in capsys.readouterr().err
 
 
 INTERRUPTS = """

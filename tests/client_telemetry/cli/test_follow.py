@@ -66,7 +66,7 @@ def test_the_report_is_made_again_only_when_the_logs_have_grown(tmp_path, monkey
     log.write_text("one")
     made, said, sleeps = [], [], iter(["same", "grown", "end"])
 
-    def run(command, **_):
+    def run(command):
         made.append(command)
         out = Path(command[-2].removeprefix("--out="))
         folder = out / "published" / "upgrade_impact" / "c" / "r"
@@ -74,7 +74,7 @@ def test_the_report_is_made_again_only_when_the_logs_have_grown(tmp_path, monkey
         (folder / "report.json").write_text(
             json.dumps(_report("06:00", "06:10") | {"sentence": f"answer {len(made)}"})
         )
-        return type("Done", (), {"returncode": 0})
+        return 0
 
     def sleep(seconds):
         assert seconds == 300
@@ -84,7 +84,7 @@ def test_the_report_is_made_again_only_when_the_logs_have_grown(tmp_path, monkey
             case "end":
                 raise KeyboardInterrupt
 
-    monkeypatch.setattr(follow.subprocess, "run", run)
+    monkeypatch.setattr(follow, "_run", run)
     monkeypatch.setattr(follow.time, "sleep", sleep)
     with pytest.raises(KeyboardInterrupt):
         follow.follow(["--to=4.0.1"], [str(log)], tmp_path / "out", 5, said.append)

@@ -5,12 +5,16 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from client_telemetry.cli import __main__ as command
 
 CHECKOUT = Path(__file__).parents[3]
 LOG = CHECKOUT / "include" / "sample" / "request_logs" / "kafka-2.7.2-text.request.log.zst"
+ENDS_WITHIN_S = 5
+"""On a busy machine; on an idle one it is one second."""
 
 
 def as_in_a_terminal() -> None:
@@ -29,9 +33,12 @@ def _gone(group: int) -> bool:
     return False
 
 
-def interrupted(out: Path, when: str) -> tuple[int, str, list[str]]:
-    """Exit code, standard output and lines of standard error of a report that is interrupted a second after `when`."""
-    arguments = ["report", "--to=4.0.1", "--from=2.7.2", f"--out={out}", str(LOG)]
+def interrupted(
+    out: Path, reached: Callable[[str], bool], seconds: float, *more: str
+) -> tuple[int, str, list[str]]:
+    """Exit code, standard output and lines of standard error of a report that is interrupted so many seconds after its output
+    has reached something."""
+    arguments = ["report", "--to=4.0.1", "--from=2.7.2", f"--out={out}", *more, str(LOG)]
     printed, errors = out.parent / "printed", out.parent / "errors"
     with printed.open("w") as output, errors.open("w") as error:
         process = subprocess.Popen(
@@ -39,20 +46,39 @@ def interrupted(out: Path, when: str) -> tuple[int, str, list[str]]:
             stdout=output, stderr=error, start_new_session=True, preexec_fn=as_in_a_terminal,
         )  # fmt: skip
     deadline = time.monotonic() + 300
-    while when not in printed.read_text() and process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.1)
-    time.sleep(1)
+    while not reached(printed.read_text()) and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)
-    code = process.wait(300)
+    begin = time.monotonic()
+    code = process.wait(60)
+    assert time.monotonic() - begin < ENDS_WITHIN_S
     assert _gone(process.pid), "a process is left"
     return code, printed.read_text(), errors.read_text().splitlines()
 
 
-def test_an_interrupted_report_is_one_line_and_the_next_try_begins(tmp_path):
-    """The first while Spark works (its JVM is up, a query runs), the second, into the same folder, while it starts."""
+@pytest.mark.parametrize(
+    ("line", "seconds"),
+    [
+        pytest.param("  collect …", 0.1, id="before there is a JVM"),
+        pytest.param("  collect …", 1.5, id="while the JVM starts"),
+        pytest.param("  collect …", 4, id="while Spark starts in it"),
+        pytest.param("  collect …", 6, id="while its first session starts"),
+        pytest.param("  decode …", 1, id="while a query runs"),
+    ],
+)
+def test_an_interrupted_report_ends_at_once_in_one_line_and_leaves_nothing(tmp_path, line, seconds):
     out = tmp_path / "out"
-    for when in ("  decode …", "  collect …"):
-        code, printed, errors = interrupted(out, when)
-        assert (code, errors) == (command.INTERRUPTED, ["client-telemetry report: interrupted"]), printed
-        assert when in printed and "Report: " not in printed
-        assert not out.exists()
+    code, printed, errors = interrupted(out, lambda printed: line in printed, seconds)
+    assert (code, errors) == (command.INTERRUPTED, ["client-telemetry report: interrupted"]), printed
+    assert line in printed and "Report: " not in printed
+    assert not out.exists()
+
+
+def test_an_interrupted_report_that_follows_says_so_once(tmp_path):
+    """While the process that makes its report starts Spark."""
+    out = tmp_path / "out"
+    stages = out / "work" / "results" / "stages.log"
+    code, printed, errors = interrupted(out, lambda _: stages.exists(), 2, "--follow=5")
+    assert (code, printed, errors) == (command.INTERRUPTED, "", ["client-telemetry report: interrupted"])
+    assert list(out.iterdir()) == []

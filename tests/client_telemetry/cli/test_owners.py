@@ -15,7 +15,9 @@ def test_the_rules_of_the_sample(sample_run, capsys):
     assert "warehouse          warehouse             4        4" in lines
     without = [line for line in lines if line.endswith("->  no rule")]
     assert len(without) == 6
-    assert "  'User:ANONYMOUS' 'sarama' (unknown unknown, groups 'edge-gateway')  ->  no rule" in without
+    assert (
+        "  'User:ANONYMOUS' 'sarama' (software not declared, groups 'edge-gateway')  ->  no rule" in without
+    )
 
 
 def test_what_is_missing_is_reported(tmp_path, capsys):
@@ -23,6 +25,13 @@ def test_what_is_missing_is_reported(tmp_path, capsys):
     assert "no.yaml" in capsys.readouterr().err
     (tmp_path / "bad.yaml").write_text("rules: 3")
     assert main(["--lake", str(tmp_path), "--owners", str(tmp_path / "bad.yaml")]) == 2
-    assert "the owner rules are no list" in capsys.readouterr().err
-    assert main(["--lake", str(tmp_path), "--owners", str(OWNERS)]) == 2
-    assert "run client_telemetry_daily" in capsys.readouterr().err
+    assert "the owner rules are not a list" in capsys.readouterr().err
+    assert main(["--lake", str(tmp_path / "lake"), "--owners", str(OWNERS)]) == 2
+    assert capsys.readouterr().err == f"client-telemetry owners: there is no lake in {tmp_path / 'lake'}\n"
+    assert not (tmp_path / "lake").exists()
+
+
+def test_a_day_without_clients_is_reported(sample_run, capsys):
+    lake = str(sample_run.folder / "lake")
+    assert main(["--lake", lake, "--owners", str(OWNERS), "--day=2026-11-01"]) == 2
+    assert "no clients on 2026-11-01" in capsys.readouterr().err

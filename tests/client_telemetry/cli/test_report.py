@@ -24,7 +24,7 @@ def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
     assert (tmp_path / "out" / report.LIBRARIES_LOG).read_text().count("\n") > 5
     assert not (tmp_path / "out" / report.UNFINISHED).exists()
     assert "safe so far. The one seen most rarely, " in printed
-    assert "no-go: 3 applications with breaks" in printed
+    assert "no-go: 3 applications with the verdict breaks" in printed
     page = Path(printed.rpartition("Report: ")[2].strip())
     assert page.is_file()
     with (page.parent / "clients.csv").open(newline="", encoding="utf-8") as rows:
@@ -46,7 +46,10 @@ def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
     ("arguments", "message"),
     [
         (["--to=4.0", str(TEXT)], "4.0 is not an exact release; there are 4.0.0"),
-        (["--to=4.0.1", str(TEXT)], "broker 1: 2.7.0 or 2.7.1 or 2.7.2); say which one with FROM="),
+        (
+            ["--to=4.0.1", str(TEXT)],
+            "broker 1: 2.7.0 or 2.7.1 or 2.7.2); specify it with --from (make: FROM=)",
+        ),
         (["--to=4.0.1", "--from=3.9.1", str(TEXT)], "no broker in the logs answers as 3.9.1 does"),
         (["--to=2.7.2", "--from=2.7.2", str(TEXT)], "the brokers already run 2.7.2"),
         (["--to=4.0.1", str(LOGS / "README.md")], "no entry of kafka.request.logger at DEBUG"),

@@ -60,7 +60,7 @@ def test_clients_of_one_application_count_once():
 def test_clients_without_a_rule_are_listed_quoted():
     lines = list(trial_report(RULES, matches(RULES, CLIENTS)))
     (hostile,) = [line for line in lines if "HYPERLINK" in line]
-    assert hostile.endswith("(no software name)  ->  no rule")
+    assert hostile.endswith("(software not declared)  ->  no rule")
     assert "\\n" in hostile
     assert not any("orders-eu" in line for line in lines)
 

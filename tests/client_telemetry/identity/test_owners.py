@@ -69,8 +69,8 @@ def test_json_and_a_bare_list_are_fine():
     ("text", "said"),
     [
         ("rules: [", "not valid YAML"),
-        ("", "no list"),
-        ("owner: x", "no list"),
+        ("", "not a list"),
+        ("owner: x", "not a list"),
         ("- just a text", "owner rule 1 is no mapping"),
         ("- {owner: a, principal: x}", "owner rule 1 has no name"),
         ("- {name: a, principal: x}", "owner rule 1 ('a') has no owner"),

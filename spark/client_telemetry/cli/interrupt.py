@@ -1,0 +1,77 @@
+"""Ctrl-C ends a command that runs Spark in its own process, whatever its main thread waits for."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Final
+
+INTERRUPTED: Final = 130
+_JVM_ENDS_WITHIN_S = 5
+_UNWINDS_WITHIN_S = 1
+
+
+@contextmanager
+def ended_by_interrupt(line: str, tidy: Callable[[], None]) -> Iterator[None]:
+    """At Ctrl-C: prints the line to standard error, ends the child processes, calls `tidy`, and ends this process with 130.
+
+    A thread does it, woken by Python's own signal handler in C (`set_wakeup_fd`): while Spark starts, the main thread waits for
+    the JVM, and pyspark puts its handler in the place of any other. For the main thread only."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    console = os.dup(2)  # the libraries' output is redirected while they work
+    unwound = threading.Event()
+
+    def watch() -> None:
+        if os.read(reader, 1)[0] != signal.SIGINT:
+            return
+        os.write(console, f"{line}\n".encode())
+        _end(_children())
+        unwound.wait(_UNWINDS_WITHIN_S)
+        tidy()
+        os._exit(INTERRUPTED)
+
+    before = signal.set_wakeup_fd(writer)
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        unwound.set()
+        os.write(writer, bytes(1))
+        watching.join()  # does not return after an interrupt
+        for descriptor in (reader, writer, console):
+            os.close(descriptor)
+
+
+def _children() -> list[int]:
+    """Process ids; none where there is no `ps`: a JVM ends by itself when its Python is gone."""
+    with suppress(FileNotFoundError):
+        listed = subprocess.run(
+            ["ps", "-A", "-o", "pid=", "-o", "ppid="], capture_output=True, text=True, check=False
+        )
+        processes = (map(int, line.split()) for line in listed.stdout.splitlines())
+        return [process for process, parent in processes if parent == os.getpid()]
+    return []
+
+
+def _end(processes: list[int]) -> None:
+    """SIGTERM, so that Spark removes its temporary files, and SIGKILL to what is still there seconds later."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for process in processes:
+            with suppress(ProcessLookupError):
+                os.kill(process, number)
+        deadline = time.monotonic() + _JVM_ENDS_WITHIN_S
+        while (processes := [each for each in processes if _runs(each)]) and time.monotonic() < deadline:
+            time.sleep(0.05)
+
+
+def _runs(child: int) -> bool:
+    try:
+        return os.waitpid(child, os.WNOHANG) == (0, 0)
+    except ChildProcessError:  # the main thread knows already that it has ended
+        return False

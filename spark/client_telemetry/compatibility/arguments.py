@@ -1,0 +1,25 @@
+"""What `client-telemetry`'s subcommands do alike with their command lines: they refuse one in one line."""
+
+import argparse
+import datetime as dt
+from typing import NoReturn
+
+
+class Arguments(argparse.ArgumentParser):
+    """Of a subcommand of `client-telemetry`."""
+
+    def __init__(self, subcommand: str, documentation: str | None) -> None:
+        """The first line of the documentation describes it."""
+        super().__init__(
+            prog=f"client-telemetry {subcommand}", description=(documentation or "").partition("\n")[0]
+        )
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message} ({self.prog} --help says more)\n")
+
+
+def day(text: str) -> dt.date:
+    try:
+        return dt.date.fromisoformat(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date: write it as 2026-11-21") from None
