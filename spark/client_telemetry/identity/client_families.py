@@ -11,6 +11,7 @@ import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 _ALONE = r"(?<![^\W_])", r"(?![^\W_])"
 """What stands before and after a part: no letter, no digit, of any script."""
@@ -163,6 +164,7 @@ class Family:
     masks: tuple[str, ...]
 
 
+@lru_cache(maxsize=100_000)
 def family(client_id: str) -> Family:
     """The family of a client id.
 

@@ -37,16 +37,16 @@ class OwnerRule:
     ) -> bool:
         """Whether the rule is for this client. A pattern never matches what the client does not have: a null client
         id is not an empty one."""
-        have = (
-            (self.principal, [principal]),
-            (self.client_id, [client_id]),
-            (self.group_id, group_ids),
-            (self.client_address, client_addresses),
+        return (
+            _fits(self.principal, (principal,))
+            and _fits(self.client_id, (client_id,))
+            and _fits(self.group_id, group_ids)
+            and _fits(self.client_address, client_addresses)
         )
-        return all(
-            pattern is None or any(value is not None and pattern.fullmatch(value) for value in values)
-            for pattern, values in have
-        )
+
+
+def _fits(pattern: re.Pattern[str] | None, values: Collection[str | None]) -> bool:
+    return pattern is None or any(value is not None and pattern.fullmatch(value) for value in values)
 
 
 def first_match(

@@ -9,6 +9,7 @@ is larger than healthy clients differ by from one stretch to the next (Scale.lea
 import math
 import zlib
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -284,6 +285,7 @@ def _most_by_chance(freedom: Values) -> Values:
     return np.asarray((1 - part + _ONE_IN_A_HUNDRED * np.sqrt(part)) ** 3)
 
 
+@lru_cache(maxsize=64)
 def _weights(number: int, seed: int) -> Values:
     """RESAMPLES draws with replacement, as weights of the values; the same ones each time."""
     chance = np.random.default_rng(zlib.crc32(f"{number} {seed}".encode()))

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import types
+from numba import from_dtype, njit, types
 
 from client_telemetry.identity.client_families import family
 from client_telemetry.lake.files import PartitionFile
-from client_telemetry.pipeline.columns import Vector, numbered
+from client_telemetry.pipeline.columns import Vector, numbered, starts
 from client_telemetry.raw.wire import compiled
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 
@@ -52,6 +52,8 @@ USE = np.dtype(
 USED = np.dtype([("client", "i4"), ("run", "i4"), ("slot", "i8"), *USE.descr])
 """What a client did on one broker incarnation in a slot. `client`, `run`: rows of the tables beside it."""
 OPENED = np.dtype([("client", "i4"), ("run", "i4"), ("slot", "i8"), ("opened", "i8")])
+_SMALL = 128
+"""Rows of a client that are sorted in place, one by one."""
 NO_CLIENT = pa.schema([(name, pa.string()) for name in CLIENT]).empty_table()
 
 
@@ -254,7 +256,7 @@ def _without_nobody(found: Uses) -> tuple[Uses, Uses]:
 
 def _known(named: Uses, nobodys: Uses) -> Known:
     lasts = [int(each.used["last_us"].max()) for each in (named, nobodys) if len(each.used)]
-    used = added_up(nobodys.used, len(nobodys.runs))
+    used = added_up(nobodys.used)
     return Known(
         len(named.used),
         int(named.used["slot"].min()) if len(named.used) else None,
@@ -265,8 +267,18 @@ def _known(named: Uses, nobodys: Uses) -> Known:
 
 def _by_client(found: Uses, buckets: int) -> Iterator[tuple[int, Uses]]:
     bucket_of = bucket_of_clients(found.clients, buckets)
+    # Put in order by bucket once: to ask of each row in each bucket whether it is there takes as many looks as there are buckets.
+    owners = (None, found.used["client"], found.opened["client"], found.groups["client"].to_numpy())
+    orders = [_in_buckets(bucket_of if own is None else bucket_of[own], buckets) for own in owners]
     for bucket in np.unique(bucket_of).tolist():
-        yield bucket, only(found, bucket_of == bucket)
+        yield bucket, _taken(found, *(order[ends[bucket] : ends[bucket + 1]] for order, ends in orders))
+
+
+def _in_buckets(bucket_of: Vector, buckets: int) -> tuple[Vector, Vector]:
+    """(int64[n], int64[buckets + 1]): rows in order of their buckets, and where each bucket begins there, and the end."""
+    # NumPy sorts small integers by radix.
+    order = np.argsort(bucket_of.astype(np.min_scalar_type(buckets)), kind="stable")
+    return order, starts(np.bincount(bucket_of, minlength=buckets))
 
 
 def bucket_of_clients(clients: pa.Table, buckets: int) -> Vector:
@@ -285,13 +297,18 @@ def bucket_of_clients(clients: pa.Table, buckets: int) -> Vector:
 
 def only(found: Uses, is_wanted: Vector) -> Uses:
     """`is_wanted`: bool[clients]."""
-    place = np.cumsum(is_wanted).astype(np.int32) - 1
-    of_groups = found.groups["client"].to_numpy()
-    groups = found.groups.filter(pa.array(is_wanted[of_groups]))
-    used, opened = (rows[is_wanted[rows["client"]]] for rows in (found.used, found.opened))
-    used["client"], opened["client"] = place[used["client"]], place[opened["client"]]
-    groups = groups.set_column(0, "client", pa.array(place[groups["client"].to_numpy()]))
-    return Uses(found.clients.filter(pa.array(is_wanted)), found.runs, used, opened, groups)
+    owners = (found.used["client"], found.opened["client"], found.groups["client"].to_numpy())
+    return _taken(found, *(np.flatnonzero(each) for each in (is_wanted, *(is_wanted[own] for own in owners))))
+
+
+def _taken(found: Uses, clients: Vector, used: Vector, opened: Vector, groups: Vector) -> Uses:
+    """Some clients and all that belongs to them, by the numbers of rows."""
+    place = np.empty(len(found.clients), np.int32)
+    place[clients] = np.arange(len(clients))
+    own_used, own_opened, own_groups = found.used[used], found.opened[opened], found.groups.take(groups)
+    own_used["client"], own_opened["client"] = place[own_used["client"]], place[own_opened["client"]]
+    own_groups = own_groups.set_column(0, "client", pa.array(place[own_groups["client"].to_numpy()]))
+    return Uses(found.clients.take(clients), found.runs, own_used, own_opened, own_groups)
 
 
 def together(pieces: Iterable[Uses]) -> Uses:
@@ -316,27 +333,17 @@ def together(pieces: Iterable[Uses]) -> Uses:
     return Uses(
         every.take(of_client),
         all_runs.take(of_run),
-        added_up(np.concatenate(used), len(of_run)),
+        added_up(np.concatenate(used)),
         _opened_in_all(np.concatenate(opened), len(of_run)),
         pa.concat_tables(groups).group_by(["client", "group_id"]).aggregate([]),
     )
 
 
-def added_up(used: Vector, runs: int) -> Vector:
+def added_up(used: Vector) -> Vector:
     """USED with one row for each client, run, slot, API and version, in this order."""
-    if not len(used):
-        return used
-    apis, api = np.unique(used["api_key"].astype(np.int64) << 32 | used["version"], return_inverse=True)
-    order, begins = _alike(_slot_keys(used, runs) * len(apis) + api)
-    found = used[order[begins]]
-    for name, add in (
-        ("requests", np.add),
-        ("rejected", np.add),
-        ("first_us", np.minimum),
-        ("last_us", np.maximum),
-    ):
-        found[name] = add.reduceat(used[name][order], begins)
-    return found
+    found = np.empty_like(used)
+    following = starts(np.bincount(used["client"]))
+    return found[: _add_up(used, following, np.empty(len(used), np.int64), found)]
 
 
 def _opened_in_all(opened: Vector, runs: int) -> Vector:
@@ -430,6 +437,58 @@ def _find_previous(order, connections, starts, api_keys, versions, table, before
                 while table[slot] >= 0:
                     table[slot] = -1
                     slot = (slot + 1) & mask
+
+
+@njit
+def _is_before(one, other):
+    """In the order of run, slot, API and version."""
+    if one.run != other.run:
+        return one.run < other.run
+    if one.slot != other.slot:
+        return one.slot < other.slot
+    if one.api_key != other.api_key:
+        return one.api_key < other.api_key
+    return one.version < other.version
+
+
+_USED = from_dtype(USED)[::1]
+
+
+@compiled(types.int64(_USED, types.int64[::1], types.int64[::1], _USED))
+def _add_up(used, following, order, found):
+    """How many rows of `found` were filled. `following`: where each client's next row goes; `order`: anything."""
+    for row in range(len(used)):
+        client = used[row].client
+        order[following[client]] = row
+        following[client] += 1
+    count, begin = 0, 0
+    for client in range(len(following) - 1):
+        end = following[client]
+        own = order[begin:end]
+        if end - begin > _SMALL:
+            own[:] = own[np.argsort(used["version"][own], kind="mergesort")]
+            own[:] = own[np.argsort(used["api_key"][own], kind="mergesort")]
+            own[:] = own[np.argsort(used["slot"][own], kind="mergesort")]
+            own[:] = own[np.argsort(used["run"][own], kind="mergesort")]
+        else:
+            for place in range(1, len(own)):
+                row, at = own[place], place
+                while at and _is_before(used[row], used[own[at - 1]]):
+                    own[at] = own[at - 1]
+                    at -= 1
+                own[at] = row
+        for place in range(len(own)):
+            use = used[own[place]]
+            if place and not _is_before(used[own[place - 1]], use):
+                found[count - 1].requests += use.requests
+                found[count - 1].rejected += use.rejected
+                found[count - 1].first_us = min(found[count - 1].first_us, use.first_us)
+                found[count - 1].last_us = max(found[count - 1].last_us, use.last_us)
+            else:
+                found[count] = use
+                count += 1
+        begin = end
+    return count
 
 
 def _owners(events: Vector) -> Vector:

@@ -150,15 +150,20 @@ def all_changes(
     """`of_tracks`: comparisons of each client (of_track)."""
     single = [*of_tracks, *(each for one in pushed for each in _of_instance(one, times))]
     # Intervals of groups are resampled members, so that their order counts.
-    single.sort(key=lambda each: (str(each.group), each.metric.name))
-    every = single + _of_groups(single, owner)
-    every.sort(key=lambda each: (str(each.group), each.metric.name))
+    single = _in_order(single)
+    every = single + _in_order(
+        _of_groups(single, owner)
+    )  # scopes owner and version come after client and instance
     compared = compare([each.pair for each in every])
     real = accepted([each.p_value for each in compared])
     return [
         _change(each, times, result, is_real)
         for each, result, is_real in zip(every, compared, real, strict=True)
     ]
+
+
+def _in_order(found: Iterable[Compare]) -> list[Compare]:
+    return sorted(found, key=lambda each: (str(each.group), each.metric.name))
 
 
 def _change(each: Compare, times: Windows, result: Compared, is_real: bool) -> MetricChange:
@@ -256,27 +261,36 @@ def _of_instance(one: Series, times: Windows) -> Iterable[Compare]:
 
 def _of_groups(single: Sequence[Compare], owner: Callable[[str | None, str], str | None]) -> list[Compare]:
     """Versions and owners: the unit is the client or instance."""
-    members: dict[tuple[Group, Metric], list[Pair]] = {}
-    for each in single:
+    members: dict[tuple[Group, Metric], list[int]] = {}
+    for place, each in enumerate(single):
         group = each.group
         if kip511.is_known(group.software_name):
             version = Group(VERSION, None, "", group.software_name, group.software_version, None)
-            members.setdefault((version, each.metric), []).append(each.pair)
+            members.setdefault((version, each.metric), []).append(place)
         responsible = owner(group.client_id, group.principal)
         if responsible is not None:
-            members.setdefault((Group(OWNER, None, "", "", "", responsible), each.metric), []).append(
-                each.pair
-            )
-    found = []
-    for (group, metric), pairs in members.items():
-        if len(pairs) >= LEAST_MEMBERS:
-            before, after = (
-                np.array([float(np.mean(getattr(pair, which))) for pair in pairs])
-                for which in ("before", "after")
-            )
-            found.append(
-                Compare(group, metric, Pair(metric.scale, before, after, is_paired=True), len(pairs))
-            )
+            members.setdefault((Group(OWNER, None, "", "", "", responsible), each.metric), []).append(place)
+    before, after = (_means([getattr(each.pair, which) for each in single]) for which in ("before", "after"))
+    return [
+        Compare(
+            group,
+            metric,
+            Pair(metric.scale, before[places], after[places], is_paired=True),
+            len(places),
+        )
+        for (group, metric), places in members.items()
+        if len(places) >= LEAST_MEMBERS
+    ]
+
+
+def _means(rows: Sequence[Values]) -> Values:
+    """float64[rows]. Rows of one length at once."""
+    by_length: dict[int, list[int]] = {}
+    for place, row in enumerate(rows):
+        by_length.setdefault(len(row), []).append(place)
+    found = np.empty(len(rows))
+    for places in by_length.values():
+        found[places] = np.array([rows[place] for place in places]).mean(axis=1)
     return found
 
 

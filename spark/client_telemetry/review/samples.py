@@ -113,7 +113,7 @@ def counts(samples: Sequence[Sample], edges: Values, *, is_covered: bool = False
     """What was counted in each block, and for how many seconds of it: a sample is spread evenly over its time. `is_covered`:
     the absence of samples means that nothing happened, as in what brokers record."""
     number = len(edges) - 1
-    amounts, seconds = np.zeros(number), np.zeros(number)
+    amounts, seconds = [0.0] * number, [0.0] * number
     length = float(edges[1] - edges[0])
     first_edge, last_edge = float(edges[0]), float(edges[-1])
     for since, until, value in samples:
@@ -132,8 +132,8 @@ def counts(samples: Sequence[Sample], edges: Values, *, is_covered: bool = False
             amounts[block] += value * within / duration
             seconds[block] += within
     if is_covered:
-        return amounts, np.full(number, length)
-    return amounts, np.minimum(seconds, length)
+        return np.array(amounts), np.full(number, length)
+    return np.array(amounts), np.minimum(seconds, length)
 
 
 def rates(samples: Sequence[Sample], edges: Values, *, is_covered: bool = False) -> Values:

@@ -75,7 +75,7 @@ class Lines(NamedTuple):
 
 def outcome_lines(clients: Iterable[ReviewedClient]) -> Lines:
     rows = [row for client in clients for row in outcome_rows(client)]
-    return Lines(_objects(rows), csv_lines([_cell(each[name]) for name in OUTCOME_COLUMNS] for each in rows))
+    return Lines(_objects(rows), csv_lines(map(_cells, rows)))
 
 
 def change_lines(changes: Iterable[MetricChange]) -> Lines:
@@ -226,15 +226,14 @@ def _row(client: ReviewedClient, happened: Outcome) -> dict[str, Any]:
     }
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(
-            f"{each['function']}: {each['before']:g} → {each['after']:g}/min"
-            if isinstance(each, dict)
-            else each
-            for each in value
-        )
-    return value
+def _cells(row: Mapping[str, Any]) -> list[Any]:
+    cells = {**row}
+    for name in ("addresses", "lost", "apis", "reasons"):
+        cells[name] = tuple(row[name])
+    cells["rates"] = tuple(
+        f"{each['function']}: {each['before']:g} → {each['after']:g}/min" for each in row["rates"]
+    )
+    return [cells[name] for name in OUTCOME_COLUMNS]
 
 
 def _time(seconds: float | None) -> str | None:
