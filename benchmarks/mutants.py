@@ -9,7 +9,7 @@ the code of the changed function; a change that only an import sees is imported 
 fail or takes four times as long. The checkout is not written to, but for the trace in var/, which is kept until the code
 changes.
 
-Texts are not changed: most are wording; nor are `frozen` and `strict`, which only forbid, and the sizes of caches. Tests in
+Texts are not changed: most are wording; nor are `frozen`, `strict` and `kw_only`, which only forbid, and the sizes of caches. Tests in
 other processes (the wheel, jobs) do not see the change, and tests that need Spark are left out; both can only make the share
 smaller.
 """
@@ -105,7 +105,7 @@ _FILES_FIRST = 3
 _IMPORTED_ONCE = ("jinja2", "numba", "numpy", "orjson", "pandas", "pyarrow", "yaml")
 """What tests import of other packages: the forks then need not. Not hypothesis, a plugin of pytest, which rewrites it."""
 
-_GUARDS = ("frozen", "strict", "maxsize")
+_GUARDS = ("frozen", "strict", "kw_only", "maxsize")
 """Of dataclasses and zip: a program that never does what they forbid runs the same without them."""
 _NEED_SPARK = {"spark", "sample_run"}
 """Fixtures."""
@@ -580,7 +580,7 @@ def is_killed(mutant: Mutant, tests: list[str], calls: Calls) -> bool:
 _NOT_COVERED = (
     f"The folders {', '.join(ROOMS)} of the package are changed; the others, Spark jobs, plugins, DAGs, pages' scripts, the broker "
     "plugin and the rows of the knowledge base are not.",
-    "Texts are not changed, nor what only forbids (`frozen`, `strict`), nor the sizes of caches, and a mutant has one change.",
+    "Texts are not changed, nor what only forbids (`frozen`, `strict`, `kw_only`), nor the sizes of caches, and a mutant has one change.",
     "Tests that need Spark, Airflow, brokers or a browser are left out, and other processes do not see the change: what only they "
     "notice counts as survived.",
     "A mutant counts as killed when a test fails, takes four times as long, or cannot be imported. Whether the test says what is "

@@ -1,8 +1,9 @@
 import csv
 import json
+from dataclasses import replace
 
 import pytest
-from client_telemetry.compatibility import client_list
+from client_telemetry.compatibility import ApiUse, ClientEvidence, client_list, judge, parse_api_uses
 from client_telemetry.compatibility.client_list import BadRow, Entry, UnreadableList
 
 HEADER = "client,client_software_name,client_software_version,client_id,api_uses"
@@ -129,3 +130,55 @@ def test_a_product_is_one_that_is_known(tmp_path):
     good, bad = read(tmp_path / "in.csv", f"{HEADER},product\na,,,sarama,OffsetCommit:1,Dapr\nb,,,,,Dapper\n")
     assert isinstance(good, Entry) and good.evidence.product == "Dapr"
     assert str(bad) == "line 3, column product: 'Dapper' is not in products.csv or product_client_ids.csv"
+
+
+def test_every_column_reaches_the_evidence(tmp_path):
+    header = (
+        "client, client_id ,client_software_name,client_software_version,api_uses,sasl_mechanism,security_protocol,"
+        "offered_sasl_mechanisms,principal_has_scram,subscriptions"
+    )
+    rows = (
+        'a, x , kgo , v1.2 ,Produce:3x7, PLAIN ,sasl-ssl,"PLAIN,GSSAPI SCRAM-SHA-256", Yes ,a. none b.\n'
+        "b,,,,,,,,no,\nc,,,,,,,,,none\n"
+    )
+    first, second, third = (each.evidence for each in read(tmp_path / "in.csv", f"{header}\n{rows}"))
+    assert first == ClientEvidence(
+        client_software_name="kgo",
+        client_software_version="v1.2",
+        client_id=" x ",
+        api_uses=(ApiUse(0, 3, 7),),
+        sasl_mechanism="PLAIN",
+        security_protocol="SASL_SSL",
+        offered_sasl_mechanisms=("PLAIN", "GSSAPI", "SCRAM-SHA-256"),
+        principal_has_scram=True,
+        subscriptions=("a.", "b."),
+    )
+    assert second == ClientEvidence(principal_has_scram=False)
+    assert third == ClientEvidence(subscriptions=())
+
+
+def test_whether_a_principal_has_scram_credentials_is_yes_or_no(tmp_path):
+    (bad,) = read(tmp_path / "in.csv", f"{HEADER},principal_has_scram\na,,,,,perhaps\n")
+    assert str(bad) == "line 2, column principal_has_scram: 'perhaps' is none of yes, no, or empty"
+
+
+def test_a_whole_line_of_verdicts(tmp_path):
+    """In the order of the columns, as the file of the documentation has them."""
+    sends = parse_api_uses("Produce:2x90 Fetch:3x90 Metadata:4")
+    verdict = judge(ClientEvidence("apache-kafka-java", "0.10.2.0", "orders", sends), "3.9.1", "4.0.1")
+    client_list.write(tmp_path / "out.csv", [client_list.verdict_row("orders", verdict)])
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as opened:
+        (row,) = csv.DictReader(opened)
+    assert list(row) == list(client_list.VERDICT_COLUMNS)
+    assert (row["client"], row["verdict"], row["confidence"], row["when"]) == (
+        "orders",
+        "breaks",
+        "observed",
+        "at_once",
+    )
+    assert row["rules"] == "observed_version_refused", "each once"
+    assert (row["explanation"], row["fix"]) == (verdict.explanation, verdict.fix)
+    assert (row["identified_as"], row["condition"]) == (verdict.identified_as, verdict.condition)
+    assert (row["already_failing"], row["works_again"]) == ("no", "no")
+    failing = replace(verdict, already_failing=True, works_again=True, when=None)
+    assert client_list.verdict_row("orders", failing)[7:10] == ("", "yes", "yes")

@@ -32,6 +32,19 @@ def test_shortened_keeps_the_limit_and_both_ends(text, limit):
         assert short[0] == text[0] and short[-1] == text[-1] and "…" in short
 
 
+@pytest.mark.parametrize(
+    ("limit", "short"),
+    [(21, "consumer-0123456789-e"), (20, "consumer-…23456789-e"), (12, "consu…6789-e"), (11, "consu…789-e"), (3, "c…e"), (2, "…e")],
+)  # fmt: skip
+def test_what_is_too_long_is_cut_in_the_middle(limit, short):
+    assert shortened("consumer-0123456789-e", limit) == short
+
+
+def test_a_client_id_of_64_characters_is_shown_whole():
+    assert shortened("x" * 64) == "x" * 64
+    assert shortened("x" * 65) == "x" * 31 + "…" + "x" * 32
+
+
 @pytest.mark.parametrize("first, last", [
     (0x34F, 0x34F), (0x115F, 0x1160), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x2800, 0x2800), (0x3164, 0x3164),
     (0xFE00, 0xFE0F), (0xFFA0, 0xFFA0), (0xE0100, 0xE01EF),
