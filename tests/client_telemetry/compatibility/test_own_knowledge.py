@@ -5,6 +5,7 @@ import re
 import shlex
 import shutil
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -281,3 +282,36 @@ def test_advice_counts_where_the_target_serves_what_it_needs(tmp_path, version, 
     use_folder(tmp_path)
     assert ("set it to the newest" in advice.on("sarama", [0], "4.0.1")) == helps
     assert "set it to the newest" not in advice.on("sarama", [11], "4.0.1"), "of another API"
+
+
+def test_a_mistake_is_told_by_the_command(tmp_path, capsys):
+    (tmp_path / "products.csv").write_text("product\n")
+    assert main([str(tmp_path)]) == 2
+    printed = capsys.readouterr()
+    assert (
+        printed.out == ""
+        and "products.csv line 1: columns are product, expected product,library" in printed.err
+    )
+
+
+def test_every_file_that_can_be_ones_own_is_read(tmp_path, capsys):
+    """Those of clients and products, and none of what brokers serve."""
+    named = {"client_api_versions", "client_software", "default_client_ids", "known_issues", "library_advice"}
+    named |= {"product_client_ids", "products", "unnamed_client_api_versions", "version_aliases"}
+    for name in named:
+        shipped = files(knowledge).joinpath(f"{name}.csv").read_text(encoding="utf-8")
+        (tmp_path / f"{name}.csv").write_text(shipped.partition("\n")[0] + "\n")
+    assert main([str(tmp_path)]) == 0
+    assert sorted(capsys.readouterr().out.splitlines()) == sorted(f"{name}.csv: 0 rows" for name in named)
+    (tmp_path / "releases.csv").write_text("release\n")
+    assert main([str(tmp_path)]) == 2
+
+
+@pytest.mark.parametrize(("row", "hint"), [("a", False), ("a,b", True)])
+def test_a_row_of_too_few_cells(tmp_path, row, hint):
+    """Of one cell no comma can be too many."""
+    header = (EXAMPLE / "products.csv").read_text().splitlines()[0]
+    (tmp_path / "products.csv").write_text(f"{header}\n{row}\n")
+    with pytest.raises(DamagedKnowledge) as error:
+        use_folder(tmp_path)
+    assert ("a text with a comma or a line break stands in quotes" in error.value.reason) == hint

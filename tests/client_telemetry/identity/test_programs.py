@@ -1,6 +1,7 @@
 """Several programs behind one client id."""
 
-from client_telemetry.identity.programs import Seen, may_be_several, programs
+from client_telemetry.compatibility import apis
+from client_telemetry.identity.programs import Seen, may_be_several, programs, sends_two_versions
 
 SECOND = 1_000_000
 PRODUCE, FETCH, METADATA, OFFSET_FETCH, FIND_COORDINATOR, JOIN_GROUP = 0, 1, 3, 9, 10, 11
@@ -103,3 +104,71 @@ def test_a_connection_of_a_java_client_is_rather_of_the_program_that_just_ended(
     just_ended = seen(10, (METADATA, 4))
     found = programs("admin-1", [earlier, just_ended, seen(11, (OFFSET_FETCH, 3))])
     assert found == [("Metadata v5",), ("Metadata v4",), ("Metadata v4",)]
+
+
+def test_of_which_apis_a_process_sends_one_version():
+    """What no process of benchmarks/matrix did; kafka-clients does it with a few, and before it knows its broker."""
+    once = (
+        "OffsetCommit JoinGroup Heartbeat LeaveGroup SyncGroup DescribeGroups DeleteTopics InitProducerId "
+        "AddPartitionsToTxn EndTxn DescribeConfigs"
+    )
+    several = (
+        "Fetch ListOffsets OffsetFetch FindCoordinator ListGroups SaslHandshake ApiVersions SaslAuthenticate"
+    )
+
+    def telling(is_java: bool) -> set[str]:
+        return {apis.name(key) for key in apis.by_key() if sends_two_versions({key: {1, 2}}, is_java)}
+
+    assert telling(is_java=False) == set(once.split())
+    assert telling(is_java=True) == {each.name for each in apis.by_key().values()} - set(several.split())
+    assert not sends_two_versions({11: {1}, 12: {2}}, is_java=True)
+
+
+def at(micros: int, *uses: tuple[int, int], until: int | None = None) -> Seen:
+    return Seen("10.0.0.1", micros, micros if until is None else until, frozenset(uses))
+
+
+def test_within_two_seconds_a_process_may_send_another_version_of_what_many_do():
+    for micros, count in ((2 * SECOND, 1), (2 * SECOND + 1, 2)):
+        found = programs("sarama", [at(0, (METADATA, 1)), at(micros, (METADATA, 5))])
+        assert len(set(found)) == count
+
+
+def test_a_connection_within_a_minute_is_of_the_run_before():
+    other = at(1000 * SECOND, (PRODUCE, 3), (OFFSET_FETCH, 1))
+    for micros, names in ((60 * SECOND, 1), (60 * SECOND + 1, 2)):
+        found = programs("sarama", [at(0, (PRODUCE, 2), (OFFSET_FETCH, 1)), at(micros, (METADATA, 4)), other])
+        assert len(found[1]) == names, "otherwise it can be of either"
+
+
+def test_how_soon_a_java_client_opens_its_next_connection():
+    """Within 100 ms it is the next one of the process that opened last, within two seconds of one that is there still; later
+    it is rather of the one that has asked the same."""
+    begin = 100 * SECOND
+    last = at(begin, (METADATA, 4))
+    for pause, ended, name in (
+        (100_000, 1 * SECOND, "Metadata v4"),
+        (100_001, 1 * SECOND, "Metadata v5"),
+        (2 * SECOND, 1 * SECOND, "Metadata v4"),
+        (2 * SECOND + 1, 1 * SECOND, "Metadata v5"),
+    ):
+        earlier = at(begin - 10 * SECOND, (METADATA, 5), (OFFSET_FETCH, 3), until=begin - ended)
+        found = programs("admin-1", [earlier, last, at(begin + pause, (OFFSET_FETCH, 3))])
+        assert found[2] == (name,), pause
+
+
+def test_programs_are_named_by_three_versions_at_most_and_numbered_where_that_is_not_enough():
+    first = ((PRODUCE, 1), (FETCH, 1), (2, 1), (JOIN_GROUP, 1))
+    second = ((PRODUCE, 1), (FETCH, 1), (2, 1), (JOIN_GROUP, 2))
+    third = ((PRODUCE, 2), (FETCH, 2), (2, 2), (JOIN_GROUP, 3))
+    found = programs("sarama", [seen(200 * n, *uses) for n, uses in enumerate((first, second, third))])
+    alike = "Produce v1; Fetch v1; ListOffsets v1"
+    assert found == [(f"{alike} (1)",), (f"{alike} (2)",), ("Produce v2",)]
+
+
+def test_as_much_as_is_told_apart():
+    for runs, count in ((500, 2), (501, 1)):
+        found = programs("console-producer", [seen(100 * n, (PRODUCE, n % 2)) for n in range(runs)])
+        assert len(set(found)) == count
+    many = [at(n * 1000, (PRODUCE, n % 2)) for n in range(20_000)]
+    assert len(set(programs("console-producer", many))) == 2

@@ -211,3 +211,21 @@ def test_a_time_without_a_zone_is_refused(tmp_path):
             broker_started_at=START.replace(tzinfo=None),
             broker_software_version="4.3.1",
         )
+
+
+def test_a_dump_goes_on_with_the_files_of_its_hour_and_of_no_earlier(tmp_path):
+    with writer(tmp_path) as dump:
+        for minutes in (9, 10, 10.5, 70):
+            dump.append_push(push(minutes))
+    continued = dump.continued()
+    begins = [file["min_time"] for file in continued.files]
+    assert len(begins) == 3
+    second = datetime.fromisoformat(begins[1])
+    assert continued.since(int(second.timestamp()) * 10**9).files == continued.files[1:]
+    assert (
+        continued.since(int((second + timedelta(seconds=1)).timestamp()) * 10**9).files == continued.files[2:]
+    )
+    assert continued.since(0) == continued
+    whole = continued.files[1] | {"min_time": "2026-11-20T14:00:00.000Z"}
+    on_the_hour = continued._replace(files=[whole])
+    assert on_the_hour.since(int(datetime(2026, 11, 20, 14, tzinfo=UTC).timestamp()) * 10**9) == on_the_hour

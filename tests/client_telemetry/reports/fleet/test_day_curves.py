@@ -108,3 +108,11 @@ def test_the_index_says_what_the_files_hold() -> None:
     assert index["metrics"] == {
         "producer.request.latency.avg": {"words": "request latency of producers", "unit": "ms"}
     }
+
+
+def test_a_long_name_is_cut_in_the_title() -> None:
+    for name, shown in (("n" * 40, "n" * 40), ("n" * 41, "n" * 19 + "…" + "n" * 20)):
+        group = GroupDay(name, None, 1, GRID)
+        group.add_connections(0, 1)
+        text = str(dict(drawn(FleetCurves(GRID, (), (group,)), (group,)))["Connections"])
+        assert f"<figcaption>{shown} <small>" in text and ", 1 client<" in text
