@@ -186,3 +186,12 @@ def test_a_day_with_nothing_has_a_page(build):
     fleet = build([], [], [], [])
     assert fleet.sentence == "No client was seen."
     assert fleet.coverage.broker_hours == 0
+
+
+def test_software_that_is_used_as_much_comes_by_name_and_what_has_none_last(build, day_rows):
+    names = ["sarama", "kgo", "unknown", "librdkafka", "unknown", "unknown", "librdkafka"]
+    clients = [
+        day_rows.client(f"c{n}", name, "1.2.3" if name != "unknown" else name) for n, name in enumerate(names)
+    ]
+    for given in (clients, clients[::-1]):
+        assert [each.name for each in build(given).software] == ["librdkafka", "kgo", "sarama", None]
