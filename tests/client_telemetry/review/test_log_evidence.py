@@ -107,6 +107,32 @@ def test_during_the_roll_it_says_stop(logs: Path, tmp_path: Path, capsys: pytest
     assert "broker 1: stop: 1 application failing since it was upgraded" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("until", "code", "words"),
+    [
+        ("2026-11-22 12:05:40", 4, "broker 1: cannot tell: up for "),
+        ("2026-11-22 12:15:00", 0, "broker 1: go: 1 application answered, none failing because of it"),
+    ],
+)
+def test_during_the_roll_it_waits_and_then_goes_on(
+    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], until: str, code: int, words: str
+) -> None:
+    requests = logs / "broker-1/kafka-request.log"
+    kept = [
+        line for line in requests.read_text().splitlines(True) if line[1:20] < until and '"old"' not in line
+    ]
+    requests.write_text("".join(kept))
+    (logs / "broker-1/server.log").write_text(SERVER)
+    (logs / "broker-2").mkdir()
+    start = "\n".join(SERVER.splitlines()[:3]).replace("id=1", "id=2")
+    (logs / "broker-2/server.log").write_text(
+        start + f"\n[{until},000] INFO still here (kafka.server.BrokerServer)\n"
+    )
+
+    assert ask(logs, tmp_path) == code
+    assert words in capsys.readouterr().out
+
+
 def test_an_upgrade_that_was_not(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = review.main([str(logs), "--from=3.8.1", "--to=4.0.1", f"--publish={tmp_path}"])
 
