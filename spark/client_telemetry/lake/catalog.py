@@ -99,7 +99,8 @@ def _check_that_it_was_made_here(catalog: DatabaseCatalog, folder: Path) -> None
     """Raises NoSuchLake for a lake that was moved or copied: its tables name their files with the folder where they were made."""
     with catalog.engine.connect() as connection:
         location = connection.scalar(select(IcebergTables.metadata_location).limit(1)) or ""
-    made_in, separator, _ = location.removeprefix("file://").partition(f"/{NAMESPACE}/")
+    # Java's Iceberg writes file:/folder, pyiceberg file:///folder.
+    made_in, separator, _ = location.removeprefix("file:").removeprefix("//").partition(f"/{NAMESPACE}/")
     if not separator or Path(made_in).resolve() == folder.resolve():
         return
     if Path(made_in).exists():

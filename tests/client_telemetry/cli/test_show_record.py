@@ -28,7 +28,7 @@ def test_the_record_that_a_finding_cites(capsys):
     ("arguments", "says"),
     [
         ((KEY, "99999999"), "it has 0 to "),
-        ((KEY, "first"), "is no sequence"),
+        ((KEY, "first"), "is not a sequence"),
         ((KEY.replace("broker=1", "broker=7"), "0"), "there is no v1/"),
         (("orders.zst", "0"), "not the key of an object"),
     ],
