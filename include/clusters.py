@@ -188,7 +188,7 @@ def _text(path: Path, where: str, key: str, value: object) -> str:
 
 
 def _location(value: str) -> str:
-    """A URL as it is; a path made absolute from the root of the checkout. A URL with a user or password is refused: it would
+    """A URL as it is, but file:/folder as file:///folder; a path made absolute from the root of the checkout. A URL with a user or password is refused: it would
     be seen in command lines and logs."""
     place = re.fullmatch(r"([a-z0-9+.-]+://)[^/?]*@(.*)", value)
     if place:
@@ -196,4 +196,5 @@ def _location(value: str) -> str:
             f"{place[1]}{place[2]} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
             "AWS_SECRET_ACCESS_KEY in the environment of Airflow's workers, or use an instance role."
         )
+    value = re.sub(r"\Afile:/(?!/)", "file:///", value)
     return value if "://" in value else str(CHECKOUT / value)

@@ -37,6 +37,11 @@ def test_urls_and_absolute_paths_stay_and_other_paths_start_at_the_checkout(clus
     assert (west.raw, west.owners) == (f"{CHECKOUT}/dumps/west", f"{CHECKOUT}/owners.yaml")
 
 
+def test_a_file_url_with_one_slash_is_one_with_three(clusters_file):
+    clusters_file(LOCATIONS.replace("s3://tables/lake", "file:/srv/lake") + TWO)
+    assert read_clusters().lake == "file:///srv/lake"
+
+
 def test_what_a_cluster_has_of_its_own_are_locations(clusters_file):
     own = "owners: o.yaml, scram_users: s.txt, knowledge: /k, hosts: hosts"
     clusters_file(LOCATIONS + f"clusters:\n  - {{name: east, cluster_id: aaa, raw: r, {own}}}\n")

@@ -6,9 +6,10 @@ has the recipes. Not: what is in the tables.
 import os
 import re
 import time
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import requests
 from pyiceberg.catalog import Catalog, load_catalog
@@ -56,8 +57,10 @@ def configuration(location: str) -> dict[str, str] | None:
     if configured is None:
         return None
     properties = {name: str(value) for name, value in configured.items()}
-    if "://" in location and not location.startswith("file://"):
+    if _is_in_a_store(location):
         properties.setdefault("warehouse", location)
+    elif _is_database(properties):  # a REST server has its own
+        properties.setdefault("warehouse", f"file://{_folder(location)}")
     for name, variables in _OF_AWS.items():
         value = next((value for variable in variables if (value := os.environ.get(variable))), None)
         if value:
@@ -97,13 +100,16 @@ def open_catalog(location: str) -> Catalog:
 
 def _check_that_it_was_made_here(catalog: DatabaseCatalog, folder: Path) -> None:
     """Raises NoSuchLake for a lake that was moved or copied: its tables name their files with the folder where they were made."""
+    ours = select(IcebergTables.metadata_location).where(IcebergTables.table_namespace == NAMESPACE).limit(1)
     with catalog.engine.connect() as connection:
-        location = connection.scalar(select(IcebergTables.metadata_location).limit(1)) or ""
-    # Java's Iceberg writes file:/folder, pyiceberg file:///folder.
-    made_in, separator, _ = location.removeprefix("file:").removeprefix("//").partition(f"/{NAMESPACE}/")
-    if not separator or Path(made_in).resolve() == folder.resolve():
+        location = connection.scalar(ours) or ""
+    # Java's Iceberg writes file:/folder, pyiceberg file:///folder. The lake may be in a folder of the namespace's name.
+    made_in, separator, _ = location.removeprefix("file:").removeprefix("//").rpartition(f"/{NAMESPACE}/")
+    if not separator:
         return
-    if Path(made_in).exists():
+    with suppress(OSError):  # it is not there, or this user may not look
+        if Path(made_in).samefile(folder):
+            return
         raise NoSuchLake(
             f"{folder} is a copy of the lake {made_in}, whose tables name their files with that folder: use {made_in}"
         )
@@ -242,10 +248,28 @@ def _jdbc(uri: URL) -> dict[str, str]:
     return found
 
 
+def _is_in_a_store(location: str) -> bool:
+    return "://" in location and not location.startswith("file://")
+
+
 def _folder(location: str) -> Path:
-    if "://" in location and not location.startswith("file://"):
+    """Of a path, or of a file: URL as RFC 8089 has them."""
+    if _is_in_a_store(location):
         raise NoSuchLake(
             f"{location}: tables in an object store need a catalog that is no local file: set {_VARIABLES}TYPE and "
             f"{_VARIABLES}URI (PostgreSQL or a REST catalog; docs/storage.md has the recipes)"
         )
-    return Path(location.removeprefix("file://")).absolute()
+    path = location
+    if location.startswith("file:"):
+        url = urlsplit(location)
+        if url.netloc not in ("", "localhost"):
+            raise NoSuchLake(
+                f"{location} is on the host {url.netloc!r}: a folder of this one is file:///folder"
+            )
+        path = unquote(location.partition(":")[2].removeprefix(f"//{url.netloc}"))
+    folder = Path(path).absolute()
+    if found := re.search("[%?#]", str(folder)):
+        raise NoSuchLake(
+            f"{folder}: tables name their files with URLs, where {found[0]} has another meaning: take another folder"
+        )
+    return folder

@@ -140,3 +140,86 @@ def test_a_copy_of_a_lake_writes_nothing_into_the_lake(tmp_path):
     shutil.copytree(old, new)
     with pytest.raises(NoSuchLake, match=f"{new} is a copy of the lake {old}"):
         Lake(None, str(new))
+
+
+FORMS = {
+    "path": "{path}",
+    "slash at the end": "{path}/",
+    "relative": "lakes/{name}",
+    "relative with a dot": "./lakes/{name}",
+    "by its parent": "{path}/../{name}",
+    "link": "link",
+    "in a linked folder": "linked/{name}",
+    "three slashes": "file://{path}",
+    "three slashes and one at the end": "file://{path}/",
+    "one slash": "file:{path}",
+    "host": "file://localhost{path}",
+    "encoded": "{uri}",
+}
+
+
+@pytest.mark.parametrize("name", ["lake", "with blanks", "client_telemetry", "Zürich"])
+def test_a_lake_is_the_same_however_its_folder_is_written(tmp_path, monkeypatch, name):
+    folder = tmp_path / "lakes" / name
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to(folder)
+    (tmp_path / "linked").symlink_to(tmp_path / "lakes")
+    publish_new(created(str(folder)))
+    for what, form in FORMS.items():
+        lake = Lake(None, form.format(path=folder, name=name, uri=folder.as_uri()))
+        assert len(lake.rows(BROKERS)) == 3, what
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["lakes", "link", "linked"]
+
+
+@pytest.mark.parametrize("what", FORMS)
+def test_a_lake_that_was_made_in_any_of_these_forms_is_opened_by_its_path(tmp_path, monkeypatch, what):
+    folder = tmp_path / "lakes" / "client_telemetry"
+    folder.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to(folder)
+    (tmp_path / "linked").symlink_to(tmp_path / "lakes")
+    publish_new(created(FORMS[what].format(path=folder, name="client_telemetry", uri=folder.as_uri())))
+    lake = Lake(None, str(folder))
+    publish_new(lake)
+    check_consistent(lake)
+
+
+@pytest.mark.parametrize(
+    ("folder", "reason"),
+    [
+        ("C#", "where # has another meaning"),
+        ("why?", "where [?] has another meaning"),
+        ("100%", "where % has another meaning"),
+    ],
+)
+def test_a_folder_that_no_url_can_name_is_refused_and_nothing_is_made(tmp_path, folder, reason):
+    with pytest.raises(NoSuchLake, match=reason):
+        open_catalog(str(tmp_path / folder))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_url_of_another_host_is_refused(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NoSuchLake, match="on the host 'srv': a folder of this one is file:///folder"):
+        open_catalog("file://srv/lake")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("form", ["path", "three slashes"])
+def test_a_database_keeps_the_tables_in_the_folder_that_the_clusters_file_names(tmp_path, monkeypatch, form):
+    """As docs/storage.md has it: the warehouse is the `lake` of the clusters file, a local folder too."""
+    monkeypatch.setenv(f"{VARIABLE}TYPE", "sql")
+    monkeypatch.setenv(f"{VARIABLE}URI", f"sqlite:///{tmp_path}/c.db")
+    location = FORMS[form].format(path=tmp_path / "lake")
+    publish_new(created(location))
+    assert list((tmp_path / "lake").rglob("*.parquet"))
+    prefix = f"{catalog.CATALOG_SETTING}."
+    assert spark_settings(location)[f"{prefix}warehouse"] == f"file://{tmp_path}/lake"
+
+
+def test_other_tables_in_the_catalog_say_nothing_of_the_lake(tmp_path):
+    lake = created(str(tmp_path / "lake"))
+    lake.catalog.create_namespace("aaa")
+    elsewhere = f"file://{tmp_path}/elsewhere/client_telemetry/brokers"
+    lake.catalog.create_table(("aaa", "mine"), lake.table(BROKERS).schema(), location=elsewhere)
+    publish_new(Lake(None, str(tmp_path / "lake")))

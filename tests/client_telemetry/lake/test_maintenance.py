@@ -31,7 +31,7 @@ BOB, ANN = bytes(16), bytes(range(16))
 
 @pytest.fixture
 def lake(spark, tmp_path) -> Lake:
-    location = str(tmp_path / "lake")
+    location = str(tmp_path / "a lake")  # a folder with a blank in all of them
     lake = Lake(in_spark(spark, location), location)
     lake.create([*TABLES, QUALITY_RESULTS, PUBLICATIONS])
     return lake
