@@ -5,6 +5,7 @@ spark-submit spark/run_stage.py profile --cluster C --days 2026-11-21 --lake URL
 python spark/run_stage.py STAGE --help
 """
 
+import gc
 import sys
 
 from client_telemetry.pipeline.stages import STAGES, UPKEEP, main_of
@@ -13,4 +14,7 @@ if __name__ == "__main__":
     stages = [stage.name for stage in (*STAGES, UPKEEP)]
     if len(sys.argv) < 2 or sys.argv[1] not in stages:
         sys.exit(f"specify the stage: {', '.join(stages)}")
-    sys.exit(main_of(sys.argv[1])(sys.argv[2:]))
+    code = main_of(sys.argv[1])(sys.argv[2:])
+    # A process that ends looks for cycles among all that it has: seconds, for memory that is given back anyway.
+    gc.freeze()
+    sys.exit(code)

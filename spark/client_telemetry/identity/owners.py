@@ -37,16 +37,17 @@ class OwnerRule:
     ) -> bool:
         """Whether the rule is for this client. A pattern never matches what the client does not have: a null client
         id is not an empty one."""
+        # Most rules have one pattern or two, and each client is held against each rule.
         return (
-            _fits(self.principal, (principal,))
-            and _fits(self.client_id, (client_id,))
-            and _fits(self.group_id, group_ids)
-            and _fits(self.client_address, client_addresses)
+            (self.principal is None or _fits(self.principal, (principal,)))
+            and (self.client_id is None or _fits(self.client_id, (client_id,)))
+            and (self.group_id is None or _fits(self.group_id, group_ids))
+            and (self.client_address is None or _fits(self.client_address, client_addresses))
         )
 
 
-def _fits(pattern: re.Pattern[str] | None, values: Collection[str | None]) -> bool:
-    return pattern is None or any(value is not None and pattern.fullmatch(value) for value in values)
+def _fits(pattern: re.Pattern[str], values: Collection[str | None]) -> bool:
+    return any(value is not None and pattern.fullmatch(value) for value in values)
 
 
 def first_match(

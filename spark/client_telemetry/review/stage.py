@@ -244,11 +244,14 @@ def _review(
         _report_files(lake, cluster, plan.report_id),
         slot,
     )
-    known = rows.known()
+    with ThreadPoolExecutor(1) as pool:
+        logins = pool.submit(lambda: failed_logins(events, slot).collect())
+        known = rows.known()
+        failed = [row.asDict() for row in logins.result()]
     gathered = without_clients(
         cluster,
         known.refusals.to_pylist(),
-        (row.asDict() for row in failed_logins(events, slot).collect()),
+        failed,
         brokers,
         slot,
         first=None if known.first_slot is None else known.first_slot * float(slot),
