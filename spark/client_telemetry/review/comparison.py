@@ -71,19 +71,20 @@ class Compared(NamedTuple):
 
 
 def compare(pairs: Sequence[Pair]) -> list[Compared]:
-    """In the order of the pairs. Pairs of one shape are computed together."""
+    """In the order of the pairs. Pairs of one shape that are compared in one way are computed together."""
     found: list[Compared | None] = [None] * len(pairs)
-    by_shape: dict[tuple[int, int, bool], list[int]] = {}
+    paired: dict[int, list[int]] = {}
+    alike: dict[tuple[int, int, str, bool], list[int]] = {}
     for index, pair in enumerate(pairs):
-        by_shape.setdefault((len(pair.before), len(pair.after), pair.is_paired), []).append(index)
-    parts: list[tuple[list[int], _Part]] = []
-    for (_, _, is_paired), indices in sorted(by_shape.items()):
-        own = [pairs[index] for index in indices]
-        if is_paired:
-            for index, result in zip(indices, _paired(own), strict=True):
-                found[index] = result
+        if pair.is_paired:
+            paired.setdefault(len(pair.before), []).append(index)
         else:
-            parts.append((indices, _part(own)))
+            key = len(pair.before), len(pair.after), pair.scale.form, pair.scale.is_log
+            alike.setdefault(key, []).append(index)
+    for indices in paired.values():
+        for index, result in zip(indices, _paired([pairs[i] for i in indices]), strict=True):
+            found[index] = result
+    parts = [(indices, _part([pairs[index] for index in indices])) for _, indices in sorted(alike.items())]
     usual = _usual_variances(pairs, parts)
     for indices, part in parts:
         for index, result in zip(indices, _moderated([pairs[i] for i in indices], part, usual), strict=True):
@@ -115,14 +116,17 @@ def is_large(scale: Scale, compared: Compared) -> bool:
 
 
 def _transformed(pairs: Sequence[Pair], which: str) -> Values:
-    values = np.vstack([getattr(pair, which) for pair in pairs])
-    small = np.array([[pair.scale.resolution if pair.scale.is_log else 0.0] for pair in pairs])
-    logs = np.array([[pair.scale.is_log] for pair in pairs])
-    return np.where(logs, np.log(np.maximum(values, 0.0) + np.where(logs, small, 1.0)), values)
+    """Of pairs of one shape."""
+    values = np.array([getattr(pair, which) for pair in pairs])
+    logs = np.array([pair.scale.is_log for pair in pairs])
+    if logs.any():
+        small = np.array([[pair.scale.resolution] for pair in pairs])
+        values[logs] = np.log(np.maximum(values, 0.0) + small)[logs]
+    return values
 
 
 class _Part(NamedTuple):
-    """Of pairs of one shape, by window: means, variances in `reference`, and how many independent values there are."""
+    """Of pairs of one shape that are compared in one way, by window: means, variances in `reference`, and how many independent values there are."""
 
     sides: list[Values]
     means: list[Values]
@@ -230,31 +234,25 @@ def _paired(pairs: Sequence[Pair]) -> list[Compared]:
 def _results(
     pairs: Sequence[Pair], middles: Sequence[Values], p_values: Values, resampled: Sequence[Values]
 ) -> list[Compared]:
-    is_difference = np.array([pair.scale.form == DIFFERENCE for pair in pairs])
-    is_log = np.array([pair.scale.is_log for pair in pairs]) & ~is_difference
-    is_rate = ~is_difference & ~is_log
+    """Of pairs that are compared in one way."""
+    scale = pairs[0].scale
     resolution = np.array([pair.scale.resolution for pair in pairs])
-    small = np.maximum(resolution, 1e-9)
 
     def compared(before: Values, after: Values) -> Values:
-        if is_rate.all():  # most are; without copies of what is resampled
-            least = small.reshape((-1, *(1,) * (before.ndim - 1)))
-            found = after + least
-            found /= before + least
-            return found
-        difference = after - before
-        found = np.empty_like(difference)
-        found[is_difference] = difference[is_difference]
-        found[is_log] = np.exp(difference[is_log])
-        least = small[is_rate].reshape((-1, *(1,) * (before.ndim - 1)))
-        found[is_rate] = (after[is_rate] + least) / (before[is_rate] + least)
+        if scale.form == DIFFERENCE:
+            return np.asarray(after - before)
+        if scale.is_log:
+            return np.asarray(np.exp(after - before))
+        least = np.maximum(resolution, 1e-9).reshape((-1, *(1,) * (before.ndim - 1)))
+        found = after + least
+        found /= before + least
         return found
 
     estimates = compared(middles[0], middles[1])
     low, high = _interval(compared(resampled[0], resampled[1]))
-    shown = [
-        np.where(is_log, np.maximum(np.exp(np.where(is_log, m, 0.0)) - resolution, 0.0), m) for m in middles
-    ]
+    shown = middles
+    if scale.is_log and scale.form != DIFFERENCE:
+        shown = [np.maximum(np.exp(middle) - resolution, 0.0) for middle in middles]
     columns = (*shown, estimates, np.minimum(low, estimates), np.maximum(high, estimates), p_values)
     return [Compared(*row) for row in zip(*(column.tolist() for column in columns), strict=True)]
 

@@ -42,21 +42,42 @@ def metric_review(
 ) -> MetricReview:
     """`of_clients`, `curves`: of in_parts.assembled. `tracks_of`: the tracks of some
     clients. `pushed`: what instances measured themselves."""
-    owners = {(client.client_id, client.principal): client.owner for client in found.clients}
+    changes = metric_changes(found, common, of_clients, pushed)
+    return with_curves(found, common, changes, curves, tracks_of, pushed)
 
-    def owner(client_id: str | None, principal: str) -> str | None:
-        return owners.get((client_id, principal))
+
+def metric_changes(
+    found: Review, common: Setting, of_clients: Sequence[Compare], pushed: Sequence[Series]
+) -> list[MetricChange]:
+    if common.times is None:
+        return []
+    owners = _owners(found)
+    return all_changes(of_clients, pushed, common.times, lambda *client: owners.get(client))
+
+
+def with_curves(
+    found: Review,
+    common: Setting,
+    changes: Sequence[MetricChange],
+    curves: GroupSums,
+    tracks_of: Callable[[Sequence[Group]], Sequence[Track]],
+    pushed: Sequence[Series],
+) -> MetricReview:
+    owners = _owners(found)
 
     def version_of(instance: Instance) -> str:
         return version_name(instance.software_name, instance.software_version)
 
     def owner_of(instance: Instance) -> str | None:
-        return owner(instance.client_id, instance.principal)
+        return owners.get((instance.client_id, instance.principal))
 
-    changes = [] if common.times is None else all_changes(of_clients, pushed, common.times, owner)
     return MetricReview(
         tuple(changes),
         tuple(metric_curves.by_group(VERSION, curves, pushed, version_of, common.shown)),
         tuple(metric_curves.by_group(OWNER, curves, pushed, owner_of, common.shown)),
         tuple(metric_curves.of_changed(changes, tracks_of, pushed, common.shown)),
     )
+
+
+def _owners(found: Review) -> dict[tuple[str | None, str], str | None]:
+    return {(client.client_id, client.principal): client.owner for client in found.clients}

@@ -48,7 +48,7 @@ from client_telemetry.review.client_metrics import Series
 from client_telemetry.review.in_parts import Setting, assembled, setting
 from client_telemetry.review.metric_changes import Compare, Group
 from client_telemetry.review.metric_curves import GroupSums
-from client_telemetry.review.metric_review import metric_review
+from client_telemetry.review.metric_review import metric_changes, with_curves
 from client_telemetry.review.model import Review, WindowWithoutData
 from client_telemetry.review.phases import NoSuchUpgrade, upgrade_of, upgrades
 from client_telemetry.review.rule_records import RuleRecord
@@ -155,16 +155,15 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
                 for some in written_parts.parts(found.clients, written_parts.CLIENTS_OF_A_PART)
             ],
         )
-        metrics = metric_review(
-            found, reviewed.common, reviewed.comparisons, reviewed.curves, reviewed.tracks_of, pushed
-        )
-        reviewed.close()
+        changed = metric_changes(found, reviewed.common, reviewed.comparisons, pushed)
         changes = tasks.submit(
             in_tasks,
             stage.spark,
             partial(written_parts.metric_changes, cluster, review_id, places[METRIC_CHANGES]),
-            written_parts.parts(metrics.changes, written_parts.CHANGES_OF_A_PART),
+            written_parts.parts(changed, written_parts.CHANGES_OF_A_PART),
         )
+        metrics = with_curves(found, reviewed.common, changed, reviewed.curves, reviewed.tracks_of, pushed)
+        reviewed.close()
         releases = (plan.from_release, plan.to_release)
         branch.replace_rows(
             RULE_RECORDS, rule_records.table_rows(found.rules, cluster, review_id, releases, now), **where
