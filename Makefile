@@ -68,7 +68,7 @@ endif
 
 # Without them, tests that need what they fetch and build are skipped.
 MAVEN_AND_JDK := $(and $(shell command -v mvn),$(shell command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac))
-# Three at once on two cores: tests with brokers mostly wait for clients and clocks.
+# Four at once on two cores: tests with brokers mostly wait for clients and clocks.
 END_TO_END = $(AIRFLOW) pytest -n 4 --dist loadfile --no-loadscope-reorder -rs $(or $(ARGS),tests/end_to_end)
 
 e2e:  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
@@ -161,9 +161,10 @@ clean:  ## remove tables, reports and Airflow's state; what was installed stays
 	@rm -rf $(CLEANED) $(STAMPS)/airflow
 
 storage: install $(STAMPS)/storage_jars  ## what tables in S3 or another catalog need: Spark's jars, as many writers as the catalog takes (docs/storage.md)
+	@$(MAKE) --no-print-directory $(STAMPS)/class_archive
 	@$(SET_POOL)
 
-install: $(STAMPS)/machine $(STAMPS)/venv $(STAMPS)/bytecode $(STAMPS)/jars $(STAMPS)/spark $(STAMPS)/compiled $(STAMPS)/airflow
+install: $(STAMPS)/machine $(STAMPS)/venv $(STAMPS)/bytecode $(STAMPS)/jars $(STAMPS)/spark $(STAMPS)/compiled $(STAMPS)/class_archive $(STAMPS)/airflow
 
 $(STAMPS)/machine: include/machine.sh
 	@include/machine.sh $(PYTHON)
@@ -260,10 +261,17 @@ $(STAMPS)/compiled: $(shell grep -l '^@compiled' -r spark/client_telemetry --inc
 	@$(BIN)/python -m client_telemetry.raw.machine_code >/dev/null
 	@touch $@
 
-$(STAMPS)/spark: spark/conf/spark-defaults.conf.in spark/conf/log4j2.properties
+PYSPARK = $$($(BIN)/python -c "import pyspark; print(pyspark.__path__[0])")
+$(STAMPS)/spark: spark/conf/spark-defaults.conf.in spark/conf/log4j2.properties $(STAMPS)/venv
 	@mkdir -p var/spark $(@D)
-	@sed 's|@CHECKOUT@|$(CURDIR)|' $< > var/spark/spark-defaults.conf
+	@sed "s|@CHECKOUT@|$(CURDIR)|g; s|@SPARK_HOME@|$(PYSPARK)|" $< > var/spark/spark-defaults.conf
 	@cp spark/conf/log4j2.properties var/spark/
+	@touch $@
+
+# Made anew when there are more jars.
+$(STAMPS)/class_archive: spark/class_archive.py $(STAMPS)/jars $(STAMPS)/spark $(wildcard $(STAMPS)/storage_jars)
+	@echo "archiving the classes that Spark loads ..."
+	@SPARK_CONF_DIR=$(CURDIR)/var/spark $(AIRFLOW) python spark/class_archive.py
 	@touch $@
 
 $(STAMPS)/airflow: $(STAMPS)/venv
