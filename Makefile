@@ -26,7 +26,7 @@ END := ; code=$$?; [ $$code -ne 130 ] || { kill -INT $$PPID; sleep 0.2; code=0; 
 quoted = '$(subst ','\'',$(1))'
 
 .DEFAULT_GOAL := help
-.PHONY: help install executors run report review review-accuracy owners history requarantine test e2e e2e-long ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy bench knowledge clean fuzz ask docs storage
+.PHONY: help install executors run report review review-accuracy owners history requarantine test e2e e2e-install e2e-long ui check check-python check-generated check-shell check-markdown check-java format generated lock accuracy bench knowledge clean fuzz ask docs storage
 
 help:  ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | awk -F'\t' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -78,8 +78,10 @@ e2e:  ## tests with real Kafka brokers and clients, and a real browser in a real
 e2e-long:  ## the same with those that take too long for each change
 	@$(END_TO_END) -m end_to_end
 
+e2e e2e-long: e2e-install
+
 # Brokers need no browser.
-e2e e2e-long: install storage executors $(STAMPS)/s3_server $(if $(MAVEN_AND_JDK),$(STAMPS)/rest_catalog $(if $(ARGS),$(if $(findstring lake,$(ARGS)),$(STAMPS)/nessie),$(STAMPS)/nessie)) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)
+e2e-install: install storage executors $(STAMPS)/s3_server $(if $(MAVEN_AND_JDK),$(STAMPS)/rest_catalog $(if $(ARGS),$(if $(findstring lake,$(ARGS)),$(STAMPS)/nessie),$(STAMPS)/nessie)) $(if $(findstring real_kafka,$(ARGS)),,$(STAMPS)/browser)
 
 executors: $(STAMPS)/executors  ## pack what Spark's workers need into var/executors (docs/deployment.md)
 

@@ -22,7 +22,7 @@ bench-plugin: plugin $(STAMPS)/end_to_end  ## measure what the plugin costs a br
 # What a live roll needs: the release after, and libraries of several years, each out of a wheel.
 LIVE_ROLL := var/end_to_end/jars/kafka-4.0.1/.fetched $(foreach each,1.7.0 2.3.0 2.8.0,var/end_to_end/librdkafka-$(each)/.fetched) var/end_to_end/kafka-python-2.0.2/.fetched
 
-e2e e2e-long: $(if $(MAVEN_AND_JDK),plugin $(STAMPS)/end_to_end $(LIVE_ROLL))
+e2e-install: $(if $(MAVEN_AND_JDK),plugin $(STAMPS)/end_to_end $(LIVE_ROLL))
 
 # Java, librdkafka, kafka-python and franz-go over PLAINTEXT, SCRAM over TLS and mutual TLS on each of them.
 BROKER_RELEASES ?= 3.7.1 3.8.1 3.9.1 4.0.1 4.1.1 4.2.1 4.3.1 4.4.0

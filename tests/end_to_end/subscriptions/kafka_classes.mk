@@ -2,7 +2,7 @@
 
 KAFKA_CLASSES := 3.7.1 3.9.1 4.0.1 4.3.1 4.4.0
 
-e2e e2e-long: $(if $(MAVEN_AND_JDK),$(STAMPS)/kafka_classes)
+e2e-install: $(if $(MAVEN_AND_JDK),$(STAMPS)/kafka_classes)
 
 $(STAMPS)/kafka_classes: tests/end_to_end/subscriptions/kafka_classes.pom.xml tests/end_to_end/subscriptions/KafkaClasses.java | $(STAMPS)/uv
 	@echo "fetching Kafka's classes of subscriptions ..."
