@@ -16,22 +16,35 @@ NEVER, ALWAYS = np.iinfo(np.int64).max, np.iinfo(np.int64).min
 def numbered(columns: Sequence[pa.ChunkedArray]) -> tuple[Vector, Vector]:
     """(int64[n], int64[distinct]): for each row the number of its values in these columns, and for each number the first row that
     has it. Null is like null only."""
-    number: Vector = np.zeros(len(columns[0]), np.int64)
-    numbers = 1
+    codes = []
     for column in columns:
         if pa.types.is_dictionary(column.type):
             column = column.cast(column.type.value_type)
-        codes = column.combine_chunks().dictionary_encode(null_encoding="encode").indices.to_numpy()
-        values = int(codes.max(initial=0)) + 1
-        if numbers * values > NEVER:
-            # To sort takes longest, so that is done where numbers would not fit any more, not for each column.
-            _, number = np.unique(number, return_inverse=True)
-            numbers = int(number.max(initial=0)) + 1
-        number, numbers = number * values + codes, numbers * values
-    _, number = np.unique(number, return_inverse=True)
+        encoded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        codes.append(encoded.indices.to_numpy())
+    _, number = np.unique(in_one(codes), return_inverse=True)
     rows = np.zeros(int(number.max(initial=-1)) + 1, np.int64)
     rows[number[::-1]] = np.arange(len(number))[::-1]
     return number, rows
+
+
+def in_one(columns: Sequence[Vector]) -> Vector:
+    """int64[n]: one number for the integers that each row has in these columns; the numbers of two rows differ, and are in order, as
+    their integers are."""
+    found: Vector = np.zeros(len(columns[0]), np.int64)
+    if not len(found):
+        return found
+    numbers = 1
+    for column in columns:
+        column = column.astype(np.int64)  # beside each other, which those of a structured array are not
+        least = int(column.min())
+        values = int(column.max()) - least + 1
+        if numbers * values > NEVER:
+            # To sort takes longest, so that is done where numbers would not fit any more, not for each column.
+            _, found = np.unique(found, return_inverse=True)
+            numbers = int(found.max()) + 1
+        found, numbers = found * values + (column - least), numbers * values
+    return found
 
 
 def ranks(column: pa.ChunkedArray) -> tuple[Vector, pa.Array]:

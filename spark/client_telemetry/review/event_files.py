@@ -13,15 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numba import from_dtype, njit, types
+from numba import types
 
 from client_telemetry.identity.client_families import family
 from client_telemetry.lake.files import PartitionFile
-from client_telemetry.pipeline.columns import Vector, numbered, starts
+from client_telemetry.pipeline.columns import Vector, in_one, numbered, starts
 from client_telemetry.raw.wire import compiled
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
-
-"""One-dimensional."""
 
 CLIENT = (
     "client_id",
@@ -52,8 +50,6 @@ USE = np.dtype(
 USED = np.dtype([("client", "i4"), ("run", "i4"), ("slot", "i8"), *USE.descr])
 """What a client did on one broker incarnation in a slot. `client`, `run`: rows of the tables beside it."""
 OPENED = np.dtype([("client", "i4"), ("run", "i4"), ("slot", "i8"), ("opened", "i8")])
-_SMALL = 128
-"""Rows of a client that are sorted in place, one by one."""
 NO_CLIENT = pa.schema([(name, pa.string()) for name in CLIENT]).empty_table()
 
 
@@ -161,17 +157,23 @@ def _by_connection(found: Events, buckets: int) -> Iterator[tuple[int, Events]]:
     )
     keys = [f"{run} {connection or address}" for run, connection, address in zip(*columns, strict=True)]
     bucket_of = _bucket(keys, buckets)
-    of_uses = bucket_of[found.events["who"]][_owners(found.events)]
-    of_groups = bucket_of[found.groups["who"].to_numpy()]
-    for bucket in np.unique(bucket_of).tolist():
-        who = np.flatnonzero(bucket_of == bucket)
-        events = found.events[bucket_of[found.events["who"]] == bucket]
+    events, groups = found.events["who"], found.groups["who"].to_numpy()
+    owners = (None, events, events.repeat(found.events["uses"]), groups)
+    for bucket, rows in _by_bucket(bucket_of, owners, buckets):
+        own_who, own_events, own_uses, own_groups = rows
         place = np.zeros(len(bucket_of), np.int32)
-        place[who] = np.arange(len(who))
-        events["who"] = place[events["who"]]
-        groups = found.groups.filter(pa.array(of_groups == bucket))
-        groups = groups.set_column(0, "who", pa.array(place[groups["who"].to_numpy()]))
-        yield bucket, Events(found.who.take(who), events, found.uses[of_uses == bucket], groups)
+        place[own_who] = np.arange(len(own_who))
+        of_bucket = found.events.take(own_events)
+        of_bucket["who"] = place[of_bucket["who"]]
+        yield (
+            bucket,
+            Events(
+                found.who.take(own_who),
+                of_bucket,
+                found.uses.take(own_uses),
+                found.groups.take(own_groups).set_column(0, "who", pa.array(place[groups[own_groups]])),
+            ),
+        )
 
 
 def differences(
@@ -210,7 +212,7 @@ def of_connections(pieces: Iterable[Events], slot_seconds: int) -> Uses | None:
     names = (np.ascontiguousarray(uses[name]) for name in ("api_key", "version"))
     before = _previous(events, *names, order, connections)
     has_before = before >= 0
-    since = uses[before]
+    since = uses.take(before)
     requests = uses["requests"] - np.where(has_before, since["requests"], 0)
     rejected = uses["rejected"] - np.where(has_before, since["rejected"], 0)
     some = (requests > 0) | (rejected > 0)
@@ -249,7 +251,7 @@ def _without_nobody(found: Uses) -> tuple[Uses, Uses]:
     ).to_numpy()
     refused = is_nobody[found.used["client"]] & (found.used["rejected"] > 0)
     return tuple(  # type: ignore[return-value]
-        Uses(found.clients, found.runs, found.used[mask], found.opened, found.groups)
+        Uses(found.clients, found.runs, found.used.compress(mask), found.opened, found.groups)
         for mask in (~refused, refused)
     )
 
@@ -267,11 +269,20 @@ def _known(named: Uses, nobodys: Uses) -> Known:
 
 def _by_client(found: Uses, buckets: int) -> Iterator[tuple[int, Uses]]:
     bucket_of = bucket_of_clients(found.clients, buckets)
-    # Put in order by bucket once: to ask of each row in each bucket whether it is there takes as many looks as there are buckets.
     owners = (None, found.used["client"], found.opened["client"], found.groups["client"].to_numpy())
+    for bucket, rows in _by_bucket(bucket_of, owners, buckets):
+        yield bucket, _taken(found, *rows)
+
+
+def _by_bucket(
+    bucket_of: Vector, owners: Sequence[Vector | None], buckets: int
+) -> Iterator[tuple[int, list[Vector]]]:
+    """(bucket, rows of each table that are in it): of tables whose rows have these owners, None = they are the owners.
+    `bucket_of`: of each owner."""
+    # Put in order by bucket once: to ask of each row in each bucket whether it is there takes as many looks as there are buckets.
     orders = [_in_buckets(bucket_of if own is None else bucket_of[own], buckets) for own in owners]
     for bucket in np.unique(bucket_of).tolist():
-        yield bucket, _taken(found, *(order[ends[bucket] : ends[bucket + 1]] for order, ends in orders))
+        yield bucket, [order[ends[bucket] : ends[bucket + 1]] for order, ends in orders]
 
 
 def _in_buckets(bucket_of: Vector, buckets: int) -> tuple[Vector, Vector]:
@@ -305,7 +316,8 @@ def _taken(found: Uses, clients: Vector, used: Vector, opened: Vector, groups: V
     """Some clients and all that belongs to them, by the numbers of rows."""
     place = np.empty(len(found.clients), np.int32)
     place[clients] = np.arange(len(clients))
-    own_used, own_opened, own_groups = found.used[used], found.opened[opened], found.groups.take(groups)
+    own_used, own_opened = found.used.take(used), found.opened.take(opened)
+    own_groups = found.groups.take(groups)
     own_used["client"], own_opened["client"] = place[own_used["client"]], place[own_opened["client"]]
     own_groups = own_groups.set_column(0, "client", pa.array(place[own_groups["client"].to_numpy()]))
     return Uses(found.clients.take(clients), found.runs, own_used, own_opened, own_groups)
@@ -334,37 +346,37 @@ def together(pieces: Iterable[Uses]) -> Uses:
         every.take(of_client),
         all_runs.take(of_run),
         added_up(np.concatenate(used)),
-        _opened_in_all(np.concatenate(opened), len(of_run)),
+        _opened_in_all(np.concatenate(opened)),
         pa.concat_tables(groups).group_by(["client", "group_id"]).aggregate([]),
     )
 
 
 def added_up(used: Vector) -> Vector:
     """USED with one row for each client, run, slot, API and version, in this order."""
-    found = np.empty_like(used)
-    following = starts(np.bincount(used["client"]))
-    return found[: _add_up(used, following, np.empty(len(used), np.int64), found)]
-
-
-def _opened_in_all(opened: Vector, runs: int) -> Vector:
-    if not len(opened):
-        return opened
-    order, begins = _alike(_slot_keys(opened, runs))
-    found = opened[order[begins]]
-    found["opened"] = np.add.reduceat(opened["opened"][order], begins)
+    order, begins = _alike(used, "client", "run", "slot", "api_key", "version")
+    found = used.take(order[begins])
+    for add, names in (
+        (np.add, ("requests", "rejected")),
+        (np.minimum, ("first_us",)),
+        (np.maximum, ("last_us",)),
+    ):
+        for name in names:
+            found[name] = add.reduceat(used[name].take(order), begins) if len(begins) else 0
     return found
 
 
-def _slot_keys(rows: Vector, runs: int) -> Vector:
-    """int64[n], not negative: alike for rows of USED or OPENED with the same client, run and slot, and in this order."""
-    slots = rows["slot"] - rows["slot"].min()
-    return (rows["client"].astype(np.int64) * runs + rows["run"]) * (int(slots.max()) + 1) + slots
+def _opened_in_all(opened: Vector) -> Vector:
+    order, begins = _alike(opened, "client", "run", "slot")
+    found = opened.take(order[begins])
+    found["opened"] = np.add.reduceat(opened["opened"].take(order), begins) if len(begins) else 0
+    return found
 
 
-def _alike(keys: Vector) -> tuple[Vector, Vector]:
-    """(int64[n], int64[distinct]): the order of the keys, and where each distinct one begins in it."""
-    order = np.argsort(keys, kind="stable")
-    return order, np.flatnonzero(np.diff(keys[order], prepend=-1))
+def _alike(rows: Vector, *names: str) -> tuple[Vector, Vector]:
+    """(int64[n], int64[distinct]): the order of the rows by these columns, and where in it each begins that differs."""
+    numbers = in_one([rows[name] for name in names])
+    order = np.argsort(numbers)
+    return order, np.flatnonzero(np.diff(numbers[order], prepend=-1))
 
 
 def table_of(clients: pa.Table, runs: pa.Table, used: Vector) -> pa.Table:
@@ -437,58 +449,6 @@ def _find_previous(order, connections, starts, api_keys, versions, table, before
                 while table[slot] >= 0:
                     table[slot] = -1
                     slot = (slot + 1) & mask
-
-
-@njit
-def _is_before(one, other):
-    """In the order of run, slot, API and version."""
-    if one.run != other.run:
-        return one.run < other.run
-    if one.slot != other.slot:
-        return one.slot < other.slot
-    if one.api_key != other.api_key:
-        return one.api_key < other.api_key
-    return one.version < other.version
-
-
-_USED = from_dtype(USED)[::1]
-
-
-@compiled(types.int64(_USED, types.int64[::1], types.int64[::1], _USED))
-def _add_up(used, following, order, found):
-    """How many rows of `found` were filled. `following`: where each client's next row goes; `order`: anything."""
-    for row in range(len(used)):
-        client = used[row].client
-        order[following[client]] = row
-        following[client] += 1
-    count, begin = 0, 0
-    for client in range(len(following) - 1):
-        end = following[client]
-        own = order[begin:end]
-        if end - begin > _SMALL:
-            own[:] = own[np.argsort(used["version"][own], kind="mergesort")]
-            own[:] = own[np.argsort(used["api_key"][own], kind="mergesort")]
-            own[:] = own[np.argsort(used["slot"][own], kind="mergesort")]
-            own[:] = own[np.argsort(used["run"][own], kind="mergesort")]
-        else:
-            for place in range(1, len(own)):
-                row, at = own[place], place
-                while at and _is_before(used[row], used[own[at - 1]]):
-                    own[at] = own[at - 1]
-                    at -= 1
-                own[at] = row
-        for place in range(len(own)):
-            use = used[own[place]]
-            if place and not _is_before(used[own[place - 1]], use):
-                found[count - 1].requests += use.requests
-                found[count - 1].rejected += use.rejected
-                found[count - 1].first_us = min(found[count - 1].first_us, use.first_us)
-                found[count - 1].last_us = max(found[count - 1].last_us, use.last_us)
-            else:
-                found[count] = use
-                count += 1
-        begin = end
-    return count
 
 
 def _owners(events: Vector) -> Vector:

@@ -112,7 +112,7 @@ class _Series:
         self._common, self._tracks = common, tracks
         phases = common.upgrade.phases
         self._before, self._after = phases[0], phases[1:]
-        used = found.used[track_of[found.used["client"]] >= 0]
+        used = found.used.compress(track_of[found.used["client"]] >= 0)
         track = track_of[used["client"]]
         run_is_new = np.isin(found.runs["broker_incarnation"].to_pylist(), list(common.upgrade.new))
         spans = np.empty(len(used), SPAN)
@@ -127,7 +127,9 @@ class _Series:
             of_functions,
         )
         has_function = codes >= 0
-        self.functions = span_series.in_series((track * _KEYS + codes)[has_function], spans[has_function])
+        self.functions = span_series.in_series(
+            (track * _KEYS + codes)[has_function], spans.compress(has_function)
+        )
         opened = found.opened[track_of[found.opened["client"]] >= 0]
         opened_spans, of_opened = _opened(opened, used, track_of, common.slot_seconds)
         self.apis = span_series.in_series(
@@ -331,13 +333,18 @@ class _Series:
 
 
 def _opened(opened: Vector, used: Vector, track_of: Vector, slot_seconds: float) -> tuple[Vector, Vector]:
-    """SPANs of connections opened, and their tracks: of slots in which the client asked something."""
+    """SPANs of connections opened, and their tracks: of slots in which the client asked something. `used`: in order of client, run
+    and slot."""
+    if not len(used):
+        opened = opened[:0]
     runs = int(max(used["run"].max(initial=0), opened["run"].max(initial=0))) + 1
 
     def record(rows: Vector) -> Vector:
         return (rows["client"].astype(np.int64) * runs + rows["run"]) << 40 | rows["slot"]
 
-    opened = opened[np.isin(record(opened), record(used))]
+    asked, wanted = record(used), record(opened)
+    places = np.minimum(np.searchsorted(asked, wanted), len(asked) - 1)
+    opened = opened.compress(asked[places] == wanted)
     spans = np.zeros(len(opened), SPAN)
     spans["first"] = opened["slot"] * slot_seconds
     spans["last"] = spans["first"] + slot_seconds
@@ -354,7 +361,7 @@ def _records(used: Vector, spans: Vector, track: Vector) -> tuple[Vector, Vector
     """SPANs of what each client did on a broker incarnation in a slot, and their tracks. `used`: in order of these."""
     differs = [np.diff(used[name], prepend=-1) != 0 for name in ("client", "run", "slot")]
     begins = np.flatnonzero(differs[0] | differs[1] | differs[2])
-    found = spans[begins]
+    found = spans.take(begins)
     if len(begins):
         found["first"] = np.minimum.reduceat(np.minimum(spans["first"], spans["last"]), begins)
         found["last"] = np.maximum.reduceat(np.maximum(spans["first"], spans["last"]), begins)
@@ -365,7 +372,7 @@ def _records(used: Vector, spans: Vector, track: Vector) -> tuple[Vector, Vector
 def _some(series: SpanSeries, places: Vector) -> SpanSeries:
     lengths = np.diff(series.starts)[places]
     _, spans = expanded(series.starts[places], lengths)
-    return SpanSeries(series.keys[places], starts(lengths), series.spans[spans])
+    return SpanSeries(series.keys[places], starts(lengths), series.spans.take(spans))
 
 
 def _rate_since(phase: Phase) -> float:

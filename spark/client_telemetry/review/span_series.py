@@ -57,7 +57,7 @@ def in_series(keys: Vector, spans: Vector) -> SpanSeries:
     order = np.argsort(keys, kind="stable")
     in_order = keys[order]
     starts = np.flatnonzero(np.diff(in_order, prepend=in_order[0] - 1 if len(order) else 0))
-    ordered = spans[order]
+    ordered = spans.take(order)
     bounds = np.append(starts, len(order)).astype(np.int64)
     _sort(ordered, bounds)
     return SpanSeries(in_order[starts], bounds, ordered)
