@@ -5,6 +5,7 @@ Only connections to brokers that run the from-release are evidence. Nothing here
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from client_telemetry.compatibility import apis
@@ -114,6 +115,11 @@ def parse_api_uses(text: str) -> tuple[ApiUse, ...]:
 
 def format_versions(versions: list[int]) -> str:
     """[3, 4, 5, 7] -> '3–5, 7'."""
+    return _format_versions(tuple(versions))
+
+
+@lru_cache(maxsize=4096)
+def _format_versions(versions: tuple[int, ...]) -> str:
     runs: list[list[int]] = []
     for version in sorted(set(versions)):
         if runs and version == runs[-1][1] + 1:

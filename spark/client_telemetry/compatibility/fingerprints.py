@@ -260,13 +260,14 @@ def _ranked(
 ) -> list[Guess]:
     """One guess for each library: its spans of versions that explain most, together."""
     best: dict[str, Guess] = {}
+    offered = served.by(release)
+    known_there = [(key, versions, offered[key].advertised.max) for key, versions in seen if key in offered]
     for profile in profiles:
         exact = of_apis = 0
-        for key, versions in seen:
-            known, offered = profile.ranges.get(key), served.by(release).get(key)
-            if known and offered:
+        for key, versions, highest in known_there:
+            if known := profile.ranges.get(key):
                 of_apis += 1
-                exact += versions == (min(known.max, offered.advertised.max),)
+                exact += len(versions) == 1 and versions[0] == (known.max if known.max < highest else highest)
         guess, before = (
             Guess(profile.library, profile.since, profile.until, exact, of_apis),
             best.get(profile.library),

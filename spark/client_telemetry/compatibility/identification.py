@@ -198,7 +198,7 @@ def _candidate(library: str, seen: Seen, release: str, names_are_kept: bool) -> 
     profiles = _profiles_of(library, names_are_kept)
     explaining = _that_explain(library, seen, names_are_kept)
     first, last = profiles[0].since, max(each.until for each in profiles)
-    older = _could_be_older(library, profiles, seen)
+    older = _could_be_older(library, seen, names_are_kept)
     if not explaining and not older:
         return None
     single = _single_versions(seen, release)
@@ -278,23 +278,30 @@ def _can_send(profiles: Sequence[Profile], key: int, version: int) -> bool:
     return any(client_ranges.can_send(version, known, also) for known, also in ranges)
 
 
-def _could_be_older(library: str, profiles: Sequence[Profile], seen: Seen) -> bool:
+def _could_be_older(library: str, seen: Seen, names_are_kept: bool) -> bool:
     """Whether a version before the oldest that is known can have sent it: nothing newer than what that one sends."""
-    first = profiles[0].since
-    oldest = [each for each in profiles if each.since == first]
     if (
         any(key == apis.API_VERSIONS for key, _ in seen)
         and library in ASKS_FIRST
-        and first <= ASKS_FIRST[library]
+        and _profiles_of(library, names_are_kept)[0].since <= ASKS_FIRST[library]
     ):
         return False
-    highest: dict[int, int] = {}
-    for profile in oldest:
-        for key, known in profile.ranges.items():
-            highest[key] = max(known.max, highest.get(key, 0))
+    highest = _highest_of_the_oldest(library, names_are_kept)
     return all(
         key in highest and max(versions) <= highest[key] for key, versions in seen if key not in _SET_UP
     )
+
+
+@cache
+def _highest_of_the_oldest(library: str, names_are_kept: bool) -> Mapping[int, int]:
+    """API key -> the highest version that the oldest known version of a library sends, in any configuration."""
+    profiles = _profiles_of(library, names_are_kept)
+    highest: dict[int, int] = {}
+    for profile in profiles:
+        if profile.since == profiles[0].since:
+            for key, known in profile.ranges.items():
+                highest[key] = max(known.max, highest.get(key, 0))
+    return highest
 
 
 def _ends(library: str, last: Version, names_are_kept: bool) -> bool:
@@ -319,5 +326,5 @@ def _exact(profile: Profile, single: tuple[tuple[int, int, int], ...]) -> int:
     exact = 0
     for key, version, highest in single:
         known: Versions | None = profile.ranges.get(key)
-        exact += known is not None and version == min(known.max, highest)
+        exact += known is not None and version == (known.max if known.max < highest else highest)
     return exact

@@ -69,6 +69,9 @@ def of(case: Case) -> list[Finding]:
 def _perhaps(case: Case) -> Iterator[Finding]:
     """What would break a client at once, whose library, or its version, is not known: the issues of each library that it
     can be. They decide nothing, and keep it from being called safe."""
+    who = case.identity
+    if who is not None and who.version is not None and who.version_decides and not case.contradiction:
+        return
     for issue in known_issues.brought_by(case.source, case.target):
         if issue.verdict != BREAKS or issue.when != AT_ONCE or not _can_be_of(case, issue):
             continue

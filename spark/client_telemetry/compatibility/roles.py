@@ -6,7 +6,7 @@ day, seen or not.
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, lru_cache
 
 from client_telemetry.compatibility import apis
 from client_telemetry.compatibility.knowledge import DamagedKnowledge, rows, whole
@@ -137,6 +137,11 @@ def loss(key: int, client_roles: Collection[str], used: Collection[int] = ()) ->
     An API that no role lists breaks where it moves data or sets up the connection, and where it is not known what it does;
     telemetry, and administration beside data, degrade.
     """
+    return _loss(key, tuple(client_roles), frozenset(used))
+
+
+@lru_cache(maxsize=4096)
+def _loss(key: int, client_roles: tuple[str, ...], used: frozenset[int]) -> Need:
     found = [needs()[role][key] for role in client_roles if key in needs()[role]]
     if set(client_roles) - {ADMIN}:
         processes = {PRODUCER, GROUP_CONSUMER} <= set(client_roles)
