@@ -65,9 +65,8 @@ def _seen_so_far(case: Case) -> str:
     if not case.uses:
         return f"no answered request of it was seen and {software}"
     names = _listed([apis.name(key) for key in sorted(case.uses)])
-    return (
-        f"only {names} was seen and {software} (connections that close before they are used look like this)"
-    )
+    were = "was" if len(case.uses) == 1 else "were"
+    return f"only {names} {were} seen, as of connections that close before they are used, and {software}"
 
 
 def _looks_like(case: Case) -> str:

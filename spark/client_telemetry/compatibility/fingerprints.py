@@ -141,9 +141,7 @@ def _of(
     if not named and (best.of < DISTINCT or best.exact < EXACT * best.of):
         return None
     if seen:
-        reasons.append(
-            f"{best.exact} of {best.of} APIs are used with the version that {best.library} takes here"
-        )
+        reasons.append(f"{best.exact} of {best.of} APIs have the version that {best.library} uses here")
     return Fingerprint(tuple(ranked[:MOST]), tuple(found), bool(named), tuple(reasons))
 
 

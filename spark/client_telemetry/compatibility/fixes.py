@@ -62,7 +62,7 @@ def _of_unnamed(case: Case, keys: list[int], otherwise: str) -> str:
         return f"{NOT_IDENTIFIED}: {otherwise}"
     if who.named:
         known = advice.on(who.named.library, keys, case.target)
-        return f"probably {who.named.text} (not declared): {known or otherwise}"
+        return f"probably {who.named.library} (not declared): {known or otherwise}"
     found = [
         f"if it is {each.library}: {known}"
         for each in who.candidates[:CANDIDATES_ADVISED]

@@ -62,13 +62,14 @@ class Candidate:
     def text(self) -> str:
         """
         >>> Candidate("sarama", client_versions.parse("1.41.0"), None).text, Candidate("sarama", None, None).text
-        ('sarama 1.41.0 or later', 'sarama (any version)')
+        ('sarama (any version since 1.41.0)', 'sarama (any version)')
         """
-        if self.since is None and self.until is None:
-            return f"{self.library} (any version)"
-        if self.since is None or self.until is None:
-            end = f"up to {client_versions.text(self.until)}" if self.until else ""
-            return f"{self.library} {end or f'{client_versions.text(self.since or ())} or later'}"
+        # Not "1.41.0 or later": that is how a change names the version to upgrade to.
+        if self.until is None:
+            since = f" since {client_versions.text(self.since)}" if self.since else ""
+            return f"{self.library} (any version{since})"
+        if self.since is None:
+            return f"{self.library} up to {client_versions.text(self.until)}"
         if self.since == self.until:
             return f"{self.library} {client_versions.text(self.since)}"
         return f"{self.library} {client_versions.text(self.since)} to {client_versions.text(self.until)}"
@@ -92,7 +93,7 @@ class Identification:
 
     @property
     def names(self) -> str:
-        """'sarama 1.41.0 or later', otherwise the candidates in order: 'kafkajs, sarama or kafka-go'."""
+        """'sarama 1.41.0 to 1.45.2', otherwise the candidates in order: 'kafkajs, sarama or kafka-go'."""
         if self.named:
             return self.named.text
         libraries = [each.library for each in self.candidates] or ["unknown"]
@@ -100,9 +101,19 @@ class Identification:
 
     @property
     def looks_like(self) -> str:
-        """'looks like sarama 1.41.0 or later (why)', 'can be kafkajs or sarama (what tells them apart)'."""
-        why = f" ({'; '.join(self.reasons)})" if self.reasons else ""
-        return f"{'looks like' if self.named else 'can be'} {self.names}{why}"
+        """
+        >>> brod = Candidate("brod", None, None)
+        >>> Identification((brod,), brod, None, ("why",)).looks_like
+        'looks like brod (any version; why)'
+        >>> Identification((brod, Candidate("kafkajs", None, None)), None, None, ("what tells them apart",)).looks_like
+        'can be brod or kafkajs (what tells them apart)'
+        """
+        words = f"{'looks like' if self.named else 'can be'} {self.names}"
+        if not self.reasons:
+            return words
+        # One pair of brackets for the version and the reasons.
+        start = f"{words[:-1]}; " if words.endswith(")") else f"{words} ("
+        return f"{start}{'; '.join(self.reasons)})"
 
     @property
     def text(self) -> str:
@@ -171,7 +182,7 @@ def _by_requests(found: list[Candidate], product: str | None, seen: Seen) -> Ide
     sure = best.exact == of_apis >= LEAST and ahead >= MARGIN and (asked or best.library not in ASKS_FIRST)
     if sure:
         reasons = (
-            f"all {of_apis} APIs are used with the version that {best.library} takes here, and no other library comes near",
+            f"all {of_apis} APIs have the version that {best.library} uses here, and no other library comes near",
         )
         return Identification(tuple(ranked), best, product, reasons)
     return Identification(tuple(ranked), None, product, _apart(ranked, of_apis, asked))
@@ -179,18 +190,36 @@ def _by_requests(found: list[Candidate], product: str | None, seen: Seen) -> Ide
 
 def _apart(ranked: Sequence[Candidate], of_apis: int, asked: bool) -> tuple[str, ...]:
     """What tells the candidates apart."""
-    best = ranked[0]
+    best = ranked[0].exact
     if not of_apis:
         return ("too little was sent to tell the library",)
-    reasons = [f"{best.exact} of {of_apis} APIs are used with the version that {best.library} takes here"]
-    if len(ranked) > 1:
-        reasons.append(f"{ranked[1].exact} with that of {ranked[1].library}")
+    ahead = [each.library for each in ranked if each.exact == best]
+    if not best:
+        reasons = ["no API has just the version that one of them uses here"]
+    else:
+        apis_of = (
+            "its only API has"
+            if of_apis == 1
+            else f"{best} of {of_apis} APIs {'has' if best == 1 else 'have'}"
+        )
+        whose = "each of them uses" if len(ahead) == len(ranked) > 1 else _together(ahead, "uses", "use")
+        reasons = [f"{apis_of} the version that {whose} here"]
+        if len(ahead) == 1 < len(ranked):
+            reasons.append(f"{ranked[1].exact or 'none'} that of {ranked[1].library}")
     unlikely = [each.library for each in ranked if not asked and each.library in ASKS_FIRST]
     if unlikely:
-        reasons.append(
-            f"no ApiVersions was seen, which {' and '.join(unlikely)} would ask, unless before a SASL login"
-        )
+        whose = _together(sorted(unlikely), "begins", "begin")
+        reasons.append(f"ApiVersions, with which {whose}, was not seen; before a SASL login it does not show")
     return tuple(reasons)
+
+
+def _together(names: Sequence[str], one: str, many: str) -> str:
+    """
+    >>> _together(["brod"], "uses", "use"), _together(["brod", "kafkajs", "sarama"], "uses", "use")
+    ('brod uses', 'brod, kafkajs and sarama use')
+    """
+    listed = " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+    return f"{listed} {one if len(names) == 1 else many}"
 
 
 @lru_cache(maxsize=65536)

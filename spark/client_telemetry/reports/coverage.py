@@ -43,8 +43,7 @@ def coverage(
         end = max(first, min(end, _hour_end(evidence_until)))
     rows = list(hour_rows)
     known: dict[tuple[int, datetime], tuple[str, ...]] = {
-        (row["broker_id"], datetime.combine(row["dt"], time(row["hour"]), UTC)): tuple(row["completeness"])
-        for row in rows
+        (row["broker_id"], _hour(row)): tuple(row["completeness"]) for row in rows
     }
     brokers = tuple(
         sorted(
@@ -68,7 +67,7 @@ def coverage(
         cluster_states=cluster_states(_latest(brokers)),
         watched=_watched(rows, end),
         deprecated_only=_deprecated_only(rows),
-        missed=_missed(rows),
+        missed=_missed(row for row in rows if _hour(row) < end),
     )
 
 
@@ -267,8 +266,14 @@ def _missed(rows: Iterable[BrokerHourRow]) -> tuple[Missed, ...]:
             connections[broker_id] = most
             requests[broker_id] = requests.get(broker_id, 0) + (row.get("requests_missed") or 0)
     return tuple(
-        Missed(broker_id, connections[broker_id], requests[broker_id]) for broker_id in sorted(connections)
+        Missed(broker_id, connections[broker_id], requests[broker_id])
+        for broker_id in sorted(connections)
+        if connections[broker_id] or requests[broker_id]
     )
+
+
+def _hour(row: BrokerHourRow) -> datetime:
+    return datetime.combine(row["dt"], time(row["hour"]), UTC)
 
 
 def _hour_end(moment: datetime) -> datetime:

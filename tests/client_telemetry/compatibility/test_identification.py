@@ -27,7 +27,7 @@ def candidate(uses: dict[int, int], library: str, release: str = RELEASE) -> str
     ("since", "until", "text"),
     [
         (None, None, "brod (any version)"),
-        ((3, 16, 0, 0), None, "brod 3.16.0 or later"),
+        ((3, 16, 0, 0), None, "brod (any version since 3.16.0)"),
         (None, (3, 16, 0, 0), "brod up to 3.16.0"),
         ((3, 16, 0, 0), (3, 16, 0, 0), "brod 3.16.0"),
         ((3, 16, 0, 0), (4, 0, 0, 0), "brod 3.16.0 to 4.0.0"),
@@ -43,8 +43,8 @@ def test_a_candidate_in_words(since, until, text):
 
 def test_requests_name_a_library_where_enough_apis_fit_no_other():
     found = of(SARAMA)
-    assert (found.library, found.text) == ("sarama", "probably sarama 1.60.0 or later")
-    assert found.looks_like.startswith("looks like sarama 1.60.0 or later (all 6 APIs are used")
+    assert (found.library, found.text) == ("sarama", "probably sarama (any version since 1.60.0)")
+    assert found.looks_like.startswith("looks like sarama (any version since 1.60.0; all 6 APIs have")
 
 
 def test_too_few_apis_name_no_library():
@@ -52,7 +52,7 @@ def test_too_few_apis_name_no_library():
     found = of(few)
     assert found.named is None and found.candidates[0].library == "sarama"
     assert found.text == "not identified, candidates: sarama or franz-go"
-    assert found.reasons[0] == "5 of 5 APIs are used with the version that sarama takes here"
+    assert found.reasons[0] == "5 of 5 APIs have the version that sarama uses here"
 
 
 def test_setting_up_a_connection_does_not_count_as_an_api():
@@ -62,7 +62,7 @@ def test_setting_up_a_connection_does_not_count_as_an_api():
 
 def test_the_default_client_id_names_a_library_that_can_have_sent_the_requests():
     assert of({3: 1}, "consumer-1").text == "probably kafka-clients up to 2.3.1"
-    assert of({3: 1}, "sarama").text == "probably sarama 1.17.0 or later"
+    assert of({3: 1}, "sarama").text == "probably sarama (any version since 1.17.0)"
     assert identification.of("nothing-known", {}, RELEASE) is None
 
 
@@ -78,7 +78,7 @@ def test_a_client_id_of_a_library_that_cannot_have_sent_the_requests_is_not_beli
             "since 0.10.2 it asks ApiVersions (KIP-97)",
             {3: 0, 18: 0},
             "2.3.1",
-            "kafka-clients 0.10.2 or later",
+            "kafka-clients (any version since 0.10.2)",
         ),
         ("since 4.0 it does not send Produce v1", {0: 1}, "2.3.1", "kafka-clients up to 3.9.2"),
         ("since 2.4 it would declare its name (KIP-511)", {3: 0}, "3.9.1", "kafka-clients up to 2.3.1"),
@@ -92,7 +92,28 @@ def test_versions_that_can_have_sent_the_requests(case, uses, release, text):
 def test_a_library_that_may_be_configured_not_to_ask_can_be_of_any_version():
     # api.version.request=false: the configuration decides which version it sends, not the release.
     assert candidate({11: 2}, "librdkafka", "2.3.1") == "librdkafka (any version)"
-    assert candidate({11: 2, 18: 0}, "librdkafka", "2.3.1") == "librdkafka 1.0.0 or later"
+    assert candidate({11: 2, 18: 0}, "librdkafka", "2.3.1") == "librdkafka (any version since 1.0.0)"
+
+
+@pytest.mark.parametrize(
+    ("uses", "reasons"),
+    [
+        (
+            {3: 0},
+            (
+                "its only API has the version that kafka-rust and sarama use here",
+                "ApiVersions, with which brod, franz-go, kafka-clients, kafkajs and librdkafka begin, was not seen; "
+                "before a SASL login it does not show",
+            ),
+        ),
+        (
+            {0: 10, 1: 12, 2: 6, 3: 11, 8: 8, 18: 0},
+            ("5 of 5 APIs have the version that sarama uses here", "1 that of franz-go"),
+        ),
+    ],
+)
+def test_what_tells_candidates_apart_says_each_thing_once(uses, reasons):
+    assert of(uses).reasons == reasons
 
 
 def test_libraries_that_ask_first_are_less_likely_where_nothing_asked():

@@ -165,6 +165,20 @@ def test_what_the_brokers_counted_and_the_plugin_did_not_see_is_said(rows):
     ]
 
 
+def test_what_was_missed_after_the_evidence_ends_does_not_count(rows):
+    missed = {"connections_missed": 3, "requests_missed": 1200}
+    hours = [
+        rows.broker_hour(1, hour, "registry_incomplete", mode="continuous") | missed for hour in (4, 5, 6)
+    ]
+    until = datetime(2026, 11, 21, 5, 30, tzinfo=UTC)
+    seen = coverage(rows.DAY, rows.DAY, until, hours, [])
+    assert [(each.broker_id, each.connections, each.requests) for each in seen.missed] == [(1, 3, 2400)]
+    before = coverage(rows.DAY, rows.DAY, datetime(2026, 11, 21, 4, tzinfo=UTC), hours, [])
+    assert before.missed == ()
+    nothing_counted = [row | {"connections_missed": 0, "requests_missed": None} for row in hours]
+    assert coverage(rows.DAY, rows.DAY, until, nothing_counted, []).missed == ()
+
+
 def test_ten_minutes_of_request_log(rows):
     part = "registry_not_watching"
     hours = [rows.broker_hour(i, 5, part, windows=["05:20:00-05:29:59"]) for i in (1, 2)]

@@ -63,6 +63,13 @@ def test_owners_with_news_get_a_message_and_others_none() -> None:
     assert "failing: refused" in text
 
 
+def test_one_application_needs_action_and_two_need_it() -> None:
+    made = report()
+    one = tuple(each for each in made.review.clients if each.client_id == "orders-refused")
+    (text,) = owner_packs(replace(made, review=replace(made.review, clients=one))).values()
+    assert "\n1 of 1 application needs action now.\n" in text
+
+
 def test_text_that_clients_choose_stays_in_its_cell() -> None:
     text = owner_packs(report())["owners/orders-team/review.md"]
     rows = [line for line in text.splitlines() if line.startswith("|")]

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from client_telemetry.reports.client_strings import client_label
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import code, prose, row
 from client_telemetry.reports.names import folder_name
-from client_telemetry.reports.review.report import ReviewReport, applications_of, moment
+from client_telemetry.reports.review.report import ReviewReport, moment
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.model import ReviewedClient
 
@@ -39,9 +40,7 @@ def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -
     lines = [
         f"# Upgrade of {code(report.cluster_name)} from {upgrade.from_release} to {upgrade.to_release}: applications of {code(owner)}",
         "",
-        f"{len(applications.keys(urgent))} of {applications_of(clients)} need action now."
-        if urgent
-        else "None of them needs action now.",
+        _need_action(len(applications.keys(urgent)), len(applications.keys(clients)), len(clients)),
         "",
         row(("Application", "Outcome", "Since (UTC)", "What the brokers recorded", "Predicted", "Fix")),
         row(("---",) * 6),
@@ -69,6 +68,19 @@ def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -
     if len(ordered) > ROWS:
         lines.append(f"\n{len(ordered) - ROWS} more in outcomes.csv.")
     return "\n".join(lines) + "\n"
+
+
+def _need_action(urgent: int, all_of_them: int, clients: int) -> str:
+    """In applications; how many clients they are, where those are more.
+
+    >>> _need_action(1, 1, 1), _need_action(2, 3, 9)
+    ('1 of 1 application needs action now.', '2 of 3 applications (9 clients) need action now.')
+    """
+    if not urgent:
+        return "None of them needs action now."
+    below = f" ({counted(clients, 'client')})" if clients != all_of_them else ""
+    need = "needs" if urgent == 1 else "need"
+    return f"{urgent:,} of {counted(all_of_them, 'application')}{below} {need} action now."
 
 
 def _name(client: ReviewedClient) -> str:

@@ -203,7 +203,7 @@ def _evidence(
     if asked.connections_elsewhere:
         sentences += [
             f"{counted(asked.connections_elsewhere, 'connection')} not used: made to brokers already on another release, "
-            "or after the rolling upgrade began."
+            "or after their release began to change."
         ]
     if asked.connections_unidentified:
         many = asked.connections_unidentified != 1

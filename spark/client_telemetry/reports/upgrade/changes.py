@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from client_telemetry.compatibility import edits
 from client_telemetry.compatibility.fixes import NOT_IDENTIFIED, PINNED
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import CERTAINTIES, Application, Change, ClientVerdict, Edit
 from client_telemetry.reports.upgrade.wording import without_brackets
 
@@ -128,6 +129,28 @@ def needs_more(change: Change) -> list[Application]:
         for each in change.applications
         if len(clients_of(change, each)) < sum(client.verdict == "breaks" for client in each.clients)
     ]
+
+
+def inferred(change: Change, applications: Iterable[Application]) -> str:
+    """Of these applications' clients: whose library is inferred, which versions fit, and why the change names another one;
+    empty where all declare it."""
+    guessed = [
+        client
+        for application in applications
+        for client in clients_of(change, application)
+        if of_fix(client.fix).is_inferred
+    ]
+    if not guessed:
+        return ""
+    fitting = sorted({(client.identified_as or "").removeprefix("probably ") for client in guessed} - {""})
+    named = f"; they fit {', '.join(fitting)}" if fitting else ""
+    text = f"The library of {counted(len(guessed), 'client')} is inferred from requests, not declared{named}."
+    if change.text.startswith("upgrade ") and "any version" in named:
+        text += (
+            " The change names a version that works with default settings: an application that runs it or a later one "
+            "already has pinned an older protocol version in its configuration, which is to be raised instead."
+        )
+    return text
 
 
 def edits_of(text: str) -> tuple[Edit, ...]:

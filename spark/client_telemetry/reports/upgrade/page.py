@@ -147,6 +147,7 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         folders={stake.owner: stake.folder for stake in report.owners},
         rule_numbers=_rule_numbers(report),
         compared=_compared(report),
+        during_the_change=wording.during_the_change(report.is_rollback),
         differing={
             "mixed": [a for a in report.applications if mixed_and_rollback.differs_in_the_mixed_window(a)],
             "back": [a for a in report.applications if mixed_and_rollback.differs_on_rollback(a)],
@@ -285,6 +286,7 @@ def _template() -> Template:
         "edits": changes.edits_of,
         "related_software": _related_software,
         "needs_more": changes.needs_more,
+        "inferred": lambda change: changes.inferred(change, change.applications),
         "mail": lambda stake, report, compact: mail(report, stake, subject_only=compact),
         "is_address": lambda text: _ADDRESS.fullmatch(text) is not None,
         "period": lambda pair: wording.period(*pair),

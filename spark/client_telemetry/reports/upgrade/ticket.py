@@ -8,7 +8,7 @@ from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.upgrade import wording
-from client_telemetry.reports.upgrade.changes import by_candidate, clients_of, needs_more
+from client_telemetry.reports.upgrade.changes import by_candidate, clients_of, inferred, needs_more
 from client_telemetry.reports.upgrade.model import (
     CERTAINTIES,
     OUTCOMES,
@@ -218,6 +218,8 @@ def _change_section(number: int, change: Change, applications: Sequence[Applicat
     lines = [f"## Change {number}: {many}", "", f"{prose(wording.sentence_case(text))}.", ""]
     lines += [_edit(each) for each in change.edits]
     lines += [""] if change.edits else []
+    guessed = inferred(change, applications)
+    lines += [prose(guessed), ""] if guessed else []
     if change.certainty == "open":
         clients = [(c, each) for each in applications for c in each.clients if c.is_unidentified]
         lines += [*_cards(clients, most), ""]
@@ -248,7 +250,10 @@ def _changes(changes: Sequence[Change], most: int) -> list[str]:
         owners = ", ".join(_owner(owner) for owner in change.owners[:IDS_NAMED])
         if len(change.owners) > IDS_NAMED:
             owners += f" and {len(change.owners) - IDS_NAMED:,} more"
-        text = f"{prose(wording.sentence_case(change.text))}{edits}"
+        guessed = inferred(change, change.applications)
+        text = (
+            f"{prose(wording.sentence_case(change.text))}{edits}{f'<br>{prose(guessed)}' if guessed else ''}"
+        )
         in_part = f" ({len(needs_more(change)):,} only in part)" if needs_more(change) else ""
         lines += [
             row([text, owners, f"{len(change.applications):,}{in_part}", f"{change.applications_left:,}"])

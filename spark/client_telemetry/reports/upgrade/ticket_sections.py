@@ -58,7 +58,13 @@ def the_change_itself(report: UpgradeReport, listed: int) -> list[str]:
                 f"{question.to_release} accepts them: {alarms}."
             ]
         )
-    lines += ["", "## During the rolling upgrade", "", prose(" ".join(report.mixed_window.sentences)), ""]
+    lines += [
+        "",
+        f"## {wording.during_the_change(report.is_rollback)}",
+        "",
+        prose(" ".join(report.mixed_window.sentences)),
+        "",
+    ]
     differing = [each for each in report.applications if differs_in_the_mixed_window(each)]
     lines += _applications([(c, c.mixed_verdict, c.mixed_explanation) for c in differing], listed)
     if report.way_back:

@@ -23,6 +23,11 @@ NOT_DECLARED = "not declared"
 SOFTWARE_NAMED = 3
 
 
+def during_the_change(is_rollback: bool) -> str:
+    """What the time is called in which brokers run both releases."""
+    return f"During the rolling {'rollback' if is_rollback else 'upgrade'}"
+
+
 def number(value: int) -> str:
     """With commas between thousands."""
     return f"{value:,}"

@@ -2,9 +2,11 @@
 
 import pytest
 from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
+from client_telemetry.reports.markdown import prose
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.changes import IDENTIFY, NO_CHANGE, by_candidate, of_fix
+from client_telemetry.reports.upgrade.changes import IDENTIFY, NO_CHANGE, by_candidate, inferred, of_fix
 from client_telemetry.reports.upgrade.page import report_page
+from client_telemetry.reports.upgrade.ticket import owner_ticket, report_ticket
 
 SARAMA = "Fetch:4 ListOffsets:1 Metadata:5 OffsetCommit:1 OffsetFetch:1 JoinGroup:1 SyncGroup:0 Heartbeat:0"
 
@@ -46,10 +48,11 @@ def test_what_follows_from_each_candidate():
 @pytest.fixture
 def report(rows):
     undeclared = {"client_software_name": "unknown", "client_software_version": "unknown"}
+    like_sarama = {**undeclared, "identified_as": "probably sarama (any version since 1.17.0)"}
     sarama, open_ = fix(SARAMA, "sarama"), fix("Produce:2", "orders")
     given = [
-        rows.verdict("a", "breaks", owner="one", principal="User:1", fix=sarama, **undeclared),
-        rows.verdict("b", "breaks", owner="two", principal="User:2", fix=sarama, **undeclared),
+        rows.verdict("a", "breaks", owner="one", principal="User:1", fix=sarama, **like_sarama),
+        rows.verdict("b", "breaks", owner="two", principal="User:2", fix=sarama, **like_sarama),
         rows.verdict("c", "breaks", owner="two", principal="User:2", fix="upgrade brod to 4.4.2 or later"),
         *(
             rows.verdict(f"x{n}", "breaks", owner="three", principal=f"User:{n}", fix=open_, **undeclared)
@@ -69,6 +72,21 @@ def test_one_row_per_change_and_never_a_vague_one_before_an_exact_one(report):
     assert report.changes[0].edits[0].line == "github.com/IBM/sarama v1.41.0"
     broken = sum(client.verdict == "breaks" for client in report.clients)
     assert sum(change.clients for change in report.changes) == broken
+
+
+def test_an_owner_reads_why_the_change_names_another_version_than_the_requests_fit(report):
+    fit = "The library of {} is inferred from requests, not declared; they fit sarama (any version since 1.17.0)."
+    why = "an application that runs it or a later one already has pinned an older protocol version"
+    change = report.changes[0]
+    assert inferred(change, change.applications).startswith(fit.format("2 clients")) and why in inferred(
+        change, change.applications
+    )
+    (stake,) = (each for each in report.owners if each.owner == "one")
+    for text in (owner_ticket(report, stake), report_ticket(report)):
+        assert why in text
+    assert prose(fit.format("1 client")) in owner_ticket(report, stake)
+    assert why in report_page(report)
+    assert [inferred(each, each.applications) for each in report.changes[1:]] == ["", ""]
 
 
 def test_an_application_that_needs_two_changes_is_cured_by_the_last_of_them(rows):

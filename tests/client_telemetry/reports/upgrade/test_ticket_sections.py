@@ -1,4 +1,5 @@
 from client_telemetry.reports.upgrade.build import build_report
+from client_telemetry.reports.upgrade.page import report_page
 from client_telemetry.reports.upgrade.ticket import owner_ticket, report_ticket
 
 
@@ -27,4 +28,7 @@ def test_going_back_has_its_notes_and_no_way_back(rows):
     ticket = report_ticket(report)
     assert ticket.startswith("# Rollback of") and "## The rollback itself" in ticket
     assert "## Rollback" not in ticket and "cannot register while these are finalized" in ticket
+    assert "## During the rolling rollback" in ticket and "rolling upgrade" not in ticket
+    page = report_page(report)
+    assert "During the rolling rollback (mixed versions)" in page and "rolling upgrade" not in page
     assert "will be rolled back from 4.0.1 to 3.9.1" in owner_ticket(report, report.owners[0])
