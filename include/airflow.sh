@@ -16,7 +16,8 @@ export PYSPARK_DRIVER_PYTHON=${PYSPARK_DRIVER_PYTHON:-$PYSPARK_PYTHON}
 if [ -n "${SPARK_MASTER:-}" ] && [ -z "${SPARK_CONF_DIR:-}" ]; then
     export SPARK_CONF_DIR=$checkout/var/spark/cluster
     mkdir -p "$SPARK_CONF_DIR"
-    sed -e "s|@CHECKOUT@|$checkout|" -e "s|@EXECUTOR_HOME@|${EXECUTOR_HOME:-/opt/client-telemetry}|" \
+    spark_home=("$checkout"/.venv/lib/python3.*/site-packages/pyspark)
+    sed -e "s|@CHECKOUT@|$checkout|g" -e "s|@SPARK_HOME@|${spark_home[0]}|" -e "s|@EXECUTOR_HOME@|${EXECUTOR_HOME:-/opt/client-telemetry}|" \
         "$checkout/spark/conf/cluster.conf.in" >"$SPARK_CONF_DIR/spark-defaults.conf.$$"
     mv "$SPARK_CONF_DIR/spark-defaults.conf.$$" "$SPARK_CONF_DIR/spark-defaults.conf"
     cp "$checkout/spark/conf/log4j2.properties" "$SPARK_CONF_DIR/"

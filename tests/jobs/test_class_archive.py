@@ -28,6 +28,20 @@ def test_classes_come_from_the_archive():
     assert source == "shared objects file (top)"
 
 
+def test_so_do_those_of_a_stage_that_a_cluster_runs():
+    environment = {name: value for name, value in os.environ.items() if name != "SPARK_CONF_DIR"}
+    show = [CHECKOUT / "include/airflow.sh", "sh", "-c", 'echo "$SPARK_CONF_DIR"']
+    settings = subprocess.run(
+        show,
+        env=environment | {"SPARK_MASTER": "spark://127.0.0.1:1"},
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    source, _ = where_classes_came_from(Path(settings.stdout.strip()))
+    assert source == "shared objects file (top)"
+
+
 def test_without_the_archive_they_come_from_the_jars_and_nobody_is_told(tmp_path):
     shutil.copytree(CHECKOUT / "var/spark", tmp_path / "spark", ignore=shutil.ignore_patterns("*.jsa"))
     settings = tmp_path / "spark" / "spark-defaults.conf"

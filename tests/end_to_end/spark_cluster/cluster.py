@@ -11,6 +11,8 @@ import urllib.request
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pyspark
+
 from tests.end_to_end.lake.servers import CHECKOUT, free_port, wait_for
 
 PACKED = CHECKOUT / "var" / "executors"
@@ -113,6 +115,7 @@ def spark_settings(folder: Path, executor_home: Path, **more: str) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     text = (CHECKOUT / "spark/conf/cluster.conf.in").read_text()
     text = text.replace("@CHECKOUT@", str(CHECKOUT)).replace("@EXECUTOR_HOME@", str(executor_home))
+    text = text.replace("@SPARK_HOME@", pyspark.__path__[0])
     own = {
         "spark.executor.memory": "900m",
         "spark.executor.cores": "1",
