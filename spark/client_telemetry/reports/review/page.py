@@ -1,6 +1,7 @@
 """index.html of a review: self-contained, loads nothing, works without JavaScript. Markup is in review.html; looks and script
 are those of the upgrade report (reports/markup.py)."""
 
+from dataclasses import replace
 from functools import cache
 
 from jinja2 import Template
@@ -69,9 +70,18 @@ _COLORS = {
 def review_page(report: ReviewReport) -> str:
     review = report.review
     wrong = reports.of_comparison(review, prediction.UNEXPECTED, prediction.DID_NOT_HAPPEN)
+    # What Jinja renders with refers to itself and stays until Python looks for cycles: so it gets no more than the page shows.
+    without_lists = replace(
+        report, review=replace(review, clients=(), answered={}), metrics=replace(report.metrics, changes=())
+    )
     return _template().render(
-        report=report,
-        review=review,
+        report=without_lists,
+        review=without_lists.review,
+        sentence=report.sentence,
+        applications=reports.applications_of(review.clients),
+        number_of_clients=len(review.clients),
+        clients=review.clients[:ROWS_SHOWN],
+        comparisons=len(report.metrics.changes),
         upgrade=review.upgrade,
         act_now=reports.act_now(review),
         wrong=wrong,
