@@ -202,12 +202,12 @@ def _as_declared(
     return column if column.type == kind else column.cast(kind)
 
 
-def files_by_task(files: Sequence[PartitionFile]) -> list[list[PartitionFile]]:
-    """The files in tasks of about a million rows each."""
+def files_by_task(files: Sequence[PartitionFile], most_rows: int = _PORTION) -> list[list[PartitionFile]]:
+    """The files in tasks of about so many rows each."""
     tasks: list[list[PartitionFile]] = []
-    rows = _PORTION
+    rows = most_rows
     for file in sorted(files, key=lambda file: file.url):
-        if rows + file.rows > _PORTION:
+        if rows + file.rows > most_rows:
             tasks.append([])
             rows = 0
         tasks[-1].append(file)

@@ -31,7 +31,7 @@ from client_telemetry.review.tracks import Track
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 
-EVENTS_OF_A_TASK = 150_000
+READ_BY_A_TASK, EVENTS_OF_A_TASK = 500_000, 150_000
 FEWEST_TASKS = 2
 _OF_ALL = -1
 """Bucket of what is known of all clients."""
@@ -62,7 +62,7 @@ class ClientRows:
     def __init__(
         self, spark: SparkSession, events: Sequence[PartitionFile], report: ReportFiles, slot_seconds: int
     ) -> None:
-        tasks = files_by_task(events)
+        tasks = files_by_task(events, READ_BY_A_TASK)
         self._buckets = buckets = max(FEWEST_TASKS, sum(file.rows for file in events) // EVENTS_OF_A_TASK)
 
         def read(task: int) -> Pieces:
