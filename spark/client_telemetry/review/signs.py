@@ -215,7 +215,7 @@ def silent(
         if not (structural or failing or others or is_steady or _asks_more(track, base, last, until)):
             continue
         what = functions.does(others or ("Metadata",))
-        says = f"stopped {functions.doing(name)} at {_clock(last)} (every {_pace(before)} before that), but still {what}"
+        says = f"stopped {functions.doing(name)} at {_clock(last)} ({_pace(before)} before that), but still {what}"
         confidence = CERTAIN if structural and follows else LIKELY
         found.append(Sign("silent_function", last, confidence, says, (name,), ()))
     return found
@@ -304,8 +304,14 @@ def _asks_more(track: Track, base: Baseline, last: float, until: float) -> bool:
 
 
 def _pace(found: Regularity) -> str:
+    """
+    >>> [_pace(Regularity(requests, 0.0, 600.0, None)) for requests in (3, 301, 60_000)]
+    ['every 5 min', 'every 2.0 s', 'more than 10 a second']
+    """
     seconds = (found.last - found.first) / max(found.requests - 1, 1)
-    return f"{seconds:.1f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+    if seconds < 0.1:
+        return "more than 10 a second"
+    return f"every {seconds:.1f} s" if seconds < 100 else f"every {seconds / 60:.0f} min"
 
 
 def _clock(at: float) -> str:

@@ -63,6 +63,17 @@ def test_owners_with_news_get_a_message_and_others_none() -> None:
     assert "failing: refused" in text
 
 
+def test_nothing_was_predicted_and_one_break_happened() -> None:
+    made = report()
+    for name, words in (
+        ("orders-fine", "no immediate break was predicted, 0 unexpected"),
+        ("orders-refused", "1 of 1 predicted immediate break happened, 0 unexpected"),
+    ):
+        clients = tuple(each for each in made.review.clients if each.client_id == name)
+        one = replace(made, review=replace(made.review, clients=clients))
+        assert one.sentence == f"Upgrade of fleet from 3.9.1 to 4.0.1: {words}"
+
+
 def test_one_application_needs_action_and_two_need_it() -> None:
     made = report()
     one = tuple(each for each in made.review.clients if each.client_id == "orders-refused")
@@ -75,7 +86,9 @@ def test_text_that_clients_choose_stays_in_its_cell() -> None:
     rows = [line for line in text.splitlines() if line.startswith("|")]
     assert len({line.count("|") for line in rows}) == 1, rows
     assert "orders[U+007C]" in text
-    assert "<script>`x`" not in review_page(report())
+    page = review_page(report())
+    assert "<script>`x`" not in page
+    assert "[U+00A0]" not in page, "characters of our own words are no client's"
 
 
 def test_candidates_of_a_library_that_is_not_identified_are_a_list() -> None:

@@ -130,7 +130,7 @@ def _interval(change: MetricChange) -> str:
     return f"{_times(change.low)} to {_times(change.high).removeprefix(_TIMES)}"
 
 
-_TIMES = "×\N{NO-BREAK SPACE}"
+_TIMES = "×"
 
 
 def _times(ratio: float) -> str:

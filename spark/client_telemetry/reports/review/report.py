@@ -89,9 +89,9 @@ def sentence(review: Review, cluster_name: str) -> str:
     failed = of_comparison(review, prediction.DID_NOT_HAPPEN)
     predicted_at_once = keys(immediate(happened))
     of_all = len(predicted_at_once | keys(immediate(failed)))
-    parts = [
-        f"{len(predicted_at_once):,} of {of_all:,} predicted immediate breaks happened, {len(unexpected):,} unexpected"
-    ]
+    breaks = "break" if of_all == 1 else "breaks"
+    happening = f"{len(predicted_at_once):,} of {of_all:,} predicted immediate {breaks} happened"
+    parts = [f"{happening if of_all else 'no immediate break was predicted'}, {len(unexpected):,} unexpected"]
     if suspected := len(keys(happened) - predicted_at_once):
         parts.append(
             f"{suspected:,} latent or conditional {'one' if suspected == 1 else 'ones'} happened too"

@@ -11,7 +11,7 @@ from client_telemetry.compatibility import edits
 from client_telemetry.compatibility.fixes import NOT_IDENTIFIED, PINNED
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import CERTAINTIES, Application, Change, ClientVerdict, Edit
-from client_telemetry.reports.upgrade.wording import without_brackets
+from client_telemetry.reports.upgrade.wording import PINS, either, without_brackets
 
 NO_CHANGE = "no change is known"
 IDENTIFY = "ask the owner which client library it is"
@@ -145,10 +145,11 @@ def inferred(change: Change, applications: Iterable[Application]) -> str:
     fitting = sorted({(client.identified_as or "").removeprefix("probably ") for client in guessed} - {""})
     named = f"; they fit {', '.join(fitting)}" if fitting else ""
     text = f"The library of {counted(len(guessed), 'client')} is inferred from requests, not declared{named}."
-    if change.text.startswith("upgrade ") and "any version" in named:
+    pins = [words for library, words in PINS.items() if f"{library} (any version" in named]
+    if change.text.startswith("upgrade ") and pins:
         text += (
-            " The change names a version that works with default settings: an application that runs it or a later one "
-            "already has pinned an older protocol version in its configuration, which is to be raised instead."
+            f" The change names a version that works with default settings. If the application runs it or a later one "
+            f"already, its configuration pins an older protocol version ({either(pins)}): raise that instead."
         )
     return text
 

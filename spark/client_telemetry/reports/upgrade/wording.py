@@ -135,11 +135,12 @@ def sentence_case(text: str) -> str:
 
 CANDIDATES_ASKED = 3
 """Candidates that the question to an owner names."""
-_PINS = {
+PINS = {
     "sarama": "sarama Version",
     "kafka-python": "kafka-python api_version",
     "aiokafka": "aiokafka api_version",
 }
+"""The setting by which an application of a library keeps to old request versions."""
 
 
 def identified(application: Application) -> str | None:
@@ -155,7 +156,7 @@ def owner_question(row: UpgradeVerdictRow, profile: ClientProfile) -> str:
     where the client is named."""
     likely = [each.library for each in profile.candidates[:CANDIDATES_ASKED]]
     guess = f" ({either(likely)}, by its requests)" if likely else ""
-    pins = [words for library, words in _PINS.items() if library in likely] or list(_PINS.values())[:2]
+    pins = [words for library, words in PINS.items() if library in likely] or list(PINS.values())[:2]
     return (
         f"Which Kafka client library and version does this program use{guess}, and does its configuration pin a "
         f"protocol version ({either(pins)})?"

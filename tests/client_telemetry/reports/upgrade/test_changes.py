@@ -76,7 +76,7 @@ def test_one_row_per_change_and_never_a_vague_one_before_an_exact_one(report):
 
 def test_an_owner_reads_why_the_change_names_another_version_than_the_requests_fit(report):
     fit = "The library of {} is inferred from requests, not declared; they fit sarama (any version since 1.17.0)."
-    why = "an application that runs it or a later one already has pinned an older protocol version"
+    why = "its configuration pins an older protocol version (sarama Version): raise that instead"
     change = report.changes[0]
     assert inferred(change, change.applications).startswith(fit.format("2 clients")) and why in inferred(
         change, change.applications
