@@ -35,35 +35,35 @@ run: install  ## process the bundled sample through Airflow and Spark, and print
 	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh python -m include.command sample_run $(END)
 
 owners: install  ## try owner rules on the clients of the last processed day: OWNERS=file, ARGS=--every-client
-	@$(BIN)/client-telemetry owners --lake $(or $(LAKE),var/lake) \
-	    --owners $(or $(OWNERS),include/sample/owners.yaml) $(ARGS)
+	@$(BIN)/client-telemetry owners --lake $(call quoted,$(or $(LAKE),var/lake)) \
+	    --owners $(call quoted,$(or $(OWNERS),include/sample/owners.yaml)) $(ARGS)
 
 history: install  ## first seen, last seen, gone since of every application (or client family: --clients), as CSV: ARGS="--state gone"
-	@$(BIN)/client-telemetry history --lake $(or $(LAKE),var/lake) $(ARGS)
+	@$(BIN)/client-telemetry history --lake $(call quoted,$(or $(LAKE),var/lake)) $(ARGS)
 
 test: install $(KAFKA_CLIENTS)  ## all tests that need no additional software
 	@$(AIRFLOW) pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 ask: install  ## ask an upgrade question of the local lake through Airflow: CLUSTER=fleet TO=4.3.1, and FROM, DAY, WINDOW
 	@test -n "$(CLUSTER)" && test -n "$(TO)" || { echo "specify the cluster and the target release: make ask CLUSTER=fleet TO=4.3.1" >&2; exit 2; }
-	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh python -m include.command ask --cluster='$(CLUSTER)' --to='$(TO)' \
-	    $(if $(FROM),--from='$(FROM)') $(if $(DAY),--day='$(DAY)') $(if $(WINDOW),--window='$(WINDOW)') $(END)
+	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh python -m include.command ask --cluster=$(call quoted,$(CLUSTER)) --to=$(call quoted,$(TO)) \
+	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(DAY),--day=$(call quoted,$(DAY))) $(if $(WINDOW),--window=$(call quoted,$(WINDOW))) $(END)
 
 report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, HOSTS, NAME, OUT, FOLLOW=minutes, FAIL_ON=breaks
 	@test -n $(call quoted,$(LOGS)) && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
-	@$(INTERRUPTIBLE) $(AIRFLOW) client-telemetry report --to='$(TO)' --out='$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))' \
-	    $(if $(FROM),--from='$(FROM)') $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') \
-	    $(if $(KNOWLEDGE),--knowledge='$(KNOWLEDGE)') $(if $(SCRAM_USERS),--scram-users='$(SCRAM_USERS)') $(if $(HOSTS),--hosts='$(HOSTS)') $(if $(NAME),--name='$(NAME)') \
-	    $(if $(FOLLOW),--follow='$(FOLLOW)') $(if $(FAIL_ON),--fail-on='$(FAIL_ON)') -- $(call quoted,$(LOGS)) $(END)
+	@$(INTERRUPTIBLE) $(AIRFLOW) client-telemetry report --to=$(call quoted,$(TO)) --out=$(call quoted,$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))) \
+	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
+	    $(if $(KNOWLEDGE),--knowledge=$(call quoted,$(KNOWLEDGE))) $(if $(SCRAM_USERS),--scram-users=$(call quoted,$(SCRAM_USERS))) $(if $(HOSTS),--hosts=$(call quoted,$(HOSTS))) $(if $(NAME),--name=$(call quoted,$(NAME))) \
+	    $(if $(FOLLOW),--follow=$(call quoted,$(FOLLOW))) $(if $(FAIL_ON),--fail-on=$(call quoted,$(FAIL_ON))) -- $(call quoted,$(LOGS)) $(END)
 
 review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, OWNERS, NAME, OUT
-	@test -n "$(FROM)" && test -n "$(TO)" && test -n "$(LOGS)$(CLUSTER)" || \
+	@test -n "$(FROM)" && test -n "$(TO)" && test -n $(call quoted,$(LOGS)$(CLUSTER)) || \
 	    { echo "specify the upgrade: make review CLUSTER=fleet FROM=3.9.1 TO=4.0.0, or LOGS=<folder> instead of CLUSTER" >&2; exit 2; }
 ifdef LOGS
-	@$(INTERRUPTIBLE) $(AIRFLOW) client-telemetry review --from='$(FROM)' --to='$(TO)' --publish='$(or $(OUT),var/published)' \
-	    $(if $(ZONE),--zone='$(ZONE)') $(if $(OWNERS),--owners='$(OWNERS)') $(if $(NAME),--name='$(NAME)') $(LOGS) $(END)
+	@$(INTERRUPTIBLE) $(AIRFLOW) client-telemetry review --from=$(call quoted,$(FROM)) --to=$(call quoted,$(TO)) --publish=$(call quoted,$(or $(OUT),var/published)) \
+	    $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) $(if $(NAME),--name=$(call quoted,$(NAME))) -- $(call quoted,$(LOGS)) $(END)
 else
-	@$(INTERRUPTIBLE) $(AIRFLOW) python -m include.command review '$(CLUSTER)' '$(FROM)' '$(TO)' '$(DAY)' $(END)
+	@$(INTERRUPTIBLE) $(AIRFLOW) python -m include.command review $(call quoted,$(CLUSTER)) $(call quoted,$(FROM)) $(call quoted,$(TO)) $(call quoted,$(DAY)) $(END)
 endif
 
 # Without them, tests that need what they fetch and build are skipped.
@@ -187,9 +187,12 @@ $(STAMPS)/venv: requirements.txt pyproject.toml | $(STAMPS)/uv
 # Here once: where Python may not write what it compiles (PYTHONDONTWRITEBYTECODE, an image of somebody else's files) each process
 # compiles all that it imports, 15 s of CPU for a stage.
 IMPORTED := dags include plugins spark
+# As `-m compileall -qq`, but Ctrl-C ends it without a traceback, also while Python starts.
+COMPILE = trap '' INT; $(BIN)/python -c 'import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); import compileall, sys; \
+    sys.exit(not all([compileall.compile_dir(each, quiet=2) for each in sys.argv[1:]]))'
 $(STAMPS)/bytecode: $(STAMPS)/venv $(shell find $(IMPORTED) -name '*.py')
-	@$(if $(filter %/venv,$?),$(BIN)/python -m compileall -qq .venv/lib || true)
-	@$(BIN)/python -m compileall -qq $(IMPORTED)
+	@$(if $(filter %/venv,$?),$(COMPILE) .venv/lib || true)
+	@$(COMPILE) $(IMPORTED)
 	@touch $@
 
 # Of the benchmarks only: what this project is compared with.
