@@ -291,15 +291,13 @@ def _weights(number: int, seed: int) -> Values:
 
 
 def _interval(resampled: Values) -> tuple[Values, Values]:
-    """The middle 95 % of each row, between neighbours as numpy.quantile does it; that sorts columns, which takes three times as
-    long."""
+    """The middle 95 % of each row, between neighbours as numpy.quantile does it; that looks for its places one by one, which takes
+    several times as long."""
     last = resampled.shape[1] - 1
-    places = [0.025 * last, 0.975 * last]
-    lows = [int(place) for place in places]
-    ordered = np.partition(resampled, [place for low in lows for place in (low, low + 1)], axis=1)
+    ordered = np.sort(resampled, axis=1)
     low, high = (
-        _between(ordered[:, below], ordered[:, below + 1], place - below)
-        for below, place in zip(lows, places, strict=True)
+        _between(ordered[:, int(place)], ordered[:, int(place) + 1], place % 1)
+        for place in (0.025 * last, 0.975 * last)
     )
     return low, high
 
