@@ -227,13 +227,12 @@ def _row(client: ReviewedClient, happened: Outcome) -> dict[str, Any]:
 
 
 def _cells(row: Mapping[str, Any]) -> list[Any]:
-    cells = {**row}
-    for name in ("addresses", "lost", "apis", "reasons"):
-        cells[name] = tuple(row[name])
-    cells["rates"] = tuple(
+    """Lists are one text each."""
+    texts = {name: "; ".join(row[name]) for name in ("addresses", "lost", "apis", "reasons")}
+    texts["rates"] = "; ".join(
         f"{each['function']}: {each['before']:g} → {each['after']:g}/min" for each in row["rates"]
     )
-    return [cells[name] for name in OUTCOME_COLUMNS]
+    return [texts[name] if name in texts else row[name] for name in OUTCOME_COLUMNS]
 
 
 def _time(seconds: float | None) -> str | None:
