@@ -58,8 +58,15 @@ def _drawn(client: dict[str, Any], index: dict[str, Any]) -> list[tuple[str, Mar
     slots = range(index["slots"])
 
     def line(name: str, values: dict[int, float], absent: float | None) -> Any:
+        # Days that an older version published do not say which slots were seen in part.
+        partial = set() if absent is None else set(index.get("partial", ()))
+        left_out = partial if values.keys() - partial else set()
         points = [
-            (index["since"] + (slot + 0.5) * index["seconds"], values.get(slot, absent)) for slot in slots
+            (
+                index["since"] + (slot + 0.5) * index["seconds"],
+                None if slot in left_out else values.get(slot, absent),
+            )
+            for slot in slots
         ]
         return draw.Line(name, points)
 

@@ -57,3 +57,27 @@ def test_what_draws_is_light():
     names |= {each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names}
     roots = {name.split(".")[0] for name in names if name}
     assert roots <= {*sys.stdlib_module_names, "markupsafe"}
+
+
+@pytest.mark.parametrize("partial", [[], [0], [2]])
+def test_counts_of_a_slot_that_was_seen_in_part_are_not_drawn_unless_there_are_no_others(partial):
+    from telemetry_pages.client_day import _drawn
+
+    index = {
+        "since": 0.0,
+        "seconds": 40,
+        "slots": 3,
+        "partial": partial,
+        "marks": [],
+        "apis": {"0": "Produce"},
+    }
+
+    def drawings(*counts: float) -> str:
+        points = [[slot, count, 0.0] for slot, count in enumerate(counts) if count]
+        client = {"connections": [point[:2] for point in points], "requests": {"0:9": points}, "metrics": {}}
+        return str(_drawn(client, index))
+
+    differs = drawings(4, 4, 0) != drawings(4, 4, 3)
+    assert differs == (2 not in partial)
+    if partial:
+        assert drawings(*(3 if slot in partial else 0 for slot in range(3))).count("<svg") == 2

@@ -18,28 +18,35 @@ from client_telemetry.review.metric_curves import SHOWN, version_name
 
 SLOTS = 48
 SHORTEST_SLOT_SECONDS = 10
+WHOLE = 0.9
+"""Share of a slot's time with evidence from which on it counts as whole."""
 INDEX = "curves.json"
 SCHEMA_VERSION = 1
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Slots of equal length; `since`: seconds since 1970, a multiple of `seconds`."""
+    """Slots of equal length; `since`: seconds since 1970, a multiple of `seconds`. `partial`: slots at the ends in which there is
+    evidence for a part of the time only, so that a count of theirs would look like a fall."""
 
     since: float
     seconds: int
     slots: int
+    partial: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, since: float, until: float) -> "Grid":
         """SLOTS at most that hold both times.
 
         >>> Grid.of(1000.0, 1095.0)
-        Grid(since=1000.0, seconds=10, slots=10)
+        Grid(since=1000.0, seconds=10, slots=10, partial=(9,))
         """
         seconds = max(SHORTEST_SLOT_SECONDS, math.ceil((until - since) / (SLOTS - 1) / 10) * 10)
         begin = since // seconds * seconds
-        return cls(begin, seconds, int((until - begin) // seconds) + 1)
+        last = int((until - begin) // seconds)
+        seen = {0: begin + seconds - since, last: until - begin - last * seconds}
+        partial = tuple(slot for slot, time in seen.items() if time < WHOLE * seconds)
+        return cls(begin, seconds, last + 1, partial if last > 1 else ())
 
     @property
     def until(self) -> float:
@@ -113,6 +120,7 @@ class ClientFiles:
             "since": self.grid.since,
             "seconds": self.grid.seconds,
             "slots": self.grid.slots,
+            "partial": self.grid.partial,
             "marks": self.marks,
             "files": self.number,
             "apis": {str(key): apis.name(key) for key in sorted(self.api_keys)},
@@ -215,7 +223,7 @@ def _section(
             curve(
                 shortened(client_label(group.title), 40),
                 f"{unit}, {group.clients} client{'s' * (group.clients != 1)}",
-                _most(lines, found.grid),
+                _most(lines, found.grid, () if is_one_scale else found.grid.partial),
                 [Mark(at, text) for at, text in found.marks],
                 least_time=found.grid.since,
                 greatest_time=found.grid.until,
@@ -225,12 +233,17 @@ def _section(
     return words, small_multiples(drawings)
 
 
-def _most(lines: dict[str, list[float | None]], grid: Grid) -> list[Line]:
-    """The greatest ones, the others together."""
+def _most(lines: dict[str, list[float | None]], grid: Grid, left_out: Sequence[int]) -> list[Line]:
+    """The greatest ones, the others together. `left_out`: slots without a value."""
     ordered = sorted(lines, key=lambda name: (-sum(value or 0.0 for value in lines[name]), name))
     shown = ordered if len(ordered) <= MOST_LINES else ordered[: MOST_LINES - 1]
-    found = [Line(name, [(grid.middle(i), v) for i, v in enumerate(lines[name])]) for name in shown]
+
+    def line(name: str, values: Iterable[float | None]) -> Line:
+        points = [(grid.middle(i), None if i in left_out else value) for i, value in enumerate(values)]
+        return Line(name, points)
+
+    found = [line(name, lines[name]) for name in shown]
     if rest := ordered[len(shown) :]:
         sums = [sum(lines[name][slot] or 0.0 for name in rest) for slot in range(grid.slots)]
-        found.append(Line(f"{len(rest)} others", [(grid.middle(i), v) for i, v in enumerate(sums)]))
+        found.append(line(f"{len(rest)} others", sums))
     return found

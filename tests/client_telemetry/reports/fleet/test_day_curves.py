@@ -43,6 +43,24 @@ def test_there_is_a_drawing_for_each_version_and_measure() -> None:
     assert all("broker 3 started on 4.0.1" in own and "<b>" not in own for own in sections.values())
 
 
+def test_slots_in_which_the_evidence_begins_and_ends_do_not_look_like_a_rise_and_a_fall() -> None:
+    grid = Grid.of(1795239560.0, 1795241047.0)
+    assert (grid.slots, grid.seconds, grid.partial) == (38, 40, (37,))
+    assert Grid.of(1795239570.0, 1795241047.0).partial == (0, 37)
+    assert Grid.of(1795239560.0, 1795241038.0).partial == (), "nine tenths are as good as all"
+    assert Grid.of(1795239560.0, 1795239571.0).partial == (), "there is nothing else to draw"
+
+    def at_the_end(connections: int) -> list[tuple[str, str]]:
+        group = GroupDay("kgo", "v1.22.2", 3, grid)
+        for slot in range(grid.slots):
+            whole = slot not in grid.partial
+            group.add_connections(slot, 4 if whole else connections)
+            group.add_requests(0, 9, slot, 10.0 if whole else connections, 0.0)
+        return [(words, str(own)) for words, own in drawn(FleetCurves(grid, (), (group,)), (group,))]
+
+    assert len(at_the_end(0)) == 2 and at_the_end(0) == at_the_end(3)
+
+
 def test_more_lines_than_can_be_told_apart_are_one() -> None:
     groups = (version(apis=9),)
     text = str(dict(drawn(FleetCurves(GRID, (), groups), groups))["Requests"])
