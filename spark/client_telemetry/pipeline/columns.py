@@ -41,8 +41,8 @@ def in_one(columns: Sequence[Vector]) -> Vector:
         values = int(column.max()) - least + 1
         if numbers * values > NEVER:
             # To sort takes longest, so that is done where numbers would not fit any more, not for each column.
-            _, found = np.unique(found, return_inverse=True)
-            numbers = int(found.max()) + 1
+            (_, found), (_, column) = (np.unique(each, return_inverse=True) for each in (found, column))
+            least, numbers, values = 0, int(found.max()) + 1, int(column.max()) + 1
         found, numbers = found * values + (column - least), numbers * values
     return found
 

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
-from client_telemetry.pipeline.columns import numbered
+from client_telemetry.pipeline.columns import ALWAYS, NEVER, in_one, numbered
 
 
 @pytest.mark.parametrize("columns", [1, 2, 12])
@@ -19,6 +19,14 @@ def test_rows_with_the_same_values_have_the_same_number(columns: int) -> None:
     number, first = numbered(arrays)
     assert [rows.index(row) for row in rows] == first[number].tolist()
     assert np.unique(number).tolist() == list(range(len(set(rows))))
+
+
+def test_the_largest_integers_are_in_order_too() -> None:
+    chance = random.Random(3)
+    rows = [tuple(chance.choice([ALWAYS, -1, 0, 1, NEVER]) for _ in range(4)) for _ in range(500)]
+    numbers = in_one([np.array(column) for column in zip(*rows, strict=True)]).tolist()
+    assert [row for _, row in sorted(zip(numbers, rows, strict=True))] == sorted(rows)
+    assert len(set(numbers)) == len(set(rows))
 
 
 def test_no_rows_have_no_number() -> None:
