@@ -187,20 +187,22 @@ def test_whole_review(same_as_kept, tmp_path) -> None:
     )
 
 
-def test_whole_review_of_every_kind(same_as_kept, tmp_path) -> None:
+KINDS = [
+    *((outcome.FAILING, kind) for kind in outcome.FAILURE_KINDS),
+    *((outcome.GONE, kind) for kind in outcome.GONE_KINDS),
+    *((outcome.CHANGED, kind) for kind in (outcome.FIXED, outcome.WORSE, outcome.WORKS_AGAIN)),
+    *((word, None) for word in outcome.OUTCOMES),
+]
+
+
+def report_of_every_kind() -> ReviewReport:
     """A client for each outcome and kind, and for each word of how it compares with the prediction."""
     made = report()
     refused, other = (
         next(c for c in made.review.clients if c.client_id == name) for name in ("orders-refused", "nobody")
     )
-    kinds = [
-        *((outcome.FAILING, kind) for kind in outcome.FAILURE_KINDS),
-        *((outcome.GONE, kind) for kind in outcome.GONE_KINDS),
-        *((outcome.CHANGED, kind) for kind in (outcome.FIXED, outcome.WORSE, outcome.WORKS_AGAIN)),
-        *((word, None) for word in outcome.OUTCOMES),
-    ]
     clients = []
-    for number, (word, kind) in enumerate(kinds):
+    for number, (word, kind) in enumerate(KINDS):
         happened = outcome.Outcome(
             "finalized", word, kind, 600.0 + number, "likely", ("a reason", "another"),
             (("produce", 12.345, 0.5),), ("produce",), (0, 1),
@@ -218,12 +220,58 @@ def test_whole_review_of_every_kind(same_as_kept, tmp_path) -> None:
             own |= {"application": "several", "principal": "User:several"}
         clients.append(replace(one, **own))
     review = replace(made.review, clients=tuple(clients), has_failed_logins=False, has_refusals=False)
-    folder = publish(replace(made, review=review, report_link="../report.html"), tmp_path)
+    return replace(made, review=review, report_link="../report.html")
+
+
+def test_the_numbers_of_the_sentence_are_those_of_the_rows() -> None:
+    made = report_of_every_kind()
+    rows = json.loads(files(made)["review.json"])["clients"]
+    of_client: dict[str, list[dict]] = {}
+    for row in rows:
+        of_client.setdefault(row["client_id"], []).append(row)
+
+    def many(*words: str, comparison: str = "", at_once: bool | None = None, last: str = "") -> str:
+        found = set()
+        for own in of_client.values():
+            telling = [row for row in own if row["outcome"] != outcome.NOT_SEEN] or own
+            breaks = any(r["predicted"] == "breaks" and r["predicted_when"] != "latent" for r in own)
+            if (
+                own[0]["comparison"] in (comparison or own[0]["comparison"], *words)
+                and at_once in (None, breaks)
+                and telling[-1]["outcome"] == (last or telling[-1]["outcome"])
+            ):
+                found.add(
+                    (own[0]["principal"], own[0]["owner"], own[0]["application"] or own[0]["client_id"])
+                )
+        return str(len(found))
+
+    numbers = {
+        r"(\d+) of \d+ predicted immediate": many(comparison=prediction.HAPPENED, at_once=True),
+        r"(\d+) unexpected": many(comparison=prediction.UNEXPECTED),
+        r"(\d+) latent ones? ha": many(comparison=prediction.NOT_TRIGGERED),
+        r"(\d+) fixed meanwhile": many(comparison=prediction.FIXED_MEANWHILE),
+        r"(\d+) applications? (?:is|are) gone": many(last=outcome.GONE),
+        r"(\d+) (?:was|were) already failing": many(last=outcome.FAILING_BEFORE),
+    }
+    for pattern, number in numbers.items():
+        (said,) = re.findall(pattern, made.sentence)
+        assert said == number, (pattern, made.sentence)
+    page = review_page(made)
+    compared, changed = re.findall(r"([\d,]+) comparisons of metrics .*?; ([\d,]+) changed", page)[0]
+    table = list(csv.DictReader(io.StringIO(files(made)["metric_changes.csv"].removeprefix("\ufeff"))))
+    assert (int(compared), int(changed)) == (
+        len(table),
+        sum(row["changed"] in ("true", "True") for row in table),
+    )
+
+
+def test_whole_review_of_every_kind(same_as_kept, tmp_path) -> None:
+    folder = publish(report_of_every_kind(), tmp_path)
     same_as_kept(
         "reports/whole/review_of_every_kind",
         {str(file.relative_to(folder)): file.read_text(encoding="utf-8") for file in folder.rglob("*.*")},
         is_whole=True,
     )
     assert set(OUTCOME_WORDS) == {*outcome.OUTCOMES}
-    assert set(KIND_WORDS) == {kind for _, kind in kinds if kind}
+    assert set(KIND_WORDS) == {kind for _, kind in KINDS if kind}
     assert set(PHASE_WORDS) == {phases.BEFORE, *phases.AFTER}

@@ -127,6 +127,27 @@ def test_what_a_check_found_reads_as_words(build):
     assert "(1)" in words
 
 
+def test_the_numbers_in_sentences_are_those_of_the_rows(build, day_rows):
+    clients = [day_rows.client(f"a-{n}", version="3.9.1", principal=f"User:{n}") for n in range(3)]
+    clients += [day_rows.client("b", version="2.8.2", principal="User:b")]
+    clients += [
+        day_rows.client(None, "unknown", "unknown", principal=None, flags=["unidentified"], connections=7)
+    ]
+    hours = [day_rows.hour(hour, broker_id=broker_id) for hour in (5, 6) for broker_id in (1, 2)]
+    brokers = [day_rows.broker(broker_id) for broker_id in (1, 2)]
+    quality = [_check(), _check(expectation="b", success=True), _check(expectation="c")]
+    words = " ".join(
+        "".join(Parts(fleet_page(build(clients, (), hours, brokers, quality=quality))).texts).split()
+    )
+    for sentence in (
+        "4 of 48 broker hours of 2 brokers seen completely.",
+        "7 connections rejected before authentication, belonging to no client.",
+        "3 checks of the data ran, 2 failed.",
+        "The longest bar is 3 applications.",
+    ):
+        assert sentence in words, sentence
+
+
 def test_new_and_gone_clients_are_named(build, day_rows):
     before = day_rows.DAY - timedelta(days=1)
     gone = [day_rows.client(f"old-{n:03}", client_family=f"old-{n:03}") for n in range(300)]

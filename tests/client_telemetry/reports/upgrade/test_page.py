@@ -287,6 +287,42 @@ def test_without_clients(rows):
 
 
 @pytest.mark.parametrize(
+    ("lacking", "words"),
+    [(1, "Clarify the 1 application that"), (3, "Clarify the 3 applications that")],
+)
+def test_what_to_do_first_where_nothing_is_known_to_break(rows, lacking, words):
+    given = [rows.verdict(f"x{n}", "insufficient_evidence", principal=f"User:{n}") for n in range(lacking)]
+    given += [rows.verdict("fine")]
+    html = report_page(build_report(rows.question(len(given)), given, [], [], []))
+    first = html.split('id="first"')[1].split("</section>")[0]
+    assert "No application is known to break." in first and words in first
+
+
+def test_the_numbers_of_the_evidence_and_of_further_changes_are_those_of_the_rows(rows):
+    libraries = ("a", "b", "c", "d", "e", "f", "g", "h", "i")
+    given = [
+        rows.verdict(each, "breaks", principal=f"User:{each}", fix=f"upgrade {each} to 2.0 or later")
+        for each in libraries
+    ]
+    asked = rows.question(
+        len(given), clients_by_pushes_only=1, connections_elsewhere=2, connections_unidentified=1
+    )
+    report = build_report(asked, given, [], [], [])
+    assert len(report.changes) == len(libraries)
+    html = report_page(report)
+    first = html.split('id="first"')[1].split("</section>")[0]
+    left = len(libraries) - first.count("<tr>") + 1  # its head
+    assert re.search(rf">{left} more changes</a> in the full list", first)
+    for sentence in (
+        "1 client known only by metric pushes: no connection was seen",
+        "2 connections not used: made to brokers already on another release",
+        "1 more connection of unnamed clients: rejected before authentication, or without principal, client id and "
+        "software; it counts as no client.",
+    ):
+        assert sentence in html, sentence
+
+
+@pytest.mark.parametrize(
     ("breaking", "lacking", "degrading", "kilobytes"), [(120, 100, 50, 750), (500, 300, 200, 1100)]
 )
 def test_five_thousand_clients_fit_into_a_page(rows, breaking, lacking, degrading, kilobytes):
