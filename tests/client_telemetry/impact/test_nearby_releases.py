@@ -1,4 +1,6 @@
+import pytest
 from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses, targets
+from client_telemetry.compatibility.judgement import what_decides
 from client_telemetry.impact.nearby_releases import decided_by, differing, on_nearby_targets
 
 
@@ -50,3 +52,20 @@ def test_a_rollback_compares_older_releases():
 def test_several_requests_are_named_once_each():
     verdict = judge(client("Produce:0-2 Fetch:2"), "3.9.1", "4.0.0")
     assert decided_by(verdict) == "Produce v0–v2, Fetch v2"
+
+
+@pytest.mark.parametrize(
+    ("differs", "source", "target", "other"),
+    [
+        ("the requests that are served", "3.9.1", "2.2.0", "2.3.0"),
+        ("the newest levels of features", "3.3.1", "3.3.2", "3.4.0"),
+        ("the known issues", "3.9.1", "4.0.1", "4.0.2"),
+        ("whether it is a rollback", "3.5.1", "3.5.0", "3.5.2"),
+    ],
+)
+def test_targets_that_differ_are_judged_apart(differs, source, target, other):
+    assert what_decides(source, target) != what_decides(source, other), differs
+
+
+def test_targets_that_do_not_differ_are_judged_once():
+    assert what_decides("3.9.1", "3.1.1") == what_decides("3.9.1", "3.1.2")

@@ -136,3 +136,12 @@ def test_the_folder_of_a_user(monkeypatch, settings, expected):
 def test_a_folder_that_is_tried_is_left_empty(tmp_path):
     assert machine_code._may_write(tmp_path / "cache")
     assert list((tmp_path / "cache").iterdir()) == []
+
+
+def test_it_is_kept_beside_the_modules_unless_a_folder_is_set(tmp_path, monkeypatch):
+    kept = machine_code.MachineCode(make_read_only)
+    kept._beside, kept._of_user = tmp_path / "beside", tmp_path / "of_user"
+    monkeypatch.setattr(machine_code._config, "CACHE_DIR", "")
+    assert kept._folder_to_write() == kept._beside
+    monkeypatch.setattr(machine_code._config, "CACHE_DIR", str(kept._of_user))
+    assert kept._folder_to_write() == kept._of_user

@@ -229,3 +229,12 @@ def test_a_dump_goes_on_with_the_files_of_its_hour_and_of_no_earlier(tmp_path):
     whole = continued.files[1] | {"min_time": "2026-11-20T14:00:00.000Z"}
     on_the_hour = continued._replace(files=[whole])
     assert on_the_hour.since(int(datetime(2026, 11, 20, 14, tzinfo=UTC).timestamp()) * 10**9) == on_the_hour
+
+
+def test_a_manifest_has_the_times_of_the_first_and_the_last_record(tmp_path):
+    nanos = int(START.timestamp()) * 10**9
+    with writer(tmp_path) as dump:
+        for after in (999_000_000, 1_999_000_000):
+            dump.append_push(ClientPush(received_at_nanos=nanos + after, payload=b"\x0a\x00"))
+    (file,) = dump.continued().files
+    assert (file["min_time"], file["max_time"]) == ("2026-11-20T13:50:00.999Z", "2026-11-20T13:50:01.999Z")

@@ -192,8 +192,7 @@ def _how_well_known(group: Unnamed) -> tuple[Any, ...]:
     is_narrowed_down = group.looks_like is not None
     return (
         not is_narrowed_down,
-        not is_narrowed_down and not group.could_be,
-        0 if is_narrowed_down else len(group.could_be),
+        *(() if is_narrowed_down else (not group.could_be, len(group.could_be))),
         -group.applications,
         -group.clients,
         group.looks_like or "",

@@ -379,3 +379,13 @@ def test_beyond_as_many_as_are_explained_safe_applications_are_not(rows):
         found = [rows.finding(row) for row in given]
         html = report_page(build_report(rows.question(len(given)), given, found, [], []))
         assert html.count('<ul class="findings">') == explained
+
+
+def test_applications_that_lack_different_evidence_are_apart(rows):
+    given = [
+        rows.verdict(f"a-{number}", "insufficient_evidence", missing=[f"Question {number % 2}."])
+        for number in range(LISTED + 1)
+    ]
+    html = report_page(build_report(rows.question(len(given)), given, [], [], []))
+    found = [listed.split(",\n") for listed in re.findall(r'<p class="ids">(.*?)</p>', html, re.DOTALL)]
+    assert [len({each[-1] in "02468" for each in ids}) for ids in found] == [1, 1]

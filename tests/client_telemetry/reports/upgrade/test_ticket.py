@@ -188,15 +188,17 @@ def test_a_letter_to_the_owner_is_begun(rows):
     given = [
         rows.verdict("a", "breaks", owner="erp & co", owner_contact="erp@example.com", fix="x"),
         rows.verdict("b", owner="erp & co"),
+        rows.verdict("c", owner="erp & co"),
+        rows.verdict("d", "breaks", owner="another"),
     ]
-    report = build_report(rows.question(2), given, [], [], [], cluster_name="fleet")
-    address, _, fields = mail(report, report.owners[0]).partition("?")
+    report = build_report(rows.question(4), given, [], [], [], cluster_name="fleet")
+    address, _, fields = mail(report, next(each for each in report.owners if each.owner == "erp & co")).partition("?")
     assert address == "mailto:erp@example.com" and "+" not in fields, "mail programs show a plus as it is"
     assert parse_qs(fields) == {
         "subject": ["Kafka cluster fleet: 3.9.1 to 4.0.0: 1 application of erp & co must change"],
         "body": [
-            "The Kafka brokers of cluster fleet will be upgraded from 3.9.1 to 4.0.0. Of your 2 applications, 1 stops "
-            "working as soon as brokers change their release, 1 is safe.\n\n"
+            "The Kafka brokers of cluster fleet will be upgraded from 3.9.1 to 4.0.0. Of your 3 applications, 1 stops "
+            "working as soon as brokers change their release, 2 are safe.\n\n"
             "Please make the changes in the attached report.md before the upgrade."
         ],
     }
@@ -213,3 +215,30 @@ def test_an_application_that_needs_two_changes_is_fixed_in_part_by_each(rows):
     message = owner_ticket(report, report.owners[0])
     assert "Of `erp-orders`, this is for `erp-node` only; another change is for the rest." in message
     assert "1 only in part" in report_page(report)
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(3, "`c-0`, `c-1`, `c-2` only"), (5, "`c-0`, `c-1`, `c-2` and 2 more only")]
+)
+def test_three_clients_that_a_change_is_for_are_named_and_more_are_counted(rows, number, words):
+    both = {"owner": "erp", "application": "erp-orders"}
+    given = [rows.verdict(f"c-{n}", "breaks", fix="replace kafka-node", **both) for n in range(number)]
+    given.append(rows.verdict("other", "breaks", fix="upgrade sarama to 1.41.0 or later", **both))
+    report = build_report(rows.question(len(given)), given, [], [], [])
+    assert f"Of `erp-orders`, this is for {words}; another change" in owner_ticket(report, report.owners[0])
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(1, "topic `t-0`"), (3, "topics `t-0`, `t-1`, `t-2` |"), (5, "topics `t-0`, `t-1`, `t-2` and 2 more |")],
+)
+def test_three_topics_are_named_and_more_are_counted(rows, number, words):
+    row = rows.verdict("a", "breaks")
+    profile = {
+        **{name: row[name] for name in ("principal", "client_id", "client_software_name", "client_software_version")},
+        **{"dt": rows.DAY, "addresses": 0, "address_sample": [], "listeners": [], "group_ids": [], "transactional_ids": []},
+        **{"topics": [f"t-{n}" for n in range(number)], "related": [], "connections": 1},
+        **{"first_seen_at": rows.START, "last_seen_at": rows.END},
+    }  # fmt: skip
+    report = build_report(rows.question(1), [row], [], [], [], profile_rows=[profile])
+    assert words in owner_ticket(report, report.owners[0])

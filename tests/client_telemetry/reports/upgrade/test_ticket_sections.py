@@ -1,6 +1,7 @@
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.page import report_page
 from client_telemetry.reports.upgrade.ticket import owner_ticket, report_ticket
+from client_telemetry.reports.upgrade.ticket_sections import LISTED
 
 
 def test_nearby_releases(compared):
@@ -32,3 +33,13 @@ def test_going_back_has_its_notes_and_no_way_back(rows):
     page = report_page(report)
     assert "During the rolling rollback (mixed versions)" in page and "rolling upgrade" not in page
     assert "will be rolled back from 4.0.1 to 3.9.1" in owner_ticket(report, report.owners[0])
+
+
+def test_more_than_are_listed_are_counted(rows):
+    given = [
+        rows.verdict(f"a-{n}", mixed_verdict="breaks", mixed_explanation="It stops.")
+        for n in range(LISTED + 2)
+    ]
+    ticket = report_ticket(build_report(rows.question(len(given)), given, [], [], []))
+    window = ticket.split("## During the rolling upgrade")[1].split("##")[0]
+    assert window.count("- `a-") == LISTED and "- 2 more in clients.csv." in window
