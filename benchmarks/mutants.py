@@ -34,6 +34,7 @@ import signal
 import sys
 import tempfile
 import time
+import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -567,7 +568,8 @@ def is_killed(mutant: Mutant, tests: list[str], calls: Calls) -> bool:
                 os.environ |= {"NUMBA_CACHE_DIR": tempfile.mkdtemp(), "NUMBA_OPT": "0"}
                 importlib.import_module("numba.core.config").reload_config()
                 machine_code = importlib.import_module(f"{PACKAGE.name}.raw.machine_code")
-                machine_code.sources_digest = lambda: b"mutant"
+                of_mutant = uuid.uuid4().bytes  # a mutant may keep its own beside the modules
+                machine_code.sources_digest = lambda: of_mutant
             result = _pytest(files, _Only(own))
             return result not in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
 
