@@ -9,7 +9,13 @@ from client_telemetry.reports.fleet.request_versions import deprecated_uses, ref
     ("case", "api_key", "version", "release", "expected"),
     [
         ("Produce 2 is gone from 4.0.0 on", 0, 2, "3.9.1", "4.0.0 and later"),
-        ("two releases refuse it, up to the newest", 0, 2, releases.known()[-3], f"{releases.known()[-2]} and later"),
+        (
+            "two releases refuse it, up to the newest",
+            0,
+            2,
+            releases.known()[-3],
+            f"{releases.known()[-2]} and later",
+        ),
         ("JoinGroup 1 came back in 4.0.1", 11, 1, "3.9.1", "4.0.0"),
         ("Produce 9 is served by all", 0, 9, "3.9.1", None),
         ("a version that is too new is not deprecated", 0, 99, "3.9.1", None),

@@ -192,7 +192,9 @@ def test_a_letter_to_the_owner_is_begun(rows):
         rows.verdict("d", "breaks", owner="another"),
     ]
     report = build_report(rows.question(4), given, [], [], [], cluster_name="fleet")
-    address, _, fields = mail(report, next(each for each in report.owners if each.owner == "erp & co")).partition("?")
+    address, _, fields = mail(
+        report, next(each for each in report.owners if each.owner == "erp & co")
+    ).partition("?")
     assert address == "mailto:erp@example.com" and "+" not in fields, "mail programs show a plus as it is"
     assert parse_qs(fields) == {
         "subject": ["Kafka cluster fleet: 3.9.1 to 4.0.0: 1 application of erp & co must change"],
