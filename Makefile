@@ -69,7 +69,7 @@ endif
 # Without them, tests that need what they fetch and build are skipped.
 MAVEN_AND_JDK := $(and $(shell command -v mvn),$(shell command -v $${JAVA_HOME:+$$JAVA_HOME/bin/}javac))
 # Four at once on two cores: tests with brokers mostly wait for clients and clocks.
-END_TO_END = $(AIRFLOW) pytest -n 4 --dist loadfile --no-loadscope-reorder -rs $(or $(ARGS),tests/end_to_end)
+END_TO_END = $(AIRFLOW) pytest -n 4 --dist loadfile --no-loadscope-reorder -rs --durations=12 $(or $(ARGS),tests/end_to_end)
 
 e2e:  ## tests with real Kafka brokers and clients, and a real browser in a real Airflow; pictures are left in var/e2e
 	@$(END_TO_END) -m "end_to_end and not long"
@@ -86,7 +86,7 @@ e2e-install: install storage executors $(STAMPS)/s3_server $(if $(MAVEN_AND_JDK)
 executors: $(STAMPS)/executors  ## pack what Spark's workers need into var/executors (docs/deployment.md)
 
 # Everything that a wheel is made of.
-$(STAMPS)/executors: $(shell find spark -type f -not -path '*/__pycache__/*') pyproject.toml requirements.txt | install
+$(STAMPS)/executors: $(shell find spark -type f -not -path '*/__pycache__/*' -not -path '*.egg-info/*') pyproject.toml requirements.txt | install
 	@spark/executors/pack.sh $(CURDIR)/var/executors
 	@touch $@
 
