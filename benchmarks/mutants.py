@@ -6,8 +6,8 @@ Each mutant is a module with one thing changed: a comparison, a number, `and` or
 a returned value, a statement left out. A random sample is run one after the other, each in a fork, against the tests that
 call the changed function, found by one traced run of all. Most forks are of a process that has imported the tests, and get
 the code of the changed function; a change that only an import sees is imported anew. Killed is a mutant that makes a test
-fail or takes four times as long. The checkout is not written to, but for the trace in var/, which is kept until the code
-changes.
+fail or takes four times as long. What survives goes to the type checker, as every change does in `make check`; what only
+it refuses is counted apart. The checkout is not written to, but for the trace and the type checker's cache in var/.
 
 Texts are not changed: most are wording; nor are `frozen`, `strict` and `kw_only`, which only forbid, and the sizes of caches. Tests in
 other processes (the wheel, jobs) do not see the change, and tests that need Spark are left out; both can only make the share
@@ -31,6 +31,7 @@ import random
 import re
 import resource
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -95,6 +96,8 @@ EQUIVALENT: dict[str, str] = {
         "one bit more than there are profiles, and only those of profiles are read"
     ),
     "compatibility/identification.py: `1` → `2`: `places = (2 << len(spans)) - 1`": "as in fingerprints.py",
+    "compatibility/applications.py: `version > row.versions.max` → `version >= row.versions.max`: "
+    "`if not (newer and version >= row.versions.max):`": "what the row allows does not come here, its highest version least of all",
     "reports/curves.py: `abs(value) >= 1` → `abs(value) > 1`: "
     "`return f'{value:.3g}' if abs(value) > 1 or value == 0 else f'{value:.2g}'`": "1 is written 1 in both forms",
 }
@@ -579,6 +582,29 @@ def is_killed(mutant: Mutant, tests: list[str], calls: Calls) -> bool:
     return any(fail(some) for some in (files[:_FILES_FIRST], files[_FILES_FIRST:]) if some)
 
 
+def is_refused_by_types(mutant: Mutant) -> bool:
+    """Whether mypy, set up as in `make check`, finds more errors in the changed module than in the module as it stands; both
+    without comments, as `ast` writes them."""
+    original = ast.unparse(ast.parse(mutant.file.read_text(encoding="utf-8")))
+    tree = ast.parse(mutant.file.read_text(encoding="utf-8"))
+    target = next(node for at, (node, *_) in enumerate(_nodes(tree)) if at == mutant.number)
+    changed = ast.unparse(ast.fix_missing_locations(_Replace(target, mutant.changed).visit(tree)))
+    return len(_type_errors(mutant.file, changed)) > len(_type_errors(mutant.file, original))
+
+
+def _type_errors(file: Path, source: str) -> list[str]:
+    """mypy's errors of the whole package, with this text in place of a module's."""
+    with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8") as shadow:
+        shadow.write(source)
+        shadow.flush()
+        command = [sys.executable, "-m", "mypy", "--no-error-summary", "--cache-dir", "var/mypy-of-mutants"]
+        command += ["--shadow-file", str(file.relative_to(CHECKOUT)), shadow.name]
+        run = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    if run.returncode not in (0, 1):
+        raise SystemExit(f"mypy ended with {run.returncode}: {run.stderr or run.stdout}")
+    return [line for line in run.stdout.splitlines() if ": error: " in line]
+
+
 _NOT_COVERED = (
     f"The folders {', '.join(ROOMS)} of the package are changed; the others, Spark jobs, plugins, DAGs, pages' scripts, the broker "
     "plugin and the rows of the knowledge base are not.",
@@ -598,7 +624,10 @@ def _interval(killed: int, count: int) -> tuple[float, float]:
     return middle - half, middle + half
 
 
-def page(killed: list[Mutant], survived: list[Mutant], equivalent: list[Mutant], seed: int) -> str:
+def page(
+    killed: list[Mutant], by_types: list[Mutant], survived: list[Mutant], equivalent: list[Mutant], seed: int
+) -> str:
+    """`killed`: by tests or by the type checker; `by_types`: those of them that only the type checker refuses."""
     count = len(killed) + len(survived)
     low, high = _interval(len(killed), count)
     lines = [
@@ -606,9 +635,9 @@ def page(killed: list[Mutant], survived: list[Mutant], equivalent: list[Mutant],
         "",
         f"Written by `include/airflow.sh python -m benchmarks.mutants --count {count + len(equivalent)} --seed {seed} --write docs/mutants.md`: "
         "a random sample of small changes of the code (benchmarks/mutants.py says which), each run against the tests that "
-        "call what it changes. Equivalent mutants, which behave as the original does, do not count.",
+        "call what it changes, and what survives them against the type checker as `make check` runs it. Equivalent mutants, which behave as the original does, do not count.",
         "",
-        f"**{len(killed)} of {count} mutants killed ({len(killed) / count:.0%}).** With a sample of this size, the share of all of them lies between "
+        f"**{len(killed)} of {count} mutants killed ({len(killed) / count:.0%}).** {len(killed) - len(by_types)} by tests, {len(by_types)} by the type checker alone. With a sample of this size, the share of all of them lies between "
         f"{low:.0%} and {high:.0%} (95 %, Wilson).",
         "",
         "| folder | mutants | killed |",
@@ -618,6 +647,9 @@ def page(killed: list[Mutant], survived: list[Mutant], equivalent: list[Mutant],
     in_room = Counter(mutant.room for mutant in killed)
     lines += [f"| {room} | {of_room[room]} | {in_room[room]} |" for room in ROOMS]
     lines += ["", "What the number does not say:", "", *(f"* {each}" for each in _NOT_COVERED)]
+    if by_types:
+        lines += ["", "Refused by the type checker alone:", ""]
+        lines += sorted(f"* {mutant.description}" for mutant in by_types)
     if survived:
         lines += ["", "Survived:", "", *sorted(f"* {mutant.description}" for mutant in survived)]
     if equivalent:
@@ -655,9 +687,13 @@ def main(argv: list[str] | None = None) -> None:
             if not dead:
                 print(f"survived: line {mutant.node.lineno}: {mutant.description}", flush=True)
         (killed if dead else survived).append(mutant)
-    print(f"{len(killed)} of {len(killed) + len(survived)} killed, {len(equivalent)} equivalent")
+    by_types = [mutant for mutant in survived if is_refused_by_types(mutant)]
+    killed += by_types
+    survived = [mutant for mutant in survived if mutant not in by_types]
+    counted = len(killed) + len(survived)
+    print(f"{len(killed)} of {counted} killed, {len(by_types)} by types alone, {len(equivalent)} equivalent")
     if args.write:
-        args.write.write_text(page(killed, survived, equivalent, args.seed), encoding="utf-8")
+        args.write.write_text(page(killed, by_types, survived, equivalent, args.seed), encoding="utf-8")
 
 
 if __name__ == "__main__":

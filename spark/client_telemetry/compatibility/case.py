@@ -228,7 +228,7 @@ def _named_elsewhere(
 
 
 def _sends_just_this(identity: Identity, uses: Mapping[int, list[ApiUse]], source: str) -> bool:
-    explained = 0
+    explained = False
     for key, of_api in uses.items():
         declared, offered = client_ranges.declared(identity, key), served.by(source).get(key)
         if key == apis.API_VERSIONS:
@@ -237,8 +237,8 @@ def _sends_just_this(identity: Identity, uses: Mapping[int, list[ApiUse]], sourc
             return False
         if {use.version for use in of_api} != {min(declared.max, offered.advertised.max)}:
             return False
-        explained += 1
-    return explained > 0
+        explained = True
+    return explained
 
 
 def _contradiction(identity: Identity | None, uses: Mapping[int, list[ApiUse]]) -> str:

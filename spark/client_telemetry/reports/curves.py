@@ -204,7 +204,7 @@ def _round_up(value: float) -> float:
     if value <= 0:
         return 1.0
     power = 10.0 ** math.floor(math.log10(value))
-    return next(step * power for step in (1, 2, 2.5, 4, 5, 8, 10, 20) if step * power >= value * 0.9999)
+    return next(step * power for step in (1, 2, 2.5, 4, 5, 8, 10) if step * power >= value * 0.9999)
 
 
 def _clock(at: float, span: float) -> str:

@@ -99,6 +99,14 @@ def test_damage_is_refused_with_its_line(damaged, module, load, column, value, s
     assert says in str(refused.value)
 
 
+def test_a_condition_on_a_feature_that_no_release_of_the_issue_has_is_refused(damaged):
+    ids = [cells[0] for _, cells in rows(known_issues.FILE, known_issues.COLUMNS)]
+    before_features = ids.index("librdkafka_transactions_per_group")
+    damaged(known_issues, before_features, "condition_test", "feature transaction.version < 1")
+    with pytest.raises(DamagedKnowledge, match="no release of broker_from to broker_to has the feature"):
+        known_issues.known()
+
+
 @pytest.mark.parametrize(
     ("module", "load"),
     [

@@ -218,6 +218,16 @@ def test_a_row_that_never_counts_is_an_error(tmp_path, file):
     assert error.value.line == len(lines) + 2
 
 
+@pytest.mark.parametrize("file", ["library_advice.csv", "default_client_ids.csv"])
+def test_a_row_twice_in_a_file_that_the_example_lacks_is_an_error(tmp_path, file):
+    folder = shutil.copytree(EXAMPLE, tmp_path / "own")
+    header, row = (files("client_telemetry.compatibility.knowledge") / file).read_text().splitlines()[:2]
+    (folder / file).write_text("\n".join([header, row, row]))
+    with pytest.raises(DamagedKnowledge, match=r"never counts") as error:
+        use_folder(folder)
+    assert error.value.line == 3
+
+
 def test_a_mistake_is_in_the_line_where_its_row_begins(tmp_path):
     folder = shutil.copytree(EXAMPLE, tmp_path / "own")
     with (folder / "products.csv").open("a") as opened:

@@ -84,6 +84,7 @@ def test_the_scale_ends_at_a_round_number_above_the_greatest_value():
     assert {end(0.0, 3.7), end(3.7, 0.0), end(0.0, greatest_value=3.7)} == {"4"}
     assert end(0.0, 0.0) == "1"
     assert end(0.0, 37.0) == "40"
+    assert (end(0.0, 9.9), end(0.0, 999.999)) == ("10", "1000")
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,7 @@ def _act(play: FullSpool, store: ObjectStore) -> None:
     play.subscribe(interval_ms=100)
     pushing = _push(play, "first")
     wait_until("the spool is full", lambda: broker.dump_figure("DroppedSpoolFull") > DROPS)
+    time.sleep(2 * COUNTED_SECONDS)  # it has noted some of what it dropped
     broker.kill()
     play.killed_at = broker.killed_at
     pushing.kill()  # it would wait five minutes before it pushes again

@@ -104,8 +104,8 @@ def sentence(found: Mapping[str, Any]) -> str:
 
 def size(number: float) -> str:
     """
-    >>> size(512), size(2_500_000)
-    ('512 B', '2.5 MB')
+    >>> size(999), size(1000), size(2_500_000)
+    ('999 B', '1.0 kB', '2.5 MB')
     """
     for unit, factor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
         if number >= factor:

@@ -89,6 +89,15 @@ def test_a_selector_that_cannot_be_compiled_leaves_it_unknown(day_rows):
     assert set(states(day_rows, [day_rows.instance()], subscriptions).values()) == {"not_known"}
 
 
+def test_without_java_it_is_not_known_what_instances_are_asked_for(day_rows, monkeypatch, tmp_path):
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    subscriptions = Subscriptions.of(
+        [day_rows.broker(subscriptions=[day_rows.subscription("*", client_id="a")])]
+    )
+    assert subscriptions.known
+    assert subscriptions.asked_of([day_rows.instance(), day_rows.instance()]) == ([(), ()], False)
+
+
 def test_selectors_are_those_of_java(day_rows):
     """What Python's re would answer the other way round."""
     for client_id, regex in ((None, ".*"), ("a٣", r"a\d"), ("zażółć", r"\w+"), ("axb", "[a-z&&[^x]]+")):

@@ -120,6 +120,10 @@ def test_the_index_says_what_the_files_hold() -> None:
     ((name, text),) = files.files()
     assert name == "curves.json" and isinstance(text, str)
     index = json.loads(text)
+    assert index.keys() == {
+        "schema_version", "since", "seconds", "slots", "partial", "marks", "files", "apis", "metrics"
+    }  # fmt: skip
+    assert (index["partial"], index["files"]) == (list(GRID.partial), 0)
     assert index["marks"] == [list(mark) for mark in MARKS]
     assert (index["since"], index["seconds"], index["slots"]) == (GRID.since, GRID.seconds, GRID.slots)
     assert list(index["apis"].items()) == [("0", "Produce"), ("3", "Metadata")]

@@ -1,5 +1,6 @@
 from dataclasses import fields
 from datetime import timedelta
+from itertools import permutations
 
 import pytest
 from client_telemetry.reports.evidence import QualityWarning
@@ -123,6 +124,13 @@ def test_unknown_and_untold_software_are_one_group(rows):
         ("kgo", ["v1.9.0", "v1.15.4", None]),
         (None, [None]),
     ]
+
+
+def test_software_of_as_many_clients_comes_by_its_name_and_undeclared_last(rows):
+    names = ("sarama", "unknown", "kgo", "rdkafka")
+    given = [rows.verdict(str(n), client_software_name=name) for n, name in enumerate(names)]
+    for order in permutations(given):
+        assert [s.name for s in build(rows, order).software] == ["kgo", "rdkafka", "sarama", None]
 
 
 def test_only_failed_warnings_are_shown(rows):

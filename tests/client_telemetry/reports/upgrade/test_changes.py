@@ -63,6 +63,17 @@ def report(rows):
     return build_report(rows.question(len(given)), given, [], [], [])
 
 
+def test_owners_of_a_change_come_by_clients_then_by_name_and_nobody_last(rows):
+    owners = ("web", None, "ads", "crm", "crm")
+    given = [
+        rows.verdict(str(n), "breaks", owner=owner, principal=f"User:{n}", fix=fix(SARAMA, "sarama"))
+        for n, owner in enumerate(owners)
+    ]
+    for order in (given, given[::-1]):
+        (change,) = build_report(rows.question(len(given)), order, [], [], []).changes
+        assert change.owners == ("crm", "ads", "web", None)
+
+
 def test_one_row_per_change_and_never_a_vague_one_before_an_exact_one(report):
     assert [(c.text, c.clients, c.owners, c.inferred, c.applications_left) for c in report.changes] == [
         ("upgrade sarama to 1.41.0 or later", 2, ("one", "two"), 2, 10),
