@@ -31,7 +31,7 @@ DAYS = (("days", "decode_days"), ("days", "derive_days"), ("changed-on", "derive
 """What stages of the daily run are told of the days that collect found, as option and XCom: decode; those after it; review."""
 RULES = ["owners", "knowledge"]
 """Locations that the stage profile is told."""
-PAGE = {"job": "publish_fleet", "locations": ["publish"]}
+PAGE = {"job": "publish_fleet", "locations": ["publish", "hosts"]}
 """The job of the fleet page."""
 REVIEWED = ["publish", "owners", "knowledge", "scram_users", "hosts"]
 """Locations that a review is told."""

@@ -46,7 +46,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 LISTED_DAYS, LISTED_REPORTS, CALENDAR_DAYS = 14, 10, 31
-SEARCH_DAYS = {1: "the latest day", 7: "the last 7 days", 31: "the last 31 days"}
+SEARCH_DAYS = {1: "the latest day", 7: "the last 7 days", 31: "the last 31 days", 92: "the last 92 days"}
 
 
 def published() -> Published:

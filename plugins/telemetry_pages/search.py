@@ -1,5 +1,5 @@
 """Finds client instances and clients of published days by any form of an instance id, by client id, application, principal,
-group, transactional id, rack, or by address."""
+group, transactional id, rack, host name, or by address."""
 
 import base64
 import binascii
@@ -94,7 +94,7 @@ def address(text: str) -> str | None:
 
 def search(published: Published, query: str, clusters: list[str], days: int) -> list[Hits]:
     """For each cluster: the latest of its last `days` published days on which anything matches. Client id, principal,
-    groups, transactional ids and rack match where they contain the query, upper and lower case alike; instance id and
+    groups, transactional ids, rack and host names match where they contain the query, upper and lower case alike; instance id and
     address match as a whole."""
     query = query[:LONGEST_QUERY]
     wanted = (instance_id(query), address(query), query.strip().casefold())
@@ -166,7 +166,7 @@ def _matches(entry: dict[str, Any], id_: str | None, address_: str | None, text:
 
 def _names(entry: dict[str, Any]) -> list[str]:
     """What KIP-714's reactive workflow starts from; pages of older days have the client id and the principal only."""
-    lists = (entry.get(name, ()) for name in ("group_ids", "transactional_ids", "racks"))
+    lists = (entry.get(name, ()) for name in ("group_ids", "transactional_ids", "racks", "hosts"))
     single = (entry.get("client_id"), entry.get("application"), entry.get("principal"))
     return [name for name in (*single, *(each for names in lists for each in names)) if name]
 

@@ -32,6 +32,7 @@ clusters:
   - name: west
     cluster_id: bbb
     raw: /srv/west
+    hosts: /srv/west-hosts
     source: {{format: request_log, files: /logs/west/*.log.*, release: 4.0.1}}
 """)
 
@@ -56,6 +57,8 @@ def test_a_day_goes_through_all_stages_of_all_clusters(run):
     for stage in ("decode", "sessionize", "profile", "publish_fleet"):
         assert options[stage, "bbb"]["days"] == DAY
     assert options["publish_fleet", "bbb"]["cluster-name"] == "west"
+    assert options["publish_fleet", "bbb"]["hosts"] == "/srv/west-hosts"
+    assert "hosts" not in options["publish_fleet", "aaa"]
     assert tasks["cluster.decode", 1].rendered_map_index == "west"
 
 

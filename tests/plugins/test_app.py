@@ -194,6 +194,7 @@ def test_the_overview_compares_clusters_with_their_trends(web):
 
 def test_quality_says_what_failed_first_and_what_to_do(web):
     text = web().get(f"/quality/east/{DAY}").text
+    assert "2 checks ran on the tables of this day; 1 failed. A critical one blocks publishing" in text
     assert text.index("What to do") < text.index("<h2>Passed</h2>")
     assert "Add owner rules" in text
     assert re.search(r"<summary><code>brokers</code> 1 of 1 checks", text)

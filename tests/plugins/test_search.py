@@ -97,8 +97,8 @@ def test_what_is_no_instance_id(text):
     assert instance_id(text) is None
 
 
-@pytest.mark.parametrize("query", ["User:A", "payments-group", "TX-1", "eu-west"])
-def test_principal_group_transactional_id_and_rack(query):
+@pytest.mark.parametrize("query", ["User:A", "payments-group", "TX-1", "eu-west", "web-7.exam"])
+def test_principal_group_transactional_id_rack_and_host_name(query):
     from telemetry_pages.search import _matches
 
     entry = {
@@ -108,6 +108,7 @@ def test_principal_group_transactional_id_and_rack(query):
         "group_ids": ["payments-group"],
         "transactional_ids": ["tx-1"],
         "racks": ["eu-west-1a"],
+        "hosts": ["Web-7.example.com"],
     }
     assert _matches(entry, None, None, query.casefold())
     assert not _matches(entry, None, None, "orders")

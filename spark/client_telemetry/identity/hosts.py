@@ -5,8 +5,9 @@ may stand; of several that hold an address the smallest counts.
 """
 
 import ipaddress
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -17,9 +18,17 @@ class NotHosts(ValueError):
 
 @dataclass(frozen=True)
 class HostNames:
-    """`by_network`: smallest networks first."""
-
     by_network: Mapping[_Network, str]
+
+    @cached_property
+    def _by_prefix_length(self) -> dict[tuple[int, int], dict[int, str]]:
+        """IP version and prefix length, the smallest networks first, to names by the number of the network's address: a fleet has
+        as many addresses as the file may have lines."""
+        found: dict[tuple[int, int], dict[int, str]] = {}
+        for network, name in sorted(self.by_network.items(), key=lambda pair: -pair[0].prefixlen):
+            of_length = found.setdefault((network.version, network.prefixlen), {})
+            of_length[int(network.network_address)] = name
+        return found
 
     def of(self, address: str) -> str | None:
         """
@@ -31,7 +40,15 @@ class HostNames:
         except ValueError:
             return None  # a digest, where identifiers are hidden
         found = getattr(found, "ipv4_mapped", None) or found
-        return next((name for network, name in self.by_network.items() if found in network), None)
+        for (version, length), names in self._by_prefix_length.items():
+            host_bits = found.max_prefixlen - length
+            if version == found.version and (name := names.get(int(found) >> host_bits << host_bits)):
+                return name
+        return None
+
+    def of_all(self, addresses: Iterable[str]) -> list[str]:
+        """The names of some addresses, sorted, each once."""
+        return sorted({name for name in map(self.of, addresses) if name})
 
 
 NO_HOSTS = HostNames({})
@@ -51,4 +68,4 @@ def host_names(text: str) -> HostNames:
         if len(words) == 1:
             raise NotHosts(f"line {number}: {words[0]} has no name")
         found.setdefault(network, words[1])
-    return HostNames(dict(sorted(found.items(), key=lambda pair: -pair[0].prefixlen)))
+    return HostNames(found)

@@ -14,8 +14,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.compatibility import knowledge
+from client_telemetry.identity.hosts import NO_HOSTS, HostNames, host_names
 from client_telemetry.pipeline import stages
 from client_telemetry.pipeline.stage import Outcome, Stage, days, parser, run
+from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish import fleet_curves
 from client_telemetry.publish.fleet_instances import (
     alike,
@@ -65,9 +67,11 @@ READ = (
 def publish_fleet(stage: Stage) -> Outcome:
     snapshots = stage.lake.published()
     processed = stage.lake.published_days(stage.cluster, "profile")
+    location = stage.arguments.hosts
+    hosts = read_text_file(location, "host names", host_names) if location else NO_HOSTS
     pages = {}
     for day in stage.arguments.days:
-        pages[day] = _publish_day(stage, day, snapshots, processed)
+        pages[day] = _publish_day(stage, day, snapshots, processed, hosts)
     last = max(pages)
     page, sentence = pages[last]
     details: dict[str, object] = {"page": page, "sentence": sentence}
@@ -75,7 +79,7 @@ def publish_fleet(stage: Stage) -> Outcome:
 
 
 def _publish_day(
-    stage: Stage, day: dt.date, snapshots: dict[str, int], processed: set[dt.date]
+    stage: Stage, day: dt.date, snapshots: dict[str, int], processed: set[dt.date], hosts: HostNames
 ) -> tuple[str, str]:
     lake, args = stage.lake, stage.arguments
 
@@ -129,7 +133,9 @@ def _publish_day(
     )
     with_labels = sessions.join(resource_labels(pushes), "client_instance_id", "left")
     with_addresses = with_all_addresses(read(CLIENTS).select("*", of_table), seen)
-    index = search_index(fleet.cluster_name, day.isoformat(), with_addresses, with_labels, never_pushed)
+    index = search_index(
+        fleet.cluster_name, day.isoformat(), with_addresses, with_labels, never_pushed, hosts
+    )
     events = lake.files(
         CONNECTION_EVENTS, snapshots[CONNECTION_EVENTS.name], cluster_id=stage.cluster, dt=[day]
     )
@@ -218,6 +224,7 @@ def main(argv: list[str] | None = None) -> int:
         "--publish", required=True, help="folder or file:// URL in which fleet/... is written"
     )
     arguments.add_argument("--cluster-name", help="display name of the cluster")
+    arguments.add_argument("--hosts", help="file of addresses and host names, in the form of /etc/hosts")
     return run(
         arguments,
         publish_fleet,

@@ -7,6 +7,7 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
+from client_telemetry.identity.hosts import NO_HOSTS, HostNames
 from client_telemetry.reports.fleet.search import (
     NEVER_PUSHED,
     SearchIndex,
@@ -40,7 +41,12 @@ _LAST = 2**62
 
 
 def search_index(
-    cluster_name: str, day: str, clients: DataFrame, instances: DataFrame, never_pushed: DataFrame
+    cluster_name: str,
+    day: str,
+    clients: DataFrame,
+    instances: DataFrame,
+    never_pushed: DataFrame,
+    hosts: HostNames = NO_HOSTS,
 ) -> SearchIndex:
     """`clients`: rows of `clients` with `client_addresses`, all of a client; `instances`: rows of `client_sessions` with the
     labels of each instance; both with their `place` in search.json, a number. `never_pushed`: rows of
@@ -57,8 +63,8 @@ def search_index(
         F.lit(NEVER_PUSHED).alias("end_reason"),
     )
     rows = instances.select(*_OF_INSTANCE).unionByName(silent)
-    of_clients = _entries(clients.select(*_OF_CLIENT), client_entry)
-    of_instances = _entries(rows, instance_entry)
+    of_clients = _entries(clients.select(*_OF_CLIENT), client_entry, hosts)
+    of_instances = _entries(rows, instance_entry, hosts)
     ids = rows.select(F.lower(F.hex("client_instance_id")).alias("text")).distinct()
     names = of_clients.select("names").union(of_instances.select("names"))
     return SearchIndex(
@@ -71,12 +77,14 @@ def search_index(
     )
 
 
-def _entries(rows: DataFrame, entry: Callable[[Row], dict[str, Any]]) -> DataFrame:
+def _entries(
+    rows: DataFrame, entry: Callable[[Row, HostNames], dict[str, Any]], hosts: HostNames
+) -> DataFrame:
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             given = batch.to_pylist()
-            texts = pa.array((as_json(entry(row)) for row in given), pa.string())
-            names = pa.array((sorted(names_of(row)) for row in given), pa.list_(pa.string()))
+            texts = pa.array((as_json(entry(row, hosts)) for row in given), pa.string())
+            names = pa.array((sorted(names_of(row, hosts)) for row in given), pa.list_(pa.string()))
             yield pa.RecordBatch.from_arrays(
                 [batch.column("place"), texts, names], names=["place", "text", "names"]
             )

@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 
+from client_telemetry.identity.hosts import host_names
 from client_telemetry.publish.fleet_instances import alike, with_all_addresses
 from client_telemetry.publish.fleet_search import search_index
 
@@ -43,6 +44,7 @@ def test_the_files_have_the_rows_in_their_order_and_names_and_ids_once_and_sorte
         with_all_addresses(spark.createDataFrame(clients, CLIENT), seen),
         spark.createDataFrame(instances, INSTANCE),
         spark.createDataFrame(never, GIVEN),
+        host_names("10.0.0.3 ERP-app-1\n10.0.0.0/29 rack-7"),
     )
     files = {name: "".join(pieces) for name, pieces in index.files()}
     document = json.loads(files["search.json"])
@@ -50,6 +52,8 @@ def test_the_files_have_the_rows_in_their_order_and_names_and_ids_once_and_sorte
     assert [each["client_id"] for each in document["clients"]] == [None, "z"]
     assert [each["application"] for each in document["clients"]] == [None, "Zone"]
     assert [each["addresses"] for each in document["clients"]] == [[], ["10.0.0.3", "10.0.0.4"]]
+    assert [each["hosts"] for each in document["clients"]] == [[], ["ERP-app-1", "rack-7"]]
+    assert [each["hosts"] for each in document["instances"]] == [["rack-7"]] * 4
     assert [each["client_id"] for each in document["instances"]] == ["First", "second", None, "silent"]
     silent = document["instances"][-1]
     assert (silent["end_reason"], silent["pushes"], silent["racks"]) == ("never_pushed", 0, [])
@@ -62,9 +66,11 @@ def test_the_files_have_the_rows_in_their_order_and_names_and_ids_once_and_sorte
             "10.0.0.2",
             "10.0.0.3",
             "10.0.0.4",
+            "erp-app-1",
             "first",
             "gröup",
             "r",
+            "rack-7",
             "second",
             "silent",
             "user:p",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
+from client_telemetry.identity.hosts import NO_HOSTS, HostNames
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.upgrade.document import timestamp
@@ -59,7 +60,7 @@ def as_json(document: object) -> str:
     return json.dumps(document, allow_nan=False, separators=(",", ":"))
 
 
-def client_entry(row: Mapping[str, Any]) -> dict[str, Any]:
+def client_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[str, Any]:
     """A row of `clients`, with all `addresses` of the client. Client-supplied strings come twice: as they are, to be compared,
     and `shown`, to be displayed."""
     # Rows that were written before there were applications have none.
@@ -73,12 +74,13 @@ def client_entry(row: Mapping[str, Any]) -> dict[str, Any]:
         "connections": row["connections"],
         "instances": row["instances"],
         "addresses": sorted(row["client_addresses"]),
+        "hosts": hosts.of_all(row["client_addresses"]),
         "first_seen_at": timestamp(row["first_seen_at"]),
         "last_seen_at": timestamp(row["last_seen_at"]),
     }
 
 
-def instance_entry(row: Mapping[str, Any]) -> dict[str, Any]:
+def instance_entry(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> dict[str, Any]:
     """A row of `client_sessions` with the labels of the instance (publish/fleet_instances.resource_labels); of one that got an
     id and did not push, a row of publish/fleet_instances.given_instances with NEVER_PUSHED as `end_reason`."""
     return {
@@ -87,6 +89,7 @@ def instance_entry(row: Mapping[str, Any]) -> dict[str, Any]:
         **_groups(row),
         "racks": list(row["racks"] or ()),
         "addresses": list(row["client_addresses"]),
+        "hosts": hosts.of_all(row["client_addresses"]),
         "broker_ids": list(row["broker_ids"]),
         "pushes": row["pushes"],
         "first_seen_at": timestamp(row["first_evidence_at"]),
@@ -95,9 +98,12 @@ def instance_entry(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def names_of(row: Mapping[str, Any]) -> set[str]:
-    """What search.names.txt has of a row of either kind: names as a query is compared with them, and addresses."""
-    return {name.casefold() for name in _names(row)} | {_shortest(each) for each in row["client_addresses"]}
+def names_of(row: Mapping[str, Any], hosts: HostNames = NO_HOSTS) -> set[str]:
+    """What search.names.txt has of a row of either kind: names as a query is compared with them, host names too, and
+    addresses."""
+    addresses = row["client_addresses"]
+    names = chain(_names(row), hosts.of_all(addresses))
+    return {name.casefold() for name in names} | {_shortest(each) for each in addresses}
 
 
 def _names(row: Mapping[str, Any]) -> Iterable[str]:
