@@ -32,6 +32,8 @@ _TEXTS = ("principal", "client_address", "listener_name", "security_protocol")
 _UUID_OR_NUMBER = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9]+"
 _EVIDENCE = ("opened", "active", "closed", "summary")
 """Kinds of events that tell of connections. A failed login never was one to a client that is known."""
+_IN_AN_OBJECT = dt.timedelta(hours=1)
+"""An object of a day has no later events than these after its end (contract v1: it is closed at the end of the hour)."""
 _INVALID_REQUEST = 42
 """What a broker answers to an ApiVersions request with an invalid software name or version (KIP-511)."""
 
@@ -44,7 +46,7 @@ def client_connections(events: DataFrame, brokers: DataFrame, pushes: DataFrame,
     events = events.where(_is_evidence())
     of_the_day = events.where(F.col("dt") == F.lit(day))
     connections = (
-        _connections(with_history(events, day), day)
+        _connections(events, day)
         .join(F.broadcast(_releases(brokers, day)), INCARNATION, "left")
         .join(F.broadcast(_reported_until(of_the_day)), INCARNATION, "left")
         .join(_crowded_addresses(of_the_day), ["cluster_id", "client_address"], "left")
@@ -81,7 +83,7 @@ def events_left_out(events: DataFrame, day: dt.date) -> int:
 
 
 def _events_of_brokers(events: DataFrame, day: dt.date) -> int:
-    keyed = _keyed(with_history(events, day), day)
+    keyed = _keyed(events, day)
     names = [F.col(name).alias(f"own_{name}") for name in _KEY]
     as_a_broker, as_a_client = _how_it_acts()
     acts = keyed.groupBy(*names).agg(as_a_broker.alias("as_a_broker"), as_a_client.alias("as_a_client"))
@@ -91,17 +93,31 @@ def _events_of_brokers(events: DataFrame, day: dt.date) -> int:
 
 
 def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
-    """Events with what tells connections apart, and what each says by itself."""
+    """Events of the day, and those before it of the same connections, with what tells connections apart, and what each says by
+    itself. Most connections of the days before are over: their events are left out before anything is sorted."""
     summary = F.concat(F.lit("summary-"), F.col("sequence"))
     connection_id = F.when(F.col("kind") == "summary", summary).otherwise(
         F.coalesce("connection_id", F.lit(""))
     )
-    return events.withColumns(
+    named = with_history(events, day).withColumns(
         {
             "connection_key": connection_id,
             # A refusal that is tied to no connection has nothing but its address to be told apart by.
             "refused_address": F.when(connection_id == "", F.coalesce("client_address", F.lit(""))),
             "of_the_day": F.col("dt") == F.lit(day),
+        }
+    )
+    of_the_day, before = named.where("of_the_day"), named.where("not of_the_day")
+    # What each task gets of the day: of connections that may be older than it a hash of eight bytes. Two that are equal by chance
+    # let an event in that goes later.
+    is_new = F.coalesce(F.col("opened_at") >= midnight(day) + F.lit(_IN_AN_OBJECT), F.lit(False))
+    hashed = F.xxhash64(*_KEY)
+    older = (
+        of_the_day.where((F.col("kind") != "summary") & ~is_new).select(hashed.alias("key_hash")).distinct()
+    )
+    known = before.join(F.broadcast(older), hashed == F.col("key_hash"), "left_semi")
+    return of_the_day.unionByName(known).withColumns(
+        {
             "called_as_a_broker": _is_called(CLIENT_IDS),
             "asks_as_a_broker": _answered(api_keys()),
             "asks_as_a_client": _answered(CLIENTS_ONLY)

@@ -5,7 +5,7 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
-from client_telemetry.sessionize.connections import client_connections, events_left_out
+from client_telemetry.sessionize.connections import _keyed, client_connections, events_left_out
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
@@ -262,6 +262,24 @@ def test_events_that_are_left_out_are_counted(spark: SparkSession):
     of_no_connection = sum(part.startswith(NO_EVIDENCE) for c in CASES for part in c["events"].split(" | "))
     assert of_no_connection == 3
     assert events_left_out(events, DAY) == of_brokers + of_no_connection
+
+
+def test_days_before_bring_only_what_connections_of_the_day_need(spark: SparkSession):
+    """What is sorted does not grow with connections of the days before that are over: those have no event of the day."""
+    of_the_day = [event("c", moment("D-3 10:00:00"), 7000, "active", moment("12:00:00"), ["uses=3.9:9"])]
+    earlier = [
+        event("c", moment("D-3 10:00:00"), n, "active", moment(f"D-{n} 11:00:00"), ["uses=3.9:1"])
+        for n in (1, 2, 3)
+    ]
+    too_early = [event("c", moment("D-3 10:00:00"), 8, "active", moment("D-8 11:00:00"), ["uses=3.9:1"])]
+    over = [
+        event("c", moment(f"D-{n} 10:00:00"), 100 * n + m, "closed", moment(f"D-{n} 11:00:00"), [f"id={m}"])
+        for n in range(1, 8)
+        for m in range(2, 52)
+    ]
+    rows = [*of_the_day, *earlier, *too_early, *over]
+    keyed = _keyed(spark.createDataFrame(rows, CONNECTION_EVENTS.schema), DAY)
+    assert sorted(row["sequence"] for row in keyed.select("sequence").collect()) == [1, 2, 3, 7000]
 
 
 def random_events(seed: int) -> list[tuple]:
