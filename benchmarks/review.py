@@ -33,7 +33,7 @@ from pyspark.sql import types
 from benchmarks.accuracy import Seen, matrix
 from benchmarks.bench import Section
 from benchmarks.impact import CLUSTER, DAY, row_of
-from benchmarks.measure import cost_of, run_stage
+from benchmarks.measure import cost_with_workers, run_stage
 
 SIZES = (2_000, 10_000, 100_000)
 SOURCE, TARGET = "3.9.1", "4.0.1"
@@ -69,7 +69,7 @@ def run() -> Iterator[Section]:
         with tempfile.TemporaryDirectory() as folder:
             events = make_lake(folder, clients)
             run_stage("publish", "--report-id", "benchmark", *_places(folder))
-            cost = cost_of(lambda lake=folder: ask(lake))
+            cost = cost_with_workers(lambda lake=folder: ask(lake))
         rows.append({"clients": clients, "events": events, "CPU s": cost.cpu, "wall s": cost.wall})
         print(rows[-1], flush=True)
     text = (

@@ -36,6 +36,10 @@ class Result:
     description: str
 
 
+Numbers = dict[str, float | None]
+"""What the expectations of a suite look at, by name."""
+
+
 class GateFailed(Exception):
     """A critical expectation does not hold, or a suite did not check what it declares."""
 
@@ -56,7 +60,7 @@ def _great_expectations() -> Any:
     return great_expectations
 
 
-def measure(slice_: DataFrame, suite: Suite, facts: Mapping[str, float]) -> dict[str, float | None]:
+def measure(slice_: DataFrame, suite: Suite, facts: Mapping[str, float]) -> Numbers:
     """The number behind each rule, by rule name, and `rows`: one Spark query, whatever the number of rules."""
     values = {rule.name: rule.value.format(**facts) for rule in suite.all_rules}
     numbers = slice_.agg(F.count("*").alias("rows"), *[F.expr(v).alias(n) for n, v in values.items()])

@@ -2,7 +2,7 @@
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from client_telemetry.identity import kip511
@@ -59,15 +59,15 @@ def _client(track: Track, old: frozenset[str]) -> Client:
 
 def with_applications(found: Review, names: Names) -> Review:
     """The review with the application of each client; a client that is not among the names is one of its own."""
+    return replace(found, clients=tuple(named(found.clients, names)))
+
+
+def named(clients: Iterable[ReviewedClient], names: Names) -> Iterator[ReviewedClient]:
+    """Each with its application."""
     any_software = {key[:2]: name for key, name in names.items()}
-
-    def application(client: ReviewedClient) -> str:
+    for client in clients:
         key = _key(client.client_id, client.principal, client.track_name)
-        return names.get(key) or any_software.get(key[:2]) or ""
-
-    return replace(
-        found, clients=tuple(replace(client, application=application(client)) for client in found.clients)
-    )
+        yield replace(client, application=names.get(key) or any_software.get(key[:2]) or "")
 
 
 def keys(clients: Iterable[ReviewedClient]) -> set[tuple[str, str | None, str]]:

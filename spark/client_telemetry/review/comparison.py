@@ -9,6 +9,7 @@ is larger than healthy clients differ by from one stretch to the next (Scale.lea
 import math
 import zlib
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ LEAST_MEMBERS = 3
 RESAMPLES = 400
 AT_ONCE = 4096
 """Pairs that are resampled together: 26 MB."""
+_THREADS = 2
 _Z = np.vectorize(math.erfc)
 
 USUAL_FREEDOM, CHANCE_FREEDOM = 8.0, 30.0
@@ -193,12 +195,14 @@ def _moderated(pairs: Sequence[Pair], part: _Part, usual: dict[Scale, float]) ->
     error = np.sqrt(variance * part.reference * sum(1 / count for count in part.counts)) + 1e-12
     t = (part.means[1] - part.means[0]) / error
     p_values = _two_sided(t, own + freedom)
-    found: list[Compared] = []
-    for start in range(0, len(pairs), AT_ONCE):
+
+    def results(start: int) -> list[Compared]:
         some = slice(start, start + AT_ONCE)
         resampled = [_resampled(side[some], seed) for seed, side in enumerate(part.sides)]
-        found += _results(pairs[some], [means[some] for means in part.means], p_values[some], resampled)
-    return found
+        return _results(pairs[some], [means[some] for means in part.means], p_values[some], resampled)
+
+    with ThreadPoolExecutor(_THREADS) as pool:  # NumPy multiplies and sorts without the interpreter
+        return [each for found in pool.map(results, range(0, len(pairs), AT_ONCE)) for each in found]
 
 
 def _paired(pairs: Sequence[Pair]) -> list[Compared]:

@@ -7,7 +7,7 @@ are no metric. Of instances that push (KIP-714): client_metrics.METRICS. Which t
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -442,5 +442,6 @@ def table_rows(found: Sequence[MetricChange], cluster_id: str, review_id: str) -
     ]
 
 
+@lru_cache(maxsize=1000)
 def _moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(round(seconds, 6), UTC)

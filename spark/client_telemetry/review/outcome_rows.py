@@ -1,41 +1,44 @@
 """Rows of upgrade_outcomes from a review. Pure."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
+from functools import lru_cache
+from typing import NamedTuple
 
 from client_telemetry.review import prediction
-from client_telemetry.review.model import Review, ReviewedClient
+from client_telemetry.review.model import ReviewedClient
 from client_telemetry.review.outcome import Outcome
-from client_telemetry.review.phases import Phase
+from client_telemetry.review.phases import Phase, Upgrade
 from client_telemetry.tables.rows import UpgradeOutcomeRow
 
 
-def outcome_rows(
-    found: Review, review_id: str, report_id: str | None, reviewed_at: datetime
-) -> list[UpgradeOutcomeRow]:
+class RowsOf(NamedTuple):
+    """The review that rows are of."""
+
+    cluster_id: str
+    upgrade: Upgrade
+    review_id: str
+    report_id: str | None
+    reviewed_at: datetime
+
+
+def outcome_rows(clients: Iterable[ReviewedClient], review: RowsOf) -> list[UpgradeOutcomeRow]:
     """One for each client and phase after `before`."""
     return [
-        _row(found, client, happened, phase, review_id, report_id, reviewed_at)
-        for client in found.clients
-        for happened, phase in zip(client.outcomes, found.upgrade.phases[1:], strict=True)
+        _row(client, happened, phase, review)
+        for client in clients
+        for happened, phase in zip(client.outcomes, review.upgrade.phases[1:], strict=True)
     ]
 
 
-def _row(
-    found: Review,
-    client: ReviewedClient,
-    happened: Outcome,
-    phase: Phase,
-    review_id: str,
-    report_id: str | None,
-    reviewed_at: datetime,
-) -> UpgradeOutcomeRow:
+def _row(client: ReviewedClient, happened: Outcome, phase: Phase, review: RowsOf) -> UpgradeOutcomeRow:
     foreseen = client.prediction
     return {
-        "cluster_id": found.cluster_id,
-        "review_id": review_id,
-        "from_release": found.upgrade.from_release,
-        "to_release": found.upgrade.to_release,
-        "report_id": report_id,
+        "cluster_id": review.cluster_id,
+        "review_id": review.review_id,
+        "from_release": review.upgrade.from_release,
+        "to_release": review.upgrade.to_release,
+        "report_id": review.report_id,
         "client_id": client.client_id,
         "principal": client.principal,
         "client_software_name": client.software_name,
@@ -63,9 +66,10 @@ def _row(
         "fix": (foreseen.fix or None) if foreseen and client.comparison != prediction.AS_SAFE else None,
         "owner": client.owner,
         "owner_contact": client.owner_contact,
-        "reviewed_at": reviewed_at,
+        "reviewed_at": review.reviewed_at,
     }
 
 
+@lru_cache(maxsize=1000)
 def _moment(seconds: float) -> datetime:
     return datetime.fromtimestamp(round(seconds, 6), UTC)

@@ -124,9 +124,13 @@ def counts(samples: Sequence[Sample], edges: Values, *, is_covered: bool = False
             amounts[min(number - 1, max(0, int((since - first_edge) / length)))] += value
             continue
         begin, end = max(since, first_edge), min(until, last_edge)
-        for block in range(
-            int((begin - first_edge) / length), min(number - 1, int((end - first_edge) / length)) + 1
-        ):
+        first_block = int((begin - first_edge) / length)
+        last_block = min(number - 1, int((end - first_edge) / length))
+        if first_block == last_block:  # as most do
+            amounts[first_block] += value * (end - begin) / duration
+            seconds[first_block] += end - begin
+            continue
+        for block in range(first_block, last_block + 1):
             left = first_edge + block * length
             within = max(min(end, left + length) - max(begin, left), 0.0)
             amounts[block] += value * within / duration

@@ -50,6 +50,7 @@ from client_telemetry.review.metric_changes import Compare, Group
 from client_telemetry.review.metric_curves import GroupSums
 from client_telemetry.review.metric_review import metric_changes, with_curves
 from client_telemetry.review.model import Review, WindowWithoutData
+from client_telemetry.review.outcome_rows import RowsOf
 from client_telemetry.review.phases import NoSuchUpgrade, upgrade_of, upgrades
 from client_telemetry.review.rule_records import RuleRecord
 from client_telemetry.review.table_evidence import (
@@ -61,6 +62,7 @@ from client_telemetry.review.table_evidence import (
     without_clients,
 )
 from client_telemetry.review.tracks import Track
+from client_telemetry.review.written_parts import WrittenClients
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
@@ -77,7 +79,7 @@ from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 EVIDENCE_ENDS_WITHIN_SECONDS = 120
 """A question finds the first change by what brokers told of themselves; clocks and minutes differ by so much."""
 
-READ = (BROKERS, CONNECTION_EVENTS, CLIENT_PUSHES, CLIENT_METRICS)
+READ = (BROKERS, CONNECTION_EVENTS, CLIENT_PUSHES, CLIENT_METRICS, CLIENTS)
 WRITTEN = (UPGRADE_OUTCOMES, METRIC_CHANGES, RULE_RECORDS)
 
 
@@ -134,32 +136,27 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     published = lake.published()
     snapshots = {table.name: published[table.name] for table in READ}
     brokers = _brokers(lake, cluster, days)
-    with ThreadPoolExecutor(1) as pool:
-        pushes = pool.submit(_pushed, stage, days, snapshots)
-        reviewed = _review(stage, days, snapshots, brokers, plan)
-        found = applications.with_applications(reviewed.found, _application_names(lake, cluster, days))
-        pushed = pushes.result()
-
     review_id = args.review_id or plan.name
     now = dt.datetime.now(dt.UTC)
+    with ThreadPoolExecutor(1) as pool:
+        pushes = pool.submit(_pushed, stage, days, snapshots)
+        reviewed = _review(stage, days, snapshots, brokers, plan, review_id, now)
+        found = reviewed.found
+        pushed = pushes.result()
+
     where: dict[str, object] = {"cluster_id": cluster, "review_id": review_id}
-    places = {table: TablePlace.of(lake.table(table)) for table in (UPGRADE_OUTCOMES, METRIC_CHANGES)}
+    facts = {"clients": float(len(found.clients)), "phases": float(len(found.upgrade.phases) - 1)}
+    branch.replace_files(UPGRADE_OUTCOMES, [url for part in reviewed.written for url in part.urls], **where)
     with ThreadPoolExecutor(2) as tasks:
-        # Spark writes rows and lines of clients and of changes, while this process compares metrics and makes the pages.
-        outcomes = tasks.submit(
-            in_tasks,
-            stage.spark,
-            partial(written_parts.outcomes, review_id, report_id, now, places[UPGRADE_OUTCOMES]),
-            [
-                replace(found, clients=tuple(some), answered={})
-                for some in written_parts.parts(found.clients, written_parts.CLIENTS_OF_A_PART)
-            ],
-        )
+        # Spark audits clients, and writes rows and lines of changes, while this process compares metrics and makes the pages.
+        measured = tasks.submit(stage.measure, branch, Slice(upgrade_outcomes_suite.SUITE, where, facts))
         changed = metric_changes(found, reviewed.common, reviewed.comparisons, pushed)
         changes = tasks.submit(
             in_tasks,
             stage.spark,
-            partial(written_parts.metric_changes, cluster, review_id, places[METRIC_CHANGES]),
+            partial(
+                written_parts.metric_changes, cluster, review_id, TablePlace.of(lake.table(METRIC_CHANGES))
+            ),
             written_parts.parts(changed, written_parts.CHANGES_OF_A_PART),
         )
         metrics = with_curves(found, reviewed.common, changed, reviewed.curves, reviewed.tracks_of, pushed)
@@ -168,7 +165,6 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
         branch.replace_rows(
             RULE_RECORDS, rule_records.table_rows(found.rules, cluster, review_id, releases, now), **where
         )
-        facts = {"clients": float(len(found.clients)), "phases": float(len(found.upgrade.phases) - 1)}
         decisions = decision.decisions(found)
         report = ReviewReport(
             found,
@@ -186,14 +182,15 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
             all_rules=rule_records.totals([*_rules_of_others(lake, cluster, review_id), *found.rules]),
         )
         texts = pages(report)
-        written = {UPGRADE_OUTCOMES: outcomes.result(), METRIC_CHANGES: changes.result()}
-    for table, parts in written.items():
-        branch.replace_files(table, [url for part in parts for url in part.urls], **where)
+        written_changes = changes.result()
+    branch.replace_files(METRIC_CHANGES, [url for part in written_changes for url in part.urls], **where)
     suites = (upgrade_outcomes_suite.SUITE, metric_changes_suite.SUITE, rule_records_suite.SUITE)
     with ThreadPoolExecutor(1) as pool:
         # Spark audits what was written, while this process puts the files together.
-        audited = pool.submit(stage.publish, branch, [Slice(suite, where, facts) for suite in suites], days)
-        texts |= files_of_lines(report, *([part.lines for part in parts] for parts in written.values()))
+        slices = [Slice(suite, where, facts) for suite in suites]
+        audited = pool.submit(stage.publish, branch, slices, days, {UPGRADE_OUTCOMES.name: measured.result()})
+        lines = written_parts.all_lines(found.clients, reviewed.written)
+        texts |= files_of_lines(report, lines, [part.lines for part in written_changes])
         audited.result()
     with published_place(args.publish, "upgrade_review") as place:
         page = place.shown(put(report, texts, place.root) / PAGE)
@@ -214,6 +211,7 @@ class _Reviewed(NamedTuple):
     """`tracks_of`: the tracks of a few clients."""
 
     found: Review
+    written: list[WrittenClients]
     common: Setting
     comparisons: list[Compare]
     curves: GroupSums
@@ -227,8 +225,10 @@ def _review(
     snapshots: Mapping[str, int],
     brokers: Sequence[BrokerRow],
     plan: Planned,
+    review_id: str,
+    now: dt.datetime,
 ) -> _Reviewed:
-    """Clients are judged by Spark's workers."""
+    """Clients are judged, and what was found of them written, by Spark's workers."""
     owners = stage.arguments.owners
     rules = read_text_file(owners, "owner rules", load_owner_rules) if owners else ()
     lake, cluster = stage.lake, stage.cluster
@@ -241,6 +241,7 @@ def _review(
         stage.spark,
         lake.files(CONNECTION_EVENTS, snapshots[CONNECTION_EVENTS.name], cluster_id=cluster, dt=list(days)),
         _report_files(lake, cluster, plan.report_id),
+        lake.files(CLIENTS, snapshots[CLIENTS.name], cluster_id=cluster, dt=list(days)),
         slot,
     )
     with ThreadPoolExecutor(1) as pool:
@@ -258,13 +259,41 @@ def _review(
     )
     try:
         common = setting(gathered, plan.from_release, plan.to_release, owner_rules=rules)
-        made = list(rows.parts(common))
-        found, comparisons, curves = assembled(made, gathered, common)
+        rows_of = RowsOf(cluster, common.upgrade, review_id, plan.report_id, now)
+        write = partial(written_parts.outcomes, rows_of, TablePlace.of(lake.table(UPGRADE_OUTCOMES)))
+        judged = rows.judged(common, write)
+        found, comparisons, curves = assembled(
+            [part for each in judged for part in each.parts], gathered, common
+        )
     except (NoSuchUpgrade, WindowWithoutData) as error:
         raise BadArguments(str(error)) from error
+    found, of_suspects = _with_suspects(found, judged, write)
+    written = [*(each.written for each in judged), of_suspects]
     return _Reviewed(
-        found, common, comparisons, curves, lambda clients: rows.tracks_of(common, clients), rows.close
+        found,
+        written,
+        common,
+        comparisons,
+        curves,
+        lambda clients: rows.tracks_of(common, clients),
+        rows.close,
     )
+
+
+def _with_suspects(
+    found: Review,
+    judged: Sequence[workers.Judged[WrittenClients]],
+    write: workers.Write[WrittenClients],
+) -> tuple[Review, WrittenClients]:
+    """Clients that were judged here get their applications, and are written."""
+    names = {key: name for each in judged for key, name in each.names.items()}
+    written = {key for each in judged for key in each.written.lines}
+    clients = [
+        client if written_parts.key(client) in written else next(applications.named([client], names))
+        for client in found.clients
+    ]
+    here = [client for client in clients if written_parts.key(client) not in written]
+    return replace(found, clients=tuple(clients)), write(here)
 
 
 def _rules_of_others(lake: Lake, cluster: str, review_id: str) -> list[RuleRecord]:
@@ -292,11 +321,6 @@ def _report_files(lake: Lake, cluster: str, report_id: str | None) -> workers.Re
 def _brokers(lake: Lake, cluster: str, days: Sequence[dt.date]) -> list[BrokerRow]:
     snapshot = lake.published()[BROKERS.name]
     return [row for d in days for row in lake.rows(BROKERS, snapshot, cluster_id=cluster, dt=d)]
-
-
-def _application_names(lake: Lake, cluster: str, days: Sequence[dt.date]) -> applications.Names:
-    rows = lake.rows(CLIENTS, columns=applications.READ, cluster_id=cluster, dt=list(days))
-    return applications.of_rows(rows)
 
 
 def _pushed(stage: Stage, days: Sequence[dt.date], snapshots: Mapping[str, int]) -> list[Series]:
@@ -457,5 +481,5 @@ def main(argv: list[str] | None = None) -> int:
         ask_first(arguments.parse_args(argv))
     except BadArguments:
         pass  # said below
-    code = run(arguments, review_upgrades, argv, idle, workers_import="client_telemetry.review.workers")
+    code = run(arguments, review_upgrades, argv, idle, workers_import="client_telemetry.review.stage")
     return code or show_in_report(arguments.parse_args(argv))

@@ -4,9 +4,10 @@ What belongs to one client (client id with its changing parts masked, and princi
 Part of all that it gets: of clients that go on as before at once (plain_clients.py), of the others one by one (in_parts.py).
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,14 +21,18 @@ from client_telemetry.lake.files import PartitionFile, files_by_task, stored_row
 from client_telemetry.pipeline.columns import Vector
 from client_telemetry.pipeline.garbage_collection import collector_paused
 from client_telemetry.pipeline.pieces import PIECES, Pieces, by_part, moved, packed, read_pieces, unpacked
-from client_telemetry.review import event_files
+from client_telemetry.review import applications, event_files
 from client_telemetry.review.event_files import Known, Uses
 from client_telemetry.review.in_parts import Part, Setting, part
 from client_telemetry.review.metric_changes import Group
+from client_telemetry.review.model import ReviewedClient
+from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.plain_clients import plain_clients
 from client_telemetry.review.prediction import Prediction, from_report
 from client_telemetry.review.table_evidence import Gathering
 from client_telemetry.review.tracks import Track
+from client_telemetry.tables.clients import CLIENTS
+from client_telemetry.tables.table import Table
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 
@@ -56,127 +61,32 @@ class ReportFiles(NamedTuple):
     findings: Sequence[PartitionFile] = ()
 
 
-class ClientRows:
-    """What clients did, in buckets. Kept by Spark until `close`."""
-
-    def __init__(
-        self, spark: SparkSession, events: Sequence[PartitionFile], report: ReportFiles, slot_seconds: int
-    ) -> None:
-        tasks = files_by_task(events, READ_BY_A_TASK)
-        self._buckets = buckets = max(FEWEST_TASKS, sum(file.rows for file in events) // EVENTS_OF_A_TASK)
-
-        def read(task: int) -> Pieces:
-            return event_files.read(tasks[task], buckets)
-
-        def differ(pieces: Iterator[Any]) -> Pieces:
-            return event_files.differences(pieces, slot_seconds, buckets)
-
-        def read_report(task: int) -> Pieces:
-            return _read_report(report, buckets)
-
-        by_connection = moved(read_pieces(spark, len(tasks), read), buckets)
-        self._found = by_connection.mapInArrow(packed(differ), PIECES).persist()
-        self._report = read_pieces(spark, 1, read_report)
-
-    def known(self) -> Known:
-        rows = self._found.where(f"bucket = {_OF_ALL}").select("piece").toArrow()
-        found: list[Any] = list(unpacked(rows.to_batches()))
-        return Known.of_all(found)
-
-    def parts(self, common: Setting) -> Iterator[Part]:
-        for made in self._worked(self._pieces(), common, _parts):
-            yield from made
-
-    def tracks_of(self, common: Setting, clients: Sequence[Group]) -> list[Track]:
-        """The tracks of a few clients, and of others that have their names."""
-        wanted = frozenset((_masked(each.client_id), each.principal) for each in clients)
-        table = pa.table(
-            {
-                "client_id": pa.array([each.client_id for each in clients], pa.string()),
-                "principal": pa.array([each.principal for each in clients], pa.string()),
-            }
-        )
-        buckets = sorted(set(event_files.bucket_of_clients(table, self._buckets).tolist()))
-        pieces = self._pieces().where(f"bucket in ({', '.join(map(str, buckets))})")
-
-        def tracks(pieces: list[Uses], predictions: Mapping[Any, Prediction], common: Setting) -> list[Track]:
-            uses = event_files.together(event_files.only(each, is_wanted(each)) for each in pieces)
-            everybody = np.ones(len(uses.clients), bool)
-            return part(_activities(uses, everybody, common), common, predictions)[1]
-
-        def is_wanted(uses: Uses) -> Vector:
-            names = zip(*(uses.clients[name].to_pylist() for name in ("client_id", "principal")), strict=True)
-            return np.array([(_masked(c), p or "") in wanted for c, p in names], bool)
-
-        return [track for found in self._worked(pieces, common, tracks) for track in found]
-
-    def _pieces(self) -> DataFrame:
-        return self._found.where(f"bucket <> {_OF_ALL}").unionByName(self._report)
-
-    def _worked(
-        self,
-        pieces: DataFrame,
-        common: Setting,
-        work_on: Callable[[list[Uses], Mapping[Any, Prediction], Setting], Any],
-    ) -> Iterator[Any]:
-        own = knowledge.in_use()
-
-        def work(pieces: Iterator[Any]) -> Pieces:
-            knowledge.use(own)
-            _prediction.cache_clear()  # another stage may have put it in force here already
-            uses: list[Uses] = []
-            report = _Report()
-            for piece in pieces:
-                if isinstance(piece, Uses):
-                    uses.append(piece)
-                else:
-                    report.add(*piece)
-            if uses:
-                with collector_paused():
-                    made = work_on(uses, report.predictions(), common)
-                yield 0, made
-
-        done = moved(pieces, self._buckets).mapInArrow(packed(work), PIECES)
-        # Not toLocalIterator: that asks for one task after the other.
-        yield from unpacked(done.select("piece").toArrow().to_batches())
-
-    def close(self) -> None:
-        self._found.unpersist()
+Written = TypeVar("Written")
+Write = Callable[[Sequence[ReviewedClient]], Written]
 
 
-def _parts(pieces: list[Uses], predictions: Mapping[Any, Prediction], common: Setting) -> list[Part]:
-    uses = event_files.together(pieces)
-    plain, is_plain = plain_clients(uses, common, predictions)
-    return [plain, part(_activities(uses, ~is_plain, common), common, predictions)[0]]
+class Judged(NamedTuple, Generic[Written]):
+    """Of some of the clients: what was found, and what was written of those in its parts, which have no rates any more.
+    `names`: applications of the suspects."""
+
+    parts: list[Part]
+    written: Written
+    names: applications.Names
 
 
-def _activities(uses: Uses, is_wanted: Vector, common: Setting) -> list[Any]:
-    gathered = Gathering(common.slot_seconds)
-    gathered.add(uses, is_wanted)
-    return gathered.activities()
-
-
-def _masked(client_id: str | None) -> str | None:
-    return None if client_id is None else family(client_id).text
-
-
-def _read_report(report: ReportFiles, buckets: int) -> Pieces:
-    kinds = ((UPGRADE_VERDICTS, report.verdicts, _VERDICT), (UPGRADE_FINDINGS, report.findings, _FINDING))
-    for table, files, names in kinds:
-        for group in stored_rows(files, table, ("report_id", *_IDENTITY, *names)):
-            rows = group.filter(pc.equal(group["report_id"], report.report_id))
-            for bucket, own in by_part(rows, event_files.bucket_of_clients(rows, buckets)):
-                yield bucket, (table.name, own)
-
-
-class _Report:
-    """What a report says of clients."""
+class _Said:
+    """What a report and the daily run say of clients."""
 
     def __init__(self) -> None:
         self._verdicts: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
         self._findings: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
+        self._profiled: list[Any] = []
 
     def add(self, table: str, rows: pa.Table) -> None:
+        """`rows`: of `table`."""
+        if table == CLIENTS.name:
+            self._profiled += rows.to_pylist()
+            return
         names = _VERDICT if table == UPGRADE_VERDICTS.name else _FINDING
         keys = zip(*(rows[name].to_pylist() for name in _IDENTITY), strict=True)
         values = zip(*(rows[name].to_pylist() for name in names), strict=True)
@@ -197,6 +107,172 @@ class _Report:
             if known is None or order.index(one.verdict) < order.index(known.verdict):
                 found[client] = one
         return found
+
+    def applications(self) -> applications.Names:
+        return applications.of_rows(self._profiled)
+
+
+class ClientRows:
+    """What clients did, in buckets. Kept by Spark until `close`."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        events: Sequence[PartitionFile],
+        report: ReportFiles,
+        profiled: Sequence[PartitionFile],
+        slot_seconds: int,
+    ) -> None:
+        """Data files: `events` of connection_events, `profiled` of clients."""
+        tasks = files_by_task(events, READ_BY_A_TASK)
+        self._buckets = buckets = max(FEWEST_TASKS, sum(file.rows for file in events) // EVENTS_OF_A_TASK)
+
+        def read(task: int) -> Pieces:
+            return event_files.read(tasks[task], buckets)
+
+        def differ(pieces: Iterator[Any]) -> Pieces:
+            return event_files.differences(pieces, slot_seconds, buckets)
+
+        def read_report(task: int) -> Pieces:
+            return _read_report(report, buckets)
+
+        def read_names(task: int) -> Pieces:
+            return _read_in_buckets(CLIENTS, profiled, applications.READ, buckets)
+
+        by_connection = moved(read_pieces(spark, len(tasks), read), buckets)
+        self._found = by_connection.mapInArrow(packed(differ), PIECES).persist()
+        self._report = read_pieces(spark, 1, read_report)
+        self._names = read_pieces(spark, 1, read_names)
+
+    def known(self) -> Known:
+        rows = self._found.where(f"bucket = {_OF_ALL}").select("piece").toArrow()
+        found: list[Any] = list(unpacked(rows.to_batches()))
+        return Known.of_all(found)
+
+    def judged(self, common: Setting, write: Write[Written]) -> list[Judged[Written]]:
+        """`write` is called in the tasks, with clients that need nothing of others."""
+
+        def judge(pieces: list[Uses], said: _Said, common: Setting) -> Judged[Written]:
+            return _judged(pieces, said, common, write)
+
+        pieces = self._pieces().unionByName(self._names)
+        # Not toLocalIterator: that asks for one task after the other.
+        return list(self._worked(pieces, common, judge))
+
+    def tracks_of(self, common: Setting, clients: Sequence[Group]) -> list[Track]:
+        """The tracks of a few clients, and of others that have their names."""
+        wanted = frozenset((_masked(each.client_id), each.principal) for each in clients)
+        table = pa.table(
+            {
+                "client_id": pa.array([each.client_id for each in clients], pa.string()),
+                "principal": pa.array([each.principal for each in clients], pa.string()),
+            }
+        )
+        buckets = sorted(set(event_files.bucket_of_clients(table, self._buckets).tolist()))
+        pieces = self._pieces().where(f"bucket in ({', '.join(map(str, buckets))})")
+
+        def tracks(pieces: list[Uses], said: _Said, common: Setting) -> list[Track]:
+            uses = event_files.together(event_files.only(each, is_wanted(each)) for each in pieces)
+            everybody = np.ones(len(uses.clients), bool)
+            return part(_activities(uses, everybody, common), common, said.predictions())[1]
+
+        def is_wanted(uses: Uses) -> Vector:
+            names = zip(*(uses.clients[name].to_pylist() for name in ("client_id", "principal")), strict=True)
+            return np.array([(_masked(c), p or "") in wanted for c, p in names], bool)
+
+        return [track for found in self._worked(pieces, common, tracks) for track in found]
+
+    def _pieces(self) -> DataFrame:
+        return self._found.where(f"bucket <> {_OF_ALL}").unionByName(self._report)
+
+    def _worked(
+        self,
+        pieces: DataFrame,
+        common: Setting,
+        work_on: Callable[[list[Uses], _Said, Setting], Any],
+    ) -> Iterator[Any]:
+        own = knowledge.in_use()
+
+        def work(pieces: Iterator[Any]) -> Pieces:
+            knowledge.use(own)
+            _prediction.cache_clear()  # another stage may have put it in force here already
+            uses: list[Uses] = []
+            said = _Said()
+            for piece in pieces:
+                if isinstance(piece, Uses):
+                    uses.append(piece)
+                else:
+                    said.add(*piece)
+            if uses:
+                with collector_paused():
+                    made = work_on(uses, said, common)
+                yield 0, made
+
+        done = moved(pieces, self._buckets).mapInArrow(packed(work), PIECES)
+        yield from unpacked(done.select("piece").toArrow().to_batches())
+
+    def close(self) -> None:
+        self._found.unpersist()
+
+
+def _judged(pieces: list[Uses], said: _Said, common: Setting, write: Write[Written]) -> Judged[Written]:
+    uses, predictions, names = event_files.together(pieces), said.predictions(), said.applications()
+    plain, is_plain = plain_clients(uses, common, predictions)
+    rest, _ = part(_activities(uses, ~is_plain, common), common, predictions)
+    clients = list(applications.named([*plain.clients, *rest.clients], names))
+    written = write(clients)
+    suspects = {track.key[:2] for track, _ in rest.suspects}
+    return Judged(
+        [plain._replace(clients=_without_rates(clients)), rest._replace(clients=[])],
+        written,
+        {key: name for key, name in names.items() if key[:2] in suspects},
+    )
+
+
+def _without_rates(clients: Iterable[ReviewedClient]) -> list[ReviewedClient]:
+    """What was written has the rates. Without them most clients fared alike, and share what is sent of it."""
+    shared: dict[tuple[Any, ...], tuple[Outcome, ...]] = {}
+    found = []
+    for client in clients:
+        fared = tuple(
+            (o.phase, o.outcome, o.kind, o.since, o.confidence, o.reasons, o.lost, o.api_keys)
+            for o in client.outcomes
+        )
+        if fared not in shared:
+            shared[fared] = tuple(replace(each, rates=()) for each in client.outcomes)
+        found.append(replace(client, outcomes=shared[fared]))
+    return found
+
+
+def _activities(uses: Uses, is_wanted: Vector, common: Setting) -> list[Any]:
+    gathered = Gathering(common.slot_seconds)
+    gathered.add(uses, is_wanted)
+    return gathered.activities()
+
+
+def _masked(client_id: str | None) -> str | None:
+    return None if client_id is None else family(client_id).text
+
+
+def _read_report(report: ReportFiles, buckets: int) -> Pieces:
+    kinds = ((UPGRADE_VERDICTS, report.verdicts, _VERDICT), (UPGRADE_FINDINGS, report.findings, _FINDING))
+    for table, files, names in kinds:
+        columns = ("report_id", *_IDENTITY, *names)
+        yield from _read_in_buckets(table, files, columns, buckets, pc.field("report_id") == report.report_id)
+
+
+def _read_in_buckets(
+    table: Table,
+    files: Sequence[PartitionFile],
+    columns: Sequence[str],
+    buckets: int,
+    wanted: pc.Expression | None = None,
+) -> Pieces:
+    """(bucket, (table's name, rows))."""
+    for group in stored_rows(files, table, columns):
+        rows = group if wanted is None else group.filter(wanted)
+        for bucket, own in by_part(rows, event_files.bucket_of_clients(rows, buckets)):
+            yield bucket, (table.name, own)
 
 
 @lru_cache(maxsize=20_000)

@@ -1,44 +1,57 @@
 """Some of a review's clients or changes, as rows of its tables and of the published files: made by Spark's tasks, as there are many."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
 
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.pipeline.garbage_collection import collector_paused
 from client_telemetry.reports.review.document import Lines, change_lines, outcome_lines
 from client_telemetry.review.metric_changes import MetricChange, table_rows
-from client_telemetry.review.model import Review
-from client_telemetry.review.outcome_rows import outcome_rows
+from client_telemetry.review.model import ReviewedClient
+from client_telemetry.review.outcome_rows import RowsOf, outcome_rows
 from client_telemetry.tables.metric_changes import METRIC_CHANGES
 from client_telemetry.tables.upgrade_outcomes import UPGRADE_OUTCOMES
 
-CLIENTS_OF_A_PART, CHANGES_OF_A_PART = 5_000, 15_000
+CHANGES_OF_A_PART = 15_000
 
 Item = TypeVar("Item")
 
 
-class Written(NamedTuple):
-    """`urls`: of the data files with the rows."""
+class WrittenClients(NamedTuple):
+    """`lines`: of each client, by its key. `urls`: of the data files with the rows."""
 
+    lines: Mapping[tuple[str | None, str, str], Lines]
+    urls: Sequence[str]
+
+
+class WrittenChanges(NamedTuple):
     lines: Lines
-    urls: list[str]
+    urls: Sequence[str]
 
 
-def outcomes(
-    review_id: str, report_id: str | None, reviewed_at: datetime, place: TablePlace, found: Review
-) -> Written:
-    with collector_paused():
-        rows = outcome_rows(found, review_id, report_id, reviewed_at)
-        return Written(outcome_lines(found.clients), write_rows(UPGRADE_OUTCOMES, place, rows))
+def outcomes(review: RowsOf, place: TablePlace, clients: Sequence[ReviewedClient]) -> WrittenClients:
+    if not clients:
+        return WrittenClients({}, ())
+    urls = write_rows(UPGRADE_OUTCOMES, place, outcome_rows(clients, review))
+    return WrittenClients({key(client): outcome_lines([client]) for client in clients}, urls)
+
+
+def all_lines(clients: Iterable[ReviewedClient], written: Iterable[WrittenClients]) -> list[Lines]:
+    """In the order of the clients, which were all written."""
+    by_key = {key: lines for each in written for key, lines in each.lines.items()}
+    return [by_key[key(client)] for client in clients]
+
+
+def key(client: ReviewedClient) -> tuple[str | None, str, str]:
+    return client.client_id, client.principal, client.track_name
 
 
 def metric_changes(
     cluster_id: str, review_id: str, place: TablePlace, changes: Sequence[MetricChange]
-) -> Written:
+) -> WrittenChanges:
     with collector_paused():
         rows = table_rows(changes, cluster_id, review_id)
-        return Written(change_lines(changes), write_rows(METRIC_CHANGES, place, rows))
+        return WrittenChanges(change_lines(changes), write_rows(METRIC_CHANGES, place, rows))
 
 
 def parts(items: Sequence[Item], size: int) -> list[Sequence[Item]]:

@@ -2,15 +2,19 @@
 
 import datetime as dt
 import random
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 import scenarios
 from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.writer import TablePlace, write_rows
-from client_telemetry.review import event_files, in_parts, workers
+from client_telemetry.reports.review.document import outcome_lines
+from client_telemetry.review import applications, event_files, in_parts, workers, written_parts
 from client_telemetry.review.activity import Activity, Evidence
 from client_telemetry.review.comparison import Pair
 from client_telemetry.review.event_files import CLIENT, Uses
@@ -19,10 +23,12 @@ from client_telemetry.review.metric_changes import CLIENT as CLIENT_SCOPE
 from client_telemetry.review.metric_changes import Compare, Group
 from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import Review, WindowWithoutData
+from client_telemetry.review.outcome_rows import RowsOf
 from client_telemetry.review.plain_clients import plain_clients
 from client_telemetry.review.prediction import Prediction, evidence_of, predict
 from client_telemetry.review.table_evidence import Gathering
 from client_telemetry.review.tracks import tracks
+from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.table import Table
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
@@ -223,19 +229,52 @@ def test_workers_find_what_one_process_finds(spark: Any, tmp_path: Path) -> None
         files(UPGRADE_VERDICTS, [verdict], tmp_path) + files(UPGRADE_VERDICTS, others, tmp_path),
         files(UPGRADE_FINDINGS, [finding], tmp_path),
     )
-    rows = workers.ClientRows(spark, events, report, int(scenarios.SLOT))
+    daily = [
+        {
+            "cluster_id": "c",
+            "dt": DAY,
+            "client_id": each.client.client_id,
+            "principal": each.client.principal,
+            "client_software_name": each.client.software_name,
+            "application": f"of {each.client.principal}",
+        }
+        for each in evidence.activities
+    ]
+    profiled = files(CLIENTS, daily, tmp_path)
+    rows = workers.ClientRows(spark, events, report, profiled, int(scenarios.SLOT))
     known = rows.known()
     assert known.first_slot is not None and known.first_slot * scenarios.SLOT == evidence.first
 
     common = setting(evidence, "3.9.1", "4.0.1")
-    found, comparisons, curves = assembled(list(rows.parts(common)), evidence, common)
+    of_review = RowsOf("c", common.upgrade, "review", "r", moment(scenarios.END))
+    place = TablePlace(f"file://{tmp_path}/outcomes")
+    judged = rows.judged(common, partial(written_parts.outcomes, of_review, place))
+    made = [one for each in judged for one in each.parts]
+    found, comparisons, curves = assembled(made, evidence, common)
     uses = in_process(events)
     evidence.activities = gathered(uses, np.ones(len(uses.clients), bool))
     expected = in_parts.review(evidence, "3.9.1", "4.0.1")
+    lines = {key: lines for each in judged for key, lines in each.written.lines.items()}
+    suspects = {tuple(track.key) for one in made for track, _ in one.suspects}
+    assert suspects and lines.keys().isdisjoint(suspects)
     for own, single in zip(found.clients, expected.clients, strict=True):
-        assert own.outcomes == single.outcomes
+        application = f"of {own.principal}"
+        if written_parts.key(own) in suspects:
+            names = {key: name for each in judged for key, name in each.names.items()}
+            assert own.outcomes == single.outcomes
+            assert [each.application for each in applications.named([own], names)] == [application]
+        else:
+            assert own.outcomes == tuple(replace(each, rates=()) for each in single.outcomes)
+            assert own.application == application
+            whole = replace(own, outcomes=single.outcomes)
+            assert lines.pop(written_parts.key(own)) == outcome_lines([whole])
         if (own.client_id, own.principal) != (one.client_id, one.principal):
             assert own.prediction == single.prediction
+    assert not lines
+    urls = [url for each in judged for url in each.written.urls]
+    rows_written = [row for url in urls for row in pq.read_table(url.removeprefix("file://")).to_pylist()]
+    assert len(rows_written) == (len(found.clients) - len(suspects)) * len(common.upgrade.phases[1:])
+    assert all(row["rates"] for row in rows_written if row["outcome"] == "unaffected")
     (predicted,) = [
         c
         for c in found.clients
