@@ -28,7 +28,7 @@ from pyspark.sql import SparkSession
 
 from benchmarks.bench import Section
 from benchmarks.corpus import CLUSTER, DAY, day_of_brokers, object_of
-from benchmarks.measure import Cost, cost_of, peak_memory_mb
+from benchmarks.measure import Cost, cost_with_workers, peak_memory_mb
 
 BROKERS, PUSHES, TIMES_THE_REST = 20, 100_000, 50
 OBJECTS = 50_000
@@ -104,7 +104,7 @@ class Day:
             done.extend(each for result in results for each in result.objects)
 
         costs: list[Cost] = []
-        memory = peak_memory_mb(lambda: costs.append(cost_of(decode)))
+        memory = peak_memory_mb(lambda: costs.append(cost_with_workers(decode)))
         if any(each.undecodable for each in done):
             raise AssertionError("not all was decoded")
         return costs[0], memory, done
@@ -143,7 +143,7 @@ def _skew(spark: SparkSession, folder: Path) -> list[dict]:
 def _objects(folder: Path) -> list[dict]:
     day = Day(folder / "objects")
     day_of_brokers(day.raw, [OBJECTS // 50] * 50, max_object_bytes=0)
-    collecting = cost_of(day.collect)
+    collecting = cost_with_workers(day.collect)
     began = time.perf_counter()
     listed = sum(
         key.key.dataset == "client_pushes"
@@ -156,7 +156,7 @@ def _objects(folder: Path) -> list[dict]:
     planning = time.perf_counter() - began
     if not listed == len(rows) == sum(map(len, tasks)) == OBJECTS:
         raise AssertionError(f"{listed} objects, {len(rows)} in the ledger, {sum(map(len, tasks))} in tasks")
-    decoding = cost_of(day.decode)
+    decoding = cost_with_workers(day.decode)
     shutil.rmtree(folder / "objects")
     steps = {
         "listing, alone": listing,
