@@ -8,6 +8,7 @@ The exit code is that of the module's `main`, 130 after an interrupt.
 
 import importlib
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -16,13 +17,24 @@ INTERRUPTED = 130
 
 def main(argv: Sequence[str]) -> int:
     name, *arguments = argv
+    before = signal.getsignal(signal.SIGINT)
     try:
+        if before is signal.default_int_handler:  # not where the shell has it ignored
+            signal.signal(signal.SIGINT, _end)
         run = importlib.import_module(f"include.{name}").main
+        signal.signal(signal.SIGINT, before)
         code: int = run(arguments) if arguments else run()
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
     return code
+
+
+def _end(*_: object) -> None:
+    """While nothing has begun. A KeyboardInterrupt would be lost in a callback of the import system
+    (`_get_module_lock` of CPython's importlib)."""
+    os.write(2, b"interrupted\n")
+    os._exit(INTERRUPTED)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Final, NamedTuple
 
-from client_telemetry.cli.interrupt import INTERRUPTED
+from client_telemetry.cli.interrupt import INTERRUPTED, ended_at_once
 from client_telemetry.compatibility.knowledge import DamagedKnowledge
 
 BAD_ARGUMENTS: Final = 2
@@ -76,7 +76,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(name: str, arguments: Sequence[str]) -> int:
     try:
-        code: int = importlib.import_module(SUBCOMMANDS[name].module).main(arguments)
+        with ended_at_once(f"client-telemetry {name}: interrupted"):
+            run = importlib.import_module(SUBCOMMANDS[name].module).main
+        code: int = run(arguments)
     except ModuleNotFoundError as missing:
         if missing.name is None or missing.name.startswith("client_telemetry"):
             raise

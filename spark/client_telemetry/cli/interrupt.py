@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command that runs Spark in its own process, whatever its main thread waits for."""
+"""Ctrl-C ends a command, whatever its main thread does: imports, or waits for Spark in its own process."""
 
 import os
 import signal
@@ -12,6 +12,27 @@ from typing import Final
 INTERRUPTED: Final = 130
 _JVM_ENDS_WITHIN_S = 5
 _UNWINDS_WITHIN_S = 1
+
+
+@contextmanager
+def ended_at_once(line: str) -> Iterator[None]:
+    """At Ctrl-C: prints the line to standard error and ends this process with 130. For imports, before anything has begun: a
+    KeyboardInterrupt that falls into one of the import system's own callbacks is printed and lost
+    (`_get_module_lock` of CPython's importlib). For the main thread only. A Ctrl-C that is ignored stays so."""
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:
+        yield
+        return
+
+    def end(*_: object) -> None:
+        os.write(2, f"{line}\n".encode())
+        os._exit(INTERRUPTED)
+
+    signal.signal(signal.SIGINT, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @contextmanager
