@@ -288,12 +288,12 @@ def _with_suspects(
     """Clients that were judged here get their applications, and are written."""
     names = {key: name for each in judged for key, name in each.names.items()}
     written = {key for each in judged for key in each.written.lines}
-    clients = [
-        client if written_parts.key(client) in written else next(applications.named([client], names))
-        for client in found.clients
-    ]
-    here = [client for client in clients if written_parts.key(client) not in written]
-    return replace(found, clients=tuple(clients)), write(here)
+    here = list(
+        applications.named([each for each in found.clients if written_parts.key(each) not in written], names)
+    )
+    named = {written_parts.key(client): client for client in here}
+    clients = tuple(named.get(written_parts.key(client), client) for client in found.clients)
+    return replace(found, clients=clients), write(here)
 
 
 def _rules_of_others(lake: Lake, cluster: str, review_id: str) -> list[RuleRecord]:

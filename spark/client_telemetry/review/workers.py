@@ -5,8 +5,9 @@ Part of all that it gets: of clients that go on as before at once (plain_clients
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import lru_cache
+from operator import attrgetter
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -50,6 +51,7 @@ _VERDICT = (
     "mixed_verdict",
     "rollback_verdict",
 )
+_FARED = attrgetter(*(field.name for field in fields(Outcome) if field.name != "rates"))
 _FINDING = ("rule_id", "verdict", "when", "api_key", "condition_met", "explanation", "fix")
 
 
@@ -108,7 +110,7 @@ class _Said:
                 found[client] = one
         return found
 
-    def applications(self) -> applications.Names:
+    def names(self) -> applications.Names:
         return applications.of_rows(self._profiled)
 
 
@@ -216,7 +218,7 @@ class ClientRows:
 
 
 def _judged(pieces: list[Uses], said: _Said, common: Setting, write: Write[Written]) -> Judged[Written]:
-    uses, predictions, names = event_files.together(pieces), said.predictions(), said.applications()
+    uses, predictions, names = event_files.together(pieces), said.predictions(), said.names()
     plain, is_plain = plain_clients(uses, common, predictions)
     rest, _ = part(_activities(uses, ~is_plain, common), common, predictions)
     clients = list(applications.named([*plain.clients, *rest.clients], names))
@@ -234,10 +236,7 @@ def _without_rates(clients: Iterable[ReviewedClient]) -> list[ReviewedClient]:
     shared: dict[tuple[Any, ...], tuple[Outcome, ...]] = {}
     found = []
     for client in clients:
-        fared = tuple(
-            (o.phase, o.outcome, o.kind, o.since, o.confidence, o.reasons, o.lost, o.api_keys)
-            for o in client.outcomes
-        )
+        fared = tuple(map(_FARED, client.outcomes))
         if fared not in shared:
             shared[fared] = tuple(replace(each, rates=()) for each in client.outcomes)
         found.append(replace(client, outcomes=shared[fared]))
