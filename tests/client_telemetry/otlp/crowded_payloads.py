@@ -1,16 +1,18 @@
 """Payloads under the limit of 64 MiB that would make very many objects.
 
-As a program, run by test_decode_worker.py in an interpreter of its own, because the high-water mark of memory never falls:
+As a program, run by decode/test_worker.py in an interpreter of its own, because the high-water mark of memory never falls:
 decodes pushes with them, and with as many points as are allowed, with compiled code and without. Prints for each what
 became of it and how many MiB the process had at most so far.
 """
 
 import base64
 import io
+import multiprocessing
 import random
 import struct
 import tempfile
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import zstandard
@@ -70,20 +72,26 @@ def peak_mb() -> int:
     return int(status.partition("VmHWM:")[2].split()[0]) // 1024
 
 
+def stored_push(name: str) -> bytes:
+    """A record of one push with the payload of that name, as an object holds it."""
+    push = ClientPush(cluster_id="c", broker_id=7, incarnation=bytes(16), compression_type=4)
+    push.client_instance_id, push.payload = bytes(range(16)), compressed({**CROWDED, **ALLOWED}[name]())
+    record = push.SerializeToString()
+    return struct.pack(">I", len(record)) + record
+
+
 def main() -> None:
     print("before", peak_mb(), sep="\t")
-    for name, make in {**CROWDED, **ALLOWED}.items():
-        push = ClientPush(cluster_id="c", broker_id=7, incarnation=bytes(16), compression_type=4)
-        push.client_instance_id, push.payload = bytes(range(16)), compressed(make())
-        record = push.SerializeToString()
-        stored = struct.pack(">I", len(record)) + record
-        del push, record
-        for compiled in (True, False):
-            with tempfile.TemporaryDirectory() as folder:
-                locations = {table.name: TablePlace(Path(folder).as_uri()) for table in DECODED_TABLES}
-                worker = Worker(lambda _, stored=stored: io.BytesIO(stored), locations, compiled=compiled)
-                (done,) = worker.decode([[KEY]]).objects
-            print(name, compiled, done.points, done.undecodable, peak_mb(), sep="\t", flush=True)
+    # Made by another process: to make a payload takes as much memory as to decode it.
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as maker:
+        for name in (*CROWDED, *ALLOWED):
+            stored = maker.submit(stored_push, name).result()
+            for compiled in (True, False):
+                with tempfile.TemporaryDirectory() as folder:
+                    locations = {table.name: TablePlace(Path(folder).as_uri()) for table in DECODED_TABLES}
+                    worker = Worker(lambda _, stored=stored: io.BytesIO(stored), locations, compiled=compiled)
+                    (done,) = worker.decode([[KEY]]).objects
+                print(name, compiled, done.points, done.undecodable, peak_mb(), sep="\t", flush=True)
 
 
 if __name__ == "__main__":
