@@ -10,7 +10,14 @@ from typing import NamedTuple
 from client_telemetry.compatibility import edits
 from client_telemetry.compatibility.fixes import NOT_IDENTIFIED, PINNED
 from client_telemetry.reports.counted import counted
-from client_telemetry.reports.upgrade.model import CERTAINTIES, Application, Change, ClientVerdict, Edit
+from client_telemetry.reports.upgrade.model import (
+    CERTAINTIES,
+    FIXES,
+    Application,
+    Change,
+    ClientVerdict,
+    Edit,
+)
 from client_telemetry.reports.upgrade.wording import PINS, either, without_brackets
 
 NO_CHANGE = "no change is known"
@@ -70,8 +77,8 @@ def for_any_other(fix: str | None) -> str:
 
 
 def changes(applications: Iterable[Application]) -> tuple[Change, ...]:
-    """Of all clients that break. The surest first; among these, what cures most applications together with what stands
-    before it, then most clients."""
+    """Of all clients that break. The surest first, so what is no fix comes last; among these, what cures most applications
+    together with what stands before it, then most clients."""
     groups: dict[str, list[tuple[Application, ClientVerdict]]] = {}
     needs: Counter[frozenset[str]] = Counter()
     for application in applications:
@@ -91,7 +98,8 @@ def changes(applications: Iterable[Application]) -> tuple[Change, ...]:
     while len(done) < len(groups):
         text = min(groups.keys() - done, key=order)
         done.add(text)
-        left = sum(count for need, count in needs.items() if not need <= done)
+        fixes = {each for each in done if _CERTAINTY[sureness[each]] in FIXES}
+        left = sum(count for need, count in needs.items() if not need <= fixes)
         result.append(_change(text, groups[text], left))
     return tuple(result)
 
@@ -107,6 +115,7 @@ def _change(text: str, members: Sequence[tuple[Application, ClientVerdict]], lef
     return Change(
         text=text,
         certainty=certainty,
+        is_fix=certainty in FIXES,
         instead=tuple(sorted({each for part in parts for each in part.instead})),
         edits=edits_of(text) if certainty == "exact" else (),
         clients=len(members),
@@ -165,7 +174,7 @@ def first_of(changes_: Sequence[Change], owner: str | None) -> tuple[str | None,
         (
             (_CERTAINTY.index(change.certainty), -sum(a.owner == owner for a in change.applications), place)
             for place, change in enumerate(changes_)
-            if change.certainty != "none" and owner in change.owners
+            if change.is_fix and owner in change.owners
         ),
     )
     if ranked:

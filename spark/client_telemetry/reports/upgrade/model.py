@@ -53,6 +53,8 @@ CERTAINTIES = {
     "none": "no change is known",
 }
 """How much of a change is known, surest first."""
+FIXES = ("exact", "conditional")
+"""Of these, what cures a client. Of the others the client goes on to break until more is known."""
 
 CONFIDENCE_MEANINGS = {
     "observed": "requests of that version were seen",
@@ -315,11 +317,14 @@ class Edit:
 
 @dataclass(frozen=True)
 class Change:
-    """One change and whom it cures. A client that breaks belongs to one change, which is all that it needs."""
+    """One change and whom it cures, or where none is known (`is_fix`), whom that concerns. A client that breaks belongs to
+    one change, which is all that it needs."""
 
     text: str
     certainty: str
     """A key of CERTAINTIES."""
+    is_fix: bool
+    """Whether it cures its clients: its certainty is in FIXES."""
     instead: tuple[str, ...]
     """Other target releases that cure some of its clients without it, in words."""
     edits: tuple[Edit, ...]
@@ -329,7 +334,7 @@ class Change:
     owners: tuple[str | None, ...]
     """Of its clients, those with most of them first."""
     applications_left: int
-    """Applications that still break after this change and those before it."""
+    """Applications that still break after this change and those before it; what is no fix leaves as many as before."""
     applications: tuple[Application, ...]
     """With such clients. report.json has their places in `applications`."""
 
@@ -435,8 +440,8 @@ class OwnerStake:
     counts: dict[str, int]
     """Applications per outcome."""
     first_fix: str | None
-    """The first of `changes` among those of the owner's clients, by what it cures for this owner; null = none breaks, or no
-    change is known."""
+    """The first of `changes` that are fixes among those of the owner's clients, by what it cures for this owner; null = none
+    breaks, or no fix is known."""
     first_fix_applications: int
     """Applications of the owner with clients that it cures."""
 

@@ -158,9 +158,9 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
 
 
 def _first_changes(numbered: list[tuple[int, Change]]) -> list[tuple[int, Change]]:
-    """For the first screen: the first few, and always how many applications wait for an answer of their owner."""
-    opened = [(number, each) for number, each in numbered if each.certainty == "open"]
-    first = [pair for pair in numbered if pair not in opened]
+    """For the first screen: the first few in their order, and always how many applications wait for an answer of their owner."""
+    first = numbered[:CHANGES_FIRST]
+    opened = [pair for pair in numbered[CHANGES_FIRST:] if pair[1].certainty == "open"]
     return first[: CHANGES_FIRST - len(opened)] + opened
 
 

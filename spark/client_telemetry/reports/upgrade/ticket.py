@@ -8,9 +8,17 @@ from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.upgrade import wording
-from client_telemetry.reports.upgrade.changes import by_candidate, clients_of, inferred, needs_more
+from client_telemetry.reports.upgrade.changes import (
+    NO_CHANGE,
+    by_candidate,
+    clients_of,
+    inferred,
+    needs_more,
+    of_fix,
+)
 from client_telemetry.reports.upgrade.model import (
     CERTAINTIES,
+    FIXES,
     OUTCOMES,
     Application,
     Change,
@@ -30,6 +38,8 @@ LARGEST = 32_000
 """Characters of a ticket: GitHub, GitLab and Jira take no more than 65,536, 1,000,000 and 32,767."""
 _ROWS = (5000, 300, 100, 40, 15, 6, 2, 1)
 """Rows of each table that are tried, until the whole is small enough."""
+ASKER = "the team that runs the brokers"
+"""Whom owners answer to where nobody is named."""
 IDS_NAMED = 3
 CANDIDATES_NAMED = 3
 _OWN = ("Application", "Seen", "Groups and addresses")
@@ -116,21 +126,21 @@ def _owner_ticket(
 ) -> str:
     question, name = report.question, _owner(stake.owner)
     to = f"{name}{f' ({prose(stake.contact)})' if stake.contact else ''}"
-    asker = prose(report.asked_by) if report.asked_by else "the team that runs the brokers"
+    asker = prose(report.asked_by) if report.asked_by else ASKER
     broken = [each for each in applications if each.verdict == "breaks"]
     change = "rollback" if report.is_rollback else "upgrade"
     when = f"on {report.planned_for}" if report.planned_for else "on a date that is not set yet"
     lines = [
         f"# What the {change} of {code(question.cluster_name)} to {question.to_release} means for {name}",
         "",
-        f"- **Subject:** {prose(_subject(report, stake, len(broken)))}",
+        f"- **Subject:** {prose(_subject(report, stake, broken))}",
         f"- **To:** {to if stake.owner else 'whoever runs these applications: no owner rule matches them'}",
         f"- **From:** {asker}",
         f"- **Date:** {question.created_at:%Y-%m-%d}; {change} {when}",
         "",
         f"The Kafka brokers of this cluster will {_are_to(report)}. {_stake_sentence(stake)}",
         "",
-        f"{_request(report, broken)} Questions and answers go to {asker}.",
+        f"{_request(report, broken, asker)} Questions and answers go to {asker}.",
         "",
     ]
     if broken:
@@ -141,9 +151,9 @@ def _owner_ticket(
             "",
         ]
     for number, (fix, group) in enumerate(_by_change(report, stake, broken), start=1):
-        lines += _change_section(number, fix, group, most)
+        lines += _change_section(number, fix, group, most, asker)
     lines += _lists_of_the_owner(applications, most)
-    if broken:
+    if any(_certainty(each) != "none" for each in broken):
         lines += ["## How to check that it worked", "", *_checks(broken, asker), ""]
     lines += [
         "## Evidence",
@@ -162,9 +172,9 @@ def mail(report: UpgradeReport, stake: OwnerStake, *, subject_only: bool = False
     broken = [each for each in report.applications if each.owner == stake.owner and each.verdict == "breaks"]
     lines = [
         f"The Kafka brokers of cluster {report.question.cluster_name} will {_are_to(report)}. {_stake_sentence(stake)}",
-        _request(report, broken).replace("below", "in the attached report.md"),
+        _request(report, broken, report.asked_by or ASKER).replace("below", "in the attached report.md"),
     ]
-    fields = {"subject": _subject(report, stake, len(broken))}
+    fields = {"subject": _subject(report, stake, broken)}
     if not subject_only:
         fields["body"] = "\n\n".join(lines)
     return f"mailto:{stake.contact}?{urlencode(fields, errors='replace', quote_via=quote)}"
@@ -176,23 +186,51 @@ def _are_to(report: UpgradeReport) -> str:
     return f"{done} from {question.from_release} to {question.to_release}"
 
 
-def _subject(report: UpgradeReport, stake: OwnerStake, broken: int) -> str:
+def _subject(report: UpgradeReport, stake: OwnerStake, broken: Sequence[Application]) -> str:
     question = report.question
     when = f" on {report.planned_for}" if report.planned_for else ""
     what = f"Kafka cluster {question.cluster_name}: {question.from_release} to {question.to_release}{when}"
-    if broken:
-        return f"{what}: {counted(broken, 'application')} {f'of {stake.owner}' if stake.owner else 'without owner'} must change"
-    questions = sum(needs_work(each) for each in report.applications if each.owner == stake.owner)
-    return f"{what}: please check {counted(questions, 'application')}"
+    if not broken:
+        questions = sum(needs_work(each) for each in report.applications if each.owner == stake.owner)
+        return f"{what}: please check {counted(questions, 'application')}"
+    certainties = [_certainty(each) for each in broken]
+    others = sum(certainty not in FIXES for certainty in certainties)
+    whose = f"of {stake.owner}" if stake.owner else "without owner"
+    if others < len(broken):
+        more = f", {others:,} more affected" if others else ""
+        return f"{what}: {counted(len(broken) - others, 'application')} {whose} must change{more}"
+    why = "client library not identified" if "none" not in certainties else "no fix known"
+    return f"{what}: {counted(len(broken), 'application')} {whose} affected, {why}"
 
 
-def _request(report: UpgradeReport, broken: Sequence[Application]) -> str:
+def _certainty(application: Application) -> str:
+    """How much is known of the changes of an application that breaks: a key of CERTAINTIES, the surest of its clients'."""
+    found = {of_fix(client.fix).certainty for client in application.clients if client.verdict == "breaks"}
+    return next(certainty for certainty in CERTAINTIES if certainty in found)
+
+
+def _request(report: UpgradeReport, broken: Sequence[Application], asker: str) -> str:
     """What the owner is asked for, and by when."""
     before = f"before {'the rollback' if report.is_rollback else 'the upgrade'}"
     deadline = f"{before} on {report.planned_for}" if report.planned_for else before
-    if broken:
-        return f"Please make the changes below {deadline}."
-    return f"Please check the applications below {deadline}: none of them is known to stop."
+    if not broken:
+        return f"Please check the applications below {deadline}: none of them is known to stop."
+    with_client = {
+        certainty: sum(
+            any(of_fix(c.fix).certainty == certainty for c in each.clients if c.verdict == "breaks")
+            for each in broken
+        )
+        for certainty in CERTAINTIES
+    }
+    sentences = []
+    if any(with_client[certainty] for certainty in FIXES):
+        sentences += [f"Please make the changes below {deadline}."]
+    if many := with_client["open"]:
+        use = "uses" if many == 1 else "use"
+        sentences += [f"Please tell us {deadline} which client library {counted(many, 'application')} {use}."]
+    if many := with_client["none"]:
+        sentences += [f"No fix is known yet for {counted(many, 'application')}; contact {asker} {deadline}."]
+    return " ".join(sentences)
 
 
 def _by_change(
@@ -212,10 +250,17 @@ def _by_change(
     )
 
 
-def _change_section(number: int, change: Change, applications: Sequence[Application], most: int) -> list[str]:
+def _change_section(
+    number: int, change: Change, applications: Sequence[Application], most: int, asker: str
+) -> list[str]:
     many = counted(len(applications), "application")
-    text = "Tell us which client library it is" if change.certainty == "open" else change.text
-    lines = [f"## Change {number}: {many}", "", f"{prose(wording.sentence_case(text))}.", ""]
+    heading, text = f"Change {number}", prose(wording.sentence_case(change.text))
+    if change.certainty == "open":
+        heading, text = "Library not identified", "Tell us which client library it is"
+    elif not change.is_fix:
+        heading = "No fix known"
+        text = f"{'No fix is known yet' if change.text == NO_CHANGE else text}; contact {asker}"
+    lines = [f"## {heading}: {many}", "", f"{text}.", ""]
     lines += [_edit(each) for each in change.edits]
     lines += [""] if change.edits else []
     guessed = inferred(change, applications)
@@ -254,10 +299,12 @@ def _changes(changes: Sequence[Change], most: int) -> list[str]:
         text = (
             f"{prose(wording.sentence_case(change.text))}{edits}{f'<br>{prose(guessed)}' if guessed else ''}"
         )
-        in_part = f" ({len(needs_more(change)):,} only in part)" if needs_more(change) else ""
-        lines += [
-            row([text, owners, f"{len(change.applications):,}{in_part}", f"{change.applications_left:,}"])
-        ]
+        many = f"{len(change.applications):,}"
+        if not change.is_fix:
+            many = f"concerns {many}"
+        elif needs_more(change):
+            many += f" ({len(needs_more(change)):,} only in part)"
+        lines += [row([text, owners, many, f"{change.applications_left:,}"])]
     return [*lines, *_more(len(changes), most, "report.json"), ""]
 
 

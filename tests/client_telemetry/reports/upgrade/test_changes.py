@@ -1,12 +1,14 @@
 """Fixes grouped, on the engine's own words for them."""
 
+import re
+
 import pytest
 from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
 from client_telemetry.reports.markdown import prose
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.changes import IDENTIFY, NO_CHANGE, by_candidate, inferred, of_fix
 from client_telemetry.reports.upgrade.page import report_page
-from client_telemetry.reports.upgrade.ticket import owner_ticket, report_ticket
+from client_telemetry.reports.upgrade.ticket import mail, owner_ticket, report_ticket
 
 SARAMA = "Fetch:4 ListOffsets:1 Metadata:5 OffsetCommit:1 OffsetFetch:1 JoinGroup:1 SyncGroup:0 Heartbeat:0"
 
@@ -78,8 +80,9 @@ def test_one_row_per_change_and_never_a_vague_one_before_an_exact_one(report):
     assert [(c.text, c.clients, c.owners, c.inferred, c.applications_left) for c in report.changes] == [
         ("upgrade sarama to 1.41.0 or later", 2, ("one", "two"), 2, 10),
         ("upgrade brod to 4.4.2 or later", 1, ("two",), 0, 9),
-        (IDENTIFY, 9, ("three",), 0, 0),
+        (IDENTIFY, 9, ("three",), 0, 9),
     ]
+    assert [change.is_fix for change in report.changes] == [True, True, False]
     assert report.changes[0].edits[0].line == "github.com/IBM/sarama v1.41.0"
     broken = sum(client.verdict == "breaks" for client in report.clients)
     assert sum(change.clients for change in report.changes) == broken
@@ -121,3 +124,84 @@ def test_unidentified_clients_have_a_card_each(report):
     assert (
         "Ask the owner which client library it is" in first and "Upgrade sarama to 1.41.0 or later" in first
     )
+
+
+@pytest.fixture
+def without_fix(rows):
+    """Four owners: two fixes, one unidentified library, one without any known change, one with a fix and without."""
+    undeclared = {"client_software_name": "unknown", "client_software_version": "unknown"}
+    given = [
+        rows.verdict("a", "breaks", owner="fixed", fix="upgrade sarama to 1.41.0 or later"),
+        rows.verdict("b", "breaks", owner="asked", fix="library not identified: upgrade the library", **undeclared),
+        rows.verdict("c", "breaks", owner="helpless", owner_contact="helpless@example.com"),
+        rows.verdict("d", "breaks", owner="both", fix="upgrade brod to 4.4.2 or later"),
+        rows.verdict("e", "breaks", owner="both"),
+    ]  # fmt: skip
+    return build_report(
+        rows.question(len(given)), given, [], [], [], cluster_name="fleet", asked_by="kafka@example.com"
+    )
+
+
+def test_what_is_no_fix_cures_nothing(without_fix):
+    assert [(change.text, change.is_fix, change.applications_left) for change in without_fix.changes] == [
+        ("upgrade brod to 4.4.2 or later", True, 4),
+        ("upgrade sarama to 1.41.0 or later", True, 3),
+        (IDENTIFY, False, 3),
+        (NO_CHANGE, False, 3),
+    ]
+    assert {stake.owner: (stake.first_fix, stake.first_fix_applications) for stake in without_fix.owners} == {
+        "fixed": ("upgrade sarama to 1.41.0 or later", 1),
+        "both": ("upgrade brod to 4.4.2 or later", 1),
+        "asked": (None, 0),
+        "helpless": (None, 0),
+    }
+
+
+def test_a_row_without_a_fix_says_whom_it_concerns(without_fix):
+    table = report_ticket(without_fix).split("## Changes")[1].split("## ")[0]
+    assert "| No change is known | both, helpless | concerns 2 | 3 |" in table
+    assert "| Ask the owner which client library it is | asked | concerns 1 | 3 |" in table
+    assert re.search(r"\| Upgrade brod to 4.4.2 or later<br>.* \| both \| 1 \| 4 \|", table)
+    assert report_page(without_fix).count('<td class="n"><small>concerns</small> 2') == 2, (
+        "first screen and full list"
+    )
+
+
+@pytest.mark.parametrize(("open_", "none"), [(0, 0), (0, 3), (3, 0), (3, 3)])
+def test_the_bars_of_the_first_screen_never_rise(rows, open_, none):
+    undeclared = {"client_software_name": "unknown", "client_software_version": "unknown"}
+    fixes = [f"upgrade it to {n}" for n in range(7)] + ["library not identified: ask"] * open_ + [None] * none
+    given = [
+        rows.verdict(f"a{n}", "breaks", fix=text, **(undeclared if text and text.startswith("lib") else {}))
+        for n, text in enumerate(fixes)
+    ]
+    report = build_report(rows.question(len(given)), given, [], [], [])
+    first = report_page(report).split('<section id="first"')[1].split("</section>")[0]
+    left = [int(number) for number in re.findall(r'<td class="left">.*?<b>(\d+)', first)]
+    numbers = [int(number) for number in re.findall(r'href="#change-(\d+)"', first)]
+    assert len(left) == 6 and left == sorted(left, reverse=True) and numbers == sorted(numbers)
+    assert ("candidates and what to ask" in first) == bool(open_)
+
+
+def test_a_message_to_an_owner_asks_only_for_changes_that_are_known(without_fix):
+    messages = {stake.owner: owner_ticket(without_fix, stake) for stake in without_fix.owners}
+    assert ": 1 application of fixed must change\n" in messages["fixed"]
+    assert "Please make the changes below before the upgrade." in messages["fixed"]
+    assert "## Change 1: 1 application\n" in messages["fixed"]
+    helpless = messages["helpless"]
+    assert ": 1 application of helpless affected, no fix known\n" in helpless
+    assert "Please make" not in helpless and "Change 1" not in helpless and "How to check" not in helpless
+    assert "No fix is known yet for 1 application; contact kafka@example.com before the upgrade." in helpless
+    assert "## No fix known: 1 application\n" in helpless
+    asked = messages["asked"]
+    assert ": 1 application of asked affected, client library not identified\n" in asked
+    assert "Please make" not in asked and "## Library not identified: 1 application\n" in asked
+    assert "Please tell us before the upgrade which client library 1 application uses." in asked
+    both = messages["both"]
+    assert ": 1 application of both must change, 1 more affected\n" in both
+    assert (
+        "Please make the changes below before the upgrade. "
+        "No fix is known yet for 1 application; contact kafka@example.com before the upgrade." in both
+    )
+    (stake,) = (each for each in without_fix.owners if each.owner == "helpless")
+    assert "must%20change" not in mail(without_fix, stake) and "no%20fix%20known" in mail(without_fix, stake)

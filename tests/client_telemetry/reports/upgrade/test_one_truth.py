@@ -25,6 +25,7 @@ def every_kind(rows):
         rows.verdict("b", "breaks", owner="one", principal="User:b", when="latent", fix="upgrade brod to 4.4.2 or later"),
         rows.verdict("c", "breaks", owner="one", application="a", fix="upgrade brod to 4.4.2 or later"),
         rows.verdict("d", "breaks", owner=None, owner_contact=None, fix="library not identified: upgrade it", **NOT_DECLARED),
+        rows.verdict("l", "breaks", owner="one", principal="User:l"),
         rows.verdict("e", "insufficient_evidence", owner="two", missing=["which version it is"]),
         rows.verdict("f", "degrades", owner="two", fix="upgrade brod to 4.4.2 or later"),
         rows.verdict("g", "unsupported", owner="two"),
@@ -102,7 +103,7 @@ def test_the_changes_are_the_same_everywhere(every_kind, published):
     of_html = [
         (
             re.search(r"<td>([^<\n]*)", row)[1],
-            re.search(r'class="n">(\d+)', row)[1],
+            re.search(r'class="n">(?:<small>concerns</small> )?(\d+)', row)[1],
             "".join(re.findall(r"(\d+) only in part", row)),
             re.search(r"<b>(\d+)", row)[1],
         )
@@ -110,13 +111,15 @@ def test_the_changes_are_the_same_everywhere(every_kind, published):
     ]
     table = published["report.md"].split("## Changes")[1].split("## ")[0]
     of_markdown = re.findall(
-        r"^\| (.*?)(?:<br>.*?)? \| .*? \| (\d+)(?: \((\d+) only in part\))? \| (\d+) \|$", table, re.M
+        r"^\| (.*?)(?:<br>.*?)? \| .*? \| (?:concerns )?(\d+)(?: \((\d+) only in part\))? \| (\d+) \|$",
+        table,
+        re.M,
     )
     expected = [
         (
             change["text"],
             len(change["applications"]),
-            str(len(needs_more(of_model)) or ""),
+            str(len(needs_more(of_model)) or "") if change["is_fix"] else "",
             change["applications_left"],
         )
         for change, of_model in zip(document["changes"], every_kind.changes, strict=True)
@@ -127,9 +130,12 @@ def test_the_changes_are_the_same_everywhere(every_kind, published):
         for words, n, part, left in of_html
     ] == expected
     broken = [application for application in every_kind.applications if application.verdict == "breaks"]
-    assert expected[-1][3] == 0 and len(broken) == len(
-        {place for c in document["changes"] for place in c["applications"]}
-    )
+    assert len(broken) == len({place for c in document["changes"] for place in c["applications"]})
+    left = [place for c in document["changes"] if not c["is_fix"] for place in c["applications"]]
+    assert expected[-1][3] == len(set(left)) == 2, "who has no fix still breaks after all changes"
+    assert [row[3] for row in expected] == sorted((row[3] for row in expected), reverse=True)
+    for shown, change in zip(drawn, document["changes"], strict=True):
+        assert ("concerns" in shown) == (not change["is_fix"])
 
 
 def test_packs_are_for_owners_with_work_and_have_their_clients(every_kind, published):
