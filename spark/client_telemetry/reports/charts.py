@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from client_telemetry.reports.coverage import COMPLETENESS
 from client_telemetry.reports.evidence import Coverage, CoverageRun
-from client_telemetry.reports.upgrade.model import OUTCOMES, DaySeen
+from client_telemetry.reports.upgrade.model import OUTCOMES, SAFE_SO_FAR, DaySeen
 
 STRIP_WIDTH = 560
 LABEL_WIDTH = 66
@@ -35,10 +35,13 @@ def patterns() -> Markup:
     return Markup(f'<svg width="0" height="0" class="defs" aria-hidden="true"><defs>{tiles}</defs></svg>')
 
 
-def bar(counts: Mapping[str, int], scale: int, height: int = 12) -> Markup:
+def bar(counts: Mapping[str, int], scale: int, height: int = 12, safe_so_far: int = 0) -> Markup:
     """A stacked bar; `scale` clients fill the width that page.css gives it. The numbers must stand beside it as
-    text: the drawing says them only in its tooltip."""
-    words = ", ".join(f"{OUTCOMES[outcome]} {count:,}" for outcome, count in counts.items() if count)
+    text: the drawing says them only in its tooltip. `safe_so_far`: of the safe ones, drawn as these."""
+    named = {OUTCOMES[outcome]: count for outcome, count in counts.items()}
+    if safe_so_far:
+        named |= {OUTCOMES["safe"]: counts["safe"] - safe_so_far, SAFE_SO_FAR: safe_so_far}
+    words = ", ".join(f"{name} {count:,}" for name, count in named.items() if count)
     rects, x = "", 0.0
     for outcome, count in counts.items():
         if count:

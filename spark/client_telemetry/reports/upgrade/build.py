@@ -103,6 +103,7 @@ def build_report(
     triggers = [each.trigger for each in programs if each.outcome == "breaks_latent"]
     releases = (asked.from_release, asked.to_release)
     back = is_rollback(*releases)
+    safe_so_far = sum(each.safe_so_far for each in programs)
     works_again = sum(each.works_again for each in programs)
     already_failing = sum(each.already_failing for each in programs)
     phrases = answer(
@@ -112,7 +113,7 @@ def build_report(
         triggers,
         back,
         traffic_seen(seen, asked.evidence_from, last_evidence),
-        sum(each.safe_so_far for each in programs),
+        safe_so_far,
         already_failing,
         works_again,
         (asked.connections_unidentified or 0) + _connections(asked.connections_counted_only, is_named=False),
@@ -133,6 +134,7 @@ def build_report(
         evidence=_evidence(asked, len(programs), seen, last_evidence),
         counts=counted,
         client_counts=counts(clients),
+        safe_so_far=safe_so_far,
         already_failing=already_failing,
         works_again=works_again,
         coverage=seen,
@@ -239,7 +241,8 @@ def _owners(programs: Sequence[Application], to_make: Sequence[Change]) -> tuple
         folder = NO_OWNER_FOLDER if owner is None else folder_name(owner)
         has_pack = any(map(needs_work, theirs))
         clients = sum(len(each.clients) for each in theirs)
-        numbers = (len(theirs), clients, counts(theirs))
+        so_far = sum(each.safe_so_far for each in theirs)
+        numbers = (len(theirs), clients, counts(theirs), so_far)
         stakes.append(OwnerStake(owner, contact, folder, has_pack, *numbers, fix, freed))
 
     # Applications come by outcome, then by owner, nobody last: so do owners with as much at stake.

@@ -46,6 +46,9 @@ OUTCOME_MEANINGS = {
     "safe": "every request that its role needs was observed or is declared, and the new release accepts it",
 }
 
+SAFE_SO_FAR = "safe so far"
+SAFE_SO_FAR_MEANING = "safe by all that was seen, but not observed for long enough by the client's own rhythm"
+
 CERTAINTIES = {
     "exact": "the change is known",
     "conditional": "the library is known; what to change depends on its configuration",
@@ -364,8 +367,10 @@ class Target:
     to_release: str
     is_asked: bool
     counts: dict[str, int]
+    safe_so_far: int
+    """Of the safe ones, those with no client that was well observed."""
     works_again: int
-    """Applications (of the release asked about; otherwise clients) that are already failing and are served there."""
+    """Applications that are already failing, with a client that is served there."""
 
 
 @dataclass(frozen=True)
@@ -439,6 +444,8 @@ class OwnerStake:
     clients: int
     counts: dict[str, int]
     """Applications per outcome."""
+    safe_so_far: int
+    """Of the safe ones, those that are safe so far."""
     first_fix: str | None
     """The first of `changes` that are fixes among those of the owner's clients, by what it cures for this owner; null = none
     breaks, or no fix is known."""
@@ -491,6 +498,8 @@ class UpgradeReport:
     """Applications per outcome; all of OUTCOMES, in that order. They add up to the applications."""
     client_counts: dict[str, int]
     """Clients per outcome, likewise. They add up to `question.clients`."""
+    safe_so_far: int
+    """Applications: of `counts.safe`, those with no client that was well observed."""
     already_failing: int
     """Applications that fail on the from-release already, whatever their outcome."""
     works_again: int

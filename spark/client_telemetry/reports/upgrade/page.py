@@ -26,6 +26,8 @@ from client_telemetry.reports.upgrade.model import (
     CONFIDENCE_MEANINGS,
     OUTCOME_MEANINGS,
     OUTCOMES,
+    SAFE_SO_FAR,
+    SAFE_SO_FAR_MEANING,
     STEPS,
     Application,
     Change,
@@ -220,7 +222,7 @@ def _others(
                     shown(each.principal or ""),
                     each.owner or "no owner",
                     folders[each.owner],
-                    OUTCOMES[each.outcome],
+                    wording.verdict_words(each),
                     shown(kip511.registered(each.clients[0].client_software_name)),
                     "; ".join(each.changes),
                 )
@@ -248,7 +250,9 @@ def _groups(applications: list[Application], compact: bool) -> list[tuple[Applic
     groups: dict[tuple[Any, ...], list[Application]] = {}
     for each in applications:
         of_owner = () if compact else (each.owner, wording.software(each))
-        groups.setdefault((*of_owner, each.explanation, each.missing, each.fix), []).append(each)
+        groups.setdefault((*of_owner, each.safe_so_far, each.explanation, each.missing, each.fix), []).append(
+            each
+        )
     found = [(group[0], group) for group in groups.values()]
     return sorted(found, key=lambda pair: -len(pair[1]))[:GROUPS_OF_COMPACT] if compact else found
 
@@ -271,6 +275,7 @@ def _template() -> Template:
         "in_words": in_words,
         "software": wording.software,
         "happens": wording.happens,
+        "verdict_words": wording.verdict_words,
         "where_and_when": wording.where_and_when,
         "finding_seen": wording.finding_seen,
         "finding_outcome": wording.finding_outcome,
@@ -294,6 +299,8 @@ def _template() -> Template:
     values = {
         "OUTCOMES": OUTCOMES,
         "OUTCOME_MEANINGS": OUTCOME_MEANINGS,
+        "SAFE_SO_FAR": SAFE_SO_FAR,
+        "SAFE_SO_FAR_MEANING": SAFE_SO_FAR_MEANING,
         "STEPS": STEPS,
         "CONFIDENCE_MEANINGS": CONFIDENCE_MEANINGS,
         "WEIGHTS": release_notes.WEIGHTS,

@@ -17,19 +17,34 @@ _REASONS = 2
 def compared_targets(
     rows: Iterable[Mapping[str, Any]], to_release: str, applications: Sequence[Application]
 ) -> tuple[Target, ...]:
-    """`rows`: upgrade_reports.targets, which count clients."""
+    """`rows`: upgrade_reports.targets, which count clients; applications are counted here."""
     targets = []
     for row in rows:
         release = row["to_release"]
         found = Counter(outcome_on(each, release) for each in applications)
         counts = {name: found[name] for name in OUTCOMES}
-        again = (
-            sum(each.works_again for each in applications)
-            if release == to_release
-            else row.get("works_again")
+        again = sum(
+            each.works_again if release == to_release else _works_again(each, release)
+            for each in applications
         )
-        targets.append(Target(release, release == to_release, counts, again or 0))
+        so_far = sum(_safe_so_far(each, release) for each in applications)
+        targets.append(Target(release, release == to_release, counts, so_far, again))
     return tuple(targets)
+
+
+def _works_again(application: Application, release: str) -> bool:
+    """Whether a client of it that is already failing is served there: conclusion.py says the same of a verdict."""
+    return any(
+        client.already_failing
+        and not outcome_on(client, release).startswith(("breaks", "insufficient_evidence"))
+        for client in application.clients
+    )
+
+
+def _safe_so_far(application: Application, release: str) -> bool:
+    return outcome_on(application, release) == "safe" and not any(
+        client.well_observed for client in application.clients
+    )
 
 
 def target_differences(applications: Iterable[Application]) -> tuple[TargetDifference, ...]:

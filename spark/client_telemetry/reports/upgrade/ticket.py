@@ -19,7 +19,8 @@ from client_telemetry.reports.upgrade.changes import (
 from client_telemetry.reports.upgrade.model import (
     CERTAINTIES,
     FIXES,
-    OUTCOMES,
+    SAFE_SO_FAR,
+    SAFE_SO_FAR_MEANING,
     Application,
     Change,
     ClientVerdict,
@@ -29,7 +30,13 @@ from client_telemetry.reports.upgrade.model import (
     UpgradeReport,
 )
 from client_telemetry.reports.upgrade.sections import needs_work, sections
-from client_telemetry.reports.upgrade.ticket_sections import LISTED, comparison, the_change_itself
+from client_telemetry.reports.upgrade.ticket_sections import (
+    LISTED,
+    OUTCOME_COLUMNS,
+    comparison,
+    outcome_cells,
+    the_change_itself,
+)
 
 COLUMNS = ("Owner", "Application", "Software", "What happens", "Why", "Change", "Seen")
 UNJUDGED = ("Owner", "Application", "Software", "What is not known, and what would settle it", "Seen")
@@ -55,8 +62,9 @@ _STAKE_WORDS = {
     ),
     "insufficient_evidence": ("cannot be judged yet", "cannot be judged yet"),
     "degrades": ("loses a function", "lose a function"),
-    "unsupported": ("works without being supported", "work without being supported"),
+    "unsupported": ("works but is unsupported", "work but are unsupported"),
     "safe": ("is safe", "are safe"),
+    SAFE_SO_FAR: ("is safe so far", "are safe so far"),
 }
 
 
@@ -110,7 +118,9 @@ def _report_ticket(report: UpgradeReport, most: int) -> str:
 def _report_section(section: Section, most: int) -> list[str]:
     many = counted(len(section.applications), "application")
     if section.key == "safe":
-        return [f"## {section.heading}", "", f"{many}, whose clients are listed in clients.csv.", ""]
+        so_far = sum(each.safe_so_far for each in section.applications)
+        of_them = f", {so_far:,} of them {SAFE_SO_FAR} ({SAFE_SO_FAR_MEANING})" if so_far else ""
+        return [f"## {section.heading}", "", f"{many}{of_them}; their clients are listed in clients.csv.", ""]
     if section.key == "unidentified":
         clients = [(c, each) for each in section.applications for c in each.clients if c.is_unidentified]
         return [f"## {section.heading}: {len(clients):,}", "", *_cards(clients, most), ""]
@@ -385,12 +395,12 @@ def _quality(report: UpgradeReport) -> list[str]:
 def _owner_table(report: UpgradeReport, most: int) -> list[str]:
     if not report.owners:
         return []
-    head = ["Owner", "Applications", *(words.capitalize() for words in OUTCOMES.values()), "First change"]
-    lines = ["## Owners", "", row(head), row(["---", *["---:"] * (1 + len(OUTCOMES)), "---"])]
+    head = ["Owner", "Applications", *OUTCOME_COLUMNS, "First change"]
+    lines = ["## Owners", "", row(head), row(["---", *["---:"] * (1 + len(OUTCOME_COLUMNS)), "---"])]
     for stake in report.owners[:most]:
         helped = counted(stake.first_fix_applications, "application")
         first = f"{prose(stake.first_fix)} ({helped})" if stake.first_fix else ""
-        numbers = [wording.number(n) for n in (stake.applications, *stake.counts.values())]
+        numbers = [wording.number(stake.applications), *outcome_cells(stake)]
         lines += [row([_owner(stake.owner), *numbers, first])]
     return [*lines, *_more(len(report.owners), most, "report.json"), ""]
 
@@ -450,23 +460,20 @@ def _software(application: Application) -> str:
 
 def _stake_sentence(stake: OwnerStake) -> str:
     """
-    >>> _stake_sentence(OwnerStake("a", None, "a", True, 3, 5, {"breaks_at_once": 1, "safe": 2}, None, 0))
-    'Of your 3 applications, 1 stops working as soon as brokers change their release, 2 are safe.'
-    >>> _stake_sentence(OwnerStake("a", None, "a", True, 3, 5, {"breaks_at_once": 0, "safe": 3}, None, 0))
+    >>> _stake_sentence(OwnerStake("a", None, "a", True, 4, 5, {"breaks_at_once": 1, "safe": 3}, 1, None, 0))
+    'Of your 4 applications, 1 stops working as soon as brokers change their release, 2 are safe, 1 is safe so far.'
+    >>> _stake_sentence(OwnerStake("a", None, "a", True, 3, 5, {"breaks_at_once": 0, "safe": 3}, 0, None, 0))
     'Your 3 applications are safe.'
+    >>> _stake_sentence(OwnerStake("a", None, "a", True, 1, 5, {"breaks_at_once": 1, "safe": 0}, 0, None, 0))
+    'Your application stops working as soon as brokers change their release.'
     """
-    if stake.applications > 1 and (
-        words := [o for o in stake.counts if stake.counts[o] == stake.applications]
-    ):
-        return f"Your {wording.number(stake.applications)} applications {_STAKE_WORDS[words[0]][1]}."
-    parts = [
-        f"{wording.number(count)} {_STAKE_WORDS[outcome][count != 1]}"
-        for outcome, count in stake.counts.items()
-        if count
-    ]
+    counts = {**stake.counts, SAFE_SO_FAR: stake.safe_so_far}
+    counts["safe"] -= stake.safe_so_far
+    parts = [(count, _STAKE_WORDS[outcome][count != 1]) for outcome, count in counts.items() if count]
     many = stake.applications
-    whose = f"Of your {wording.number(many)} applications" if many != 1 else "Of your 1 application"
-    return f"{whose}, {', '.join(parts)}."
+    if len(parts) == 1:
+        return f"Your {f'{many:,} applications' if many != 1 else 'application'} {parts[0][1]}."
+    return f"Of your {many:,} applications, {', '.join(f'{count:,} {words}' for count, words in parts)}."
 
 
 def _checks(broken: list[Application], asker: str) -> list[str]:

@@ -9,9 +9,18 @@ from client_telemetry.reports.upgrade.mixed_and_rollback import (
     differs_in_the_mixed_window,
     differs_on_rollback,
 )
-from client_telemetry.reports.upgrade.model import OUTCOMES, Application, TargetDifference, UpgradeReport
+from client_telemetry.reports.upgrade.model import (
+    OUTCOMES,
+    SAFE_SO_FAR,
+    Application,
+    OwnerStake,
+    Target,
+    TargetDifference,
+    UpgradeReport,
+)
 from client_telemetry.reports.upgrade.release_notes import WEIGHTS
 
+OUTCOME_COLUMNS = tuple(map(wording.sentence_case, (*OUTCOMES.values(), SAFE_SO_FAR)))
 LISTED = 50
 """Applications of the mixed window and of the rollback that have a line; the others are in clients.csv."""
 
@@ -20,13 +29,19 @@ def comparison(report: UpgradeReport) -> list[str]:
     """The table of nearby releases, and who fares otherwise."""
     if not report.targets:
         return []
-    lines = ["## Releases compared", "", row(["To", *(words.capitalize() for words in OUTCOMES.values())])]
-    lines += [row(["---", *["---:"] * len(OUTCOMES)])]
+    heads = ["To", *OUTCOME_COLUMNS, "Works again"]
+    lines = ["## Releases compared", "", row(heads), row(["---", *["---:"] * (len(heads) - 1)])]
     for target in report.targets:
         name = f"{target.to_release} (asked)" if target.is_asked else target.to_release
-        lines += [row([name, *map(wording.number, target.counts.values())])]
+        lines += [row([name, *outcome_cells(target), wording.number(target.works_again)])]
     lines += ["", *(_difference(each) for each in report.target_differences)]
     return [*lines, ""] if report.target_differences else lines
+
+
+def outcome_cells(of: Target | OwnerStake) -> list[str]:
+    """Under OUTCOME_COLUMNS."""
+    counts = {**of.counts, "safe": of.counts["safe"] - of.safe_so_far}
+    return [*map(wording.number, counts.values()), wording.number(of.safe_so_far)]
 
 
 def _difference(each: TargetDifference) -> str:

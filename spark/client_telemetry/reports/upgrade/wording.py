@@ -11,6 +11,7 @@ from client_telemetry.reports.upgrade.answer import at_trigger
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
 from client_telemetry.reports.upgrade.model import (
     OUTCOMES,
+    SAFE_SO_FAR,
     Application,
     Assessed,
     ClientVerdict,
@@ -92,9 +93,14 @@ def software(each: ClientVerdict | Application) -> str:
     return " ".join(filter(None, map(declared, registered))) or NOT_DECLARED
 
 
+def verdict_words(client: Assessed) -> str:
+    """The verdict as a label, on the release that was asked about."""
+    return SAFE_SO_FAR if client.safe_so_far else OUTCOMES[client.outcome]
+
+
 def happens(client: Assessed) -> str:
     """The verdict in words, with the trigger of a latent one: `breaks later, at an offset reset`."""
-    words = "safe so far" if client.safe_so_far else OUTCOMES[client.outcome]
+    words = verdict_words(client)
     if client.when == "latent" and client.outcome != "breaks_latent":
         words += " later"
     phrase = at_trigger(client.trigger, "the")

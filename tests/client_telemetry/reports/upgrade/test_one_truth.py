@@ -32,11 +32,15 @@ def every_kind(rows):
         rows.verdict("h", owner="two", missing=["whether it uses Kerberos"]),
         rows.verdict("i", owner="two", already_failing=True, works_again=True),
         rows.verdict("j", owner="three"),
+        rows.verdict("m", owner="two", well_observed=True, principal="User:m"),
         rows.verdict("k", owner="three", principal="User:k", last_seen_at=rows.START, first_seen_at=rows.START),
     ]  # fmt: skip
     warnings = [rows.quality_result()]
-    found = [rows.finding(row) for row in given if row["verdict"] == "breaks"]
-    return build_report(rows.question(len(given)), given, found, [], [], warnings, cluster_name="fleet")
+    found = [rows.finding(row, n) for row in given if row["verdict"] == "breaks" for n in range(2)]
+    targets = [{"to_release": release, **dict.fromkeys(OUTCOMES, 0)} for release in ("4.0.0", "4.0.1")]
+    hours = [rows.broker_hour(1, 4), rows.broker_hour(1, 5), rows.broker_hour(2, 5, "sequence_gap")]
+    asked = rows.question(len(given), targets=targets)
+    return build_report(asked, given, found, hours, [rows.broker(1)], warnings, cluster_name="fleet")
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +183,101 @@ def test_the_sentences_are_counted_from_the_rows(every_kind, published):
     assert "1 data-quality warning " in page
     failing = sum(client.already_failing for client in every_kind.clients)
     assert every_kind.already_failing == failing == 1
+
+
+def test_safe_and_safe_so_far_are_told_apart_everywhere(every_kind, published):
+    document = json.loads(published["report.json"])
+    safe = [application for application in every_kind.applications if application.outcome == "safe"]
+    so_far = sum(application.safe_so_far for application in safe)
+    watched = len(safe) - so_far
+    assert so_far == document["safe_so_far"] == sum(each["safe_so_far"] for each in document["owners"]) == 4
+    assert watched == 1 and f"{watched} is safe, {so_far} more are safe so far" in every_kind.sentence
+    page = published["index.html"]
+    legend = dict(re.findall(r'class="o o-safe" title="[^"]*">([^<]*)</span> <b>(\d+)</b>', page))
+    assert legend == {"safe": str(watched), "safe so far": str(so_far)}
+    (bar,) = re.findall(r'<div class="summary">\n<svg[^>]*aria-label="([^"]*)"', page)
+    assert f"safe {watched}, safe so far {so_far}" in bar
+    assert html_section(page, "safe").count('<span class="o o-safe">safe so far</span>') == so_far
+    assert f"{len(safe)} applications, {so_far} of them safe so far" in published["report.md"]
+    (asked,) = (target for target in document["targets"] if target["is_asked"])
+    assert (asked["counts"]["safe"], asked["safe_so_far"]) == (len(safe), so_far)
+    owners = published["report.md"].split("## Owners")[1].split("## ")[0]
+    for stake in every_kind.owners:
+        cells = [str(stake.counts["safe"] - stake.safe_so_far), str(stake.safe_so_far)]
+        (line,) = (
+            line
+            for line in owners.splitlines()
+            if line.startswith(f"| {stake.owner or 'clients without owner'} |")
+        )
+        assert line.split(" | ")[-3:-1] == cells
+
+
+def test_packs_count_what_the_report_counts(every_kind, published):
+    for stake in every_kind.owners:
+        if not stake.has_pack:
+            continue
+        message = published[f"owners/{stake.folder}/report.md"]
+        (sentence,) = re.findall(r"(?:Of your|Your) [^.]*\.", message)
+        said = {"safe": 0, "safe so far": 0, "stop": 0, "cannot be judged": 0, "loses": 0, "unsupported": 0}
+        for number, words in re.findall(r"(\d+) ([a-z][^,.]*)", sentence.partition(", ")[2]):
+            kind = next(kind for kind in reversed(said) if kind in words)
+            said[kind] += int(number)
+        counts = stake.counts
+        if sentence.startswith("Your"):
+            assert sum(1 for count in counts.values() if count) == 1
+            continue
+        assert said == {
+            "safe": counts["safe"] - stake.safe_so_far,
+            "safe so far": stake.safe_so_far,
+            "stop": counts["breaks_at_once"] + counts["breaks_latent"],
+            "cannot be judged": counts["insufficient_evidence"],
+            "loses": counts["degrades"],
+            "unsupported": counts["unsupported"],
+        }, sentence
+        must = {
+            a.name
+            for change in every_kind.changes
+            if change.is_fix
+            for a in change.applications
+            if a.owner == stake.owner
+        }
+        asked = re.findall(r": (\d+) applications? (?:of \S+|without owner) must change", message)
+        assert asked == ([str(len(must))] if must else [])
+        sections = re.findall(r"^## Change \d+: (\d+)", message, re.M)
+        assert sections == [
+            str(sum(a.owner == stake.owner for a in change.applications))
+            for change in every_kind.changes
+            if change.is_fix and stake.owner in change.owners
+        ]
+
+
+def test_works_again_software_coverage_and_findings_are_the_same_everywhere(every_kind, published):
+    document = json.loads(published["report.json"])
+    page, ticket = published["index.html"], published["report.md"]
+    again = sum(any(client.works_again for client in a.clients) for a in every_kind.applications)
+    (asked,) = (target for target in document["targets"] if target["is_asked"])
+    assert again == document["works_again"] == asked["works_again"] == 1
+    compared = ticket.split("## Releases compared")[1].split("## ")[0]
+    (line,) = (line for line in compared.splitlines() if "(asked)" in line)
+    assert line.endswith(f" | {again} |")
+    row = page.split('<tr class="asked">')[1].split("</tr>")[0]
+    assert re.findall(r'<td class="n[^"]*">(\d+)', row)[-1] == str(again)
+
+    assert sum(software["clients"] for software in document["software"]) == len(document["clients"])
+    drawn = re.findall(r'<tr class="library">.*?<td class="n">(\d+)</td>', html_section(page, "software"))
+    assert [int(number) for number in drawn] == [software["clients"] for software in document["software"]]
+
+    seen = document["coverage"]
+    hours = f"{seen['complete_broker_hours']} of {seen['broker_hours']} broker hours seen completely"
+    assert hours in page and seen["complete_broker_hours"] == 2
+
+    sheet = list(csv.DictReader(io.StringIO(published["findings.csv"].removeprefix("\ufeff"), newline="")))
+    of_clients = [finding for client in document["clients"] for finding in client["findings"]]
+    assert len(sheet) == len(of_clients) == sum(rule["findings"] for rule in document["rules"]) == 10
+    (drawn,) = re.findall(
+        r'<code>request-version-not-served</code></td><td class="n">(\d+)', html_section(page, "method")
+    )
+    assert int(drawn) == len(sheet)
 
 
 def test_nothing_but_the_lists_of_safe_clients_is_left_to_a_file(published):

@@ -1,9 +1,12 @@
 import csv
+import re
 from pathlib import Path
 
 import pytest
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.model import OUTCOMES
+from client_telemetry.reports.upgrade.page import report_page
+from client_telemetry.reports.upgrade.ticket import report_ticket
 
 TABLE = Path(__file__).parents[3] / "data/reports/better_targets.csv"
 CASES = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
@@ -75,3 +78,51 @@ def test_a_report_of_before_the_comparison_has_none(rows):
     given = [rows.verdict(other_targets=None, mixed_verdict=None, rollback_verdict=None)]
     report = build_report(rows.question(1, targets=None), given, [], [], [])
     assert report.targets == () and report.target_differences == () and report.better_target is None
+
+
+def test_works_again_counts_applications_on_every_release(rows):
+    """Two clients of one application are one; upgrade_reports.targets counts both."""
+    safe = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "SCRAM"}
+    lacking = {"to_release": "4.1.0", "verdict": "insufficient_evidence", "when": None, "reason": "SCRAM"}
+    failing = {"already_failing": True, "application": "one"}
+    given = [
+        rows.verdict("a", "breaks", other_targets=[safe, lacking], **failing),
+        rows.verdict("b", "breaks", other_targets=[safe, lacking], **failing),
+        rows.verdict("c", "degrades", already_failing=True, works_again=True, principal="User:c"),
+        rows.verdict("d", "breaks", other_targets=[safe], principal="User:d"),
+    ]
+    none = dict.fromkeys(OUTCOMES, 0)
+    targets = [
+        {"to_release": release, **none, "works_again": clients}
+        for release, clients in (("4.0.0", 1), ("4.0.1", 3), ("4.1.0", 1))
+    ]
+    report = build_report(rows.question(4, targets=targets), given, [], [], [])
+    assert [(target.to_release, target.works_again) for target in report.targets] == [
+        ("4.0.0", 1),
+        ("4.0.1", 2),
+        ("4.1.0", 1),
+    ]
+    assert report.works_again == 1
+    table = report_ticket(report).split("## Releases compared")[1].split("## ")[0]
+    assert "| Safe so far | Works again |" in table
+    assert [line.split(" | ")[-1] for line in table.splitlines() if line.startswith("| 4")] == [
+        "1 |",
+        "2 |",
+        "1 |",
+    ]
+
+
+def test_safe_so_far_on_a_compared_release(rows):
+    there = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup v1"}
+    given = [
+        rows.verdict("a", "breaks", other_targets=[there]),
+        rows.verdict("b", "breaks", other_targets=[there], principal="User:b", well_observed=True),
+        rows.verdict("c", principal="User:c"),
+    ]
+    targets = [{"to_release": release, **dict.fromkeys(OUTCOMES, 0)} for release in ("4.0.0", "4.0.1")]
+    report = build_report(rows.question(3, targets=targets), given, [], [], [])
+    assert [(target.counts["safe"], target.safe_so_far) for target in report.targets] == [(1, 1), (3, 2)]
+    table = report_page(report).split('class="plain targets"')[1].split("</table>")[0]
+    assert '<th scope="col" class="n">Safe<th scope="col" class="n">Safe so far' in table
+    numbers = [re.findall(r'<td class="n[^"]*">(\d+)', line) for line in table.split("<tr")[2:]]
+    assert numbers == [["2", "0", "0", "1"], ["0", "0", "1", "2"]]

@@ -8,8 +8,8 @@ def test_nearby_releases(compared):
     ticket = report_ticket(compared)
     assert f"{compared.sentence}\n{compared.better_target}" in ticket
     assert (
-        "| 4.0.0 (asked) | 1 | 0 | 0 | 0 | 0 | 2 |" in ticket
-        and "| 4.0.1 | 0 | 0 | 0 | 0 | 0 | 3 |" in ticket
+        "| 4.0.0 (asked) | 1 | 0 | 0 | 0 | 0 | 0 | 2 | 0 |" in ticket
+        and "| 4.0.1 | 0 | 0 | 0 | 0 | 0 | 0 | 3 | 0 |" in ticket
     )
     assert "- 4.0.1: 1 application safe instead of breaks at once (JoinGroup v1): `a[U+007C]b`" in ticket
 
