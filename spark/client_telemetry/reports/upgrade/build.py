@@ -103,6 +103,7 @@ def build_report(
     triggers = [each.trigger for each in programs if each.outcome == "breaks_latent"]
     releases = (asked.from_release, asked.to_release)
     back = is_rollback(*releases)
+    two_steps = mixed_and_rollback.two_steps(*releases)
     safe_so_far = sum(each.safe_so_far for each in programs)
     works_again = sum(each.works_again for each in programs)
     already_failing = sum(each.already_failing for each in programs)
@@ -146,10 +147,11 @@ def build_report(
         software=_software(clients),
         applications=programs,
         clients=clients,
-        mixed_window=mixed_and_rollback.mixed_window(programs, *releases),
-        way_back=None if back else mixed_and_rollback.rollback(programs, asked.from_release),
+        two_steps=two_steps,
+        mixed_window=None if two_steps else mixed_and_rollback.mixed_window(programs, *releases),
+        way_back=None if back or two_steps else mixed_and_rollback.rollback(programs, asked.from_release),
         cluster_notes=release_notes.notes(*releases),
-        way_back_notes=release_notes.rollback_notes(*releases),
+        way_back_notes=() if two_steps else release_notes.rollback_notes(*releases),
         skipped_releases=release_notes.skipped_releases(*releases),
         false_alarms=release_notes.false_alarms(*releases),
         quality_warnings=quality_warnings(warnings),

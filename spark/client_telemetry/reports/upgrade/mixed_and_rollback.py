@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from client_telemetry.compatibility import releases
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import Application, Outlook
 
@@ -14,6 +15,23 @@ _WORDS = {
     "unsupported": ("works without being supported", "work without being supported"),
     "safe": ("works", "work"),
 }
+
+
+BRIDGE = (3, 9)
+"""The line on which clusters migrate from ZooKeeper to KRaft: releases.not_one_rolling_upgrade."""
+
+
+def two_steps(from_release: str, to_release: str) -> str | None:
+    """What replaces the mixed window and the rollback where brokers cannot be upgraded one after the other; None where they can."""
+    if not releases.not_one_rolling_upgrade(from_release, to_release):
+        return None
+    bridge = [each for each in releases.known() if releases.parse(each)[:2] == BRIDGE][-1]
+    return (
+        f"The change takes two upgrades: from {from_release} to {bridge}, where the cluster migrates to KRaft, then to "
+        f"{to_release}. What happens while brokers run different releases, and on a rollback, differs between the two: "
+        f"ask for {from_release} to {bridge} and for {bridge} to {to_release}. This report is about clients before the "
+        "first and after the second."
+    )
 
 
 def mixed_window(applications: Sequence[Application], from_release: str, to_release: str) -> Outlook:

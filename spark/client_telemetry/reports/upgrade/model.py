@@ -521,9 +521,13 @@ class UpgradeReport:
     """By outcome, then owner, software and client id of the worst client."""
     clients: tuple[ClientVerdict, ...]
     """By outcome, then owner, software and client id."""
-    mixed_window: Outlook
+    two_steps: str | None
+    """That the brokers get there in two upgrades, and what to ask of each; null = one rolling upgrade or rollback does. Then
+    nothing is said of the time while brokers differ and of the way back: each of the two has its own."""
+    mixed_window: Outlook | None
+    """Null where it takes two upgrades."""
     way_back: Outlook | None
-    """Null where the question is itself about a rollback."""
+    """Null where it takes two upgrades, or where the question is itself about a rollback."""
     cluster_notes: tuple[ClusterNote, ...]
     way_back_notes: tuple[ClusterNote, ...]
     skipped_releases: tuple[SkippedRelease, ...]

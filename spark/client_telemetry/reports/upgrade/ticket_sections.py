@@ -73,11 +73,13 @@ def the_change_itself(report: UpgradeReport, listed: int) -> list[str]:
                 f"{question.to_release} accepts them: {alarms}."
             ]
         )
+    if report.two_steps:
+        return [*lines, "", "## Two upgrades, not one", "", prose(report.two_steps), ""]
     lines += [
         "",
         f"## {wording.during_the_change(report.is_rollback)}",
         "",
-        prose(" ".join(report.mixed_window.sentences)),
+        *([prose(" ".join(report.mixed_window.sentences))] if report.mixed_window else []),
         "",
     ]
     differing = [each for each in report.applications if differs_in_the_mixed_window(each)]

@@ -4,6 +4,8 @@ from client_telemetry.reports.upgrade.mixed_and_rollback import (
     differs_in_the_mixed_window,
     differs_on_rollback,
 )
+from client_telemetry.reports.upgrade.page import report_page
+from client_telemetry.reports.upgrade.ticket import report_ticket
 
 
 def build(rows, *given, **question):
@@ -59,3 +61,25 @@ def test_the_way_back_has_no_way_back(rows):
     row = rows.verdict("a", rollback_verdict=None, rollback_explanation=None)
     report = build(rows, row, from_release="4.0.1", to_release="3.9.1")
     assert report.is_rollback and report.way_back is None and report.way_back_notes == ()
+
+
+@pytest.mark.parametrize(("source", "takes_two"), [("2.7.2", True), ("3.1.0", True), ("3.9.1", False)])
+def test_two_upgrades_have_no_mixed_window_and_no_rollback_in_common(rows, source, takes_two):
+    stopped = "It stops half-way."
+    given = [
+        rows.verdict("a", mixed_verdict="breaks", mixed_explanation=stopped, rollback_verdict="safe"),
+        rows.verdict("b", "breaks", mixed_explanation=stopped),
+    ]
+    found = [rows.finding(given[1])]
+    question = rows.question(2, from_release=source, to_release="4.0.1")
+    report = build_report(question, given, found, [], [])
+    page, ticket = report_page(report), report_ticket(report)
+    for text in (page, ticket):
+        assert ("During the rolling upgrade" in text) != takes_two
+        assert ("Rollback to" in text) != takes_two and (stopped in text) != takes_two
+        assert ("Rolling back breaks no application." in text) != takes_two
+        assert ("Two upgrades, not one" in text) == takes_two
+    assert (report.mixed_window is None) == (report.way_back is None) == takes_two
+    if takes_two:
+        assert report.two_steps.startswith(f"The change takes two upgrades: from {source} to 3.9.")
+        assert f"ask for {source} to 3.9.2 and for 3.9.2 to 4.0.1." in report.two_steps
