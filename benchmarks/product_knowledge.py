@@ -23,7 +23,7 @@ DECLARED = {"kafka-clients": "apache-kafka-java", "librdkafka": "librdkafka", "f
 _VERSION = re.compile(r"(?<![\d.])\d+(?:\.\d+)+(?![\d.])")
 
 
-NO_RELEASE = ("replace ", "no release", "none of its releases")
+NO_RELEASE = ("replace ", "no release")
 """How a fix begins where nothing works."""
 WORKS = ("safe", "degrades", "unsupported")
 FAILS = ("breaks", "unsupported")

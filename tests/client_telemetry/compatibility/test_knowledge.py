@@ -1,3 +1,4 @@
+import re
 from itertools import product
 
 import pytest
@@ -189,3 +190,19 @@ def test_a_gate_is_of_a_level_that_its_feature_has_and_of_versions_in_order(dama
         assert (refused.value.file, refused.value.line) == (features.APIS_FILE, 2)
     damaged(features, 0, "min_version", "5", of=features.APIS_FILE)
     assert features._gates()["4.0.0"][0].min_version == 5, "a range of one version is one"
+
+
+@pytest.mark.parametrize("product", products.advices())
+def test_advice_names_what_it_is_about(product):
+    """A report groups changes by their text alone: one about 'it' would be that of another product too."""
+    for each in products.advices()[product]:
+        assert not re.search(
+            r"^\w+ it\b|^none of its\b|^no release (?:is|works)|\bits configuration\b", each.text
+        ), each.text
+    same = {
+        other
+        for other, texts in products.advices().items()
+        for each in texts
+        if each in products.advices()[product]
+    }
+    assert len({name.split(" ")[0] for name in same}) == 1, same

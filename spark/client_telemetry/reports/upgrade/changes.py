@@ -54,8 +54,23 @@ def of_fix(fix: str | None) -> Wording:
     if fix.startswith(NOT_IDENTIFIED):
         return Wording(IDENTIFY, "open", instead, False)
     text = without_brackets(_PROBABLY.sub("", fix))
-    depends = text.startswith(PINNED[: PINNED.index("(")].rstrip())
-    return Wording(text, "conditional" if depends else "exact", instead, text != without_brackets(fix))
+    return Wording(text, _certainty(text), instead, text != without_brackets(fix))
+
+
+_DEPENDS = (PINNED[: PINNED.index("(")].rstrip(), "no release ", "none of ")
+"""How a change begins that is no more than a possibility: a setting that may be there, a way around what no release has."""
+_OF_OTHERS = "ask "
+"""How one begins that others have to answer: nothing is known that the owner can do."""
+
+
+def _certainty(text: str) -> str:
+    """
+    >>> _certainty("ask AWS: there is nothing to upgrade"), _certainty("no release can log in: use PLAIN"), _certainty("upgrade")
+    ('none', 'conditional', 'exact')
+    """
+    if text.startswith(_OF_OTHERS):
+        return "none"
+    return "conditional" if text.startswith(_DEPENDS) else "exact"
 
 
 def by_candidate(fix: str | None) -> dict[str, str]:

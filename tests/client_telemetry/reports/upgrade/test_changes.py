@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses
+from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses, products
 from client_telemetry.reports.markdown import prose
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.changes import IDENTIFY, NO_CHANGE, by_candidate, inferred, of_fix
@@ -205,3 +205,29 @@ def test_a_message_to_an_owner_asks_only_for_changes_that_are_known(without_fix)
     )
     (stake,) = (each for each in without_fix.owners if each.owner == "helpless")
     assert "must%20change" not in mail(without_fix, stake) and "no%20fix%20known" in mail(without_fix, stake)
+
+
+def test_advice_that_no_release_follows_is_not_certain():
+    """Of the products' own advice: what begins so is no change that cures for sure."""
+    found = {each.text: of_fix(each.text).certainty for of in products.advices().values() for each in of}
+    unsure = {text: certainty for text, certainty in found.items() if certainty != "exact"}
+    assert sorted(unsure.values()) == ["conditional", "conditional", "none"]
+    assert [text for text, certainty in unsure.items() if certainty == "none"] == [
+        "ask AWS about Lambda's event source mapping: there is nothing to upgrade on your side"
+    ]
+    doubtful = ("nothing to upgrade", "is known to work", "log in with another mechanism")
+    assert {text for text in found if any(words in text for words in doubtful)} == set(unsure)
+
+
+def test_what_another_company_has_to_change_is_no_fix(rows):
+    advice = products.advice("AWS Lambda (event source mapping)", [11])
+    given = [rows.verdict("a", "breaks", fix=advice)]
+    report = build_report(rows.question(1), given, [], [], [])
+    assert [(change.text, change.is_fix, change.applications_left) for change in report.changes] == [
+        (advice, False, 1)
+    ]
+    ticket = owner_ticket(report, report.owners[0])
+    assert (
+        "## No fix known: 1 application\n\nAsk AWS about Lambda's event source mapping: there is nothing to upgrade on your "
+        "side; contact the team that runs the brokers.\n"
+    ) in ticket
