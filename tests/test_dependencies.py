@@ -1,0 +1,65 @@
+"""pyproject.toml declares what the package imports: executors have the extra `spark` and nothing else."""
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[1] / "spark/client_telemetry"
+
+
+def imported_packages() -> set[str]:
+    """Top-level packages that the package imports, other than itself and the standard library."""
+    names: set[str] = set()
+    for path in PACKAGE.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0:
+                names.add((node.module or "").partition(".")[0])
+    return names - set(sys.stdlib_module_names) - {"client_telemetry"}
+
+
+def normalized(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def requirements(distribution: str, extra: str) -> Iterator[tuple[str, str]]:
+    """Distributions that one requires when it is installed with an extra ("" = without), with their own extras."""
+    for line in requires(distribution) or []:
+        requirement, _, marker = line.partition(";")
+        if "extra ==" in marker and not re.search(rf"extra == ['\"]{re.escape(extra)}['\"]", marker):
+            continue
+        match = re.match(r"\s*([A-Za-z0-9._-]+)(?:\[([^]]*)\])?", requirement)
+        assert match, line
+        for wanted in ["", *(match[2] or "").replace(" ", "").split(",")]:
+            yield match[1], wanted
+
+
+def closure(distribution: str, extra: str) -> set[str]:
+    names: set[str] = set()
+    waiting, seen = [(distribution, extra)], set()
+    while waiting:
+        pair = waiting.pop()
+        if pair in seen:
+            continue
+        seen.add(pair)
+        names.add(normalized(pair[0]))
+        try:
+            waiting += requirements(*pair)
+        except PackageNotFoundError:
+            continue  # for another platform
+    return names
+
+
+def test_the_extra_spark_has_all_that_the_package_imports():
+    installed = closure("client-telemetry", "spark")
+    providers = packages_distributions()
+    lacking = {
+        name: providers.get(name)
+        for name in imported_packages()
+        if not installed & {normalized(provider) for provider in providers.get(name, [])}
+    }
+    assert not lacking
