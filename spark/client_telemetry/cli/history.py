@@ -15,8 +15,6 @@ from dataclasses import asdict, dataclass, fields
 from itertools import pairwise
 from typing import Any
 
-from pyiceberg.expressions import And, BooleanExpression, EqualTo, LessThanOrEqual
-
 from client_telemetry.compatibility.arguments import Arguments, day
 from client_telemetry.identity.client_families import family
 from client_telemetry.lake.catalog import is_missing
@@ -26,8 +24,8 @@ from client_telemetry.tables.clients import CLIENTS
 
 STATES = {
     "here": "seen on the last published day",
-    "silent": "not seen then, and no longer than between two of its days before: it may be a monthly job",
-    "gone": "silent for longer than ever before",
+    "silent": "not seen then, but for no longer than its longest gap: it may be a monthly job",
+    "gone": "silent for longer than its longest gap",
 }
 OF_APPLICATIONS = ("cluster_id", "principal", "application_family")
 """An application is named by its client id where it has one alone: with the changing parts of it masked."""
@@ -47,8 +45,8 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class History:
-    """One application, or one client family; what the other is told by is empty. `longest_silence_days`: published days in a row on which it was not seen, between two on
-    which it was; `silent_days`: those since it was last seen."""
+    """One application, or one client family; columns of the other kind are empty. `longest_silence_days`: most published days in a row without
+    it, between two days with it; `silent_days`: those since it was last seen."""
 
     cluster_id: str
     principal: str | None
@@ -151,13 +149,6 @@ def _refuse(text: str) -> int:
 def _rows(lake: Lake, cluster_id: str | None, until: dt.date | None) -> list[dict[str, Any]]:
     if not lake.exists(CLIENTS) or "application" not in lake.table(CLIENTS).schema().column_names:
         return []
-    conditions: list[BooleanExpression] = [EqualTo("cluster_id", cluster_id)] if cluster_id else []
-    conditions += [LessThanOrEqual("dt", until.isoformat())] if until else []
-    condition = (
-        And(*conditions)
-        if len(conditions) == 2
-        else conditions[0]
-        if conditions
-        else "cluster_id is not null"
-    )
-    return lake.table(CLIENTS).scan(condition, selected_fields=_COLUMNS).to_arrow().to_pylist()
+    partitions = {"cluster_id": cluster_id} if cluster_id else {}
+    rows = lake.rows(CLIENTS, columns=_COLUMNS, **partitions)
+    return [row for row in rows if until is None or row["dt"] <= until]
