@@ -44,16 +44,18 @@ history: install  ## first seen, last seen, gone since of every application (or 
 test: install $(KAFKA_CLIENTS)  ## all tests that need no additional software
 	@$(AIRFLOW) pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-ask: install  ## ask an upgrade question of the local lake through Airflow: CLUSTER=fleet TO=4.3.1, and FROM, DAY, WINDOW
+ask: install  ## ask an upgrade question of the local lake through Airflow: CLUSTER=fleet TO=4.3.1, and FROM, DAY, WINDOW, PLANNED_FOR=2026-12-05, ASKED_BY=contact
 	@test -n "$(CLUSTER)" && test -n "$(TO)" || { echo "specify the cluster and the target release: make ask CLUSTER=fleet TO=4.3.1" >&2; exit 2; }
 	@$(INTERRUPTIBLE) $(AIRFLOW) include/spark_connect.sh python -m include.command ask --cluster=$(call quoted,$(CLUSTER)) --to=$(call quoted,$(TO)) \
-	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(DAY),--day=$(call quoted,$(DAY))) $(if $(WINDOW),--window=$(call quoted,$(WINDOW))) $(END)
+	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(DAY),--day=$(call quoted,$(DAY))) $(if $(WINDOW),--window=$(call quoted,$(WINDOW))) \
+	    $(if $(PLANNED_FOR),--planned-for=$(call quoted,$(PLANNED_FOR))) $(if $(ASKED_BY),--asked-by=$(call quoted,$(ASKED_BY))) $(END)
 
-report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, HOSTS, NAME, OUT, FOLLOW=minutes, FAIL_ON=breaks
+report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, HOSTS, NAME, OUT, PLANNED_FOR, ASKED_BY, FOLLOW=minutes, FAIL_ON=breaks
 	@test -n $(call quoted,$(LOGS)) && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
 	@$(INTERRUPTIBLE) $(AIRFLOW) client-telemetry report --to=$(call quoted,$(TO)) --out=$(call quoted,$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))) \
 	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
 	    $(if $(KNOWLEDGE),--knowledge=$(call quoted,$(KNOWLEDGE))) $(if $(SCRAM_USERS),--scram-users=$(call quoted,$(SCRAM_USERS))) $(if $(HOSTS),--hosts=$(call quoted,$(HOSTS))) $(if $(NAME),--name=$(call quoted,$(NAME))) \
+	    $(if $(PLANNED_FOR),--planned-for=$(call quoted,$(PLANNED_FOR))) $(if $(ASKED_BY),--asked-by=$(call quoted,$(ASKED_BY))) \
 	    $(if $(FOLLOW),--follow=$(call quoted,$(FOLLOW))) $(if $(FAIL_ON),--fail-on=$(call quoted,$(FAIL_ON))) -- $(call quoted,$(LOGS)) $(END)
 
 review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, OWNERS, NAME, OUT

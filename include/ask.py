@@ -1,7 +1,7 @@
 """Asks an upgrade question of the local lake through Airflow, and prints the answer and where the report is.
 
     include/airflow.sh include/spark_connect.sh python -m include.ask --cluster fleet --to 4.3.1 [--from 4.0.0]
-        [--day 2026-11-21] [--window 7]
+        [--day 2026-11-21] [--window 7] [--planned-for 2026-12-05] [--asked-by kafka@example.com]
 
 Airflow's own log of the run goes to $AIRFLOW_HOME/ask.log. Exit code: 1 if the run failed, 2 for a question that cannot be
 asked; one line says why.
@@ -49,6 +49,10 @@ def _question(argv: Sequence[str] | None) -> dict[str, Any]:
     parser.add_argument("--from", help="release before the upgrade; default: what the brokers run")
     parser.add_argument("--day", help="last UTC day of the evidence; default: the last processed one")
     parser.add_argument("--window", dest="window_days", type=int, help="days of evidence; default: 7")
+    parser.add_argument(
+        "--planned-for", help="planned day of the upgrade, for the report and messages to owners"
+    )
+    parser.add_argument("--asked-by", help="contact for owners' answers: a team, e-mail address or channel")
     return {name: value for name, value in vars(parser.parse_args(argv)).items() if value is not None}
 
 

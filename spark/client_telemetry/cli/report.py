@@ -27,7 +27,7 @@ from client_telemetry.cli.elapsed import elapsed_said
 from client_telemetry.cli.follow import follow, still_to_watch
 from client_telemetry.cli.interrupt import ended_by_interrupt
 from client_telemetry.cli.quiet_libraries import output_of_libraries_to
-from client_telemetry.compatibility.arguments import Arguments
+from client_telemetry.compatibility.arguments import Arguments, day
 from client_telemetry.compatibility.go_no_go import add_fail_on, decide_by_report
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.hosts import host_names
@@ -120,7 +120,10 @@ def _remove_unfinished(out: Path) -> None:
 
 def _repeated(args: argparse.Namespace) -> list[str]:
     """The options of the report that --follow makes again and again."""
-    names = ("to_release", "from_release", "owners", "knowledge", "scram_users", "hosts", "name")
+    names = (
+        *("to_release", "from_release", "owners", "knowledge", "scram_users", "hosts", "name"),
+        *("planned_for", "asked_by"),
+    )
     given = {name.removesuffix("_release").replace("_", "-"): getattr(args, name) for name in names}
     zone = [] if args.zone is UTC else [f"--zone={args.zone}"]
     return [f"--{name}={value}" for name, value in given.items() if value] + zone
@@ -275,6 +278,8 @@ def _run_stages(
     run("impact", report, *own, *users, f"--from={release}", f"--to={target}", f"--window={len(days)}")
     shown = [f"--cluster-name={args.name}"] if args.name else []
     shown += [f"--hosts={args.hosts}"] if args.hosts else []
+    shown += [f"--planned-for={args.planned_for}"] if args.planned_for else []
+    shown += [f"--asked-by={args.asked_by}"] if args.asked_by else []
     done = run("publish", report, f"--publish={args.out / 'published'}", *shown)
     return Path(done["report"].removeprefix("file://"))
 
@@ -343,6 +348,10 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--hosts", help="file of addresses and host names, in the form of /etc/hosts")
     parser.add_argument("--name", help="display name of the cluster")
+    parser.add_argument(
+        "--planned-for", type=day, metavar="DAY", help="planned day of the upgrade, such as 2026-12-05"
+    )
+    parser.add_argument("--asked-by", help="contact for owners' answers: a team, e-mail address or channel")
     parser.add_argument(
         "--follow",
         type=_minutes,

@@ -16,7 +16,7 @@ TEXT = LOGS / "kafka-2.7.2-text.request.log.zst"
 def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
     log = shutil.copy(TEXT, tmp_path / "a log with blanks.log.zst")
     arguments = ["--to=4.0.1", "--from=2.7.2", f"--out={tmp_path / 'out'}", "--fail-on=breaks", str(log)]
-    code = report.main(arguments)
+    code = report.main([*arguments, "--planned-for=2026-12-05", "--asked-by=kafka@example.com"])
     captured = capsys.readouterr()
     printed = captured.out
     assert code == 3, printed
@@ -38,8 +38,9 @@ def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
     assert "broker 1 (by its address in Metadata answers): 961 requests from 2026-11-21 06:32:27" in printed
     document = json.loads((page.parent / "report.json").read_text())
     assert document["question"]["from_release"] == "2.7.2"
+    assert (document["planned_for"], document["asked_by"]) == ("2026-12-05", "kafka@example.com")
     assert document["sentence"].startswith("In 5 minutes of traffic")
-    assert "Connections to broker 1 were watched from 2026-11-21 06:32 to 06:37." in document["evidence"]
+    assert "Connections to broker 1 were observed from 2026-11-21 06:32 to 06:37." in document["evidence"]
 
 
 @pytest.mark.parametrize(
@@ -145,3 +146,18 @@ def test_make_passes_names_with_blanks_and_quotes_whole():
         cwd=checkout, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     assert r"""-- ''\''my log.log'\'' b'\''s.log'""" in printed
+
+
+def test_a_report_that_follows_is_made_again_with_the_same_options():
+    given = [
+        "--to=4.0.1",
+        "--out=x",
+        "--planned-for=2026-12-05",
+        "--asked-by=the platform team",
+        "--follow=5",
+        "a.log",
+    ]
+    again = report._repeated(report._arguments(given))
+    assert again == ["--to=4.0.1", "--planned-for=2026-12-05", "--asked-by=the platform team"]
+    with pytest.raises(SystemExit):
+        report._arguments([*given, "--planned-for=soon"])

@@ -149,6 +149,7 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         folders={stake.owner: stake.folder for stake in report.owners},
         rule_numbers=_rule_numbers(report),
         compared=_compared(report),
+        planned=wording.plan(report.planned_for, None),
         during_the_change=wording.during_the_change(report.is_rollback),
         differing={
             "mixed": [a for a in report.applications if mixed_and_rollback.differs_in_the_mixed_window(a)],

@@ -119,6 +119,8 @@ def _summary(report: UpgradeReport) -> dict[str, Any]:
         "from_release": question.from_release,
         "to_release": question.to_release,
         "sentence": report.sentence,
+        "planned_for": report.planned_for and report.planned_for.isoformat(),
+        "asked_by": report.asked_by,
         "counts": report.counts,
         "client_counts": report.client_counts,
         "created_at": timestamp(question.created_at),

@@ -99,6 +99,8 @@ def _report_ticket(report: UpgradeReport, most: int) -> str:
         prose(report.sentence),
         *([prose(report.better_target)] if report.better_target else []),
         "",
+        f"{prose(wording.plan(report.planned_for, report.asked_by))}.",
+        "",
         *bullets(report.evidence),
         "",
         "Times are in UTC.",
@@ -139,7 +141,7 @@ def _owner_ticket(
     asker = prose(report.asked_by) if report.asked_by else ASKER
     broken = [each for each in applications if each.verdict == "breaks"]
     change = "rollback" if report.is_rollback else "upgrade"
-    when = f"on {report.planned_for}" if report.planned_for else "on a date that is not set yet"
+    when = f"planned for {report.planned_for}" if report.planned_for else "date not set"
     lines = [
         f"# What the {change} of {code(question.cluster_name)} to {question.to_release} means for {name}",
         "",

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Protocol
 
 from client_telemetry.identity.kip511 import declared
@@ -27,6 +27,16 @@ SOFTWARE_NAMED = 3
 def during_the_change(is_rollback: bool) -> str:
     """What the time is called in which brokers run both releases."""
     return f"During the rolling {'rollback' if is_rollback else 'upgrade'}"
+
+
+def plan(planned_for: date | None, asked_by: str | None) -> str:
+    """When the brokers are to change, and whom owners answer to.
+
+    >>> plan(date(2026, 12, 5), "the platform team"), plan(None, None)
+    ('Planned for 2026-12-05; answers to the platform team', 'Date not set')
+    """
+    when = f"Planned for {planned_for}" if planned_for else "Date not set"
+    return f"{when}; answers to {asked_by}" if asked_by else when
 
 
 def number(value: int) -> str:

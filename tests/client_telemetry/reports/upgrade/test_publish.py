@@ -1,14 +1,15 @@
 import csv
 import json
+import re
 import shutil
 from collections import Counter
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 from client_telemetry.reports.upgrade import publish as publishing
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.publish import link_again, publish
+from client_telemetry.reports.upgrade.publish import files, link_again, publish
 
 
 def published(root) -> set[str]:
@@ -175,3 +176,29 @@ def test_a_review_tells_owners_who_had_nothing_to_do_too(rows, tmp_path):
     (owner.parents[1] / "summary.json").write_text(json.dumps(review))
     assert link_again(question, tmp_path)
     assert (folder / "owners/orders/review.md").read_text() == "# what happened"
+
+
+@pytest.mark.parametrize(
+    ("planned_for", "asked_by", "said"),
+    [
+        (date(2026, 12, 5), "kafka@example.com", "Planned for 2026-12-05; answers to kafka@example.com."),
+        (date(2026, 12, 5), None, "Planned for 2026-12-05."),
+        (None, "the platform team", "Date not set; answers to the platform team."),
+        (None, None, "Date not set."),
+    ],
+)
+def test_by_when_and_who_asks_is_in_every_format(rows, planned_for, asked_by, said):
+    given = [rows.verdict("a", "breaks")]
+    texts = files(
+        build_report(rows.question(1), given, [], [], [], planned_for=planned_for, asked_by=asked_by)
+    )
+    first_screen = texts["index.html"].split("</header>")[0]
+    assert said in re.sub(r"<[^>]+>", "", first_screen)
+    assert ('<a href="mailto:kafka@example.com"' in first_screen) == (asked_by == "kafka@example.com")
+    assert f"\n{said}\n" in texts["report.md"]
+    day = planned_for and planned_for.isoformat()
+    for name in ("report.json", "summary.json"):
+        document = json.loads(texts[name])
+        assert (document["planned_for"], document["asked_by"]) == (day, asked_by)
+    words = f"upgrade planned for {day}" if day else "upgrade date not set"
+    assert f"- **Date:** 2026-11-22; {words}\n" in texts["owners/orders/report.md"]

@@ -97,7 +97,7 @@ def test_a_pack_is_a_message(rows):
         "- **Subject:** Kafka cluster fleet: 3.9.1 to 4.0.0 on 2026-12-01: 1 application of erp must change",
         "- **To:** erp (erp@example.com)",
         "- **From:** kafka@example.com",
-        "- **Date:** 2026-11-22; upgrade on 2026-12-01",
+        "- **Date:** 2026-11-22; upgrade planned for 2026-12-01",
         "Upgrade brod to 4.4.2 or later.",
         '- rebar.config: `{brod, "4.4.2"}` ([release notes](https://github.com/kafka4beam/brod/releases/tag/4.4.2))',
         "group `erp-orders`; transactional id `tx`; topic `t`; from `10.1.2.3`",
