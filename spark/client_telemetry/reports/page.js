@@ -138,7 +138,9 @@
       if (folded && active) folded.open = shown.has(section);
     }
     if (packed && packed.dataset.searched !== undefined) findOthers(words, owner, software, active);
-    document.getElementById("matches").textContent = active ? `${total} matching ${total === 1 ? "client" : "clients"}` : "";
+    const matches = document.getElementById("matches");
+    const unit = matches.dataset.unit || "client";
+    matches.textContent = active ? `${total} matching ${unit}${total === 1 ? "" : "s"}` : "";
     document.getElementById("clear").hidden = !active;
   };
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from client_telemetry.compatibility.releases import not_one_rolling_upgrade
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.model import Phrase
 
 LONGEST_TRIGGER = 52
@@ -71,12 +72,10 @@ def _broken(
     at_once, latent = counts.get("breaks_at_once", 0), counts.get("breaks_latent", 0)
     seen = f" of {total:,} applications" if total > 1 else " of 1 application"
     if not at_once and not latent:
-        known = " as far as is known" if counts.get("insufficient_evidence") else ""
-        return [
-            Phrase(
-                f"breaks none{seen}{known}" if total > 1 else f"does not break the only application{known}"
-            )
-        ]
+        if counts.get("insufficient_evidence"):
+            which = f"any application ({total:,} checked)" if total > 1 else "the only application"
+            return [Phrase(f"is not known to break {which}")]
+        return [Phrase(f"breaks none{seen}" if total > 1 else "does not break the only application")]
     phrases = [Phrase("breaks ")]
     if at_once or total > 1:
         phrases += [Phrase(f"{at_once:,}", "breaks_at_once") if at_once else Phrase("none")]
@@ -111,12 +110,16 @@ def _failing(already_failing: int, works_again: int) -> list[Phrase]:
 
 
 def _not_covered(unnamed: int, beyond: int) -> list[Phrase]:
-    groups = ((unnamed, "unnamed clients"), (beyond, "known software"))
-    named = [
-        f"{count:,} more connection{'' if count == 1 else 's'} of {whose}" for count, whose in groups if count
-    ]
-    verb = _are(unnamed + beyond)
-    return [Phrase(f" {' and '.join(named)} {verb} not covered.")] if named else []
+    sentences = []
+    if unnamed:
+        has = "has" if unnamed == 1 else "have"
+        sentences += [f" {counted(unnamed, 'connection')} from unidentified clients {has} no verdict."]
+    if beyond:
+        were = "was" if beyond == 1 else "were"
+        sentences += [
+            f" {counted(beyond, 'connection')} {were} counted by the brokers but not observed: no verdict."
+        ]
+    return [Phrase(sentence) for sentence in sentences]
 
 
 def _are(count: int) -> str:
@@ -136,7 +139,7 @@ def _rest(counts: Mapping[str, int], safe_so_far: int, is_incomplete: bool) -> l
         phrases += [Phrase(f"{safe_so_far:,} {more}{_are(safe_so_far)} safe so far", "safe")]
     words = (
         ("degrades", "degrades", "degrade"),
-        ("unsupported", "works without being supported", "work without being supported"),
+        ("unsupported", "works but is unsupported", "work but are unsupported"),
         ("insufficient_evidence", "lacks evidence", "lack evidence"),
     )
     for outcome, one, many in words:

@@ -51,7 +51,7 @@ NOT_ASSESSED = (
     "Releases that were not compared: another patch release may break more or fewer clients.",
     "Which of the cluster notes apply to this cluster: client and broker settings, removed configurations and "
     "feature levels are not visible in requests.",
-    "Changes until the upgrade: a library that is upgraded, a group that switches to another protocol.",
+    "Changes made before the upgrade, such as an upgraded library or a group that switches to another protocol.",
     "Requests that the brokers counted but that belong to no client of this report.",
     "Clients that did not connect while the evidence was collected, such as monthly jobs.",
 )
@@ -132,7 +132,7 @@ def build_report(
         better_target=release_comparison.better_target(compared, programs, back),
         targets=compared,
         target_differences=release_comparison.target_differences(programs),
-        evidence=_evidence(asked, len(programs), seen, last_evidence),
+        evidence=_evidence(asked, len(programs), seen, last_evidence, back),
         counts=counted,
         client_counts=counts(clients),
         safe_so_far=safe_so_far,
@@ -187,7 +187,7 @@ def _not_assessed(clients: Iterable[ClientVerdict]) -> tuple[str, ...]:
 
 
 def _evidence(
-    asked: Question, programs: int, seen: Coverage, last_evidence: datetime | None
+    asked: Question, programs: int, seen: Coverage, last_evidence: datetime | None, back: bool
 ) -> tuple[str, ...]:
     connections = f"{counted(asked.connections, 'connection')} of {counted(asked.clients, 'client')} in {counted(programs, 'application')}"
     if asked.evidence_from is None:
@@ -201,31 +201,29 @@ def _evidence(
         ]
     if asked.clients_by_pushes_only:
         sentences += [
-            f"{counted(asked.clients_by_pushes_only, 'client')} known only by metric pushes: no connection was seen, so "
+            f"{counted(asked.clients_by_pushes_only, 'client')} known only by metric pushes: no connection was observed, so "
             "the verdict is based on the declared software."
         ]
     if asked.connections_elsewhere:
         sentences += [
             f"{counted(asked.connections_elsewhere, 'connection')} not used: made to brokers already on another release, "
-            "or after their release began to change."
+            f"or after the rolling {'rollback' if back else 'upgrade'} began."
         ]
     if asked.connections_unidentified:
-        many = asked.connections_unidentified != 1
         sentences += [
-            f"{counted(asked.connections_unidentified, 'more connection')} of unnamed clients: rejected before "
-            f"authentication, or without principal, client id and software; {'they count' if many else 'it counts'} as "
-            "no client."
+            f"{counted(asked.connections_unidentified, 'connection')} from unidentified clients: rejected before "
+            "authentication, or without principal, client id and software. No verdict covers "
+            f"{'them' if asked.connections_unidentified != 1 else 'it'}."
         ]
     for each in asked.connections_counted_only or ():
         software = " ".join(
             filter(None, (declared(each["software_name"]), declared(each["software_version"])))
         )
-        covered = (
-            "the verdict is based on the software" if each["is_judged"] else "not covered by any verdict"
-        )
+        covered = "the verdict is based on the software" if each["is_judged"] else "no verdict"
+        were = "was" if each["connections"] == 1 else "were"
         sentences += [
-            f"{counted(each['connections'], 'more connection')} of {software or 'unnamed clients'} counted by the brokers but "
-            f"not seen: {covered}."
+            f"{counted(each['connections'], 'connection')} of {software or 'unidentified clients'} {were} counted by the "
+            f"brokers but not observed: {covered}."
         ]
     return (*sentences, *hour_sentences(seen, asked.evidence_from, last_evidence), *watched_sentences(seen))
 

@@ -167,19 +167,35 @@ def inferred(change: Change, applications: Iterable[Application]) -> str:
     if not guessed:
         return ""
     fitting = sorted({(client.identified_as or "").removeprefix("probably ") for client in guessed} - {""})
-    named = f"; they fit {', '.join(fitting)}" if fitting else ""
-    text = f"The library of {counted(len(guessed), 'client')} is inferred from requests, not declared{named}."
+    whose = "its" if len(guessed) == 1 else "their"
+    named = f", which fit {', '.join(fitting)}" if fitting else ""
+    text = f"The library of {counted(len(guessed), 'client')} is not declared; it was inferred from {whose} requests{named}."
     pins = [words for library, words in PINS.items() if f"{library} (any version" in named]
     if change.text.startswith("upgrade ") and pins:
         text += (
-            f" The change names a version that works with default settings. If the application runs it or a later one "
-            f"already, its configuration pins an older protocol version ({either(pins)}): raise that instead."
+            f" The named version works with default settings. If the application already runs it or a later one, its "
+            f"configuration pins an older protocol version ({either(pins)}): raise that instead."
         )
     return text
 
 
 def edits_of(text: str) -> tuple[Edit, ...]:
-    return tuple(Edit(each.file, each.line, each.release_notes or None) for each in edits.of(text))
+    """Edits of a change. Several of one clause (pom.xml, build.gradle) are alternatives, and so are clauses that `or` joins."""
+    found: dict[edits.Edit, bool] = {}
+    joined = ""
+    for part in _JOINED.split(text):
+        if _JOINED.fullmatch(part):
+            joined = part
+            continue
+        for place, edit in enumerate(edits.of(part)):
+            found.setdefault(edit, bool(found) and (place > 0 or "or" in joined.split()))
+    return tuple(
+        Edit(e.file, e.line, e.release_notes or None, alternative) for e, alternative in found.items()
+    )
+
+
+_JOINED = re.compile(r"((?:[,;] )?(?:\bor(?! (?:later|newer)\b)|\band)\b |[,;] )")
+"""What stands between the clauses of a change."""
 
 
 def first_of(changes_: Sequence[Change], owner: str | None) -> tuple[str | None, int]:

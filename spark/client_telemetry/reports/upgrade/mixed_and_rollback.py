@@ -12,7 +12,7 @@ _WORDS = {
     "breaks": ("breaks", "break"),
     "insufficient_evidence": ("cannot be judged", "cannot be judged"),
     "degrades": ("degrades", "degrade"),
-    "unsupported": ("works without being supported", "work without being supported"),
+    "unsupported": ("works but is unsupported", "work but are unsupported"),
     "safe": ("works", "work"),
 }
 
@@ -44,7 +44,7 @@ def mixed_window(applications: Sequence[Application], from_release: str, to_rele
         ]
     if counts["breaks"] > latent:
         sentences += [
-            "What breaks at once does so step by step, as partition leaders and the coordinators of groups "
+            "Applications that break at once stop one after the other, as partition leaders and the coordinators of groups "
             f"and transactions move to brokers on {to_release}."
         ]
     return _outlook(
@@ -52,7 +52,7 @@ def mixed_window(applications: Sequence[Application], from_release: str, to_rele
         counts,
         sentences,
         differs_in_the_mixed_window,
-        "No application behaves differently in the mixed window.",
+        "No application behaves differently while brokers run both releases.",
     )
 
 

@@ -23,7 +23,7 @@ OUTCOMES = {
 
 
 STEPS = {
-    "rolling": "rolling upgrade, brokers on both releases",
+    "rolling": "during the rolling upgrade (mixed versions)",
     "not_finalized": "all brokers upgraded, features not finalized",
     "finalized": "features finalized",
     "rollback_before_finalization": "rolled back before finalization",
@@ -311,11 +311,12 @@ class Application(Assessed):
 @dataclass(frozen=True)
 class Edit:
     """A line as it is typed. `file`: what to open; `line`: with a leading `-` one to remove; `release_notes`: a URL, null =
-    none known."""
+    none known; `alternative`: to be made instead of the one before it, not with it."""
 
     file: str
     line: str
     release_notes: str | None
+    alternative: bool = False
 
 
 @dataclass(frozen=True)

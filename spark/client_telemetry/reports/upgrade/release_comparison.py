@@ -100,7 +100,11 @@ def better_target(
         if not each.is_asked
     )
     fail = "fails" if len(freed) == 1 else "fail"
-    where = f"{fail} only on {asked.to_release}" if only else f"{fail} on {asked.to_release} and not there"
+    where = (
+        f"{fail} only on {asked.to_release}"
+        if only
+        else f"{fail} on {asked.to_release} but not on {best.to_release}"
+    )
     more = f", and {counted(added, 'other')} {'fails' if added == 1 else 'fail'} there" if added else ""
     return (
         f"{opening} {broken}: {counted(len(freed), 'application')} {where}"

@@ -53,12 +53,12 @@ _OWN = ("Application", "Seen", "Groups and addresses")
 """Columns in which applications that are alike may differ."""
 _STAKE_WORDS = {
     "breaks_at_once": (
-        "stops working as soon as brokers change their release",
-        "stop working as soon as brokers change their release",
+        "stops working as soon as brokers run {to}",
+        "stop working as soon as brokers run {to}",
     ),
     "breaks_latent": (
-        "stops working later, at the event named below",
-        "stop working later, at the event named below",
+        "stops working later, when the event named below occurs",
+        "stop working later, when the event named below occurs",
     ),
     "insufficient_evidence": ("cannot be judged yet", "cannot be judged yet"),
     "degrades": ("loses a function", "lose a function"),
@@ -136,7 +136,8 @@ def _report_section(section: Section, most: int) -> list[str]:
 def _owner_ticket(
     report: UpgradeReport, stake: OwnerStake, applications: Sequence[Application], most: int
 ) -> str:
-    question, name = report.question, _owner(stake.owner)
+    question = report.question
+    name = "applications without an owner" if stake.owner is None else prose(stake.owner)
     to = f"{name}{f' ({prose(stake.contact)})' if stake.contact else ''}"
     asker = prose(report.asked_by) if report.asked_by else ASKER
     broken = [each for each in applications if each.verdict == "breaks"]
@@ -150,16 +151,15 @@ def _owner_ticket(
         f"- **From:** {asker}",
         f"- **Date:** {question.created_at:%Y-%m-%d}; {change} {when}",
         "",
-        f"The Kafka brokers of this cluster will {_are_to(report)}. {_stake_sentence(stake)}",
+        f"The Kafka brokers of this cluster will {_are_to(report)}. {_stake_sentence(stake, report.question.to_release)}",
         "",
         f"{_request(report, broken, asker)} Questions and answers go to {asker}.",
         "",
     ]
     if broken:
         lines += [
-            "A client library sends each request in a certain version. The other release does "
-            "not accept every version that the current one accepts, and a client that needs a removed version stops working, "
-            "although nobody changed the client.",
+            "Kafka clients send each request in a particular version. A client that needs a version that "
+            f"{question.to_release} does not accept stops working, although nobody changed the client.",
             "",
         ]
     for number, (fix, group) in enumerate(_by_change(report, stake, broken), start=1):
@@ -183,7 +183,7 @@ def mail(report: UpgradeReport, stake: OwnerStake, *, subject_only: bool = False
     each owner, so it is short, and of hundreds of owners `subject_only`; the whole is the file to attach."""
     broken = [each for each in report.applications if each.owner == stake.owner and each.verdict == "breaks"]
     lines = [
-        f"The Kafka brokers of cluster {report.question.cluster_name} will {_are_to(report)}. {_stake_sentence(stake)}",
+        f"The Kafka brokers of cluster {report.question.cluster_name} will {_are_to(report)}. {_stake_sentence(stake, report.question.to_release)}",
         _request(report, broken, report.asked_by or ASKER).replace("below", "in the attached report.md"),
     ]
     fields = {"subject": _subject(report, stake, broken)}
@@ -207,7 +207,7 @@ def _subject(report: UpgradeReport, stake: OwnerStake, broken: Sequence[Applicat
         return f"{what}: please check {counted(questions, 'application')}"
     certainties = [_certainty(each) for each in broken]
     others = sum(certainty not in FIXES for certainty in certainties)
-    whose = f"of {stake.owner}" if stake.owner else "without owner"
+    whose = f"of {stake.owner}" if stake.owner else "without an owner"
     if others < len(broken):
         more = f", {others:,} more affected" if others else ""
         return f"{what}: {counted(len(broken) - others, 'application')} {whose} must change{more}"
@@ -238,8 +238,11 @@ def _request(report: UpgradeReport, broken: Sequence[Application], asker: str) -
     if any(with_client[certainty] for certainty in FIXES):
         sentences += [f"Please make the changes below {deadline}."]
     if many := with_client["open"]:
+        which = "the application" if many == 1 else f"the {many:,} applications"
         use = "uses" if many == 1 else "use"
-        sentences += [f"Please tell us {deadline} which client library {counted(many, 'application')} {use}."]
+        sentences += [
+            f'Please tell us {deadline} which client library {which} under "Library not identified" {use}.'
+        ]
     if many := with_client["none"]:
         sentences += [f"No fix is known yet for {counted(many, 'application')}; contact {asker} {deadline}."]
     return " ".join(sentences)
@@ -287,14 +290,16 @@ def _change_section(
         more = f" and {len(names) - IDS_NAMED:,} more" if len(names) > IDS_NAMED else ""
         lines += [
             "",
-            f"Of {code(each.name)}, this is for {', '.join(names[:IDS_NAMED])}{more} only; another change is for the rest.",
+            f"In {code(each.name)}, this is for {', '.join(names[:IDS_NAMED])}{more} only; its other clients that break "
+            "need another change.",
         ]
     return [*lines, ""]
 
 
 def _edit(edit: Edit) -> str:
     notes = f" ([release notes]({edit.release_notes}))" if edit.release_notes else ""
-    return f"- {prose(edit.file)}: {code(edit.line, 200)}{notes}"
+    either = "or " if edit.alternative else ""
+    return f"- {either}{prose(edit.file)}: {code(edit.line, 200)}{notes}"
 
 
 def _changes(changes: Sequence[Change], most: int) -> list[str]:
@@ -382,7 +387,7 @@ def _more(count: int, most: int, file: str = "clients.csv") -> list[str]:
 
 
 def _owner(owner: str | None) -> str:
-    return "clients without owner" if owner is None else prose(owner)
+    return "no owner" if owner is None else prose(owner)
 
 
 def _quality(report: UpgradeReport) -> list[str]:
@@ -401,7 +406,7 @@ def _owner_table(report: UpgradeReport, most: int) -> list[str]:
     lines = ["## Owners", "", row(head), row(["---", *["---:"] * (1 + len(OUTCOME_COLUMNS)), "---"])]
     for stake in report.owners[:most]:
         helped = counted(stake.first_fix_applications, "application")
-        first = f"{prose(stake.first_fix)} ({helped})" if stake.first_fix else ""
+        first = f"{prose(wording.sentence_case(stake.first_fix))} ({helped})" if stake.first_fix else ""
         numbers = [wording.number(stake.applications), *outcome_cells(stake)]
         lines += [row([_owner(stake.owner), *numbers, first])]
     return [*lines, *_more(len(report.owners), most, "report.json"), ""]
@@ -460,18 +465,20 @@ def _software(application: Application) -> str:
     return f"{software}; {prose(identified)}" if identified else software
 
 
-def _stake_sentence(stake: OwnerStake) -> str:
+def _stake_sentence(stake: OwnerStake, to: str) -> str:
     """
-    >>> _stake_sentence(OwnerStake("a", None, "a", True, 4, 5, {"breaks_at_once": 1, "safe": 3}, 1, None, 0))
-    'Of your 4 applications, 1 stops working as soon as brokers change their release, 2 are safe, 1 is safe so far.'
-    >>> _stake_sentence(OwnerStake("a", None, "a", True, 3, 5, {"breaks_at_once": 0, "safe": 3}, 0, None, 0))
+    >>> _stake_sentence(OwnerStake("a", None, "a", True, 4, 5, {"breaks_at_once": 1, "safe": 3}, 1, None, 0), "4.0.0")
+    'Of your 4 applications, 1 stops working as soon as brokers run 4.0.0, 2 are safe, 1 is safe so far.'
+    >>> _stake_sentence(OwnerStake("a", None, "a", True, 3, 5, {"breaks_at_once": 0, "safe": 3}, 0, None, 0), "4.0.0")
     'Your 3 applications are safe.'
-    >>> _stake_sentence(OwnerStake("a", None, "a", True, 1, 5, {"breaks_at_once": 1, "safe": 0}, 0, None, 0))
-    'Your application stops working as soon as brokers change their release.'
+    >>> _stake_sentence(OwnerStake("a", None, "a", True, 1, 5, {"breaks_at_once": 1, "safe": 0}, 0, None, 0), "4.0.0")
+    'Your application stops working as soon as brokers run 4.0.0.'
     """
     counts = {**stake.counts, SAFE_SO_FAR: stake.safe_so_far}
     counts["safe"] -= stake.safe_so_far
-    parts = [(count, _STAKE_WORDS[outcome][count != 1]) for outcome, count in counts.items() if count]
+    parts = [
+        (count, _STAKE_WORDS[outcome][count != 1].format(to=to)) for outcome, count in counts.items() if count
+    ]
     many = stake.applications
     if len(parts) == 1:
         return f"Your {f'{many:,} applications' if many != 1 else 'application'} {parts[0][1]}."

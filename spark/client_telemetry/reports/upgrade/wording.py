@@ -109,12 +109,12 @@ def verdict_words(client: Assessed) -> str:
 
 
 def happens(client: Assessed) -> str:
-    """The verdict in words, with the trigger of a latent one: `breaks later, at an offset reset`."""
+    """The verdict in words, with the trigger of a latent one: `breaks at the next offset reset`."""
     words = verdict_words(client)
-    if client.when == "latent" and client.outcome != "breaks_latent":
-        words += " later"
-    phrase = at_trigger(client.trigger, "the")
-    return f"{words}, {phrase}" if phrase else words
+    if client.when != "latent":
+        return words
+    words = words.removesuffix(" later")
+    return f"{words} {at_trigger(client.trigger, 'the') or 'later'}"
 
 
 def would_happen(finding: Finding) -> str:
@@ -144,8 +144,10 @@ def sentence_case(text: str) -> str:
 
     >>> sentence_case("upgrade kafka-clients"), sentence_case("kafka-python 2.0 or later")
     ('Upgrade kafka-clients', 'kafka-python 2.0 or later')
+    >>> sentence_case("works, but Kafka no longer supports this client version")
+    'Works, but Kafka no longer supports this client version'
     """
-    first = text.split(" ")[0]
+    first = text.split(" ")[0].rstrip(",")
     return text[:1].upper() + text[1:] if first.isalpha() and first.islower() else text
 
 

@@ -119,9 +119,9 @@ def test_connections_that_no_verdict_covers_are_counted():
     counts = {"safe": 2}
     told = answer("c", "3.9.1", "4.0.0", counts, [], unnamed_connections=3, connections_beyond=1)
     assert text(told) == (
-        "Upgrading cluster c from 3.9.1 to 4.0.0 breaks none of 2 applications. 2 are safe. 3 more connections of unnamed "
-        "clients and 1 more connection of known software are not covered."
+        "Upgrading cluster c from 3.9.1 to 4.0.0 breaks none of 2 applications. 2 are safe. 3 connections from "
+        "unidentified clients have no verdict. 1 connection was counted by the brokers but not observed: no verdict."
     )
     assert text(answer("c", "3.9.1", "4.0.0", {}, [], unnamed_connections=1)).endswith(
-        "no client was seen. 1 more connection of unnamed clients is not covered."
+        "no client was seen. 1 connection from unidentified clients has no verdict."
     )

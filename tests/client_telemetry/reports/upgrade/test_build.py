@@ -167,7 +167,7 @@ def test_evidence_without_begin_and_end(rows):
     report = build(rows, [rows.verdict()], question=asked)
     assert report.evidence == (
         "1 connection of 1 client in 1 application from 2026-11-21 to 2026-11-21.",
-        "It is not known which broker hours were seen.",
+        "Coverage is unknown: no broker reported its hours.",
     )
 
 
@@ -205,19 +205,19 @@ def test_it_is_said_that_nobody_is_guessed_where_that_is_so(rows):
         (None, None),
         (
             1,
-            "1 more connection of unnamed clients: rejected before authentication, or without principal, client id and "
-            "software; it counts as no client.",
+            "1 connection from unidentified clients: rejected before authentication, or without principal, client id and "
+            "software. No verdict covers it.",
         ),
         (
             9780,
-            "9,780 more connections of unnamed clients: rejected before authentication, or without principal, client id "
-            "and software; they count as no client.",
+            "9,780 connections from unidentified clients: rejected before authentication, or without principal, client id "
+            "and software. No verdict covers them.",
         ),
     ],
 )
 def test_connections_that_no_client_explains(rows, count, sentence):
     report = build(rows, [rows.verdict()], question=rows.question(1, connections_unidentified=count))
-    sentences = [each for each in report.evidence if "unnamed" in each]
+    sentences = [each for each in report.evidence if "unidentified" in each]
     assert sentences == ([sentence] if sentence else [])
 
 
@@ -232,12 +232,13 @@ def test_connections_that_only_brokers_counted(rows):
     ]
     report = build(rows, [rows.verdict()], question=rows.question(1, connections_counted_only=counted))
     assert report.sentence.endswith(
-        " 3 more connections of unnamed clients and 6 more connections of known software are not covered."
+        " 3 connections from unidentified clients have no verdict. "
+        "6 connections were counted by the brokers but not observed: no verdict."
     )
     assert [each for each in report.evidence if "counted by the brokers" in each] == [
-        "3 more connections of unnamed clients counted by the brokers but not seen: not covered by any verdict.",
-        "6 more connections of librdkafka 2.3.0 counted by the brokers but not seen: not covered by any verdict.",
-        "1 more connection of kgo v1.19.0 counted by the brokers but not seen: the verdict is based on the software.",
+        "3 connections of unidentified clients were counted by the brokers but not observed: no verdict.",
+        "6 connections of librdkafka 2.3.0 were counted by the brokers but not observed: no verdict.",
+        "1 connection of kgo v1.19.0 was counted by the brokers but not observed: the verdict is based on the software.",
     ]
 
 

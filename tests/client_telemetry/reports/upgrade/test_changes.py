@@ -6,7 +6,14 @@ import pytest
 from client_telemetry.compatibility import ClientEvidence, judge, parse_api_uses, products
 from client_telemetry.reports.markdown import prose
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.changes import IDENTIFY, NO_CHANGE, by_candidate, inferred, of_fix
+from client_telemetry.reports.upgrade.changes import (
+    IDENTIFY,
+    NO_CHANGE,
+    by_candidate,
+    edits_of,
+    inferred,
+    of_fix,
+)
 from client_telemetry.reports.upgrade.page import report_page
 from client_telemetry.reports.upgrade.ticket import mail, owner_ticket, report_ticket
 
@@ -89,16 +96,16 @@ def test_one_row_per_change_and_never_a_vague_one_before_an_exact_one(report):
 
 
 def test_an_owner_reads_why_the_change_names_another_version_than_the_requests_fit(report):
-    fit = "The library of {} is inferred from requests, not declared; they fit sarama (any version since 1.17.0)."
+    fit = "The library of {} is not declared; it was inferred from {} requests, which fit sarama (any version since 1.17.0)."
     why = "its configuration pins an older protocol version (sarama Version): raise that instead"
     change = report.changes[0]
-    assert inferred(change, change.applications).startswith(fit.format("2 clients")) and why in inferred(
-        change, change.applications
-    )
+    assert inferred(change, change.applications).startswith(
+        fit.format("2 clients", "their")
+    ) and why in inferred(change, change.applications)
     (stake,) = (each for each in report.owners if each.owner == "one")
     for text in (owner_ticket(report, stake), report_ticket(report)):
         assert why in text
-    assert prose(fit.format("1 client")) in owner_ticket(report, stake)
+    assert prose(fit.format("1 client", "its")) in owner_ticket(report, stake)
     assert why in report_page(report)
     assert [inferred(each, each.applications) for each in report.changes[1:]] == ["", ""]
 
@@ -196,7 +203,10 @@ def test_a_message_to_an_owner_asks_only_for_changes_that_are_known(without_fix)
     asked = messages["asked"]
     assert ": 1 application of asked affected, client library not identified\n" in asked
     assert "Please make" not in asked and "## Library not identified: 1 application\n" in asked
-    assert "Please tell us before the upgrade which client library 1 application uses." in asked
+    assert (
+        'Please tell us before the upgrade which client library the application under "Library not identified" uses.'
+        in asked
+    )
     both = messages["both"]
     assert ": 1 application of both must change, 1 more affected\n" in both
     assert (
@@ -231,3 +241,50 @@ def test_what_another_company_has_to_change_is_no_fix(rows):
         "## No fix known: 1 application\n\nAsk AWS about Lambda's event source mapping: there is nothing to upgrade on your "
         "side; contact the team that runs the brokers.\n"
     ) in ticket
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (
+            "upgrade kafka-clients to 2.1.0 or later",
+            [
+                ("pom.xml", "<artifactId>kafka-clients</artifactId> <version>2.1.0</version>", False),
+                ("build.gradle", 'implementation("org.apache.kafka:kafka-clients:2.1.0")', True),
+            ],
+        ),
+        (
+            "upgrade sarama to 1.41.0 or later or set Consumer.Offsets.Retention above 0, with which it commits",
+            [
+                ("go.mod", "github.com/IBM/sarama v1.41.0", False),
+                ("Go code", "config.Consumer.Offsets.Retention = 7 * 24 * time.Hour", True),
+            ],
+        ),
+        (
+            "upgrade sarama to 1.41.0 or later and raise config.Version to 2.1.0 or later",
+            [
+                ("go.mod", "github.com/IBM/sarama v1.41.0", False),
+                ("Go code", "config.Version = sarama.V2_1_0_0", False),
+            ],
+        ),
+        (
+            "take api_version out of its configuration or raise it to (0, 11, 0) or later, and upgrade kafka-python to "
+            "1.4.3 or later if it is older",
+            [("Python code", "- api_version=…", False), ("requirements.txt", "kafka-python>=1.4.3", False)],
+        ),
+        ("upgrade brod to 4.4.2 or newer", [("rebar.config", '{brod, "4.4.2"}', False)]),
+        ("or set group.protocol=classic", [("consumer configuration", "group.protocol=classic", False)]),
+    ],
+)
+def test_edits_of_which_one_is_enough(text, lines):
+    assert [(edit.file, edit.line, edit.alternative) for edit in edits_of(text)] == lines
+
+
+def test_or_stands_between_alternatives(rows):
+    fix = "upgrade kafka-clients to 2.1.0 or later"
+    report = build_report(rows.question(1), [rows.verdict("a", "breaks", fix=fix)], [], [], [])
+    assert '<span class="edit">or <small>build.gradle</small>' in report_page(report)
+    assert '<span class="edit"><small>pom.xml</small>' in report_page(report)
+    message = owner_ticket(report, report.owners[0])
+    assert "\n- pom.xml: `" in message and "\n- or build.gradle: `" in message
+    assert "<br>or build.gradle: `" in report_ticket(report)

@@ -46,14 +46,17 @@ def test_counts_and_sentences(rows):
         "some 4.0.0, 3 applications break, 1 work" in window
         and "Of those that break, 1 does so only when triggered" in window
     )
-    assert "step by step" in window and "behaves differently" not in window
+    assert "stop one after the other" in window and "behaves differently" not in window
     assert "back on 3.9.1, 1 application breaks, 3 work" in back
     assert "2 applications that the upgrade breaks work again" in back and "breaks no application" not in back
 
 
 def test_it_is_said_that_nobody_differs(rows):
     report = build(rows, rows.verdict("a"))
-    assert report.mixed_window.sentences[-1] == "No application behaves differently in the mixed window."
+    assert (
+        report.mixed_window.sentences[-1]
+        == "No application behaves differently while brokers run both releases."
+    )
     assert report.way_back.sentences[-1] == "Rolling back breaks no application."
 
 

@@ -246,7 +246,7 @@ def test_nearby_releases_are_on_the_first_screen(compared_html):
 
 
 def test_who_fares_otherwise_half_way_and_on_the_way_back(compared_html):
-    text = Page(compared_html).text["upgrade"].split("During the rolling upgrade")[1]
+    text = Page(compared_html).text["upgrade"].split("During the rolling upgrade", 1)[1]
     assert "While brokers differ, it stops." in text and "Its group was converted." in text
     assert "half-way" in text and "no-return" in text and "a|b" not in text
 
@@ -316,16 +316,16 @@ def test_the_numbers_of_the_evidence_and_of_further_changes_are_those_of_the_row
     left = len(libraries) - first.count("<tr>") + 1  # its head
     assert re.search(rf">{left} more changes</a> in the full list", first)
     for sentence in (
-        "1 client known only by metric pushes: no connection was seen",
+        "1 client known only by metric pushes: no connection was observed",
         "2 connections not used: made to brokers already on another release",
-        "1 more connection of unnamed clients: rejected before authentication, or without principal, client id and "
-        "software; it counts as no client.",
+        "1 connection from unidentified clients: rejected before authentication, or without principal, client id and "
+        "software. No verdict covers it.",
     ):
         assert sentence in html, sentence
 
 
 @pytest.mark.parametrize(
-    ("breaking", "lacking", "degrading", "kilobytes"), [(120, 100, 50, 750), (500, 300, 200, 1150)]
+    ("breaking", "lacking", "degrading", "kilobytes"), [(120, 100, 50, 770), (500, 300, 200, 1150)]
 )
 def test_five_thousand_clients_fit_into_a_page(rows, breaking, lacking, degrading, kilobytes):
     """Of 40 teams, with three findings for each client that is not safe."""
@@ -391,3 +391,33 @@ def test_applications_that_lack_different_evidence_are_apart(rows):
     html = report_page(build_report(rows.question(len(given)), given, [], [], []))
     found = [listed.split(",\n") for listed in re.findall(r'<p class="ids">(.*?)</p>', html, re.DOTALL)]
     assert [len({each[-1] in "02468" for each in ids}) for ids in found] == [1, 1]
+
+
+def test_every_table_has_a_caption(fleet_html, hostile_html, compared_html):
+    for html in (fleet_html, hostile_html, compared_html):
+        assert html.count("<table") > 4
+        assert re.findall(r"<table[^>]*>\s*(?!<caption)<[^>]*>", html) == []
+
+
+@pytest.mark.parametrize("clients", [0, 1])
+def test_empty_sections_are_not_drawn(rows, clients):
+    given = [rows.verdict()][:clients]
+    html = report_page(build_report(rows.question(clients), given, [], [], []))
+    page = Page(html)
+    sections = [a["id"] for tag, a in page.elements if tag == "section"]
+    assert "must-act" not in sections and ("software" in sections) == bool(clients)
+    links = {link[1:] for link in page.having("href") if link.startswith("#")}
+    assert links <= set(page.having("id")) and "main" in links
+
+
+def test_words_keep_their_capitals_and_applications_are_counted_as_such(rows):
+    html = report_page(build_report(rows.question(1), [rows.verdict("a", "unsupported")], [], [], []))
+    assert "Works, but Kafka no longer supports this client version." in html
+    assert '<output id="matches" data-unit="application"' in html
+
+
+def test_an_outlook_says_of_which_time_it_is(compared_html):
+    window, back = compared_html.split('id="mixed-window"')[1].split('id="way-back"')
+    for part, words in ((window, "During the rolling upgrade"), (back, "After the rollback")):
+        assert f'<th scope="col">After the upgrade<th scope="col">{words}<th' in part
+        assert f'data-label="{words}"' in part

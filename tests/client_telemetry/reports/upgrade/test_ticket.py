@@ -101,7 +101,7 @@ def test_a_pack_is_a_message(rows):
         "Upgrade brod to 4.4.2 or later.",
         '- rebar.config: `{brod, "4.4.2"}` ([release notes](https://github.com/kafka4beam/brod/releases/tag/4.4.2))',
         "group `erp-orders`; transactional id `tx`; topic `t`; from `10.1.2.3`",
-        "Of your 2 applications, 1 stops working as soon as brokers change their release, 1 is safe so far.",
+        "Of your 2 applications, 1 stops working as soon as brokers run 4.0.0, 1 is safe so far.",
         "Please make the changes below before the upgrade on 2026-12-01. Questions and answers go to kafka@example.com.",
         "## How to check that it worked",
         "2. Ask kafka@example.com for a new report with the evidence since the change.",
@@ -200,7 +200,7 @@ def test_a_letter_to_the_owner_is_begun(rows):
         "subject": ["Kafka cluster fleet: 3.9.1 to 4.0.0: 1 application of erp & co must change"],
         "body": [
             "The Kafka brokers of cluster fleet will be upgraded from 3.9.1 to 4.0.0. Of your 3 applications, 1 stops "
-            "working as soon as brokers change their release, 2 are safe so far.\n\n"
+            "working as soon as brokers run 4.0.0, 2 are safe so far.\n\n"
             "Please make the changes in the attached report.md before the upgrade."
         ],
     }
@@ -215,7 +215,10 @@ def test_an_application_that_needs_two_changes_is_fixed_in_part_by_each(rows):
     report = build_report(rows.question(2), given, [], [], [])
     assert "| Replace kafka-node | erp | 1 (1 only in part) | 1 |" in report_ticket(report)
     message = owner_ticket(report, report.owners[0])
-    assert "Of `erp-orders`, this is for `erp-node` only; another change is for the rest." in message
+    assert (
+        "In `erp-orders`, this is for `erp-node` only; its other clients that break need another change."
+        in message
+    )
     assert "1 only in part" in report_page(report)
 
 
@@ -227,7 +230,9 @@ def test_three_clients_that_a_change_is_for_are_named_and_more_are_counted(rows,
     given = [rows.verdict(f"c-{n}", "breaks", fix="replace kafka-node", **both) for n in range(number)]
     given.append(rows.verdict("other", "breaks", fix="upgrade sarama to 1.41.0 or later", **both))
     report = build_report(rows.question(len(given)), given, [], [], [])
-    assert f"Of `erp-orders`, this is for {words}; another change" in owner_ticket(report, report.owners[0])
+    assert f"In `erp-orders`, this is for {words}; its other clients" in owner_ticket(
+        report, report.owners[0]
+    )
 
 
 @pytest.mark.parametrize(

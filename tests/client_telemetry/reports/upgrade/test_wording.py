@@ -19,9 +19,9 @@ def client(rows, findings=(), **changes):
         (
             {"verdict": "breaks", "when": "latent"},
             "offset reset: a new group",
-            "breaks later, at the next offset reset",
+            "breaks at the next offset reset",
         ),
-        ({"verdict": "degrades", "when": "latent"}, "restart", "degrades later, at the next restart"),
+        ({"verdict": "degrades", "when": "latent"}, "restart", "degrades at the next restart"),
         ({"verdict": "degrades"}, None, "degrades"),
         ({"verdict": "safe"}, None, "safe so far"),
         ({"verdict": "safe", "well_observed": True}, None, "safe"),
