@@ -7,11 +7,11 @@ bring it back.
 import html
 import json
 import re
+import time
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast
-from urllib.parse import quote
 
 from pyarrow import fs
 from pyiceberg.table import Table as IcebergTable
@@ -19,11 +19,13 @@ from pyiceberg.table import Transaction
 from pyiceberg.table.update import RemoveSnapshotRefUpdate
 
 from client_telemetry.lake import refs
+from client_telemetry.lake.branch import drop_branch
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE
 from client_telemetry.lake.lake import Lake
-from client_telemetry.lake.maintenance import again_if_overtaken, expire
+from client_telemetry.lake.maintenance import again_if_overtaken, expire, files_of
 from client_telemetry.raw.file_system import file_system
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
@@ -31,7 +33,10 @@ _BY_INSTANCE = ("client_metrics", "client_metric_histograms")
 """Tables that know a client by the ids of its instances only."""
 _ATTEMPTS = 20
 """To delete rows of a cluster whose stages publish meanwhile: nobody does it later."""
-_TEXTS = (".html", ".json", ".csv", ".md")
+_FACTS = (*_BY_INSTANCE, UNDECODABLE_RECORDS.name, CLIENT_PUSHES.name, CONNECTION_EVENTS.name)
+"""The order of deletion: facts before what is derived from them, and tables that need the ids of instances before
+`client_pushes`, which has them, so that an erasure that was interrupted can be run again."""
+_TEXTS = (".html", ".json", ".csv")
 
 
 @dataclass
@@ -39,6 +44,8 @@ class Erased:
     """What was erased, and what still holds the client."""
 
     rows: dict[str, int] = field(default_factory=dict)
+    related: int = 0
+    """Rows about other clients that named it as a related one."""
     report_tags: list[str] = field(default_factory=list)
     published_folders: list[str] = field(default_factory=list)
     raw_objects: list[str] = field(default_factory=list)
@@ -48,15 +55,15 @@ class Erased:
         return asdict(self)
 
 
-def erase(lake: Lake, cluster_id: str, who: Mapping[str, str], publish: str | None) -> Erased:
-    """`who`: `client_id`, `principal` or both (rows that match all). `publish`: URL of the published files."""
+def erase(
+    lake: Lake, cluster_id: str, who: Mapping[str, str], publish: str | None = None, cluster_name: str = ""
+) -> Erased:
+    """`who`: `client_id`, `principal` or both (rows that match all). `publish`: URL of the published files, in which the
+    cluster's folders have the name `cluster_name`. Prints what is done as it is done: the log of an attempt that was
+    interrupted is the only place that has it."""
     done = Erased()
     tables = lake.recover()
-    where = _where({"cluster_id": cluster_id, **who})
-    instances: list[str] = []
-    if CLIENT_PUSHES.name in tables:
-        ids = lake.read(CLIENT_PUSHES).where(where).selectExpr("hex(client_instance_id)").distinct().collect()
-        instances = sorted(row[0] for row in ids if row[0])
+    instances = _instances(lake, tables, cluster_id, who)
     conditions = _conditions(tables, cluster_id, who, instances)
     objects: set[str] = set()
     for table in (CLIENT_PUSHES, CONNECTION_EVENTS, UNDECODABLE_RECORDS):
@@ -64,8 +71,11 @@ def erase(lake: Lake, cluster_id: str, who: Mapping[str, str], publish: str | No
             rows = lake.read(table).where(conditions[table.name])
             objects.update(row[0] for row in rows.select("source_object").distinct().collect())
     done.raw_objects = sorted(objects)
+    for name in done.raw_objects:
+        print(f"raw object that holds the client: {name}", flush=True)
     # Facts first: what a stage derives from then on does not hold the client, and what it has derived it cannot publish.
     erasure = {refs.ERASED + cluster_id: uuid.uuid4().hex}
+    began_ms = int(time.time() * 1000)
 
     def mark(_: IcebergTable, transaction: Transaction) -> None:
         transaction.set_properties(erasure)
@@ -78,11 +88,29 @@ def erase(lake: Lake, cluster_id: str, who: Mapping[str, str], publish: str | No
     for name, condition in conditions.items():
         done.rows[name] += _delete(lake, name, condition)
         done.report_tags += _forget_tags(lake, name, tables[name], condition)
+        _drop_branches(lake, name, cluster_id, began_ms)
+        if name == CLIENTS.name and "client_id" in who:
+            done.related = _forget_related(lake, cluster_id, who)
         expire(lake, name, "now()")
     done.report_tags = sorted(set(done.report_tags))
     if publish:
-        done.published_folders = _forget_published(publish, who)
+        done.published_folders = _forget_published(publish, cluster_name, who)
     return done
+
+
+def _instances(
+    lake: Lake, tables: Mapping[str, IcebergTable], cluster_id: str, who: Mapping[str, str]
+) -> list[str]:
+    """Ids of the client's instances, in hex, from all tables that have both: pushes may be past their retention."""
+    ids: set[str] = set()
+    for name, iceberg in tables.items():
+        columns = iceberg.schema().column_names
+        if {"client_instance_id", *who} <= set(columns):
+            rows = lake.session.table(f"{CATALOG}.{NAMESPACE}.{name}").where(
+                _where({"cluster_id": cluster_id, **who})
+            )
+            ids.update(row[0] for row in rows.selectExpr("hex(client_instance_id)").distinct().collect())
+    return sorted(filter(None, ids))
 
 
 def _delete(lake: Lake, name: str, condition: str) -> int:
@@ -94,7 +122,47 @@ def _delete(lake: Lake, name: str, condition: str) -> int:
             lake.session.sql(f"DELETE FROM {CATALOG}.{NAMESPACE}.{name} WHERE {condition}")
         return found
 
+    rows = again_if_overtaken(statement, _ATTEMPTS)
+    if rows:
+        print(f"{rows:,} rows of {name} deleted", flush=True)
+    return rows
+
+
+def _forget_related(lake: Lake, cluster_id: str, who: Mapping[str, str]) -> int:
+    """Remove the client from the lists of related clients that rows about others have; how many rows had it."""
+    table = f"{CATALOG}.{NAMESPACE}.{CLIENTS.name}"
+    same = _where({"client_id": who["client_id"]})
+    condition = _where({"cluster_id": cluster_id, **{n: v for n, v in who.items() if n != "client_id"}})
+    condition += f" AND exists(related, one -> one.{same})"
+
+    def statement() -> int:
+        rows = lake.session.table(table).where(condition).count()
+        if rows:
+            others = f"filter(related, one -> one.client_id IS NULL OR NOT one.{same})"
+            lake.session.sql(f"UPDATE {table} SET related = {others} WHERE {condition}")
+        return rows
+
     return again_if_overtaken(statement, _ATTEMPTS)
+
+
+def _drop_branches(lake: Lake, name: str, cluster_id: str, before_ms: int) -> None:
+    """Drop what stages of the cluster staged before the erasure, with its files: it can no longer be published, and of a
+    stage whose gate failed it would stay for days."""
+    iceberg = lake.known_table(name)
+    for leftover in refs.leftovers({name: iceberg}):
+        staged = refs.lineage(iceberg.metadata, leftover.branch)
+        if leftover.partitions.get("cluster_id") != cluster_id or staged[-1].timestamp_ms >= before_ms:
+            continue
+        own = [each for each in staged if refs.ATTEMPT in refs.summary(staged[-1])]
+        paths = {path for snapshot in own for path in files_of(iceberg, snapshot)}
+        drop_branch(lake, name, leftover.branch)
+        kept = lake.known_table(name)
+        paths -= {path for snapshot in kept.metadata.snapshots for path in files_of(kept, snapshot)}
+        for path in paths:
+            try:
+                iceberg.io.delete(path)
+            except OSError:
+                pass  # drop_branch has deleted the lists
 
 
 def _conditions(
@@ -106,7 +174,8 @@ def _conditions(
     of_instances = f"client_instance_id IN ({ids})" if instances else "false"
     named = " AND ".join(f"contains(bytes, X'{value.encode().hex()}')" for value in who.values())
     found = {}
-    for name, iceberg in tables.items():
+    order = sorted(tables, key=lambda name: _FACTS.index(name) if name in _FACTS else len(_FACTS))
+    for name, iceberg in ((name, tables[name]) for name in order):
         if who.keys() <= set(iceberg.schema().column_names):
             found[name] = _where({"cluster_id": cluster_id, **who})
         elif name == UNDECODABLE_RECORDS.name:
@@ -142,40 +211,54 @@ def _forget_tags(lake: Lake, name: str, iceberg: IcebergTable, condition: str) -
     return tags
 
 
-def _forget_published(publish: str, who: Mapping[str, str]) -> list[str]:
-    """Remove the folders of pages and reports in which a file names the client. A run publishes them again without it."""
+def _forget_published(publish: str, cluster: str, who: Mapping[str, str]) -> list[str]:
+    """Remove the pages, reports and reviews of a cluster in which a file names the client, each with all its files, such as
+    `fleet/orders/2026-11-21`. A run publishes them again without it."""
     files, root = file_system(publish)
     named = _named(who.values())
-    folders = set()
-    for info in files.get_file_info(fs.FileSelector(root, recursive=True, allow_not_found=True)):
+    removed = []
+    for kind in _folders(files, root):
+        for folder in _folders(files, f"{kind}/{cluster}"):
+            if _names(files, folder, named):
+                files.delete_dir(folder)
+                removed.append(folder[len(root) :].strip("/"))
+                print(f"published folder removed: {removed[-1]}", flush=True)
+    return sorted(removed)
+
+
+def _folders(files: fs.FileSystem, folder: str) -> list[str]:
+    infos = files.get_file_info(fs.FileSelector(folder, allow_not_found=True))
+    return sorted(info.path for info in infos if info.type == fs.FileType.Directory)
+
+
+def _names(files: fs.FileSystem, folder: str, named: re.Pattern[bytes]) -> bool:
+    for info in files.get_file_info(fs.FileSelector(folder, recursive=True)):
         if info.type == fs.FileType.File and info.path.endswith(_TEXTS):
             with files.open_input_file(info.path) as source:
-                text = source.read()
-            if named.search(text):
-                folders.add(info.path.rpartition("/")[0])
-    for folder in folders:
-        files.delete_dir(folder)
-    return sorted(folder[len(root) :].strip("/") for folder in folders)
+                if named.search(source.read()):
+                    return True
+    return False
 
 
 def _named(values: Iterable[str]) -> re.Pattern[bytes]:
-    """A name as HTML, JSON, CSV and URLs have it, and not as a part of a longer one.
+    """A name as a whole value: of JSON (not a key), a cell of CSV, the text of an element or an attribute of HTML. Words of
+    sentences do not count, or a client called `consumer` would take every page with it; a page that names a client in a
+    sentence has it in a list too.
 
-    >>> bool(_named(["a&b"]).search(b"<td>a&amp;b</td>")), bool(_named(["bob"]).search(b"bobby, bob-2"))
-    (True, False)
+    >>> named = _named(["a&b"])
+    >>> [bool(named.search(text)) for text in (b"<td>a&amp;b</td>", b'{"id": "a&b"}', b'x,"a&b",1')]
+    [True, True, True]
+    >>> named = _named(["bob"])
+    >>> [bool(named.search(text)) for text in (b'{"bob": 1}', b"<p>to bob</p>", b"bobby,bob-2")]
+    [False, False, False]
     """
-    forms = {
-        form
-        for value in values
-        for form in (
-            value,
-            html.escape(value),
-            json.dumps(value)[1:-1],
-            json.dumps(value, ensure_ascii=False)[1:-1],
-            value.replace('"', '""'),
-            quote(value, safe=""),
+    patterns = []
+    for value in values:
+        in_json = {json.dumps(value), json.dumps(value, ensure_ascii=False)}
+        patterns += [re.escape(text.encode()) + rb"(?!\s*:)" for text in in_json]
+        cell = re.escape(value.replace('"', '""').encode())
+        patterns.append(rb"(?:^|(?<=[,\r\n]))(?:\"'?" + cell + rb'"|' + cell + rb")(?=[,\r\n]|$)")
+        patterns.append(
+            rb"(?<=[>\"])\s*" + re.escape(html.escape(value).encode()) + rb"\s*(?=[<\"])(?!\"\s*:)"
         )
-    }
-    longest_first = sorted(forms, key=len, reverse=True)
-    either = b"|".join(re.escape(form.encode()) for form in longest_first)
-    return re.compile(rb"(?<![\w.-])(?:" + either + rb")(?![\w-]|\.\w)")
+    return re.compile(b"|".join(patterns))

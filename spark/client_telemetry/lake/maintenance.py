@@ -193,7 +193,7 @@ def _delete_files_of_expired(lake: Lake, table: str, before: IcebergTable) -> No
         if not gone:
             return
         try:
-            named = {path for each in after.metadata.snapshots for path in _files_of(after, each)}
+            named = {path for each in after.metadata.snapshots for path in files_of(after, each)}
         except OSError as error:
             if not is_gone(error):
                 raise
@@ -201,7 +201,7 @@ def _delete_files_of_expired(lake: Lake, table: str, before: IcebergTable) -> No
         unnamed: set[str] = set()
         for snapshot in gone:
             try:
-                unnamed |= _files_of(before, snapshot) - named
+                unnamed |= files_of(before, snapshot) - named
             except OSError as error:
                 if not is_gone(error):
                     raise
@@ -212,7 +212,7 @@ def _delete_files_of_expired(lake: Lake, table: str, before: IcebergTable) -> No
         return
 
 
-def _files_of(iceberg: IcebergTable, snapshot: Snapshot) -> set[str]:
+def files_of(iceberg: IcebergTable, snapshot: Snapshot) -> set[str]:
     """All that a snapshot names: the list of its manifests, these, and data files."""
     manifests = snapshot.manifests(iceberg.io)
     return {

@@ -1,7 +1,8 @@
 """lake_maintenance: retention, compaction and expiry of all tables; before that, on demand, the erasure of a client.
 
     spark-submit spark/run_stage.py lake_maintenance --lake URL [--retention-days JSON]
-    spark-submit spark/run_stage.py lake_maintenance --lake URL --erase --cluster C [--client-id ID] [--principal P] [--publish URL]
+    spark-submit spark/run_stage.py lake_maintenance --lake URL --erase --cluster C [--client-id ID] [--principal P]
+        [--publish URL --cluster-name NAME]
 
 Stages may run meanwhile. What upgrade reports name is kept.
 """
@@ -50,7 +51,10 @@ def _erase(stage: Stage) -> Outcome:
     }
     if not args.cluster or not who:
         raise BadArguments("--erase needs --cluster, and --client-id or --principal or both")
-    done = erase(stage.lake, args.cluster, who, absolute_url(args.publish) if args.publish else None)
+    if args.publish and not args.cluster_name:
+        raise BadArguments("--publish needs --cluster-name, the name of the cluster's folders there")
+    publish = absolute_url(args.publish) if args.publish else None
+    done = erase(stage.lake, args.cluster, who, publish, args.cluster_name or "")
     if done.raw_objects:
         stage.warnings.append(
             f"{len(done.raw_objects)} raw objects still hold the client (raw_objects of this report); delete them, or a day "
@@ -80,5 +84,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument("--client-id")
     arguments.add_argument("--principal")
     arguments.add_argument("--publish", help="location of pages and reports, to erase the client there too")
-    arguments.add_argument("--cluster-name", help=argparse.SUPPRESS)
+    arguments.add_argument(
+        "--cluster-name", help="the cluster's name in the clusters file, as in published folders"
+    )
     return run(arguments, lake_maintenance, argv, _nothing_to_do)

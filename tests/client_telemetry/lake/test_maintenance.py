@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from client_telemetry.lake import erasure
 from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.erasure import erase
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, again_if_overtaken, maintain, retention
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
+from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
@@ -162,7 +164,7 @@ def test_an_erased_client_is_in_no_table_no_file_and_no_published_page(lake, tmp
         (tmp_path / "published" / page).mkdir(parents=True)
         (tmp_path / "published" / page / "fleet.json").write_text(text)
 
-    done = erase(lake, CLUSTER, {"client_id": "bob"}, f"file://{tmp_path}/published")
+    done = erase(lake, CLUSTER, {"client_id": "bob"}, f"file://{tmp_path}/published", "c")
 
     tables = (CLIENT_PUSHES, CLIENT_METRICS, CLIENTS, UPGRADE_VERDICTS, UNDECODABLE_RECORDS)
     assert {name: rows for name, rows in done.rows.items() if rows} == {table.name: 1 for table in tables}
@@ -176,3 +178,91 @@ def test_an_erased_client_is_in_no_table_no_file_and_no_published_page(lake, tmp
         assert len(lake.table(table).metadata.snapshots) == 1
         for file in (Path(lake.table(table).location().removeprefix("file://")) / "data").rglob("*.parquet"):
             assert "bob" not in str(pq.ParquetFile(file).read().to_pylist())
+
+
+def test_a_principal_is_erased_as_a_client_id_is(lake):
+    rows = [{"client_id": "x", "principal": "User:bob"}, {"client_id": "bob", "principal": "User:ann"}]
+    for table in (CLIENTS, UPGRADE_VERDICTS):
+        publish(lake, table, TODAY.date(), rows)
+    done = erase(lake, CLUSTER, {"principal": "User:bob"})
+    assert {name: rows for name, rows in done.rows.items() if rows} == {"clients": 1, "upgrade_verdicts": 1}
+    for table in (CLIENTS, UPGRADE_VERDICTS):
+        assert [row["principal"] for row in lake.rows(table)] == ["User:ann"]
+
+
+@pytest.mark.parametrize("deleted", range(4))
+def test_an_erasure_that_was_interrupted_is_ended_by_the_next_one(lake, monkeypatch, deleted):
+    """`deleted`: tables of which the first attempt deleted the rows."""
+    client = {"client_id": "bob", "client_instance_id": BOB, "source_object": "with bob"}
+    for table in (CLIENT_METRICS, CLIENT_PUSHES, CLIENTS, UPGRADE_VERDICTS):
+        publish(lake, table, TODAY.date(), [client])
+    calls = []
+    delete = erasure._delete
+
+    def interrupted(lake: Lake, name: str, condition: str) -> int:
+        if len(calls) == deleted:
+            raise KeyboardInterrupt
+        rows = delete(lake, name, condition)
+        calls.extend([name] * bool(rows))
+        return rows
+
+    with monkeypatch.context() as patch:
+        patch.setattr(erasure, "_delete", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            erase(lake, CLUSTER, {"client_id": "bob"})
+    erase(lake, CLUSTER, {"client_id": "bob"})
+    assert [lake.rows(table) for table in (CLIENT_METRICS, CLIENT_PUSHES, CLIENTS, UPGRADE_VERDICTS)] == [
+        []
+    ] * 4
+
+
+def test_points_go_though_the_pushes_are_past_their_retention(lake):
+    client = {"client_id": "bob", "client_instance_id": BOB}
+    lake.create([CLIENT_SESSIONS])
+    for table in (CLIENT_METRICS, CLIENT_SESSIONS):
+        publish(lake, table, TODAY.date(), [client])
+    erase(lake, CLUSTER, {"client_id": "bob"})
+    assert lake.rows(CLIENT_METRICS) == []
+
+
+def test_what_a_gate_refused_does_not_hold_an_erased_client(lake):
+    publish(lake, CLIENTS, TODAY.date(), [{"client_id": "bob"}])
+    branch = lake.branch("refused by its gate", CLUSTER, "profile")
+    rows = [{"cluster_id": CLUSTER, "dt": TODAY.date(), "client_id": name} for name in ("bob", "ann")]
+    branch.replace_rows(CLIENTS, rows, cluster_id=CLUSTER, dt=[TODAY.date()])
+    erase(lake, CLUSTER, {"client_id": "bob"})
+    assert left_over(lake) == {}
+    folder = Path(lake.table(CLIENTS).location().removeprefix("file://")) / "data"
+    assert not list(folder.rglob("*.parquet"))
+
+
+def test_rows_about_others_do_not_name_an_erased_client(lake):
+    related = [
+        {"client_id": name, "relation": "same_address", "because": "10.0.0.1"}
+        for name in ("bob", None, "eve")
+    ]
+    publish(lake, CLIENTS, TODAY.date(), [{"client_id": "ann", "related": related}])
+    done = erase(lake, CLUSTER, {"client_id": "bob"})
+    assert done.related == 1
+    (row,) = lake.rows(CLIENTS)
+    assert [one["client_id"] for one in row["related"]] == [None, "eve"]
+
+
+def test_published_folders_go_whole_and_only_those_of_the_cluster(lake, tmp_path):
+    published = tmp_path / "published"
+    texts = {
+        "upgrade_impact/c/1/index.html": "<td>bob</td>",
+        "upgrade_impact/c/1/owners/bobs/report.md": "bob",
+        "upgrade_impact/c/1/owners/bobs/clients.csv": 'client_id,principal\r\n"bob","User:bob"\r\n',
+        "upgrade_impact/c/2/clients.csv": '"ann","a word about bob"\r\n',
+        "upgrade_impact/c/2/report.json": '{"bob": 1, "clients": [{"client_id": "ann"}]}',
+        "fleet/c/latest.json": '{"path": "bob"}',
+        "fleet/other/2026-11-21/clients.csv": "bob,1\r\n",
+    }
+    for name, text in texts.items():
+        (published / name).parent.mkdir(parents=True, exist_ok=True)
+        (published / name).write_text(text)
+    done = erase(lake, CLUSTER, {"client_id": "bob"}, published.as_uri(), "c")
+    assert done.published_folders == ["upgrade_impact/c/1"]
+    left = sorted(str(path.relative_to(published)) for path in published.rglob("*") if path.is_file())
+    assert left == sorted(name for name in texts if not name.startswith("upgrade_impact/c/1/"))
