@@ -35,6 +35,7 @@ from client_telemetry.reports.upgrade.model import (
     UpgradeReport,
     outcome,
 )
+from client_telemetry.reports.upgrade.sections import needs_work
 from client_telemetry.reports.upgrade.ticket import mail
 
 LISTED = 200
@@ -68,6 +69,16 @@ OBJECTS_SHOWN = 1
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+")
 
 
+class OwnerShown(NamedTuple):
+    """A row of the list of owners. `to_check`: applications that need an answer or a look, and do not break."""
+
+    stake: OwnerStake
+    breaking: int
+    to_check: int
+    letter: str | None
+    """A mailto: address; None = the contact is none, or there is nothing to do."""
+
+
 class ChangesShown(NamedTuple):
     """What the cell of an application says of its changes. `card`: anchor of its first client with a card."""
 
@@ -89,8 +100,18 @@ _LINKS_END = '<li><a href="clients.csv" download>'
 
 
 def _listed(links: Sequence[tuple[str, str]]) -> Markup:
-    return Markup("").join(
-        Markup('<li><a href="{}">{}</a></li>\n').format(href, name) for name, href in links
+    """Those to files of owners, of which there can be hundreds, are folded."""
+    item = Markup('<li><a href="{}"{}>{}</a></li>\n')
+    of_owners = [(name, href) for name, href in links if href.startswith("owners/")]
+    others = Markup("").join(
+        item.format(href, "", name) for name, href in links if (name, href) not in of_owners
+    )
+    if not of_owners:
+        return others
+    listed = Markup("").join(item.format(href, Markup(" download"), name) for name, href in of_owners)
+    heading = f"Messages to owners after the upgrade: {len(of_owners):,}"
+    return others + Markup("<li><details><summary>{}</summary><ul>\n{}</ul></details></li>\n").format(
+        heading, listed
     )
 
 
@@ -122,6 +143,9 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         for client in application.clients
         if client.is_unidentified
     ]
+    theirs: dict[str | None, list[Application]] = {}
+    for each in report.applications:
+        theirs.setdefault(each.owner, []).append(each)
     numbered = list(enumerate(report.changes, start=1))
     return _template().render(
         report=report,
@@ -149,6 +173,8 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         folders={stake.owner: stake.folder for stake in report.owners},
         rule_numbers=_rule_numbers(report),
         compared=_compared(report),
+        theirs=theirs,
+        owners=[_owner_shown(report, stake, theirs[stake.owner]) for stake in report.owners],
         planned=wording.plan(report.planned_for, None),
         during_the_change=wording.during_the_change(report.is_rollback),
         differing={
@@ -158,6 +184,16 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         widest=max((software.clients for software in report.software), default=0),
         **page_parts(),
     )
+
+
+def _owner_shown(report: UpgradeReport, stake: OwnerStake, theirs: list[Application]) -> OwnerShown:
+    breaking = [each for each in theirs if each.verdict == "breaks"]
+    letter = (
+        mail(report, stake, theirs, subject_only=True)
+        if stake.has_pack and stake.contact and _ADDRESS.fullmatch(stake.contact)
+        else None
+    )
+    return OwnerShown(stake, len(breaking), sum(map(needs_work, theirs)) - len(breaking), letter)
 
 
 def _first_changes(numbered: list[tuple[int, Change]]) -> list[tuple[int, Change]]:
@@ -293,7 +329,7 @@ def _template() -> Template:
         "related_software": _related_software,
         "needs_more": changes.needs_more,
         "inferred": lambda change: changes.inferred(change, change.applications),
-        "mail": lambda stake, report, compact: mail(report, stake, subject_only=compact),
+        "mail": lambda stake, report, theirs, compact: mail(report, stake, theirs, subject_only=compact),
         "is_address": lambda text: _ADDRESS.fullmatch(text) is not None,
         "period": lambda pair: wording.period(*pair),
     }

@@ -68,6 +68,7 @@ def _links(question: Question, root: Path) -> list[tuple[str, str]]:
     review = _review(question, root)
     if review is not None:
         found.append(("Review of this upgrade", f"../../../upgrade_review/{cluster}/{review.name}/{PAGE}"))
+        found += [(name.split("/")[1], name) for name in _outcomes(question, root)]
     return found
 
 

@@ -146,7 +146,7 @@ def _owner_ticket(
     lines = [
         f"# What the {change} of {code(question.cluster_name)} to {question.to_release} means for {name}",
         "",
-        f"- **Subject:** {prose(_subject(report, stake, broken))}",
+        f"- **Subject:** {prose(_subject(report, stake, applications))}",
         f"- **To:** {to if stake.owner else 'whoever runs these applications: no owner rule matches them'}",
         f"- **From:** {asker}",
         f"- **Date:** {question.created_at:%Y-%m-%d}; {change} {when}",
@@ -178,15 +178,24 @@ def _owner_ticket(
     return "\n".join(lines)
 
 
-def mail(report: UpgradeReport, stake: OwnerStake, *, subject_only: bool = False) -> str:
+def mail(
+    report: UpgradeReport,
+    stake: OwnerStake,
+    applications: Sequence[Application] | None = None,
+    *,
+    subject_only: bool = False,
+) -> str:
     """A mailto: address that begins a letter to the owner: the subject and the first lines of the message. A page has one for
-    each owner, so it is short, and of hundreds of owners `subject_only`; the whole is the file to attach."""
-    broken = [each for each in report.applications if each.owner == stake.owner and each.verdict == "breaks"]
+    each owner, so it is short, and of hundreds of owners `subject_only`; the whole is the file to attach. `applications`: the
+    owner's, where they are at hand."""
+    if applications is None:
+        applications = [each for each in report.applications if each.owner == stake.owner]
+    broken = [each for each in applications if each.verdict == "breaks"]
     lines = [
         f"The Kafka brokers of cluster {report.question.cluster_name} will {_are_to(report)}. {_stake_sentence(stake, report.question.to_release)}",
         _request(report, broken, report.asked_by or ASKER).replace("below", "in the attached report.md"),
     ]
-    fields = {"subject": _subject(report, stake, broken)}
+    fields = {"subject": _subject(report, stake, applications)}
     if not subject_only:
         fields["body"] = "\n\n".join(lines)
     return f"mailto:{stake.contact}?{urlencode(fields, errors='replace', quote_via=quote)}"
@@ -198,13 +207,13 @@ def _are_to(report: UpgradeReport) -> str:
     return f"{done} from {question.from_release} to {question.to_release}"
 
 
-def _subject(report: UpgradeReport, stake: OwnerStake, broken: Sequence[Application]) -> str:
+def _subject(report: UpgradeReport, stake: OwnerStake, applications: Sequence[Application]) -> str:
     question = report.question
+    broken = [each for each in applications if each.verdict == "breaks"]
     when = f" on {report.planned_for}" if report.planned_for else ""
     what = f"Kafka cluster {question.cluster_name}: {question.from_release} to {question.to_release}{when}"
     if not broken:
-        questions = sum(needs_work(each) for each in report.applications if each.owner == stake.owner)
-        return f"{what}: please check {counted(questions, 'application')}"
+        return f"{what}: please check {counted(sum(map(needs_work, applications)), 'application')}"
     certainties = [_certainty(each) for each in broken]
     others = sum(certainty not in FIXES for certainty in certainties)
     whose = f"of {stake.owner}" if stake.owner else "without an owner"

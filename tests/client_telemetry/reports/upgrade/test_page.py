@@ -197,7 +197,7 @@ def test_a_long_client_id_is_cut_and_whole_in_the_tooltip(hostile_html):
 def test_sections_in_the_order_that_readers_need(fleet_html):
     sections = [a["id"] for tag, a in Page(fleet_html).elements if tag == "section"]
     assert sections == [
-        "first", "evidence", "must-act", "unidentified", "insufficient_evidence", "degrades", "unsupported", "safe", "software",
+        "first", "evidence", "must-act", "unidentified", "insufficient_evidence", "degrades", "unsupported", "safe", "owners", "software",
         "rare", "upgrade", "method",
     ]  # fmt: skip
 
@@ -421,3 +421,44 @@ def test_an_outlook_says_of_which_time_it_is(compared_html):
     for part, words in ((window, "During the rolling upgrade"), (back, "After the rollback")):
         assert f'<th scope="col">After the upgrade<th scope="col">{words}<th' in part
         assert f'data-label="{words}"' in part
+
+
+def test_every_owner_has_a_row_with_contact_and_messages(rows):
+    given = [
+        rows.verdict("a", "breaks", owner="breaking", owner_contact="breaking@example.com"),
+        rows.verdict(
+            "b", "insufficient_evidence", owner="asked", owner_contact="asked@example.com", missing=["x"]
+        ),
+        rows.verdict("c", owner="asked", owner_contact="asked@example.com"),
+        rows.verdict("d", "degrades", owner="degraded", owner_contact="#degraded"),
+        rows.verdict("e", owner="fine", owner_contact="fine@example.com", well_observed=True),
+        rows.verdict("f", owner=None, owner_contact=None),
+    ]
+    report = build_report(rows.question(len(given)), given, [], [], [], cluster_name="fleet")
+    html = report_page(report)
+    table = html.split('<section id="owners"')[1].split("</table>")[0]
+    drawn = {
+        re.sub("<[^>]+>", "", name): (
+            re.findall(r'href="([^"]*)"', rest),
+            re.findall(r'class="n[^"]*">(\d+)', rest),
+        )
+        for name, rest in re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', table)
+    }
+    assert list(drawn) == ["breaking", "asked", "degraded", "fine", "no owner"]
+    packs = {name: [f"owners/{name}/{file}" for file in ("report.md", "clients.csv")] for name in drawn}
+    subject = "?subject=Kafka%20cluster%20fleet%3A%203.9.1%20to%204.0.0%3A%20"
+    assert drawn["breaking"] == (
+        [
+            f"mailto:breaking@example.com{subject}1%20application%20of%20breaking%20affected%2C%20no%20fix%20known",
+            *packs["breaking"],
+        ],
+        ["1", "1", "0"],
+    )
+    assert drawn["asked"] == (
+        [f"mailto:asked@example.com{subject}please%20check%201%20application", *packs["asked"]],
+        ["2", "0", "1"],
+    )
+    assert drawn["degraded"] == (packs["degraded"], ["1", "0", "1"])
+    assert drawn["fine"] == (["mailto:fine@example.com"], ["1", "0", "0"])
+    assert drawn["no owner"] == ([], ["1", "0", "0"])
+    assert 'href="#owners"' in html.split('<section id="first"')[1].split("</section>")[0]

@@ -158,6 +158,10 @@ def test_a_report_that_links_again_is_as_if_it_were_published_again(fleet_report
     assert "upgrade_review/fleet/&lt;of it&gt;/index.html" in linked["index.html"]
     publish(fleet_report, tmp_path)
     assert linked == {name: (folder / name).read_text() for name in published(folder)}
+    files_of_it = linked["index.html"].split('<nav aria-label="Files"')[1].split("</nav>")[0]
+    assert "Messages to owners after the upgrade: 1" in files_of_it
+    assert '<a href="owners/second-owner/review.md" download>second-owner</a>' in files_of_it
+    assert "first-owner" not in linked["index.html"]
 
     (folder / "index.html").write_text("a page of an earlier version")
     assert not link_again(question, tmp_path)
