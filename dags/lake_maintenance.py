@@ -5,12 +5,13 @@ snapshots and files that are no longer referenced, and branches of runs that die
 kept. Stages may run at the same time.
 
 **Retention** is 90 days for received data (pushes, points, events) and 13 months for data derived from it
-(sessions, connections, clients); reports are kept forever. Change it with `retention_days`, such as `{"client_metrics": 30}`; null means
-forever.
+(sessions, connections, clients); reports are kept forever. Change it with `retention_days` in the
+clusters file, such as `client_metrics: 30` (null means forever), or for one run with its parameter of that name.
 
 **To erase a client**, trigger the DAG with `cluster` and `client_id` or `principal` or both. Its rows are removed from all tables and
-retained snapshots, and published pages and reports that name it are removed: publish them again. The
-result of *erase* lists what was erased, and which raw objects still contain the client: delete these too.
+retained snapshots, and the cluster's pages and reports that list it are removed: publish them again. The
+result of *erase* lists what was erased, and which raw objects still contain the client: delete these too. The log of an attempt
+that was interrupted lists what that attempt erased.
 
 **When it fails**, nothing is left half done: run it again. The log of the task says why it failed.
 """
@@ -30,7 +31,7 @@ from include.spark_stage import DEFAULT_ARGS, SparkStage
     tags=["client telemetry", "maintenance"],
     default_args=DEFAULT_ARGS,
     params={
-        "retention_days": Param({}, type="object", description="Days per table, if not the default"),
+        "retention_days": Param({}, type="object", description="Days per table, in this run only"),
         "cluster": Param(None, type=["null", "string"], description="Cluster of the client to erase"),
         "client_id": Param(None, type=["null", "string"], description="client.id to erase"),
         "principal": Param(None, type=["null", "string"], description="Principal to erase, `User:name`"),

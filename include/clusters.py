@@ -7,7 +7,7 @@ parsed: parsing happens every few seconds and must not depend on a file that som
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
@@ -80,6 +80,8 @@ class Clusters:
     publish: str
     results: str
     by_name: dict[str, Cluster]
+    retention_days: dict[str, int | None] = field(default_factory=dict)
+    """Table to days, where it is not the default; None = for ever."""
 
     def named(self, name: str) -> Cluster:
         """The cluster of that name; UnknownCluster lists the names there are."""
@@ -114,7 +116,8 @@ def read_clusters() -> Clusters:
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InvalidClustersFile(f"{path} cannot be read as YAML: {error}") from None
 
-    top = _keys(path, "the file", content, {**dict.fromkeys(_LOCATIONS, True), "clusters": True})
+    known = {**dict.fromkeys(_LOCATIONS, True), "clusters": True, "retention_days": False}
+    top = _keys(path, "the file", content, known)
     if not isinstance(top["clusters"], list) or not top["clusters"]:
         raise InvalidClustersFile(f"{path}: 'clusters' must be a list with at least one cluster.")
     clusters = [_cluster(path, number, entry) for number, entry in enumerate(top["clusters"], start=1)]
@@ -126,7 +129,25 @@ def read_clusters() -> Clusters:
                 f"{path}: {key} {twice[0]!r} is given twice; each cluster needs its own."
             )
     locations = {key: _location(_text(path, "the file", key, top[key])) for key in _LOCATIONS}
-    return Clusters(**locations, by_name={cluster.name: cluster for cluster in clusters})
+    return Clusters(
+        **locations,
+        by_name={cluster.name: cluster for cluster in clusters},
+        retention_days=_retention(path, top.get("retention_days")),
+    )
+
+
+def _retention(path: Path, content: object) -> dict[str, int | None]:
+    """Which tables there are, the job knows."""
+    days = content if content is not None else {}
+    valid = isinstance(days, dict) and all(
+        isinstance(table, str) and (kept is None or (type(kept) is int and kept > 0))
+        for table, kept in days.items()
+    )
+    if not valid:
+        raise InvalidClustersFile(
+            f"{path}: 'retention_days' must map tables to days, or to null for ever, such as client_metrics: 30."
+        )
+    return days
 
 
 def _cluster(path: Path, number: int, entry: object) -> Cluster:

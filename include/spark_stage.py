@@ -176,6 +176,8 @@ class SparkStage(SparkSubmitOperator):
             **{location.replace("_", "-"): getattr(cluster, location, None) for location in self.locations},
             **self.arguments,
         }
+        if "retention-days" in self.arguments:  # of this run, beside what the clusters file has
+            given["retention-days"] = clusters.retention_days | json.loads(self.arguments["retention-days"])
         if "publish" in self.locations:
             given |= {"publish": clusters.publish, "cluster-name": name}
         self.application_args = [self.job, *_options(given)]

@@ -271,6 +271,17 @@ def test_who_is_to_be_erased_and_how_long_rows_stay_is_handed_on(run):
     assert [ti.state for ti in tasks.values()] == ["success", "success"]
 
 
+def test_how_long_rows_stay_is_in_the_clusters_file_and_a_run_changes_it_for_itself(run, tmp_path):
+    keep = {"client_metrics": 400, "clients": None}
+    with (tmp_path / "clusters.yaml").open("a") as file:
+        file.write(f"\nretention_days: {json.dumps(keep)}\n")
+    _, _, (_, weekly) = run("lake_maintenance", {})
+    assert json.loads(weekly["options"]["retention-days"]) == keep
+    *_, calls = run("lake_maintenance", {"retention_days": {"clients": 30}})
+    by_hand = calls[-1]
+    assert json.loads(by_hand["options"]["retention-days"]) == keep | {"clients": 30}
+
+
 def test_what_was_not_asked_is_not_passed(run):
     _, _, (impact, _) = run("broker_upgrade_impact", {"cluster": "west", "to": "4.0.0"})
     assert not {"from", "day"} & impact["options"].keys()

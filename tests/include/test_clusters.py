@@ -37,6 +37,13 @@ def test_urls_and_absolute_paths_stay_and_other_paths_start_at_the_checkout(clus
     assert (west.raw, west.owners) == (f"{CHECKOUT}/dumps/west", f"{CHECKOUT}/owners.yaml")
 
 
+def test_how_long_tables_keep_their_rows_is_in_the_file(clusters_file):
+    clusters_file(LOCATIONS + TWO)
+    assert read_clusters().retention_days == {}
+    clusters_file(LOCATIONS + TWO + "retention_days: {client_metrics: 30, clients: null}")
+    assert read_clusters().retention_days == {"client_metrics": 30, "clients": None}
+
+
 def test_a_file_url_with_one_slash_is_one_with_three(clusters_file):
     clusters_file(LOCATIONS.replace("s3://tables/lake", "file:/srv/lake") + TWO)
     assert read_clusters().lake == "file:///srv/lake"
@@ -94,6 +101,12 @@ def test_a_missing_file_says_where_it_was_looked_for_and_how_to_set_it(monkeypat
         pytest.param("lake:\npublish: p\nresults: r\n" + TWO, "the file lacks 'lake'", id="empty lake"),
         pytest.param(
             "lake: 3\npublish: p\nresults: r\n" + TWO, "'lake' of the file must be a text", id="number"
+        ),
+        pytest.param(
+            LOCATIONS + TWO + "retention_days: {clients: 0}", "to days, or to null", id="no days of retention"
+        ),
+        pytest.param(
+            LOCATIONS + TWO + "retention_days: 90", "to days, or to null", id="retention of no table"
         ),
         pytest.param(LOCATIONS + "clusters: []", "at least one cluster", id="no cluster"),
         pytest.param(LOCATIONS + "clusters: {a: b}", "at least one cluster", id="clusters as a mapping"),
