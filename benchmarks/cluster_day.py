@@ -118,7 +118,7 @@ Measured: a push of 20 points takes {push.cpu * 1e6:.0f} µs of CPU to decode, {
 tables; a connection event {event.cpu * 1e6:.0f} µs, {event.raw:.0f} and {event.stored:.0f} bytes. A push takes {session * 1e6:.2f} µs in sessionize and a \
 connection {client * 1e6:.0f} µs in profile (docs/performance.md).
 
-Counted from that, for {CONNECTIONS} connections a broker, all in use, over {PUSHING:.0%} of which an instance pushes every five minutes:
+Calculated from these, for {CONNECTIONS} connections per broker, all in use, {PUSHING:.0%} of them with an instance that pushes every five minutes:
 
 {table(rows)}
 
