@@ -6,14 +6,14 @@ writes a report with a verdict, the evidence, the owner and the fix for each cli
 **Trigger it** with the name of a `cluster` (as in the clusters file; the bundled sample has `fleet` and
 `telemetry_cluster`) and the exact release to upgrade `to`. `from` is the release that the brokers run today;
 if empty, it is taken from the table `brokers`. The evidence covers the `window_days` days up to `day`
-(empty: the last processed day); a window that is too short misses weekly and monthly jobs.
+(empty: the last processed day); too short a window misses weekly and monthly jobs.
 
 **The result** of the run (XCom `return_value` of *publish*, also over REST: `GET …/dagRuns/{run}/wait?interval=1`) has
 the path of the report and the number of clients per verdict. Clients without sufficient evidence are listed, never counted as safe.
 
 **When it fails**, the log of the failed task ends with the reason and what to do: an unknown cluster, a release that
-does not exist, a day that was never processed (run `client_telemetry_daily` for it), a failed quality gate. Correct
-it and trigger the DAG again. Repeating a question in the same run replaces its report.
+does not exist, a day that was never processed (run `client_telemetry_daily` for it), a failed quality gate. Fix
+the cause and trigger the DAG again. Repeating a question in the same run replaces its report.
 """
 
 from airflow.sdk import Param, dag

@@ -1,17 +1,17 @@
 """### Maintenance of the lake
 
-Weekly, and on demand: removes rows past their retention, compacts the small files of each partition, merges manifests, and removes
-snapshots and files that are no longer referenced, and branches of runs that died. Snapshots that upgrade reports refer to are
+Runs weekly and on demand: removes rows past their retention, compacts the small files of each partition, merges manifests, and
+removes snapshots and files that are no longer referenced and branches of runs that died. Snapshots that upgrade reports refer to are
 kept. Stages may run at the same time.
 
 **Retention** is 90 days for received data (pushes, points, events) and 13 months for data derived from it
 (sessions, connections, clients); reports are kept forever. Change it with `retention_days` in the
-clusters file, such as `client_metrics: 30` (null means forever), or for one run with its parameter of that name.
+clusters file, such as `client_metrics: 30` (null means forever), or for a single run with the parameter of the same name.
 
-**To erase a client**, trigger the DAG with `cluster` and `client_id` or `principal` or both. Its rows are removed from all tables and
+**To erase a client**, trigger the DAG with `cluster` and `client_id`, `principal` or both. Its rows are removed from all tables and
 retained snapshots, and the cluster's pages and reports that list it are removed: publish them again. The
-result of *erase* lists what was erased, and which raw objects still contain the client: delete these too. The log of an attempt
-that was interrupted lists what that attempt erased.
+result of *erase* lists what was erased, and which raw objects still contain the client: delete these too. The log of an
+interrupted attempt lists what that attempt erased.
 
 **When it fails**, nothing is left half done: run it again. The log of the task says why it failed.
 """

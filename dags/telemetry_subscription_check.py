@@ -2,11 +2,12 @@
 
 Run this before you apply a change: a subscription (KIP-714, `kafka-client-metrics.sh`) reaches every client that it matches within
 minutes, makes some versions of librdkafka abort, and can multiply the load on the brokers. The DAG reports which clients a change
-matches and which selectors exclude the others, what each client will push, which clients it harms, which stay silent and why, and the commands.
+matches and which selectors exclude the others, what each client will push, which clients the change harms, which stay silent and
+why, and the commands to apply it.
 
 **Trigger it** with the name of a `cluster` and one change: `action`, `name`, and the settings, as in
-`kafka-client-metrics.sh`. For several changes at once, use `changes`. Or specify in `goal` what you want to know: the smallest
-subscription that delivers it is proposed and checked. The current configuration is what the brokers reported, or what
+`kafka-client-metrics.sh`. For several changes at once, use `changes`. Alternatively, specify in `goal` what you want to know: the
+smallest subscription that delivers it is proposed and checked. The current configuration is what the brokers reported, or what
 you paste into `configured`. The evidence covers the `window_days` days up to `day`.
 
 **The result** of the run (XCom `return_value`, also over REST: `GET …/dagRuns/{run}/wait?interval=1`) has `answer`,
