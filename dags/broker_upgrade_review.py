@@ -5,10 +5,9 @@ broker was upgraded with what they recorded before, and with what was predicted.
 
 **Trigger it** with the name of a `cluster` (as in the clusters file). `from` and `to` are the releases; if empty, the last
 release change in the table `brokers` is reviewed. `day` is the last day of the review (empty: the last processed day). During
-a roll, process the current day first (`client_telemetry_daily` with that day).
-
-The review is compared with the newest report (`broker_upgrade_impact`) for the same releases that uses only evidence from before
-the first broker was upgraded; if there is no such report, that question is asked first. The daily run starts reviews automatically.
+a roll, process the current day first (`client_telemetry_daily` with that day). The review is compared with the newest report
+(`broker_upgrade_impact`) for the same releases that uses only evidence from before the first broker was upgraded; if there is no
+such report, that question is asked first. The daily run starts reviews automatically.
 
 **The result** of the run (XCom `return_value` of *review*, also over REST) has the path of the page, the number of clients per
 outcome and, while brokers run both releases, whether to continue: `decision` is go, stop or cannot_tell, `exit_code` 0, 3 or 4.
