@@ -18,14 +18,15 @@ from pyiceberg.io.pyarrow import parquet_file_to_data_file
 from pyiceberg.manifest import DataFile as IcebergFile
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import Transaction
+from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.snapshots import Operation
 from pyiceberg.table.update import RemoveSnapshotRefUpdate, RemoveSnapshotsUpdate
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.lake import files, refs
-from client_telemetry.lake.catalog import CATALOG, NAMESPACE
-from client_telemetry.lake.commits import ConcurrentCommit
+from client_telemetry.lake.catalog import CATALOG, FORGETS_BRANCHES, NAMESPACE, NoSuchLake
+from client_telemetry.lake.commits import ConcurrentCommit, Superseded
 from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.tables.publications import PUBLICATIONS
@@ -70,9 +71,21 @@ class Branch:
                 for url in urls:
                     append.append_data_file(_registered(iceberg, url))
 
-        drop_branch(self.lake, table.name, self.name)
+        self._displace(table)
         iceberg = self.lake.committed(table.name, change)
+        if self.name not in iceberg.metadata.refs:
+            raise NoSuchLake(FORGETS_BRANCHES)
         self._base[table] = (iceberg.metadata.refs["main"].snapshot_id, partitions)
+
+    def _displace(self, table: Table) -> None:
+        """Remove the branch of an earlier attempt of this name, which cannot publish any more then. If it has decided to, that is
+        completed."""
+        if self.name not in self.lake.table(table).metadata.refs:
+            return
+        drop_branch(self.lake, table.name, self.name, lambda metadata: not _is_decided(metadata, self.name))
+        metadata = self.lake.table(table).metadata
+        if self.name in metadata.refs:
+            finish(self.lake, refs.attempt(metadata, self.name) or "")
 
     def replace(self, table: Table, parts: Sequence[DataFrame], **partitions: object) -> None:
         """Replace the partitions whose columns equal `partitions` (a list means any of them) by the rows of all
@@ -108,7 +121,8 @@ class Branch:
     def publish(self, cluster_id: str, run_id: str, stage: str, days: Sequence[dt.date]) -> None:
         """Apply the changes to main, table by table in the order of writing; then say so in `publications`.
 
-        Raises ConcurrentCommit if another run changed the same partitions since they were staged, or a client was erased.
+        Raises ConcurrentCommit if another run changed the same partitions since they were staged, or a client was erased;
+        Superseded if a later attempt of the same run has begun to write.
         """
         for table, (base, partitions) in self._base.items():
             self._check(table, base, partitions, self.lake.table(table))
@@ -128,7 +142,7 @@ class Branch:
                 continue
             try:
                 apply(self.lake, left, publication, partial(self._check, table, base, partitions))
-            except ConcurrentCommit:
+            except (ConcurrentCommit, Superseded):
                 self._base.update(staged)
                 raise
         finish(self.lake, self.attempt)
@@ -145,6 +159,8 @@ class Branch:
             if snapshot.snapshot_id == base:
                 break
             since.append(snapshot)
+        else:
+            raise ConcurrentCommit(f"{table.name}: what changed while {self.name} was written has expired")
         for snapshot in since:
             if snapshot.summary and snapshot.summary.operation == Operation.REPLACE:
                 continue  # compaction: other files, the same rows
@@ -161,7 +177,7 @@ class Branch:
     def drop(self) -> None:
         """Remove the branches: nothing was published."""
         for table in self._base:
-            drop_branch(self.lake, table.name, self.name)
+            _drop_own(self.lake, table.name, self.name, self.attempt)
         self._base.clear()
 
 
@@ -172,7 +188,8 @@ def apply(
     check: Callable[[IcebergTable], None] = lambda _: None,
 ) -> None:
     """Replace a branch's partitions in main by what was staged, unless that is done already. With a `publication`, this
-    is the table that decides, and its branch stays until `finish`."""
+    is the table that decides, and its branch stays until `finish`. Raises Superseded if the branch is another attempt's by
+    now."""
     if not left.partitions:
         raise ValueError(f"{left.table}: branch {left.branch} does not say what it replaces")
     table = lake.known(left.table)
@@ -181,9 +198,13 @@ def apply(
     def change(iceberg: IcebergTable, transaction: Transaction) -> None:
         metadata = iceberg.metadata
         staged_metadata.clear()
-        if left.branch not in metadata.refs or refs.published_by(metadata, left.attempt):
+        if refs.published_by(metadata, left.attempt):
             return
         check(iceberg)
+        if left.branch not in metadata.refs:
+            raise ConcurrentCommit(f"{left.table}: {left.branch} was removed before it was published")
+        if refs.attempt(metadata, left.branch) != left.attempt:
+            raise Superseded(f"{left.table}: a later attempt of the same run writes to {left.branch}")
         properties = {refs.PUBLISHED: left.attempt}
         if publication is not None:
             properties[refs.PUBLICATION] = json.dumps(publication, sort_keys=True)
@@ -231,7 +252,7 @@ def finish(lake: "Lake", attempt: str) -> None:
     _record(lake, publication, snapshots)
     for each in left:
         if each not in pending:
-            drop_branch(lake, each.table, each.branch)
+            _drop_own(lake, each.table, each.branch, attempt)
 
 
 def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, int]) -> None:
@@ -321,15 +342,28 @@ def replace_matching(
     return rows
 
 
-def drop_branch(lake: "Lake", table: str, name: str) -> None:
-    """Remove a branch of a table, if it is there, and its metadata files."""
+def _is_decided(metadata: TableMetadata, branch: str) -> bool:
+    """Whether main has the branch's change: the branch is there for those who complete the publication."""
+    return refs.published_by(metadata, refs.attempt(metadata, branch) or "") is not None
+
+
+def _drop_own(lake: "Lake", table: str, name: str, attempt: str) -> None:
+    """Remove a branch, if it is this attempt's still."""
+    drop_branch(lake, table, name, lambda metadata: refs.attempt(metadata, name) == attempt)
+
+
+def drop_branch(
+    lake: "Lake", table: str, name: str, if_: Callable[[TableMetadata], bool] = lambda _: True
+) -> None:
+    """Remove a branch of a table, if it is there and the condition holds, and its metadata files."""
     if name not in lake.known_table(table).metadata.refs:
         return
     paths: list[str] = []
 
     def change(iceberg: IcebergTable, transaction: Transaction) -> None:
         paths.clear()
-        paths.extend(_remove_branch(iceberg, transaction, name))
+        if if_(iceberg.metadata):
+            paths.extend(_remove_branch(iceberg, transaction, name))
 
     _forget(lake.committed(table, change), paths)
 

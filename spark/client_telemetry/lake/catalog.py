@@ -39,6 +39,11 @@ _OF_AWS = {
 
 _VARIABLES = f"PYICEBERG_CATALOG__{CATALOG.upper()}__"
 
+FORGETS_BRANCHES = (
+    f"catalog {CATALOG!r} does not keep branches of tables, to which stages write before readers see anything: "
+    "use a catalog that keeps them (PostgreSQL, an Iceberg REST catalog; docs/storage.md)"
+)
+
 
 class NoSuchLake(Exception):
     """The lake's location or catalog cannot be used."""

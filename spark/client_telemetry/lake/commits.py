@@ -28,6 +28,10 @@ class ConcurrentCommit(Exception):
     """Another run committed to the same partitions."""
 
 
+class Superseded(Exception):
+    """A later attempt of the same run has begun to write."""
+
+
 class CommitsLost(Exception):
     """Others were first again and again, for minutes."""
 

@@ -30,7 +30,14 @@ from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.lake import refs
 from client_telemetry.lake.branch import Branch, append_files, drop_branch, finish
-from client_telemetry.lake.catalog import CATALOG, NAMESPACE, NoSuchLake, is_local, open_catalog
+from client_telemetry.lake.catalog import (
+    CATALOG,
+    FORGETS_BRANCHES,
+    NAMESPACE,
+    NoSuchLake,
+    is_local,
+    open_catalog,
+)
 from client_telemetry.lake.commits import Change, committed, is_gone
 from client_telemetry.lake.files import (
     COLUMNS_PROPERTY,
@@ -145,10 +152,7 @@ class Lake:
 
         self.committed(table.name, make)
         if _PROBE not in self.table(table).metadata.refs:
-            raise NoSuchLake(
-                f"catalog {CATALOG!r} does not keep branches of tables, to which stages write before readers see anything: "
-                "use a catalog that keeps them (PostgreSQL, an Iceberg REST catalog; docs/storage.md)"
-            )
+            raise NoSuchLake(FORGETS_BRANCHES)
         drop_branch(self, table.name, _PROBE)
 
     def _bring_up_to_date(self, table: Table) -> None:

@@ -60,6 +60,12 @@ def summary(snapshot: Snapshot) -> Mapping[str, str]:
     return snapshot.summary.additional_properties if snapshot.summary else {}
 
 
+def attempt(metadata: TableMetadata, branch: str) -> str | None:
+    """The attempt of a stage that wrote a branch; None = there is no such branch, or no stage made it."""
+    snapshots = lineage(metadata, branch)
+    return summary(snapshots[-1]).get(ATTEMPT) if snapshots else None
+
+
 def leftovers(tables: Mapping[str, IcebergTable]) -> list[Leftover]:
     """The branches that stages have made and nobody has removed."""
     found = []

@@ -31,7 +31,7 @@ from client_telemetry.lake.catalog import (
     spark_settings_at_start,
     unavailable,
 )
-from client_telemetry.lake.commits import ConcurrentCommit
+from client_telemetry.lake.commits import ConcurrentCommit, Superseded
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline import quality
 from client_telemetry.pipeline.cluster_check import UnusableCluster, check_executors, check_master
@@ -301,7 +301,7 @@ def run(
         return _finish(stage, args, BAD_ARGUMENTS, Outcome(f"{stage}: {error}"), [])
     except quality.GateFailed as error:
         return _finish(stage, args, GATE_FAILED, Outcome(str(error)), [])
-    except WrongClock as error:
+    except (WrongClock, Superseded) as error:
         return _finish(stage, args, FAILED, Outcome(f"{stage}: {error}"), [])
     except UnusableCluster as error:
         return _finish(

@@ -12,6 +12,7 @@ from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
+from client_telemetry.tables.table import Table
 from pyspark.sql import SparkSession
 
 DAY = dt.date(2026, 11, 21)
@@ -55,6 +56,14 @@ def left_over(lake: Lake) -> dict[str, list[str]]:
     """Refs other than main, by table."""
     found = {name: sorted(set(t.metadata.refs) - {"main"}) for name, t in lake.tables().items()}
     return {name: names for name, names in found.items() if names}
+
+
+def expire_all_but_the_heads(lake: Lake, table: Table) -> None:
+    """As another engine may at any moment."""
+    metadata = lake.table(table).metadata
+    heads = {ref.snapshot_id for ref in metadata.refs.values()}
+    expired = [each.snapshot_id for each in metadata.snapshots if each.snapshot_id not in heads]
+    lake.table(table).maintenance.expire_snapshots().by_ids(expired).commit()
 
 
 def check_consistent(lake: Lake) -> None:

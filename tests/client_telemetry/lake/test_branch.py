@@ -4,8 +4,11 @@ import datetime as dt
 import errno
 
 import pytest
-from client_telemetry.lake.commits import ConcurrentCommit
+from client_telemetry.lake.branch import drop_branch
+from client_telemetry.lake.catalog import NoSuchLake
+from client_telemetry.lake.commits import ConcurrentCommit, Superseded
 from client_telemetry.lake.lake import Lake
+from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.publications import PUBLICATIONS
 from pyiceberg.io.pyarrow import PyArrowFile
@@ -13,11 +16,13 @@ from pyiceberg.io.pyarrow import PyArrowFile
 from tests.client_telemetry.lake.conftest import (
     COMMITS,
     DAY,
+    DECIDES,
     WRITTEN,
     check_consistent,
     check_killed_publication,
     create,
     created,
+    expire_all_but_the_heads,
     killed,
     left_over,
     publish_new,
@@ -128,3 +133,70 @@ def test_a_column_of_a_partition_may_hold_any_text(tmp_path):
         branch.replace_rows(BROKERS, [row(BROKERS, cluster)], cluster_id=cluster, dt=[DAY])
         branch.publish(cluster, "run", "collect", [DAY])
         assert len(lake.rows(BROKERS, cluster_id=cluster)) == 1
+
+
+def test_an_attempt_that_goes_on_after_the_next_one_began_publishes_nothing(tmp_path):
+    lake = created(str(tmp_path))
+    staged(lake, "a", "old", brokers=2).publish("a", "old", "collect", [DAY])
+    first = staged(lake, "a", brokers=3)
+    retry = lake.branch("run", "a", "collect")
+    retry.replace_rows(BROKERS, [], cluster_id="a", dt=[DAY])  # before Spark appends the rows
+    with pytest.raises(Superseded, match="brokers: a later attempt of the same run writes to audit_run_a_"):
+        first.publish("a", "run", "collect", [DAY])
+    first.drop()
+    assert brokers(lake) == [("a", 0), ("a", 1)]
+    assert [row["run_id"] for row in lake.rows(PUBLICATIONS)] == ["old"]
+    retry.replace_rows(BROKER_HOURS, [row(BROKER_HOURS, "a")], cluster_id="a", dt=[DAY])
+    retry.publish("a", "run", "collect", [DAY])
+    assert brokers(lake) == []
+    assert left_over(lake) == {}
+    check_consistent(lake)
+
+
+def test_an_attempt_that_has_decided_is_completed_before_the_next_one_writes(tmp_path):
+    lake = created(str(tmp_path))
+    retry = lake.branch("new", "a", "collect")
+    assert killed(lake.location, DECIDES, "after", publish_new)
+    retry.replace_rows(BROKERS, [row(BROKERS, "a")], cluster_id="a", dt=[DAY])
+    assert [row["broker_id"] for row in lake.rows(BROKER_HOURS)] == [0, 1, 2]
+    assert len(lake.rows(PUBLICATIONS)) == 1
+    retry.publish("a", "new", "collect", [DAY])
+    assert brokers(lake) == [("a", 1)]
+    assert left_over(lake) == {}
+    check_consistent(lake)
+
+
+def test_a_branch_that_somebody_removed_is_not_published(tmp_path):
+    lake = created(str(tmp_path))
+    branch = staged(lake, "a")
+    drop_branch(lake, BROKERS.name, branch.name)
+    with pytest.raises(ConcurrentCommit, match="was removed before it was published"):
+        branch.publish("a", "run", "collect", [DAY])
+    branch.drop()
+    assert brokers(lake) == []
+    assert left_over(lake) == {}
+
+
+def test_a_change_of_the_same_partitions_whose_snapshot_has_expired_is_a_concurrent_commit(tmp_path):
+    lake = created(str(tmp_path))
+    mine = staged(lake, "a", "mine")
+    staged(lake, "a", "other", brokers=2).publish("a", "other", "collect", [DAY])
+    staged(lake, "b").publish("b", "run", "collect", [DAY])
+    for table in WRITTEN:
+        expire_all_but_the_heads(lake, table)
+    with pytest.raises(ConcurrentCommit, match="has expired"):
+        mine.publish("a", "mine", "collect", [DAY])
+    assert brokers(lake) == [("a", 0), ("a", 1), ("b", 0)]
+
+
+def test_a_catalog_that_forgets_branches_of_tables_that_are_there_is_refused(tmp_path, monkeypatch):
+    lake = created(str(tmp_path))
+    commit = lake.catalog.commit_table
+
+    def without_branches(table, requirements, updates):
+        kept = [u for u in updates if u.action != "set-snapshot-ref" or u.ref_name == "main"]
+        return commit(table, requirements, tuple(kept))
+
+    monkeypatch.setattr(lake.catalog, "commit_table", without_branches)
+    with pytest.raises(NoSuchLake, match="does not keep branches"):
+        staged(lake, "a")
