@@ -32,6 +32,10 @@ class Superseded(Exception):
     """A later attempt of the same run has begun to write."""
 
 
+class SnapshotGone(Exception):
+    """A snapshot that is to be read is not there any more: maintenance, an erasure or another engine expired it."""
+
+
 class CommitsLost(Exception):
     """Others were first again and again, for minutes."""
 

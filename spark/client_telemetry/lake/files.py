@@ -20,10 +20,12 @@ from pyiceberg.manifest import DataFileContent, ManifestEntry
 from pyiceberg.table import ManifestGroupPlanner
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table.delete_file_index import DeleteFileIndex
+from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.transforms import IdentityTransform
 from pyiceberg.types import TimestamptzType
 from pyiceberg.utils.datetime import days_to_date, micros_to_timestamptz
 
+from client_telemetry.lake.commits import SnapshotGone
 from client_telemetry.tables.table import Table
 
 _PORTION = 1_000_000
@@ -265,10 +267,19 @@ class Planned:
     deletes: tuple[DeleteFile, ...]
 
 
+def snapshot_of(iceberg: IcebergTable, snapshot: int) -> Snapshot:
+    """A snapshot by its id. Raises SnapshotGone: to a reader it would look as if there were no rows."""
+    state = iceberg.metadata.snapshot_by_id(snapshot)
+    if state is None:
+        raise SnapshotGone(f"{iceberg.name()[-1]}: snapshot {snapshot} has expired")
+    return state
+
+
 def planned(iceberg: IcebergTable, snapshot: int | None, where: BooleanExpression) -> list[Planned]:
-    """The data files that can have rows that match `where`, in one snapshot of the table, None = what readers see."""
+    """The data files that can have rows that match `where`, in one snapshot of the table, None = what readers see. Raises
+    SnapshotGone."""
     metadata = iceberg.metadata
-    state = metadata.snapshot_by_name("main") if snapshot is None else metadata.snapshot_by_id(snapshot)
+    state = snapshot_of(iceberg, snapshot) if snapshot is not None else metadata.snapshot_by_name("main")
     if state is None:
         return []
     planner = ManifestGroupPlanner(metadata, iceberg.io, where)

@@ -46,6 +46,7 @@ from client_telemetry.lake.files import (
     matching,
     newest,
     partition_files,
+    snapshot_of,
 )
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.pipeline.all_tables import TABLES
@@ -242,7 +243,7 @@ class Lake:
     ) -> list[Row]:
         """Rows of a small table as dicts, without Spark; `equal` filters by column, a list means any of its values;
         `columns`: only these, () = all. An absent table is empty, and a column that is younger than the snapshot or the
-        table is null."""
+        table is null. Raises SnapshotGone."""
         try:
             iceberg = self.table(table)
         except NoSuchTableError:
@@ -286,7 +287,7 @@ class Lake:
         split_bytes: int | None = None,
     ) -> DataFrame:
         """What readers see, or one snapshot, or what a stage has written on its branch. A column that is younger than
-        the snapshot is null. `split_bytes`: how much a task reads, in whole row groups; None = 128 MB."""
+        the snapshot is null. `split_bytes`: how much a task reads, in whole row groups; None = 128 MB. Raises SnapshotGone."""
         reader = self.session.read
         if split_bytes is not None:
             # A file counts for no less than it costs to open: small ones are read together.
@@ -296,14 +297,13 @@ class Lake:
             reader = reader.option("versionAsOf", str(snapshot))
         if branch is not None:
             reader = reader.option("branch", branch)
-        rows = reader.table(f"{CATALOG}.{NAMESPACE}.{table.name}")
+        name = f"{CATALOG}.{NAMESPACE}.{table.name}"
         if snapshot is None:
-            return rows
+            return reader.table(name)
         iceberg = self.table(table)
-        state = iceberg.metadata.snapshot_by_id(snapshot)
-        schema = (
-            iceberg.schemas()[state.schema_id] if state and state.schema_id is not None else iceberg.schema()
-        )
+        state = snapshot_of(iceberg, snapshot)
+        schema = iceberg.schemas()[state.schema_id] if state.schema_id is not None else iceberg.schema()
+        rows = reader.table(name)
         ids = {name: column.field_id for name, column in columns_of(iceberg, table).items()}
         names = {
             c.name: schema.find_column_name(ids[c.name]) if c.name in ids else None for c in table.columns

@@ -31,7 +31,7 @@ from client_telemetry.lake.catalog import (
     spark_settings_at_start,
     unavailable,
 )
-from client_telemetry.lake.commits import ConcurrentCommit, Superseded
+from client_telemetry.lake.commits import ConcurrentCommit, SnapshotGone, Superseded
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline import quality
 from client_telemetry.pipeline.cluster_check import UnusableCluster, check_executors, check_master
@@ -291,11 +291,11 @@ def run(
             work = Stage(stage, args, lake)
             try:
                 return _finish(stage, args, OK, body(work), work.warnings)
-            except ConcurrentCommit as concurrent:
-                print(f"{stage}: {concurrent}; attempt {attempt} of {_ATTEMPTS}", file=sys.stderr)
+            except (ConcurrentCommit, SnapshotGone) as changed:
+                print(f"{stage}: {changed}; attempt {attempt} of {_ATTEMPTS}", file=sys.stderr)
             finally:
                 work.close()
-        message = f"{stage}: other runs committed to the same partitions {_ATTEMPTS} times; run it again"
+        message = f"{stage}: the tables were changed under it {_ATTEMPTS} times; run it again"
         return _finish(stage, args, FAILED, Outcome(message), [])
     except (BadArguments, NoSuchLake, UnusableLocation) as error:
         return _finish(stage, args, BAD_ARGUMENTS, Outcome(f"{stage}: {error}"), [])

@@ -1,6 +1,7 @@
 """publish: an answered upgrade question as HTML, JSON, CSV and Markdown.
 
-Reads what `impact` wrote, and coverage from the snapshots that it names. Needs no Spark session.
+Reads what `impact` wrote, and coverage and profiles from the snapshots that it names, or from today's tables where these are gone.
+Needs no Spark session.
 """
 
 import datetime as dt
@@ -10,6 +11,7 @@ from typing import Any
 from client_telemetry.compatibility.arguments import day
 from client_telemetry.identity import kip511
 from client_telemetry.identity.hosts import NO_HOSTS, host_names
+from client_telemetry.lake.commits import SnapshotGone
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import published_place
@@ -42,8 +44,7 @@ def publish(stage: Stage) -> Outcome:
     hosts = read_text_file(args.hosts, "host names", host_names) if args.hosts else NO_HOSTS
 
     def of_the_days(table: Table[Row], columns: Sequence[str] = (), **equal: object) -> list[Row]:
-        snapshot = question["snapshots"][table.name]
-        return lake.rows(table, snapshot, columns, cluster_id=stage.cluster, dt=days, **equal)
+        return as_read(stage, table, question["snapshots"][table.name], columns, dt=days, **equal)
 
     report = build_report(
         question,
@@ -67,6 +68,23 @@ def publish(stage: Stage) -> Outcome:
     counts = dict(report.counts)
     details: dict[str, object] = {"report": page, "sentence": report.sentence, "verdicts": counts}
     return Outcome(f"publish: {report.sentence}\n{page}", counts, details)
+
+
+def as_read(
+    stage: Stage, table: Table[Row], snapshot: int, columns: Sequence[str] = (), **equal: object
+) -> list[Row]:
+    """The cluster's rows that `impact` read; where they are not kept any more, those that the table has today, with a warning."""
+    where = {"cluster_id": stage.cluster, **equal}
+    try:
+        return stage.lake.rows(table, snapshot, columns, **where)
+    except SnapshotGone:
+        warning = (
+            f"{table.name}: the rows that the report was made from are no longer kept, because of an erasure or the "
+            "retention; the page shows today's rows of the same days"
+        )
+        if warning not in stage.warnings:
+            stage.warnings.append(warning)
+        return stage.lake.rows(table, None, columns, **where)
 
 
 def _days(question: UpgradeReportRow) -> list[dt.date]:

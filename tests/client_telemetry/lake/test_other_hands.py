@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from client_telemetry.lake.catalog import CATALOG, CATALOG_SETTING, NAMESPACE, spark_settings
+from client_telemetry.lake.commits import SnapshotGone
 from client_telemetry.lake.files import portions
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, maintain, retention
@@ -13,7 +14,7 @@ from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 
-from tests.client_telemetry.lake.conftest import in_spark
+from tests.client_telemetry.lake.conftest import expire_all_but_the_heads, in_spark
 
 DAY = dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -203,3 +204,12 @@ def test_what_a_report_names_outlives_maintenance_and_old_rows_do_not(lake):
     assert done.rows_removed == 2
     assert seen(lake) == of("ann") and seen(lake, DAY - dt.timedelta(days=1)) == []
     assert len(lake.rows(CLIENT_PUSHES, named)) == 6
+
+
+def test_a_snapshot_that_has_expired_does_not_read_as_empty(lake):
+    snapshot = lake.published()[CLIENT_PUSHES.name]
+    publish(lake, "again", DAY, ["ann"])
+    expire_all_but_the_heads(lake, CLIENT_PUSHES)
+    for read in (lake.rows, lake.files, lake.read):
+        with pytest.raises(SnapshotGone, match=f"client_pushes: snapshot {snapshot} has expired"):
+            read(CLIENT_PUSHES, snapshot)
