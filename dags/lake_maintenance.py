@@ -2,7 +2,7 @@
 
 Runs weekly and on demand: removes rows past their retention, compacts the small files of each partition, merges manifests, and
 removes snapshots and files that are no longer referenced and branches of runs that died. Snapshots that upgrade reports refer to are
-kept. Stages may run at the same time.
+kept for 13 months. Stages may run at the same time.
 
 **Retention** is 90 days for received data (pushes, points, events) and 13 months for data derived from it
 (sessions, connections, clients); reports are kept forever. Change it with `retention_days` in the

@@ -72,6 +72,8 @@ _PROPERTIES = {
     "commit.retry.num-retries": "20",
     "commit.retry.max-wait-ms": "2000",
 }
+KEPT_DAYS = 396
+"""13 months, as rows that are derived from received data stay."""
 _TABLES_AT_ONCE = 8
 _PROBE = f"{refs.BRANCH_PREFIX}probe"
 """A branch as stages make them, so that maintenance removes it if the run was killed."""
@@ -367,13 +369,16 @@ class Lake:
                 finish(self, attempt)
 
     def keep(self, table: Table, snapshot: int, name: str) -> None:
-        """Tag a snapshot, so that it outlives maintenance as long as what was made from it. A run that is repeated moves its
-        tag."""
+        """Tag a snapshot for KEPT_DAYS, so that maintenance keeps what a report was made from. A run that is repeated moves
+        its tag. Not for ever: a tag keeps the files of all clusters at that time, and a report's verdicts are rows of their own."""
 
         def change(iceberg: IcebergTable, transaction: Transaction) -> None:
             tag = iceberg.metadata.refs.get(name)
             if tag is None or tag.snapshot_id != snapshot:
-                transaction._apply(*transaction._set_ref_snapshot(snapshot, name, SnapshotRefType.TAG))
+                of_tag = transaction._set_ref_snapshot(
+                    snapshot, name, SnapshotRefType.TAG, max_ref_age_ms=KEPT_DAYS * 86_400_000
+                )
+                transaction._apply(*of_tag)
 
         self.committed(table.name, change)
 

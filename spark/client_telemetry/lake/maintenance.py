@@ -1,7 +1,7 @@
 """Upkeep of the tables: retention, compaction, merged manifests, expired snapshots, orphan files, dead branches.
 
 Readers and stages may be at work meanwhile: what they commit stays, and snapshots of the last days stay for those that
-read them. What reports name is tagged and stays for ever.
+read them. What reports name is tagged, and stays 13 months.
 """
 
 import contextlib
@@ -20,10 +20,10 @@ from client_telemetry.lake import files, refs
 from client_telemetry.lake.branch import drop_branch, replace_matching
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE, writers
 from client_telemetry.lake.commits import is_gone
-from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.lake import KEPT_DAYS, Lake
 from client_telemetry.tables.table import Table
 
-FACTS_DAYS, DERIVED_DAYS = 90, 396
+FACTS_DAYS, DERIVED_DAYS = 90, KEPT_DAYS
 """Days that facts (pushes, points, events, what arrived) and what is derived from them (sessions, clients: 13 months) stay."""
 
 RETENTION_DAYS: Mapping[str, int | None] = {

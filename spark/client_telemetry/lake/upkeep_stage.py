@@ -4,7 +4,7 @@
     spark-submit spark/run_stage.py lake_maintenance --lake URL --erase --cluster C [--client-id ID] [--principal P]
         [--publish URL --cluster-name NAME]
 
-Stages may run meanwhile. What upgrade reports name is kept.
+Stages may run meanwhile. What upgrade reports name is kept for 13 months.
 """
 
 import argparse

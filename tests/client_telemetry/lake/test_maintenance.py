@@ -11,7 +11,13 @@ from client_telemetry.lake import erasure
 from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.erasure import erase
 from client_telemetry.lake.lake import Lake
-from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, again_if_overtaken, maintain, retention
+from client_telemetry.lake.maintenance import (
+    DERIVED_DAYS,
+    SNAPSHOT_DAYS,
+    again_if_overtaken,
+    maintain,
+    retention,
+)
 from client_telemetry.tables.client_metrics import CLIENT_METRICS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.client_sessions import CLIENT_SESSIONS
@@ -159,6 +165,7 @@ def test_an_erased_client_is_in_no_table_no_file_and_no_published_page(lake, tmp
     damaged = [{"bytes": b"\x00bob\xff", "source_object": "damaged"}, {"bytes": b"ann"}]
     publish(lake, UNDECODABLE_RECORDS, day, damaged)
     lake.keep(CLIENTS, lake.snapshot(CLIENTS), "report r")
+    assert lake.table(CLIENTS).refs()["report r"].max_ref_age_ms == DERIVED_DAYS * 24 * 60 * 60 * 1000
     pages = {"fleet/c/2026-11-21": '{"client_id": "bob"}', "fleet/c/2026-11-20": '{"client_id": "bobby"}'}
     for page, text in pages.items():
         (tmp_path / "published" / page).mkdir(parents=True)
