@@ -76,7 +76,7 @@ class OwnerShown(NamedTuple):
     breaking: int
     to_check: int
     letter: str | None
-    """A mailto: address; None = the contact is none, or there is nothing to do."""
+    """A mailto: address with a subject; None = the contact is no address, there is nothing to do, or the page is compact."""
 
 
 class ChangesShown(NamedTuple):
@@ -174,7 +174,7 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
         rule_numbers=_rule_numbers(report),
         compared=_compared(report),
         theirs=theirs,
-        owners=[_owner_shown(report, stake, theirs[stake.owner]) for stake in report.owners],
+        owners=[_owner_shown(report, stake, theirs[stake.owner], compact) for stake in report.owners],
         planned=wording.plan(report.planned_for, None),
         during_the_change=wording.during_the_change(report.is_rollback),
         differing={
@@ -186,11 +186,13 @@ def report_page(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) ->
     )
 
 
-def _owner_shown(report: UpgradeReport, stake: OwnerStake, theirs: list[Application]) -> OwnerShown:
+def _owner_shown(
+    report: UpgradeReport, stake: OwnerStake, theirs: list[Application], compact: bool
+) -> OwnerShown:
     breaking = [each for each in theirs if each.verdict == "breaks"]
     letter = (
         mail(report, stake, theirs, subject_only=True)
-        if stake.has_pack and stake.contact and _ADDRESS.fullmatch(stake.contact)
+        if not compact and stake.has_pack and stake.contact and _ADDRESS.fullmatch(stake.contact)
         else None
     )
     return OwnerShown(stake, len(breaking), sum(map(needs_work, theirs)) - len(breaking), letter)

@@ -153,7 +153,7 @@ def _owner_ticket(
         "",
         f"The Kafka brokers of this cluster will {_are_to(report)}. {_stake_sentence(stake, report.question.to_release)}",
         "",
-        f"{_request(report, broken, asker)} Questions and answers go to {asker}.",
+        f"{_request(report, applications, asker)} Questions and answers go to {asker}.",
         "",
     ]
     if broken:
@@ -190,14 +190,14 @@ def mail(
     owner's, where they are at hand."""
     if applications is None:
         applications = [each for each in report.applications if each.owner == stake.owner]
-    broken = [each for each in applications if each.verdict == "breaks"]
     lines = [
-        f"The Kafka brokers of cluster {report.question.cluster_name} will {_are_to(report)}. {_stake_sentence(stake, report.question.to_release)}",
-        _request(report, broken, report.asked_by or ASKER).replace("below", "in the attached report.md"),
+        f"The Kafka brokers of cluster {report.question.cluster_name} will {_are_to(report)}. "
+        f"{_stake_sentence(stake, report.question.to_release)}",
+        _request(report, applications, report.asked_by or ASKER),
     ]
     fields = {"subject": _subject(report, stake, applications)}
     if not subject_only:
-        fields["body"] = "\n\n".join(lines)
+        fields["body"] = "\n\n".join(lines).replace("below", "in the attached report.md")
     return f"mailto:{stake.contact}?{urlencode(fields, errors='replace', quote_via=quote)}"
 
 
@@ -230,11 +230,14 @@ def _certainty(application: Application) -> str:
     return next(certainty for certainty in CERTAINTIES if certainty in found)
 
 
-def _request(report: UpgradeReport, broken: Sequence[Application], asker: str) -> str:
+def _request(report: UpgradeReport, applications: Sequence[Application], asker: str) -> str:
     """What the owner is asked for, and by when."""
+    broken = [each for each in applications if each.verdict == "breaks"]
     before = f"before {'the rollback' if report.is_rollback else 'the upgrade'}"
     deadline = f"{before} on {report.planned_for}" if report.planned_for else before
     if not broken:
+        if sum(map(needs_work, applications)) == 1:
+            return f"Please check the application below {deadline}: it is not known to stop."
         return f"Please check the applications below {deadline}: none of them is known to stop."
     with_client = {
         certainty: sum(
@@ -327,7 +330,7 @@ def _changes(changes: Sequence[Change], most: int) -> list[str]:
         )
         many = f"{len(change.applications):,}"
         if not change.is_fix:
-            many = f"concerns {many}"
+            many = f"0 of {many}"
         elif needs_more(change):
             many += f" ({len(needs_more(change)):,} only in part)"
         lines += [row([text, owners, many, f"{change.applications_left:,}"])]

@@ -164,12 +164,12 @@ def test_what_is_no_fix_cures_nothing(without_fix):
     }
 
 
-def test_a_row_without_a_fix_says_whom_it_concerns(without_fix):
+def test_a_row_without_a_fix_says_that_it_fixes_none(without_fix):
     table = report_ticket(without_fix).split("## Changes")[1].split("## ")[0]
-    assert "| No change is known | both, helpless | concerns 2 | 3 |" in table
-    assert "| Ask the owner which client library it is | asked | concerns 1 | 3 |" in table
+    assert "| No change is known | both, helpless | 0 of 2 | 3 |" in table
+    assert "| Ask the owner which client library it is | asked | 0 of 1 | 3 |" in table
     assert re.search(r"\| Upgrade brod to 4.4.2 or later<br>.* \| both \| 1 \| 4 \|", table)
-    assert report_page(without_fix).count('<td class="n"><small>concerns</small> 2') == 2, (
+    assert report_page(without_fix).count('<td class="n">0<br><small>of 2</small>') == 2, (
         "first screen and full list"
     )
 

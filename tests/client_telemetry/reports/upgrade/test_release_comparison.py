@@ -122,7 +122,7 @@ def test_safe_so_far_on_a_compared_release(rows):
     targets = [{"to_release": release, **dict.fromkeys(OUTCOMES, 0)} for release in ("4.0.0", "4.0.1")]
     report = build_report(rows.question(3, targets=targets), given, [], [], [])
     assert [(target.counts["safe"], target.safe_so_far) for target in report.targets] == [(1, 1), (3, 2)]
-    table = report_page(report).split('class="plain targets"')[1].split("</table>")[0]
+    table = report_page(report).split('class="plain targets stack"')[1].split("</table>")[0]
     assert '<th scope="col" class="n">Safe<th scope="col" class="n">Safe so far' in table
-    numbers = [re.findall(r'<td class="n[^"]*">(\d+)', line) for line in table.split("<tr")[2:]]
+    numbers = [re.findall(r'<td class="n[^>]*>(\d+)', line) for line in table.split("<tr")[2:]]
     assert numbers == [["2", "0", "0", "1"], ["0", "0", "1", "2"]]

@@ -130,7 +130,7 @@ def test_a_pack_without_a_break_asks_about_the_applications_with_a_question_only
         "please check 1 application\n- **To:** whoever runs these applications: no owner rule matches them\n"
         in ticket
     )
-    assert "Please check the applications below before the upgrade: none of them is known to stop." in ticket
+    assert "Please check the application below before the upgrade: it is not known to stop." in ticket
 
 
 @pytest.mark.parametrize("undeclared", [True, False])
