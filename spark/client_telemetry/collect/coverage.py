@@ -439,7 +439,7 @@ def _changes(levels: Sequence[tuple[dt.datetime, dict[str, int]]]) -> dict[str, 
 
 def _releases(row: Mapping[str, Any]) -> dict[str, Any]:
     offered = [tuple(api.values()) for api in row["api_versions"] or []]
-    found = broker_guess.known(
+    found = broker_guess.possible_releases(
         row["software_name"], row["software_version"], offered, row["finalized_features"]
     )
     return {"releases": list(found.releases), "releases_known_by": found.known_by}

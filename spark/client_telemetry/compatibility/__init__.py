@@ -1,7 +1,8 @@
-"""What a client and a broker release can say to each other, and the verdict. Pure: no Spark, no Airflow.
+"""Which requests a client and a broker release agree on, and the verdict that follows. Pure: no Spark, no Airflow.
 
-`judge` is the engine for a pair of releases, newer or older; `judge_mixed_window` and `judge_rollback` add what
-happens during a rolling upgrade and during its rollback; `releases` says which upgrades can be asked about; `knowledge` holds the data files.
+`judge` is the engine for a pair of releases, newer or older. `judge_mixed_window` and `judge_rollback` add what happens
+during a rolling upgrade and when it is rolled back. `releases` says which upgrades can be asked about; `knowledge`
+holds the data files.
 """
 
 from client_telemetry.compatibility.evidence import ApiUse, ClientEvidence, parse_api_uses

@@ -1,7 +1,7 @@
-"""What to do with a library whose requests are refused, where upgrading by the ranges does not tell it.
+"""What to do with a library whose requests are refused where its version ranges alone give no answer.
 
-For libraries that are configured to old versions (Sarama, kafka-python), that tell no version, or that no
-version helps.
+For libraries that are configured to old protocol versions (Sarama, kafka-python), declare no version, or have no
+version that helps.
 """
 
 from collections.abc import Collection
@@ -24,8 +24,8 @@ class Advice(NamedTuple):
 
 
 @cache
-def _all() -> dict[str, tuple[Advice, ...]]:
-    found: dict[str, tuple[Advice, ...]] = {}
+def _advices_by_library() -> dict[str, tuple[Advice, ...]]:
+    advices: dict[str, tuple[Advice, ...]] = {}
     for line, (library, names, where, text, source) in rows(FILE, COLUMNS):
         if not (library and text and source):
             raise DamagedKnowledge(FILE, line, "library, advice and source are required")
@@ -35,20 +35,20 @@ def _all() -> dict[str, tuple[Advice, ...]]:
             needs = (apis.find(name).key, int(version)) if where else None
         except ValueError as error:
             raise DamagedKnowledge(FILE, line, str(error)) from error
-        found[library] = (*found.get(library, ()), Advice(keys, needs, text))
-    return found
+        advices[library] = (*advices.get(library, ()), Advice(keys, needs, text))
+    return advices
 
 
 def on(library: str, refused: Collection[int], target: str) -> str:
-    """The advice for a library whose requests of these APIs the target refuses; empty where there is none."""
+    """The advice for a library whose requests of these APIs the target refuses; empty if there is none."""
     texts = []
-    for each in _all().get(library, ()):
-        if each.api_keys and not each.api_keys & set(refused):
+    for advice in _advices_by_library().get(library, ()):
+        if advice.api_keys and not advice.api_keys & set(refused):
             continue
-        if each.where_served:
-            key, version = each.where_served
+        if advice.where_served:
+            key, version = advice.where_served
             api = served.by(target).get(key)
             if api is None or not api.served.min <= version <= api.served.max:
                 continue
-        texts.append(each.text)
+        texts.append(advice.text)
     return ", ".join(texts).replace(", or ", " or ")

@@ -1,7 +1,7 @@
 """Kafka's APIs: their keys and their names.
 
-An API has a key (11), a name (JoinGroup), an enum name as the request log prints it (JOIN_GROUP), and
-sometimes former names (GroupCoordinator, today FindCoordinator).
+An API has a key (11), a name (JoinGroup), an enum name as the request log prints it (JOIN_GROUP), and sometimes former
+names (GroupCoordinator, now FindCoordinator).
 """
 
 import re
@@ -38,17 +38,17 @@ class Api:
 
 @cache
 def by_key() -> dict[int, Api]:
-    found: dict[int, Api] = {}
+    by_number: dict[int, Api] = {}
     for line, (key, name, enum_name, former, used_by, purpose, source) in rows(FILE, COLUMNS):
         api = Api(whole(FILE, line, "api_key", key), name, enum_name, tuple(former.split()), used_by, purpose)
-        if api.key in found:
+        if api.key in by_number:
             raise DamagedKnowledge(FILE, line, f"api_key {key} occurs twice")
         if used_by not in USED_BY:
             raise DamagedKnowledge(FILE, line, f"used_by {used_by!r} is none of {', '.join(USED_BY)}")
         if not source or (not purpose and used_by != "broker"):
             raise DamagedKnowledge(FILE, line, "purpose and source are required")
-        found[api.key] = api
-    return found
+        by_number[api.key] = api
+    return by_number
 
 
 @cache
@@ -66,35 +66,35 @@ def _folded(name: str) -> str:
 
 def find(text: str) -> Api:
     """The API of a name (JoinGroup, JOIN_GROUP, joingroup, GroupCoordinator) or key (11)."""
-    wanted = text.strip()
-    if wanted.isdecimal() and int(wanted) in by_key():
-        return by_key()[int(wanted)]
-    found = _by_any_name().get(_folded(wanted))
-    if found:
-        return found
-    near = get_close_matches(_folded(wanted), _by_any_name(), n=1)
+    stripped = text.strip()
+    if stripped.isdecimal() and int(stripped) in by_key():
+        return by_key()[int(stripped)]
+    api = _by_any_name().get(_folded(stripped))
+    if api:
+        return api
+    near = get_close_matches(_folded(stripped), _by_any_name(), n=1)
     hint = f"; did you mean {_by_any_name()[near[0]].name}?" if near else ""
-    raise UnknownApi(f"no API {wanted!r}{hint}")
+    raise UnknownApi(f"no API {stripped!r}{hint}")
 
 
 def name(key: int) -> str:
-    """Kafka's name of an API key; 'api key 200' for one that is not known."""
+    """Kafka's name of an API key; 'api key 200' for an unknown one."""
     api = by_key().get(key)
     return api.name if api else f"api key {key}"
 
 
 def purpose(key: int) -> str:
-    """What a client does with the API: 'commits offsets'; 'uses api key 200' for one that is not known."""
+    """What a client does with the API: 'commits offsets'; 'uses api key 200' for an unknown one."""
     api = by_key().get(key)
     return (api.purpose if api else "") or f"uses {name(key)}"
 
 
 @lru_cache(maxsize=4096)
 def in_words(versions: Hashable) -> str:
-    """Request versions as a sentence has them: '0–2, 5' -> 'v0–v2, v5'; 'none' stays."""
+    """Request versions as they appear in a sentence: '0–2, 5' -> 'v0–v2, v5'; 'none' stays."""
     return re.sub(r"\d+", r"v\g<0>", str(versions))
 
 
 def request(key: int, versions: object) -> str:
-    """An API with request versions, for sentences: 'Produce v0–v2'."""
+    """An API with request versions, as in a sentence: 'Produce v0–v2'."""
     return f"{name(key)} {in_words(versions)}".rstrip()

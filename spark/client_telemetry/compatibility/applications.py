@@ -1,7 +1,9 @@
-"""Whether connections that carry no software name belong to the application that named others of the same principal
-and client id. Told by request versions and times, never by the id alone; what stays doubtful is called so.
+"""Whether connections without a software name belong to the application whose connections, with the same principal and
+client id, declared one. Decided by request versions and times, never by the id alone; doubtful cases are called
+doubtful.
 
-Both happen: kafka-python 2.x names only its first connection, and a new Java client may share its id with an old one.
+Both happen: kafka-python 2.x declares its name on its first connection only, and a new Java client may share its id
+with an old one.
 """
 
 import datetime as dt
@@ -15,19 +17,19 @@ from client_telemetry.compatibility.software import Identity
 ONE, TWO, DOUBTFUL = "one_application", "two_applications", "doubtful"
 
 _SET_UP = frozenset((17, apis.API_VERSIONS, 36))
-"""SaslHandshake, ApiVersions, SaslAuthenticate: asked before the broker can know a name."""
+"""SaslHandshake, ApiVersions, SaslAuthenticate: sent before the broker can know a name."""
 _TOGETHER = dt.timedelta(minutes=1)
 """How far apart an application's first connections may be."""
 
 
 @dataclass(frozen=True)
 class Connections:
-    """Connections of one principal and client id that registered the same software, or none."""
+    """Connections of one principal and client id that registered the same software, or all registered none."""
 
     client_software_name: str
     client_software_version: str
     versions: Mapping[int, frozenset[int]]
-    """API key -> versions that were asked, refused ones too: they show what the client sends."""
+    """API key -> versions that were requested, refused ones included: they show what the client sends."""
     broker_releases: tuple[str, ...]
     first_seen_at: dt.datetime
     last_seen_at: dt.datetime
@@ -35,38 +37,38 @@ class Connections:
 
 @dataclass(frozen=True)
 class Relation:
-    """ONE, TWO or DOUBTFUL, and why."""
+    """ONE, TWO or DOUBTFUL, with the reason."""
 
     kind: str
     because: str
 
 
 def relation(named: Connections, unnamed: Connections) -> Relation:
-    """Of `unnamed` (software `unknown`, or empty where the source cannot tell) to `named`."""
-    asked = {key: versions for key, versions in unnamed.versions.items() if key not in _SET_UP}
-    if not asked:
+    """How `unnamed` (software `unknown`, or empty where the source does not record it) relates to `named`."""
+    requests = {key: versions for key, versions in unnamed.versions.items() if key not in _SET_UP}
+    if not requests:
         return _closed_before_named(named, unnamed)
     identity = software.identify_name(named.client_software_name, named.client_software_version)
     if identity is None or identity.version is None or not identity.version_decides:
         what = identity.text if identity else named.client_software_name
         return Relation(DOUBTFUL, f"which requests {what} sends is not known by its version")
-    if strange := _cannot_send(identity, asked):
+    if strange := _cannot_send(identity, requests):
         return Relation(TWO, strange)
     keeps_names = bool(unnamed.broker_releases) and all(map(_keeps_names, unnamed.broker_releases))
-    offered = [served.by(each) for each in unnamed.broker_releases if each in releases.known()]
+    offered = [served.by(release) for release in unnamed.broker_releases if release in releases.known()]
     since = software.names_every_connection_since(identity.library)
     if keeps_names and unnamed.client_software_name and since is not None and identity.version >= since:
         names = f"{identity.text} names every connection before its first request"
-        return Relation(TWO, "; ".join(filter(None, (names, _not_chosen(identity, asked, offered)))))
+        return Relation(TWO, "; ".join(filter(None, (names, _not_chosen(identity, requests, offered)))))
     if not identity.leaves_connections_unnamed and keeps_names:
         return Relation(DOUBTFUL, f"whether {identity.text} names every connection is not known")
     if not offered:
         return Relation(DOUBTFUL, "the release of the brokers is not known")
-    for key in sorted(asked):
+    for key in sorted(requests):
         if client_ranges.declared(identity, key) is None or not any(key in by_key for by_key in offered):
             return Relation(DOUBTFUL, f"whether {identity.text} sends {apis.name(key)} is not known")
-    if other := _not_chosen(identity, asked, offered):
-        return Relation(DOUBTFUL, other)
+    if unchosen := _not_chosen(identity, requests, offered):
+        return Relation(DOUBTFUL, unchosen)
     if unnamed.first_seen_at < named.first_seen_at - _TOGETHER:
         return Relation(DOUBTFUL, "the unnamed connections were there before the first that carries the name")
     why = "does not name every connection" if keeps_names else "was not asked its name by brokers before 2.5"
@@ -84,10 +86,10 @@ def _closed_before_named(named: Connections, unnamed: Connections) -> Relation:
     return Relation(DOUBTFUL, f"{nothing}, at another time than the others")
 
 
-def _cannot_send(identity: Identity, asked: Mapping[int, frozenset[int]]) -> str:
-    """The first request that this library version cannot have sent; empty if there is none."""
+def _cannot_send(identity: Identity, requests: Mapping[int, frozenset[int]]) -> str:
+    """The first request that this library version cannot have sent; empty if it can have sent all."""
     newer = client_ranges.is_newer_than_known(identity)
-    for key, versions in sorted(asked.items()):
+    for key, versions in sorted(requests.items()):
         row = identity.version and client_ranges.of(identity.library, identity.version, key)
         if not row:
             continue
@@ -100,17 +102,17 @@ def _cannot_send(identity: Identity, asked: Mapping[int, frozenset[int]]) -> str
 
 
 def _not_chosen(
-    identity: Identity, asked: Mapping[int, frozenset[int]], offered: Sequence[Mapping[int, BrokerApi]]
+    identity: Identity, requests: Mapping[int, frozenset[int]], offered: Sequence[Mapping[int, BrokerApi]]
 ) -> str:
-    """The first request in another version than the library takes on these brokers; empty if there is none."""
-    for key, versions in sorted(asked.items()):
+    """The first request in a version that the library would not choose on these brokers; empty if there is none."""
+    for key, versions in sorted(requests.items()):
         declared = client_ranges.declared(identity, key)
         chosen = {
             min(declared.max, by_key[key].advertised.max) for by_key in offered if declared and key in by_key
         }
-        if chosen and (other := versions - chosen):
+        if chosen and (unchosen := versions - chosen):
             return (
-                f"{apis.request(key, min(other))} was sent, and {identity.text} would choose "
+                f"{apis.request(key, min(unchosen))} was sent, and {identity.text} would choose "
                 f"{' or '.join(map(apis.in_words, sorted(chosen)))} here"
             )
     return ""

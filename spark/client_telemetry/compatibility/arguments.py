@@ -1,4 +1,4 @@
-"""What `client-telemetry`'s subcommands do alike with their command lines: they refuse one in one line."""
+"""Command-line parsing shared by the subcommands of `client-telemetry`: an error is one line."""
 
 import argparse
 import datetime as dt
@@ -6,10 +6,10 @@ from typing import NoReturn
 
 
 class Arguments(argparse.ArgumentParser):
-    """Of a subcommand of `client-telemetry`."""
+    """Parser of a subcommand of `client-telemetry`."""
 
     def __init__(self, subcommand: str, documentation: str | None) -> None:
-        """The first line of the documentation describes it."""
+        """The first line of `documentation` becomes the description."""
         super().__init__(
             prog=f"client-telemetry {subcommand}", description=(documentation or "").partition("\n")[0]
         )

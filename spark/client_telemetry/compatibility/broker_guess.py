@@ -1,9 +1,9 @@
-"""Which releases a broker may run: by what it declares, otherwise by what it offers.
+"""Which releases a broker may run: from what it declares, otherwise from the versions it advertises.
 
-Patch releases of a line mostly offer the same, so the answer is a set. A KRaft broker lowers the APIs that it forwards
-to the controller to what both know, so of those a broker may offer less than its release has, never more; telemetry APIs are
-offered only where a telemetry receiver is configured. A finalized feature level is one that every broker of the cluster
-supports: it excludes releases that do not.
+Patch releases of a line mostly advertise the same, so the answer is a set. A KRaft broker narrows the APIs that it
+forwards to the controller to the versions both know, so for those a broker may advertise less than its release has,
+never more. Telemetry APIs are advertised only where a telemetry receiver is configured. A finalized feature level is
+one that every broker of the cluster supports, which excludes releases that do not.
 """
 
 import re
@@ -24,52 +24,54 @@ DECLARED, CONFLUENT_PLATFORM, VENDOR_BUILD, GUESSED = (
     "guessed",
 )
 NONE_EXPLAINS = "none_explains"
-"""What the broker offers is known, and no known release of Apache Kafka offers it."""
+"""The advertised versions are known, and no known release of Apache Kafka advertises them."""
 _NUMBERS_AND_MORE = re.compile(r"(0(?:\.\d{1,9}){3}|[1-9]\d{0,8}(?:\.\d{1,9}){2})[.-](.+)", re.DOTALL)
 _BEFORE_RELEASE = re.compile(r"snapshot|rc|alpha|beta|dev|nightly|trunk", re.IGNORECASE)
 
 
-class Known(NamedTuple):
-    """Releases of Apache Kafka that a broker may run, oldest first, and how they are known; none, and NONE_EXPLAINS or
-    None, for a broker that none of them explains."""
+class PossibleReleases(NamedTuple):
+    """Releases of Apache Kafka that a broker may run, oldest first, and how they are known. A broker that no release
+    explains has none, and NONE_EXPLAINS or None.
+    """
 
     releases: tuple[str, ...]
     known_by: str | None
 
 
-def known(
+def possible_releases(
     name: str | None,
     version: str | None,
     advertised: Iterable[tuple[int, int, int]] = (),
     features: Mapping[str, int] | None = None,
-) -> Known:
-    """What the declared name and version say, otherwise `candidates`. A broker that declares another name than Apache
-    Kafka's is that other software, whatever it offers and whatever its number; only Confluent's mark counts under any
-    name. A vendor's build (`3.9.0.redhat-00001`) is the release that it is built on, unless what it offers is another's.
+) -> PossibleReleases:
+    """The releases that the declared name and version stand for, otherwise `candidates`. A broker that declares a name
+    other than Apache Kafka's is that other software, whatever it advertises and whatever its version number; only
+    Confluent's suffix counts under any name. A vendor's build (`3.9.0.redhat-00001`) counts as the release it is built
+    on, unless it advertises what only other releases do.
 
-    >>> known("apache-kafka", "4.0.1"), known("redpanda", "25.1.1")
-    (Known(releases=('4.0.1',), known_by='declared'), Known(releases=(), known_by=None))
+    >>> possible_releases("apache-kafka", "4.0.1"), possible_releases("redpanda", "25.1.1")
+    (PossibleReleases(releases=('4.0.1',), known_by='declared'), PossibleReleases(releases=(), known_by=None))
     """
     line = software.kafka_of_confluent_platform(version or "")
     of_line = tuple(r for r in releases.known() if line and releases.line(r) == releases.parse(line))
     if of_line:
-        return Known(of_line, CONFLUENT_PLATFORM)
+        return PossibleReleases(of_line, CONFLUENT_PLATFORM)
     if name and name != APACHE_KAFKA:
-        return Known((), None)
+        return PossibleReleases((), None)
     if version in releases.known():
-        return Known((version,), DECLARED)
+        return PossibleReleases((version,), DECLARED)
     advertised = tuple(advertised)
     guessed = candidates(advertised, features)
     base = _built_on(version or "")
     if base and (not guessed or base in guessed):
-        return Known((base,), VENDOR_BUILD)
+        return PossibleReleases((base,), VENDOR_BUILD)
     if not guessed:
-        return Known((), NONE_EXPLAINS if advertised else None)
-    return Known(guessed, GUESSED)
+        return PossibleReleases((), NONE_EXPLAINS if advertised else None)
+    return PossibleReleases(guessed, GUESSED)
 
 
 def declared(name: str | None, version: str | None) -> str | None:
-    """Name and version as one text; without the name for Apache Kafka. None where no version is declared."""
+    """Name and version as one text, without the name for Apache Kafka. None if no version is declared."""
     if not version:
         return None
     return version if name in (None, "", APACHE_KAFKA) else f"{name} {version}"
@@ -77,17 +79,19 @@ def declared(name: str | None, version: str | None) -> str | None:
 
 @lru_cache(maxsize=4096)
 def oldest_release(text: str | None) -> str | None:
-    """The oldest release that a broker can be which declares this (see `declared`); None where it is none that is known.
+    """The oldest release that a broker declaring this (see `declared`) can run; None if it is no known release.
 
     >>> oldest_release("7.6.1-ccs"), oldest_release("automq 1.1.0")
     ('3.6.0', None)
     """
     name, _, version = (text or "").rpartition(" ")
-    return next(iter(known(name, version).releases), None)
+    return next(iter(possible_releases(name, version).releases), None)
 
 
 def _built_on(version: str) -> str | None:
-    """The release whose number a vendor has added to; not of a build from before that release."""
+    """The release whose number a vendor's version extends; None for builds from before that release (snapshots,
+    candidates).
+    """
     match = _NUMBERS_AND_MORE.fullmatch(version)
     if match is None or _BEFORE_RELEASE.match(match[2]):
         return None
@@ -97,9 +101,9 @@ def _built_on(version: str) -> str | None:
 def candidates(
     advertised: Iterable[tuple[int, int, int]], features: Mapping[str, int] | None = None
 ) -> tuple[str, ...]:
-    """Releases whose brokers offer just these (api key, min, max) and support these finalized levels, oldest first;
-    none for a broker that no release of Apache Kafka explains (a proxy, another implementation, versions that were
-    made available by configuration).
+    """Releases whose brokers advertise exactly these (api key, min, max) and support these finalized levels, oldest
+    first; none if no release of Apache Kafka explains the broker (a proxy, another implementation, versions enabled
+    by configuration).
 
     >>> candidates([])
     ()
@@ -126,7 +130,7 @@ def _explains(release: str, offered: dict[int, tuple[int, int]]) -> bool:
 
 
 def _supports(release: str, features: Mapping[str, int]) -> bool:
-    """A level of 0 is a feature that is not used. Of a release that is newer than the file all is possible."""
+    """A level of 0 means that the feature is unused. Any level is possible for a release newer than the file."""
     newest = max(feature_levels.supported(), key=releases.parse)
     if releases.parse(release) > releases.parse(newest):
         return True

@@ -1,10 +1,10 @@
 """The rows of broker_api_versions.csv for one release, from its published kafka-clients jar.
 
-python -m client_telemetry.compatibility.broker_release --jar kafka-clients-4.0.1.jar [--check]
+    python -m client_telemetry.compatibility.broker_release --jar kafka-clients-4.0.1.jar [--check]
 
-The jar carries the message definitions that brokers and clients of the release are built from. Without --check the
-knowledge files of this checkout are rewritten; rows that say the same already stay as they are, with their source.
-With it the shipped rows are compared (exit code 1 when they differ).
+The jar contains the message definitions that brokers and clients of the release are built from. Without --check the
+knowledge files of this checkout are rewritten; rows that already say the same keep their source. With --check the
+shipped rows are compared with the jar (exit code 1 if they differ).
 """
 
 import argparse
@@ -28,7 +28,7 @@ _PRODUCE_FROM_0 = b"PRODUCE_API_VERSIONS_RESPONSE_MIN_VERSION"
 
 
 class UnusableJar(ValueError):
-    """Not a kafka-clients jar whose message definitions can be read."""
+    """Not a kafka-clients jar, or its message definitions cannot be read."""
 
 
 class Row(NamedTuple):
@@ -51,7 +51,7 @@ class Release(NamedTuple):
 
 
 def read_jar(path: Path) -> Release:
-    """Release, day of its build and rows of a jar; raises UnusableJar."""
+    """Release, build date and rows of a jar; raises UnusableJar."""
     try:
         with ZipFile(path) as jar:
             properties = jar.read("kafka/kafka-version.properties").decode()
@@ -66,8 +66,8 @@ def read_jar(path: Path) -> Release:
     version = re.search(r"^version=(.+)$", properties, re.MULTILINE)
     if not version or not definitions:
         raise UnusableJar(f"{path}: no version or no message definitions in it")
-    found = [row for each in definitions if (row := _row(each, _PRODUCE_FROM_0 in api_keys))]
-    return Release(version[1].strip(), "{:04}-{:02}-{:02}".format(*built[:3]), tuple(sorted(found)))
+    rows = [row for definition in definitions if (row := _row(definition, _PRODUCE_FROM_0 in api_keys))]
+    return Release(version[1].strip(), "{:04}-{:02}-{:02}".format(*built[:3]), tuple(sorted(rows)))
 
 
 def _definition(text: str) -> dict[str, Any]:
@@ -104,17 +104,17 @@ def _row(definition: dict[str, Any], produce_from_0: bool) -> Row | None:
 
 
 def shipped(release: str) -> tuple[Row, ...]:
-    """The rows that the knowledge base has of a release, in the same form."""
-    found = []
+    """The rows that the knowledge base has for a release, in the same form."""
+    rows = []
     for _, cells in knowledge.rows(served.FILE, served.COLUMNS):
         if cells[0] == release:
             first, second, third, fourth = map(int, cells[3:7])
-            found.append(Row(int(cells[1]), cells[2], first, second, third, fourth, cells[7], cells[8]))
-    return tuple(sorted(found))
+            rows.append(Row(int(cells[1]), cells[2], first, second, third, fourth, cells[7], cells[8]))
+    return tuple(sorted(rows))
 
 
 def differences(of_jar: Release) -> list[str]:
-    """What jar and knowledge base say differently of a release, one line each."""
+    """Where jar and knowledge base disagree about a release, one line each."""
     ours = {row.api_key: row for row in shipped(of_jar.release)}
     theirs = {row.api_key: row for row in _for_clients(of_jar.rows)}
     return [
@@ -125,13 +125,15 @@ def differences(of_jar: Release) -> list[str]:
 
 
 def _for_clients(rows: Sequence[Row]) -> list[Row]:
-    """Without the APIs that brokers use among themselves; an API that is not known is kept."""
-    known = apis.by_key()
-    return [row for row in rows if row.api_key not in known or known[row.api_key].used_by != "broker"]
+    """Without the APIs that brokers use among themselves; unknown APIs stay."""
+    known_apis = apis.by_key()
+    return [
+        row for row in rows if row.api_key not in known_apis or known_apis[row.api_key].used_by != "broker"
+    ]
 
 
 def rewritten(of_jar: Release) -> dict[str, str]:
-    """releases.csv and broker_api_versions.csv with the release in them: file name to text."""
+    """releases.csv and broker_api_versions.csv including the release: file name -> text."""
     unknown = [row for row in of_jar.rows if row.api_key not in apis.by_key()]
     if unknown:
         names = ", ".join(f"{row.api_key} {row.api_name}" for row in unknown)
@@ -146,14 +148,16 @@ def rewritten(of_jar: Release) -> dict[str, str]:
         for row in _for_clients(of_jar.rows)
         for columns in [(of_jar.release, *map(str, row))]
     ]
-    known = {cells[0]: cells for _, cells in knowledge.rows(releases.FILE, releases.COLUMNS)}
-    known.setdefault(of_jar.release, [of_jar.release, of_jar.built_on, source])
-    in_order = sorted(known, key=releases.parse)
+    cells_by_release = {cells[0]: cells for _, cells in knowledge.rows(releases.FILE, releases.COLUMNS)}
+    cells_by_release.setdefault(of_jar.release, [of_jar.release, of_jar.built_on, source])
+    in_order = sorted(cells_by_release, key=releases.parse)
     rows = [
-        cells for release in in_order for cells in sorted(by_release[release], key=lambda each: int(each[1]))
+        cells
+        for release in in_order
+        for cells in sorted(by_release[release], key=lambda cells: int(cells[1]))
     ]
     return {
-        releases.FILE: _text(releases.COLUMNS, [known[release] for release in in_order]),
+        releases.FILE: _text(releases.COLUMNS, [cells_by_release[release] for release in in_order]),
         served.FILE: _text(served.COLUMNS, rows),
     }
 
@@ -173,10 +177,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--jar", required=True, type=Path)
     parser.add_argument("--check", action="store_true", help="compare only")
-    given = parser.parse_args(arguments)
+    args = parser.parse_args(arguments)
     try:
-        of_jar = read_jar(given.jar)
-        if not given.check:
+        of_jar = read_jar(args.jar)
+        if not args.check:
             for file, text in rewritten(of_jar).items():
                 Path(str(files(knowledge) / file)).write_text(text, encoding="utf-8", newline="")
             print(f"{len(_for_clients(of_jar.rows))} APIs of {of_jar.release} written")
@@ -184,9 +188,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (UnusableJar, releases.UnusableRelease) as error:
         print(error, file=sys.stderr)
         return 2
-    found = differences(of_jar)
-    print("\n".join(found) or f"{of_jar.release}: {len(shipped(of_jar.release))} APIs equal")
-    return 1 if found else 0
+    differing = differences(of_jar)
+    print("\n".join(differing) or f"{of_jar.release}: {len(shipped(of_jar.release))} APIs equal")
+    return 1 if differing else 0
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""One client and one upgrade: what the rules look at."""
+"""One client and one upgrade: the input of the rules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -26,8 +26,8 @@ from client_telemetry.compatibility.software import Identity
 from client_telemetry.compatibility.verdict import DECLARED, INFERRED
 
 
-class Known(NamedTuple):
-    """What the evidence tells of a client, whatever the target: the fields of Case of the same names."""
+class ClientFacts(NamedTuple):
+    """What the evidence says about a client whatever the target: the fields of the same names in Case."""
 
     uses: Mapping[int, list[ApiUse]]
     identity: Identity | None
@@ -50,23 +50,23 @@ class Case:
     levels: Mapping[str, int]
     """Feature levels that are finalized on the target's brokers."""
     vendor: str | None
-    """Whose build the target's brokers run; None where that is not known."""
+    """Whose build the target's brokers run; None if unknown."""
     uses: Mapping[int, list[ApiUse]]
     """API key -> versions in use."""
     identity: Identity | None
-    """What the client declared, or what other connections of the same client did (then confidence is inferred)."""
+    """What the client declared, or what other connections of the same client did (the confidence is then "inferred")."""
     identity_confidence: str
     fingerprint: Fingerprint | None
     """For a client without identity: which libraries explain its requests."""
     looks_like: Identification | None
-    """For a client without identity: who it is, as far as that is certain enough to say."""
+    """For a client without identity: who it is, if that is certain enough to say."""
     seen_roles: tuple[str, ...]
     roles: tuple[str, ...]
-    """The seen ones; where none was seen, those that a client of a known library is assumed to have."""
+    """The seen roles; where none was seen, those that a client of a known library is assumed to have."""
     contradiction: str
-    """Why the declared software does not explain what was seen; empty when it does."""
+    """Why the declared software cannot have sent what was seen; empty if it can."""
     failing: tuple[str, ...]
-    """Why it fails on the source already; empty where nothing shows that it does."""
+    """Why it already fails on the source; empty if nothing shows that it does."""
 
     @classmethod
     def of(
@@ -77,33 +77,37 @@ class Case:
         levels: Mapping[str, int] | None = None,
         vendor: str | None = APACHE_KAFKA,
     ) -> "Case":
-        """`source`: what the brokers run on which the evidence was seen."""
+        """`source`: the release on which the evidence was seen."""
         levels = features.newest(target) if levels is None else levels
-        return cls(evidence, source, target, levels, vendor, *_known(evidence, source))
+        return cls(evidence, source, target, levels, vendor, *_client_facts(evidence, source))
 
     @classmethod
     def of_rollback(cls, evidence: ClientEvidence, from_release: str, to_release: str) -> "Case":
         """Brokers return from `to_release` to `from_release`, on which the evidence was seen."""
         levels = features.newest(from_release)
-        return cls(evidence, to_release, from_release, levels, APACHE_KAFKA, *_known(evidence, from_release))
+        return cls(
+            evidence, to_release, from_release, levels, APACHE_KAFKA, *_client_facts(evidence, from_release)
+        )
 
     def at(self, levels: Mapping[str, int]) -> "Case":
-        """The same at other feature levels of the target."""
+        """The same case at other feature levels of the target."""
         return replace(self, levels=levels)
 
     @property
     def product(self) -> str | None:
-        """The product whose own client id it has."""
-        found = products.by_client_id(self.evidence.client_id)
-        return found.name if found else self.evidence.product
+        """The product that sets this client id."""
+        by_id = products.by_client_id(self.evidence.client_id)
+        return by_id.name if by_id else self.evidence.product
 
     @property
     def libraries(self) -> frozenset[str]:
-        """The libraries whose known issues may be its own."""
+        """The libraries whose known issues may affect it."""
         if self.identity:
             return frozenset((self.identity.library,))
         return (
-            frozenset(each.library for each in self.fingerprint.profiles) if self.fingerprint else frozenset()
+            frozenset(profile.library for profile in self.fingerprint.profiles)
+            if self.fingerprint
+            else frozenset()
         )
 
     @cached_property
@@ -113,7 +117,7 @@ class Case:
 
     @cached_property
     def tried(self) -> frozenset[int]:
-        """APIs that were asked for, answered or refused."""
+        """APIs that the client requested, answered or refused."""
         return frozenset(use[0] for use in self.evidence.api_uses)
 
     @cached_property
@@ -124,12 +128,12 @@ class Case:
     def dropped(self) -> frozenset[int]:
         """APIs of which the target refuses versions that the source serves: the only ones that can hurt.
 
-        A client that fails on the source already does not work with all that this serves: what was served before counts.
+        A client that already fails on the source was built for older brokers, so versions that those served count too.
         """
         closed = features.closed(self.target, self.levels)
-        found = served.dropped(self.source, self.target, closed)
+        keys = served.dropped(self.source, self.target, closed)
         before = failures.baseline(self.source) if self.failing else ""
-        return found | served.dropped(before, self.target, closed) if before else found
+        return keys | served.dropped(before, self.target, closed) if before else keys
 
     def sent_elsewhere(self, key: int) -> list[tuple[str, int]]:
         """(release, version): requests of an API that brokers of other releases answered."""
@@ -137,15 +141,15 @@ class Case:
 
     @property
     def asks_for_versions(self) -> bool:
-        """Whether it was seen to ask brokers for their versions (KIP-35), and is no library that asks in vain.
+        """Whether it was seen to ask brokers for their versions (KIP-35) and heeds the answer.
 
-        Sarama before 1.47 asks to tell its name and sends what its configuration says.
+        Sarama before 1.47 asks only to declare its name, and sends what its configuration says.
         """
         heeds = self.identity is None or self.identity.negotiates is True
         return apis.API_VERSIONS in self.uses and heeds
 
     def loses_only_newer_versions(self, key: int) -> bool:
-        """A rollback's way: the target serves an API from the same version on, and ends earlier."""
+        """In a rollback: the target serves the API from the same version on, but its range ends earlier."""
         source, target = self.source_api(key), self.target_api(key)
         return source is not None and target is not None and target.served.min <= source.served.min
 
@@ -160,11 +164,11 @@ class Case:
         return served.by(self.source).get(key)
 
     def declared(self, key: int) -> Versions | None:
-        """The versions of an API that name and version tell; None where they tell none."""
+        """The versions of an API that the declared name and version imply; None if they imply nothing."""
         return None if self.contradiction else client_ranges.declared(self.identity, key)
 
     def never_used(self, key: int) -> bool:
-        """Whether a library that is known API by API has no such request at all, in no role that was seen."""
+        """Whether a library that is known API by API never sends this request, in any role that was seen."""
         identity = self.identity
         return (
             not self.seen_roles
@@ -177,8 +181,8 @@ class Case:
 
 
 @lru_cache(maxsize=64)
-def _known(evidence: ClientEvidence, source: str) -> Known:
-    """Of one client, judged on target after target; the cache holds the last ones."""
+def _client_facts(evidence: ClientEvidence, source: str) -> ClientFacts:
+    """What is known about one client, which is judged on target after target: the cache holds the last ones."""
     uses, identity, confidence = versions_in_use(evidence), software.identify(evidence), DECLARED
     fingerprint = looks_like = None
     if identity is None:
@@ -187,18 +191,18 @@ def _known(evidence: ClientEvidence, source: str) -> Known:
         fingerprint = fingerprints.of(evidence.client_id, uses, source)
         looks_like = identification.of(evidence.client_id, uses, source, evidence.product)
     failing = failures.now(evidence, uses, source)
-    seen = roles.seen_in(
+    roles_seen = roles.seen_in(
         {*uses, *failures.refused(evidence, uses), *(_elsewhere(evidence) if failing else ())}
     )
-    known = identity is not None or (fingerprint is not None and fingerprint.by_client_id)
-    return Known(
+    is_identified = identity is not None or (fingerprint is not None and fingerprint.by_client_id)
+    return ClientFacts(
         uses,
         identity,
         confidence,
         fingerprint,
         looks_like,
-        seen,
-        seen or (roles.ASSUMED if known else ()),
+        roles_seen,
+        roles_seen or (roles.ASSUMED if is_identified else ()),
         _contradiction(identity, uses),
         failing,
     )
@@ -213,18 +217,18 @@ def _named_elsewhere(
 ) -> Identity | None:
     """The library that other connections of this client declared, if it explains what this one sent.
 
-    Only for libraries that leave connections unnamed (franz-go before 1.21, kafka-python 2.x), and only where
-    every request has the very version that this library takes on the source release: applications share
-    client ids, and an old Java client beside a new one must not be taken for it.
+    Only for libraries that leave connections unnamed (franz-go before 1.21, kafka-python 2.x), and only where every
+    request has exactly the version that this library chooses on the source release: applications share client ids, and
+    an old Java client next to a new one must not be taken for it.
     """
-    found = set()
+    candidates = set()
     for name, version in evidence.also_declared:
         identity = software.identify_name(name, version)
         if identity and identity.leaves_connections_unnamed and _sends_just_this(identity, uses, source):
-            found.add(
+            candidates.add(
                 replace(identity, text=f"probably {identity.text}, which other connections of it declare")
             )
-    return found.pop() if len(found) == 1 else None
+    return candidates.pop() if len(candidates) == 1 else None
 
 
 def _sends_just_this(identity: Identity, uses: Mapping[int, list[ApiUse]], source: str) -> bool:
@@ -242,7 +246,7 @@ def _sends_just_this(identity: Identity, uses: Mapping[int, list[ApiUse]], sourc
 
 
 def _contradiction(identity: Identity | None, uses: Mapping[int, list[ApiUse]]) -> str:
-    """A request that the declared library and version cannot send: then its ranges say nothing of this client.
+    """A request that the declared library and version cannot have sent: its ranges then say nothing about this client.
 
     Applications may declare any name (client.software.name of librdkafka), and proxies speak for others.
     """

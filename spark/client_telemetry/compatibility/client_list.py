@@ -1,6 +1,6 @@
-"""The two files of the command line: a list of clients in, their verdicts out; CSV, or JSON by file ending.
+"""The two files of the command line: a list of clients in, their verdicts out; CSV or JSON, by file extension.
 
-A row that cannot be used is returned as what is wrong with it, so that the others are still judged.
+For an unusable row the error is returned in its place, so that the other rows are still judged.
 """
 
 import csv
@@ -78,7 +78,7 @@ def read(path: Path) -> list[Entry | BadRow]:
 
 
 def _csv_entries(path: Path, text: str) -> Iterator[Entry | BadRow]:
-    # str.splitlines would also end a row at characters that client ids may have, as U+2028 and vertical tabs.
+    # str.splitlines would also split at characters that client ids may contain, such as U+2028 and vertical tabs.
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         header = [name.strip() for name in next(reader, [])]
@@ -124,18 +124,18 @@ def _json_entries(path: Path, text: str) -> list[Entry | BadRow]:
         raise UnreadableList(f"{path}: not JSON: {error}") from error
     if not isinstance(content, list):
         raise UnreadableList(f"{path}: a list of objects is expected, one for each client")
-    return [_json_entry(f"entry {number}", each) for number, each in enumerate(content, start=1)]
+    return [_json_entry(f"entry {number}", item) for number, item in enumerate(content, start=1)]
 
 
-def _json_entry(place: str, given: object) -> Entry | BadRow:
-    if not isinstance(given, dict):
+def _json_entry(place: str, item: object) -> Entry | BadRow:
+    if not isinstance(item, dict):
         return BadRow(place, "(all)", "not an object")
-    for name, value in given.items():
+    for name, value in item.items():
         if name not in REQUIRED + OPTIONAL:
             return BadRow(place, name, "unknown column")
         if value is not None and not isinstance(value, str):
             return BadRow(place, name, f"{value!r} is not a text")
-    return _entry(place, {name: value or "" for name, value in given.items()})
+    return _entry(place, {name: value or "" for name, value in item.items()})
 
 
 def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
@@ -168,15 +168,19 @@ def _entry(place: str, row: Mapping[str, str]) -> Entry | BadRow:
             security_protocol=protocol or None,
             offered_sasl_mechanisms=tuple(offered) or None,
             principal_has_scram=_YES_NO[has_scram],
-            subscriptions=tuple(each for each in subscriptions if each != "none") if subscriptions else None,
+            subscriptions=tuple(prefix for prefix in subscriptions if prefix != "none")
+            if subscriptions
+            else None,
         ),
     )
 
 
 def verdict_row(client: str, verdict: ClientVerdict) -> tuple[str, ...]:
-    """One line of VERDICT_COLUMNS; `rules` are those of the deciding findings with that verdict."""
+    """One line of VERDICT_COLUMNS; `rules` are those of the deciding findings that have the client's verdict."""
     rules = dict.fromkeys(
-        each.rule_id for each in verdict.findings if each.decides and each.verdict == verdict.verdict
+        finding.rule_id
+        for finding in verdict.findings
+        if finding.decides and finding.verdict == verdict.verdict
     )
     return (
         client,
@@ -205,5 +209,5 @@ def write(path: Path, rows: Iterable[tuple[str, ...]]) -> None:
 
 
 def _no_formula(cell: str) -> str:
-    """Spreadsheets run a cell that begins like a formula; an apostrophe makes it text."""
+    """Spreadsheets execute cells that begin like a formula; a leading apostrophe makes them text."""
     return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell

@@ -1,7 +1,7 @@
-"""Request versions that a client library can use, by its version: what a declared name and version tells.
+"""Request versions that a client library can use, by library version: what a declared name and version imply.
 
-Rows of one library and API never overlap. A version newer than the newest known one is taken as that one:
-libraries add request versions at the top, and what an upgrade takes away is at the bottom.
+Rows of the same library and API never overlap. A version newer than the newest known one is treated like that one:
+libraries add request versions at the top, and upgrades remove them at the bottom.
 """
 
 import re
@@ -32,7 +32,7 @@ COLUMNS = (
 
 
 MOST = 2**15 - 1
-"""Request versions are of 16 bits."""
+"""Request versions are 16-bit integers."""
 
 
 class Row(NamedTuple):
@@ -45,7 +45,7 @@ class Row(NamedTuple):
     api_key: int
     versions: Versions
     also_sends: Versions | None
-    """Versions that it sends for another purpose: they explain what was seen and help nothing."""
+    """Versions that it sends for another purpose: they explain requests that were seen, but do not help the client."""
     confidence: str
     source: str
 
@@ -53,7 +53,7 @@ class Row(NamedTuple):
 @cache
 def read(file: str) -> tuple[Row, ...]:
     """The rows of a file of client ranges, checked one by one and for overlaps."""
-    found: dict[tuple[str, str, int], list[Row]] = {}
+    rows_by_api: dict[tuple[str, str, int], list[Row]] = {}
     for line, cells in rows(file, COLUMNS):
         library, first, last, configuration, key_text, api_name, low_text, high_text, *rest = cells
         also_text, confidence, before_runs, source = rest
@@ -61,8 +61,8 @@ def read(file: str) -> tuple[Row, ...]:
         low, high = whole(file, line, "min_version", low_text), whole(file, line, "max_version", high_text)
         if apis.name(key) != api_name:
             reason = f"api {key} {api_name} is not in {apis.FILE}"
-            known = apis.by_key().get(key)
-            raise DamagedKnowledge(file, line, f"{reason}: {key} is {known.name}" if known else reason)
+            api = apis.by_key().get(key)
+            raise DamagedKnowledge(file, line, f"{reason}: {key} is {api.name}" if api else reason)
         due(file, line, library=library, source=source)
         since = client_versions.of_cell(file, line, "version_from", first)
         until = client_versions.of_cell(file, line, "version_to", last)
@@ -83,21 +83,21 @@ def read(file: str) -> tuple[Row, ...]:
             until,
             key,
             Versions(low, high),
-            _also(file, line, also_text),
+            _also_sent(file, line, also_text),
             confidence,
             source,
         )
-        same = found.setdefault((library, configuration, key), [])
-        for other in same:
-            if row.version_from <= other.version_to and other.version_from <= row.version_to:
+        siblings = rows_by_api.setdefault((library, configuration, key), [])
+        for sibling in siblings:
+            if row.version_from <= sibling.version_to and sibling.version_from <= row.version_to:
                 raise DamagedKnowledge(
                     file, line, f"{library} {api_name} {first}..{last} overlaps another row"
                 )
-        same.append(row)
-    return tuple(row for of_api in found.values() for row in of_api)
+        siblings.append(row)
+    return tuple(row for of_api in rows_by_api.values() for row in of_api)
 
 
-def _also(file: str, line: int, text: str) -> Versions | None:
+def _also_sent(file: str, line: int, text: str) -> Versions | None:
     return Versions(*[whole(file, line, "also_sends", text)] * 2) if text else None
 
 
@@ -108,35 +108,35 @@ def can_send(version: int, versions: Versions, also_sends: Versions | None) -> b
 
 
 @cache
-def _all() -> dict[str, dict[int, tuple[Row, ...]]]:
+def _ranges_by_library() -> dict[str, dict[int, tuple[Row, ...]]]:
     """Library -> API key -> rows, oldest first."""
-    found: dict[str, dict[int, list[Row]]] = {}
+    ranges: dict[str, dict[int, list[Row]]] = {}
     for row in read(FILE):
-        found.setdefault(row.library, {}).setdefault(row.api_key, []).append(row)
+        ranges.setdefault(row.library, {}).setdefault(row.api_key, []).append(row)
     return {
         library: {key: tuple(sorted(of_api)) for key, of_api in by_api.items()}
-        for library, by_api in found.items()
+        for library, by_api in ranges.items()
     }
 
 
 @cache
 def newest(library: str) -> tuple[int, ...]:
     """The newest version of a library that the knowledge base has rows for."""
-    return max(row.version_to for ranges in _all()[library].values() for row in ranges)
+    return max(row.version_to for ranges in _ranges_by_library()[library].values() for row in ranges)
 
 
 def known(library: str) -> bool:
-    return library in _all()
+    return library in _ranges_by_library()
 
 
 @cache
 def named(library: str) -> bool:
-    """Whether any file of ranges has this library, be it one that declares no name."""
+    """Whether any file of ranges has this library, even one that declares no name."""
     return known(library) or any(row.library == library for row in read(UNNAMED_FILE))
 
 
 def covers(library: str, version: tuple[int, ...]) -> bool:
-    """Whether this version is not older than all that is known of the library."""
+    """Whether this version is at least as new as the oldest known version of the library."""
     return known(library) and version >= steps(library)[0]
 
 
@@ -149,25 +149,27 @@ def is_newer_than_known(identity: Identity) -> bool:
 
 
 def of(library: str, version: tuple[int, ...], key: int) -> Row | None:
-    """What this library version can use of an API; None where that is not known or it does not use it."""
+    """What this library version can use of an API; None if that is unknown or it does not use it."""
     if not known(library):
         return None
-    wanted = min(version, newest(library))
-    for row in _all().get(library, {}).get(key, ()):
-        if row.version_from <= wanted <= row.version_to:
+    capped = min(version, newest(library))
+    for row in _ranges_by_library().get(library, {}).get(key, ()):
+        if row.version_from <= capped <= row.version_to:
             return row
     return None
 
 
 @cache
 def steps(library: str) -> tuple[tuple[int, ...], ...]:
-    """Versions at which some range of the library begins, oldest first."""
-    return tuple(sorted({row.version_from for ranges in _all()[library].values() for row in ranges}))
+    """Versions at which any range of the library begins, oldest first."""
+    return tuple(
+        sorted({row.version_from for ranges in _ranges_by_library()[library].values() for row in ranges})
+    )
 
 
 def declared(identity: Identity | None, key: int) -> Versions | None:
-    """The versions of an API that a declared library and version tell; None where they tell none."""
+    """The versions of an API that a declared library and version imply; None if they imply nothing."""
     if identity is None or identity.version is None or not identity.version_decides:
         return None
-    found = of(identity.library, identity.version, key)
-    return found.versions if found else None
+    row = of(identity.library, identity.version, key)
+    return row.versions if row else None

@@ -1,7 +1,7 @@
 """Version numbers of client libraries, as they are declared.
 
-Libraries write them in many ways (1.7.0, v1.22.2, 1.4.2-dirty, 3.5.0.redhat-00012); the leading numbers
-order them.
+Libraries write them in many ways (1.7.0, v1.22.2, 1.4.2-dirty, 3.5.0.redhat-00012); the leading numbers decide the
+order.
 """
 
 import re
@@ -18,7 +18,7 @@ class NotAVersion(ValueError):
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> tuple[int, ...]:
-    """'v1.4.2-dirty' -> (1, 4, 2, 0). Always four numbers, so that 2.6 and 2.6.0 are equal."""
+    """'v1.4.2-dirty' -> (1, 4, 2, 0). Always four numbers, so that 2.6 equals 2.6.0."""
     match = re.match(r"v?(\d{1,9}(?:\.\d{1,9})*)", text)
     if not match:
         raise NotAVersion(f"{text!r} does not begin with a version number")
@@ -27,7 +27,7 @@ def parse(text: str) -> tuple[int, ...]:
 
 
 def of_cell(file: str, line: int, column: str, text: str) -> tuple[int, ...]:
-    """A cell of the knowledge base as a version."""
+    """A knowledge base cell as a version."""
     try:
         return parse(text)
     except NotAVersion as error:
@@ -55,7 +55,7 @@ def after(version: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def text(version: tuple[int, ...]) -> str:
-    """(1, 7, 0, 0) -> '1.7.0'; a fourth number only where there is one; '2.3.x' for any patch of 2.3."""
+    """(1, 7, 0, 0) -> '1.7.0'; a fourth number only if it is not 0; '2.3.x' for any patch of 2.3."""
     if _LAST in version:
         return ".".join([*(str(number) for number in version[: version.index(_LAST)]), "x"])
     return ".".join(str(number) for number in (version if version[3] else version[:3]))

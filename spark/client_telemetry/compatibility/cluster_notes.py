@@ -1,5 +1,5 @@
-"""What an upgrade brings to the cluster itself, beside its clients: removed settings, feature levels, releases to
-skip, metrics that give false alarms; and what prevents a rollback.
+"""What an upgrade means for the cluster itself rather than its clients: removed settings, feature levels, releases to
+skip, metrics that give false alarms, and what prevents a rollback.
 """
 
 from collections.abc import Iterable
@@ -24,7 +24,7 @@ COLUMNS = (
 )
 UPGRADE, ROLLBACK, ROLLBACK_TO_ANOTHER_LINE = "upgrade", "rollback", "rollback_to_another_line"
 CHANGES = (UPGRADE, ROLLBACK, ROLLBACK_TO_ANOTHER_LINE)
-"""What a note is about. To another line: from 4.0.x to anything but 4.0.x."""
+"""What a note is about. "To another line": from 4.0.x to anything but 4.0.x."""
 WEIGHTS = (
     "blocks",
     "skip_release",
@@ -43,11 +43,11 @@ class ClusterNote(NamedTuple):
     note_id: str
     change: str
     since: str
-    """First release that it is about, exact."""
+    """First release that the note is about, exact."""
     until: str
-    """Last one, exact; empty: all later ones."""
+    """Last release that it is about, exact; empty: all later ones."""
     from_until: str
-    """Newest release to come from, or to go back to, exact; empty: any."""
+    """Newest release to upgrade from, or to roll back to, exact; empty: any."""
     weight: str
     affected: str
     what: str
@@ -61,13 +61,13 @@ class ClusterNote(NamedTuple):
         )
 
     def concerns_older(self, release: str) -> bool:
-        """Whether the older release of the pair is among those that it is about."""
+        """Whether the note applies to the older release of the pair."""
         return not self.from_until or releases.parse(release) <= releases.parse(self.from_until)
 
 
 @cache
 def known() -> tuple[ClusterNote, ...]:
-    found: list[ClusterNote] = []
+    notes: list[ClusterNote] = []
     for line, cells in rows(FILE, COLUMNS):
         note = ClusterNote(*cells)
         try:
@@ -81,17 +81,17 @@ def known() -> tuple[ClusterNote, ...]:
             raise DamagedKnowledge(FILE, line, f"weight {note.weight!r} is none of {', '.join(WEIGHTS)}")
         if not (note.affected and note.what and note.source):
             raise DamagedKnowledge(FILE, line, "affected, what and source are required")
-        if any(each.note_id == note.note_id for each in found):
+        if any(earlier.note_id == note.note_id for earlier in notes):
             raise DamagedKnowledge(FILE, line, f"note {note.note_id} occurs twice")
-        found.append(note)
-    return tuple(found)
+        notes.append(note)
+    return tuple(notes)
 
 
 def for_upgrade(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
     """The notes for a pair of exact releases, most urgent first; for an older target those of a rollback.
 
-    A note belongs to an upgrade when it holds on the target and not on the source. False alarms are about metrics
-    of the brokers as they run now, and hold on the source.
+    A note belongs to an upgrade if it holds on the target but not on the source. False alarms are about metrics of the
+    brokers as they run now, so they hold on the source.
     """
     source, target = releases.upgrade(from_release, to_release)
     if releases.is_rollback(source, target):
@@ -110,7 +110,7 @@ def for_upgrade(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
 
 
 def for_rollback(from_release: str, to_release: str) -> tuple[ClusterNote, ...]:
-    """What stands in the way of returning to `from_release` after an upgrade to `to_release`, most urgent first."""
+    """What prevents or complicates returning to `from_release` after an upgrade to `to_release`, most urgent first."""
     older, newer = sorted(releases.upgrade(from_release, to_release), key=releases.parse)
     to_another_line = releases.line(older) != releases.line(newer)
     return _most_urgent_first(

@@ -1,4 +1,4 @@
-"""Verdicts for a list of clients, without data of a cluster.
+"""Verdicts for a list of clients, without data from a cluster.
 
 python -m client_telemetry.compatibility --from 3.9.1 --to 4.0.1 --input clients.csv --output verdicts.csv
     [--features transaction.version=0,group.version=1] [--vendor confluent]
@@ -93,12 +93,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _counts(verdicts: Sequence[ClientVerdict]) -> str:
-    """`7 clients: 5 breaks, 1 insufficient_evidence, 1 safe`, and what a list cannot tell of safe ones."""
+    """`7 clients: 5 breaks, 1 insufficient_evidence, 1 safe`, and what a list cannot show about safe ones."""
     counted = Counter(verdict.verdict for verdict in verdicts)
-    each = ", ".join(f"{counted[word]} {word}" for word in PRECEDENCE if counted[word]) or "no verdict"
+    counts = ", ".join(f"{counted[word]} {word}" for word in PRECEDENCE if counted[word]) or "no verdict"
     failing = sum(verdict.already_failing for verdict in verdicts)
     more = f"; {failing} already failing" if failing else ""
     so_far = "\nA list of clients does not tell for how long they were watched: safe is as safe as the list is complete."
-    return (
-        f"{len(verdicts):,} client{'s' * (len(verdicts) != 1)}: {each}{more}{so_far if counted[SAFE] else ''}"
-    )
+    return f"{len(verdicts):,} client{'s' * (len(verdicts) != 1)}: {counts}{more}{so_far if counted[SAFE] else ''}"

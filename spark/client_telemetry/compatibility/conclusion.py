@@ -1,13 +1,13 @@
-"""One client's evidence on one target, weighed: a verdict with its findings.
+"""From one client's evidence and one target to a verdict with its findings.
 
 Evidence is combined per API, never per client (request_findings), known issues of the library are added
-(issue_findings), and the findings that decide are weighed here:
+(issue_findings), and the deciding findings are weighed here:
 
 * Precedence: breaks, insufficient_evidence, degrades, unsupported, safe. The lower findings stay listed.
-* A finding whose condition the data cannot show is listed and named as missing. Where it would break the client, and
-  asks for nothing but how client and brokers are set up today (a SASL mechanism), the client is not called safe.
-* A client of which neither a role nor a known library is known gets insufficient_evidence, unless the
-  target serves all that the source serves.
+* A finding whose condition the data cannot show is listed and named as missing. If it would break the client and
+  depends only on how client and brokers are set up today (a SASL mechanism), the client is not called safe.
+* A client with neither a known role nor a known library gets insufficient_evidence, unless the target serves all that
+  the source serves.
 """
 
 from client_telemetry.compatibility import (
@@ -34,16 +34,18 @@ from client_telemetry.compatibility.verdict import (
 
 
 def conclude(case: Case) -> ClientVerdict:
-    """The verdict on the target and the feature levels of the case."""
+    """The verdict for the target and the feature levels of the case."""
     findings = _without_repetitions(request_findings.of(case), issue_findings.of(case))
     findings.sort(key=_strongest_first)
-    verdict = min((each.verdict for each in findings if each.decides), key=PRECEDENCE.index, default=SAFE)
+    verdict = min(
+        (finding.verdict for finding in findings if finding.decides), key=PRECEDENCE.index, default=SAFE
+    )
     nothing_shown = not case.roles and case.dropped and not inference.greets_as_of_0_11(case)
-    if verdict != BREAKS and (nothing_shown or any(each.could_be_met for each in findings)):
+    if verdict != BREAKS and (nothing_shown or any(finding.could_be_met for finding in findings)):
         verdict = INSUFFICIENT_EVIDENCE
-    reasons = [each for each in findings if each.decides and each.verdict == verdict]
+    reasons = [finding for finding in findings if finding.decides and finding.verdict == verdict]
     missing = explanations.missing(case, findings)
-    failing = bool(case.failing) or any(each.already for each in findings)
+    failing = bool(case.failing) or any(finding.already for finding in findings)
     works_again = failing and verdict not in (BREAKS, INSUFFICIENT_EVIDENCE)
     sentence = explanations.sentence(case, verdict, findings, missing)
     return ClientVerdict(
@@ -60,17 +62,21 @@ def conclude(case: Case) -> ClientVerdict:
         identified_as=_identified_as(case),
         already_failing=failing,
         works_again=works_again,
-        as_before=bool(reasons) and all(each.as_before for each in reasons),
+        as_before=bool(reasons) and all(reason.as_before for reason in reasons),
         condition=explanations.condition(findings),
     )
 
 
 def _without_repetitions(by_versions: list[Finding], by_issues: list[Finding]) -> list[Finding]:
-    """A deciding known issue says more of an API than its refused versions do: it stands for both."""
-    decided_apis = {each.api_key for each in by_issues if each.decides and each.api_key is not None}
+    """A deciding known issue says more about an API than its refused versions do, and replaces them."""
+    decided_apis = {
+        finding.api_key for finding in by_issues if finding.decides and finding.api_key is not None
+    }
     refused = (BREAKS, "degrades")
     return [
-        each for each in by_versions if each.api_key not in decided_apis or each.verdict not in refused
+        finding
+        for finding in by_versions
+        if finding.api_key not in decided_apis or finding.verdict not in refused
     ] + by_issues
 
 
@@ -85,18 +91,20 @@ def _strongest_first(finding: Finding) -> tuple[bool, int, bool, int, str]:
 
 
 def _when(reasons: list[Finding]) -> str | None:
-    return min((each.when for each in reasons if each.when), key=lambda when: when != AT_ONCE, default=None)
+    return min(
+        (reason.when for reason in reasons if reason.when), key=lambda when: when != AT_ONCE, default=None
+    )
 
 
 def _confidence(case: Case, verdict: str, reasons: list[Finding]) -> str:
-    """Of harm the surest reason counts; `safe` is as sure as the least sure API of it."""
+    """For harm the surest reason counts; `safe` is only as sure as its least sure API."""
     if verdict == INSUFFICIENT_EVIDENCE:
         return NONE
-    found = [each.confidence for each in reasons]
+    confidences = [reason.confidence for reason in reasons]
     if verdict != SAFE:
-        return min(found, key=CONFIDENCES.index)
-    if found:
-        return max(found, key=CONFIDENCES.index)
+        return min(confidences, key=CONFIDENCES.index)
+    if confidences:
+        return max(confidences, key=CONFIDENCES.index)
     if set(case.uses) - {apis.API_VERSIONS}:
         return OBSERVED
     return case.identity_confidence if case.identity else NONE

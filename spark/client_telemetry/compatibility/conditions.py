@@ -1,7 +1,7 @@
 """Conditions of known issues: `sasl_mechanism in SCRAM-SHA-256,SCRAM-SHA-512 and vendor not in confluent`.
 
-Terms are joined by ` and `. Each term, and so the whole, is answered yes, no, or unknown where the evidence cannot
-show it. The terms are described in docs/knowledge-base.md.
+Terms are joined by ` and `. Each term, and so the whole, evaluates to yes, no, or unknown where the evidence cannot
+show it. docs/knowledge-base.md describes the terms.
 """
 
 import operator
@@ -20,7 +20,7 @@ SCRAM = frozenset(("SCRAM-SHA-256", "SCRAM-SHA-512"))
 MECHANISMS = ("GSSAPI", "PLAIN", "OAUTHBEARER", "AWS_MSK_IAM", *sorted(SCRAM))
 APACHE_KAFKA = "apache-kafka"
 VENDORS = (APACHE_KAFKA, "confluent", "amazon-msk", "redpanda", "azure-event-hubs", "other")
-"""Whose build of the broker runs: Confluent Platform's and the clouds' differ from Apache Kafka's in some checks."""
+"""Whose build the brokers run: Confluent Platform and the clouds differ from Apache Kafka in some checks."""
 
 
 MEMBERSHIPS = {
@@ -33,30 +33,31 @@ MEMBERSHIPS = {
 
 
 class UnreadableCondition(ValueError):
-    """A text that is no condition; says which term and why."""
+    """Not a valid condition; the message has the term and the reason."""
 
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What a condition is held against: one client, and the brokers of the target release."""
+    """What a condition is evaluated against: one client, and the brokers of the target release."""
 
     evidence: ClientEvidence
     roles: Collection[str]
     features: Mapping[str, int]
-    """Finalized levels on the target's brokers; a feature that is not in it has level 0."""
+    """Finalized levels on the target's brokers; a missing feature has level 0."""
     vendor: str | None
-    """One of VENDORS; None where it is not known."""
+    """One of VENDORS; None if unknown."""
 
 
 class Term(Protocol):
-    def met(self, given: Circumstances) -> str:
+    def met(self, circumstances: Circumstances) -> str:
         """YES, NO or CONDITION_UNKNOWN."""
         ...
 
     @property
     def is_about_now(self) -> bool:
-        """Whether it asks how the client or its brokers are set up, and a log or a person can tell. A setting inside
-        the client and a subscription that somebody may apply one day are not."""
+        """Whether it asks how the client or its brokers are set up today, so that a log or a person can answer. Not so
+        for a setting inside the client or a subscription that somebody may apply one day.
+        """
 
     @property
     def settled_by(self) -> str:
@@ -72,8 +73,8 @@ class Mechanism:
         "(kafka-configs --describe --entity-type users)"
     )
 
-    def met(self, given: Circumstances) -> str:
-        possible = possible_mechanisms(given.evidence)
+    def met(self, circumstances: Circumstances) -> str:
+        possible = possible_mechanisms(circumstances.evidence)
         if possible is None:
             return CONDITION_UNKNOWN
         return (
@@ -91,12 +92,12 @@ class SecurityProtocol:
     is_about_now = True
     settled_by = "the security protocol of its listener"
 
-    def met(self, given: Circumstances) -> str:
-        protocol = given.evidence.security_protocol
+    def met(self, circumstances: Circumstances) -> str:
+        protocol = circumstances.evidence.security_protocol
         if protocol:
             return _answer(protocol.upper() in self.wanted)
-        possible = {each for each in SECURITY_PROTOCOLS if each.startswith("SASL")}
-        if given.evidence.sasl_mechanism and (possible <= self.wanted or not possible & self.wanted):
+        possible = {protocol for protocol in SECURITY_PROTOCOLS if protocol.startswith("SASL")}
+        if circumstances.evidence.sasl_mechanism and (possible <= self.wanted or not possible & self.wanted):
             return _answer(possible <= self.wanted)
         return CONDITION_UNKNOWN
 
@@ -107,8 +108,12 @@ class Vendor:
     is_about_now = True
     settled_by = "whose build of Kafka the brokers run"
 
-    def met(self, given: Circumstances) -> str:
-        return CONDITION_UNKNOWN if given.vendor is None else _answer(given.vendor in self.wanted)
+    def met(self, circumstances: Circumstances) -> str:
+        return (
+            CONDITION_UNKNOWN
+            if circumstances.vendor is None
+            else _answer(circumstances.vendor in self.wanted)
+        )
 
 
 @dataclass(frozen=True)
@@ -119,8 +124,8 @@ class FeatureLevel:
     is_about_now = True
     settled_by = "the finalized features of the cluster (kafka-features describe)"
 
-    def met(self, given: Circumstances) -> str:
-        return _answer(_COMPARISONS[self.compare](given.features.get(self.feature, 0), self.level))
+    def met(self, circumstances: Circumstances) -> str:
+        return _answer(_COMPARISONS[self.compare](circumstances.features.get(self.feature, 0), self.level))
 
 
 @dataclass(frozen=True)
@@ -128,10 +133,12 @@ class SubscriptionsMatchNone:
     is_about_now = False
     settled_by = "the KIP-714 subscriptions that match it (kafka-client-metrics --describe)"
 
-    def met(self, given: Circumstances) -> str:
-        if given.evidence.subscriptions is None:
+    def met(self, circumstances: Circumstances) -> str:
+        if circumstances.evidence.subscriptions is None:
             return CONDITION_UNKNOWN
-        none_matches = telemetry_metrics.subscription_matches_none(given.evidence.subscriptions, given.roles)
+        none_matches = telemetry_metrics.subscription_matches_none(
+            circumstances.evidence.subscriptions, circumstances.roles
+        )
         return CONDITION_UNKNOWN if none_matches is None else _answer(none_matches)
 
 
@@ -140,44 +147,46 @@ class SubscriptionsMatchIt:
     is_about_now = False
     settled_by = SubscriptionsMatchNone.settled_by
 
-    def met(self, given: Circumstances) -> str:
-        subscriptions = given.evidence.subscriptions
+    def met(self, circumstances: Circumstances) -> str:
+        subscriptions = circumstances.evidence.subscriptions
         return CONDITION_UNKNOWN if subscriptions is None else _answer(bool(subscriptions))
 
 
 @dataclass(frozen=True)
 class Membership:
-    """How it keeps its group. Members send heartbeats every few seconds, so a window that shows any request of a
-    client shows that too."""
+    """How the client keeps its group membership. Members send heartbeats every few seconds, so a window that shows any
+    request of a client shows that too.
+    """
 
     wanted: frozenset[str]
     is_about_now = False
     settled_by = "group.protocol in its configuration"
 
-    def met(self, given: Circumstances) -> str:
-        used = {use.api_key for use in given.evidence.api_uses} - {apis.API_VERSIONS}
+    def met(self, circumstances: Circumstances) -> str:
+        used = {use.api_key for use in circumstances.evidence.api_uses} - {apis.API_VERSIONS}
         if not used:
             return CONDITION_UNKNOWN
-        return _answer(any(MEMBERSHIPS[each] & used for each in self.wanted))
+        return _answer(any(MEMBERSHIPS[membership] & used for membership in self.wanted))
 
 
 @dataclass(frozen=True)
 class NotShown:
-    """What no request and no listener shows. `settled_by`: where it can be looked up; empty: it happens or not, and nobody
-    can tell beforehand."""
+    """What neither requests nor listeners show. `settled_by`: where it can be looked up; empty if it just happens or
+    not, and nobody can tell beforehand.
+    """
 
     text: str
     settled_by: str
     is_about_now = False
 
-    def met(self, given: Circumstances) -> str:
+    def met(self, circumstances: Circumstances) -> str:
         return CONDITION_UNKNOWN
 
 
 _SETTLED_BY = {
-    # of the client, its broker or its network
+    # a setting of the client, its broker or its network
     "setting": "its configuration",
-    # their ACLs and racks included
+    # ACLs and racks of the brokers included
     "broker_setting": "the configuration of the brokers",
     "event": "",
 }
@@ -195,34 +204,35 @@ class Negated:
     def settled_by(self) -> str:
         return self.term.settled_by
 
-    def met(self, given: Circumstances) -> str:
-        return {YES: NO, NO: YES}.get(self.term.met(given), CONDITION_UNKNOWN)
+    def met(self, circumstances: Circumstances) -> str:
+        return {YES: NO, NO: YES}.get(self.term.met(circumstances), CONDITION_UNKNOWN)
 
 
 @dataclass(frozen=True)
 class Condition:
     terms: tuple[Term, ...]
 
-    def met(self, given: Circumstances) -> str:
+    def met(self, circumstances: Circumstances) -> str:
         """YES when every term is, NO when any term is not, otherwise unknown."""
-        answers = {term.met(given) for term in self.terms}
+        answers = {term.met(circumstances) for term in self.terms}
         return NO if NO in answers else CONDITION_UNKNOWN if CONDITION_UNKNOWN in answers else YES
 
-    def could_be_met_now(self, given: Circumstances) -> bool:
-        """Unknown, and for no other reason than how the client or its brokers are set up today: a client of which
-        this is so is not called safe."""
-        unknown = [term for term in self.terms if term.met(given) == CONDITION_UNKNOWN]
-        return bool(unknown) and self.met(given) != NO and all(term.is_about_now for term in unknown)
+    def could_be_met_now(self, circumstances: Circumstances) -> bool:
+        """Unknown, but only because of how the client or its brokers are set up today: such a client is not called
+        safe.
+        """
+        unknown = [term for term in self.terms if term.met(circumstances) == CONDITION_UNKNOWN]
+        return bool(unknown) and self.met(circumstances) != NO and all(term.is_about_now for term in unknown)
 
-    def settled_by(self, given: Circumstances) -> str:
-        """What would show whether it is met, in words; empty where that is known."""
-        if self.met(given) != CONDITION_UNKNOWN:
+    def settled_by(self, circumstances: Circumstances) -> str:
+        """What would show whether it is met, in words; empty if that is known."""
+        if self.met(circumstances) != CONDITION_UNKNOWN:
             return ""
         return "; ".join(
             dict.fromkeys(
                 term.settled_by
                 for term in self.terms
-                if term.met(given) == CONDITION_UNKNOWN and term.settled_by
+                if term.met(circumstances) == CONDITION_UNKNOWN and term.settled_by
             )
         )
 
@@ -244,12 +254,12 @@ class Condition:
 
 @cache
 def parse(text: str) -> Condition:
-    """The condition of a text; one without terms for an empty text. Raises UnreadableCondition."""
+    """The condition of a text; no terms for an empty text. Raises UnreadableCondition."""
     return Condition(tuple(_term(part.strip()) for part in text.split(" and ")) if text.strip() else ())
 
 
 def possible_mechanisms(evidence: ClientEvidence) -> frozenset[str] | None:
-    """SASL mechanisms that this client may log in with; empty where it does not use SASL, None where any could be."""
+    """SASL mechanisms that this client may log in with; empty if it does not use SASL, None if it could be any."""
     if own := mechanisms_in(evidence.sasl_mechanism):
         return own
     if evidence.security_protocol and not evidence.security_protocol.upper().startswith("SASL"):
@@ -265,22 +275,22 @@ def possible_mechanisms(evidence: ClientEvidence) -> frozenset[str] | None:
 
 @cache
 def mechanisms_in(text: str | None) -> frozenset[str]:
-    """The SASL mechanisms that a text names, as logs, settings and people write them; empty where it names none. Kafka
-    takes mechanisms of others too: a name that is not known stands for itself.
+    """The SASL mechanisms that a text names, as logs, settings and people write them; empty if it names none. Kafka
+    accepts third-party mechanisms too: an unknown name stands for itself.
 
     >>> sorted(mechanisms_in("scram_sha_512")), sorted(mechanisms_in("SASL/SCRAM"))
     (['SCRAM-SHA-512'], ['SCRAM-SHA-256', 'SCRAM-SHA-512'])
     """
-    found: set[str] = set()
+    mechanisms: set[str] = set()
     for word in re.split(r"[,;|\s]+", (text or "").upper()):
         name = word.strip("'\"[](){}").removeprefix("SASL/").replace("_", "-")
         if name in _SAYS_NOTHING:
             continue
         if match := re.fullmatch(r"SCRAM(?:-?(?:SHA-?)?(1|256|512)?)?(?:-PLUS)?", name):
-            found |= {f"SCRAM-SHA-{match[1]}"} if match[1] else SCRAM
+            mechanisms |= {f"SCRAM-SHA-{match[1]}"} if match[1] else SCRAM
         else:
-            found.add(_OTHER_NAMES.get(name, name))
-    return frozenset(found)
+            mechanisms.add(_OTHER_NAMES.get(name, name))
+    return frozenset(mechanisms)
 
 
 _SAYS_NOTHING = frozenset(("", "-", "?", "NONE", "NULL", "N/A", "NA", "UNKNOWN", "SASL", "ANY"))

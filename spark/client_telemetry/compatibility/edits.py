@@ -1,8 +1,9 @@
-"""A fix as it is typed: the line of go.mod, pom.xml, requirements.txt and the like, or the setting, and the release notes.
+"""A fix as it is typed: the line of go.mod, pom.xml, requirements.txt and the like, or the setting, with the release
+notes.
 
-library_edits.csv has the phrases that fixes consist of. `{version}` stands for a version in the phrase; in the edit also
-`{version_4}` (as sarama's constants: 2_1_0_0) and `{go_suffix}` (`/v2` from major version 2 on). An edit that begins with
-`-` is a line to remove.
+library_edits.csv has the phrases that fixes consist of. `{version}` stands for a version in the phrase; the edit may
+also use `{version_4}` (as in Sarama's constants: 2_1_0_0) and `{go_suffix}` (`/v2` from major version 2 on). An edit
+that begins with `-` is a line to remove.
 """
 
 import re
@@ -17,8 +18,9 @@ _VERSION = r"(?P<version>\d+(?:\.\d+)*)"
 
 
 class Edit(NamedTuple):
-    """`file`: what to open; `line`: what to write there, with a leading `-` what to remove; `release_notes`: a URL or
-    empty."""
+    """`file`: what to open; `line`: what to write there, or with a leading `-` what to remove; `release_notes`: a URL
+    or empty.
+    """
 
     file: str
     line: str
@@ -34,15 +36,15 @@ class _Phrase(NamedTuple):
 
 @cache
 def _phrases() -> tuple[_Phrase, ...]:
-    found = []
+    phrases = []
     for line, (phrase, file, edit, notes, source) in rows(FILE, COLUMNS):
         if not (phrase and file and edit and source):
             raise DamagedKnowledge(FILE, line, "phrase, file, edit and source are required")
         if notes and not notes.startswith("https://"):
             raise DamagedKnowledge(FILE, line, f"release_notes {notes!r} is not an https address")
         pattern = re.escape(phrase).replace(re.escape("{version}"), _VERSION)
-        found.append(_Phrase(re.compile(rf"(?<![\w-]){pattern}(?![\w-])"), file, edit, notes))
-    return tuple(found)
+        phrases.append(_Phrase(re.compile(rf"(?<![\w-]){pattern}(?![\w-])"), file, edit, notes))
+    return tuple(phrases)
 
 
 def of(fix: str) -> tuple[Edit, ...]:
@@ -51,14 +53,14 @@ def of(fix: str) -> tuple[Edit, ...]:
     >>> of("upgrade sarama to 1.41.0 or later")[0].line
     'github.com/IBM/sarama v1.41.0'
     """
-    found = []
+    placed_edits = []
     for phrase in _phrases():
         match = phrase.pattern.search(fix)
         if match:
             version = match.groupdict().get("version", "")
             edit = Edit(phrase.file, _filled(phrase.edit, version), _filled(phrase.release_notes, version))
-            found.append((match.start(), edit))
-    return tuple(dict.fromkeys(edit for _, edit in sorted(found, key=lambda each: each[0])))
+            placed_edits.append((match.start(), edit))
+    return tuple(dict.fromkeys(edit for _, edit in sorted(placed_edits, key=lambda placed: placed[0])))
 
 
 def _filled(template: str, version: str) -> str:

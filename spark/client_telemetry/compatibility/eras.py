@@ -1,6 +1,6 @@
-"""How old the request versions are that a client was seen to send: which release brought them.
+"""How old the request versions of a client are: which release introduced them.
 
-Kafka 0.11 is the line that matters: every version that 4.x removed for producers and consumers (KIP-896) is older.
+Kafka 0.11 is the dividing line: every version that 4.x removed for producers and consumers (KIP-896) is older.
 """
 
 from collections.abc import Collection, Iterable
@@ -14,7 +14,7 @@ _SINCE = (0, 11, 0, 0)
 
 @cache
 def _first_release(key: int, version: int) -> tuple[int, ...] | None:
-    """The release that brought a request version; None for one that the knowledge base does not have."""
+    """The release that introduced a request version; None for one that the knowledge base does not have."""
     return next(
         (
             releases.parse(release)
@@ -26,8 +26,9 @@ def _first_release(key: int, version: int) -> tuple[int, ...] | None:
 
 
 def speaks_as_of_0_11(api_uses: Iterable[ApiUse]) -> bool:
-    """Whether every version that was seen, answered or refused, came with 0.11 or later. ApiVersions, SaslHandshake
-    and telemetry say nothing of it."""
+    """Whether every version that was seen, answered or refused, was introduced in 0.11 or later. ApiVersions,
+    SaslHandshake and telemetry do not count.
+    """
     ages = [
         _first_release(use[0], use[1])
         for use in api_uses
@@ -37,7 +38,9 @@ def speaks_as_of_0_11(api_uses: Iterable[ApiUse]) -> bool:
 
 
 def negotiates_as_of_0_11(api_uses: Collection[ApiUse]) -> bool:
-    """A client that was seen to ask for versions, and to speak as of 0.11 in that (ApiVersions 1) and in all else."""
+    """Whether the client was seen to ask for versions, using ApiVersions 1 or later, and all its other requests are of
+    0.11 or later too.
+    """
     greeting = [use[1] for use in api_uses if use[0] == apis.API_VERSIONS]
     return (
         bool(greeting)
@@ -47,7 +50,8 @@ def negotiates_as_of_0_11(api_uses: Collection[ApiUse]) -> bool:
 
 
 def is_as_young_as(api_uses: Iterable[ApiUse], key: int, version: int) -> bool:
-    """Whether some version that was seen came with the release that brought this one, or later: whoever wrote the client
-    then had both."""
+    """Whether some version that was seen was introduced with the same release as this one, or later: the client's
+    author then had both at hand.
+    """
     brought = _first_release(key, version)
     return brought is not None and any((_first_release(use[0], use[1]) or ()) >= brought for use in api_uses)

@@ -1,4 +1,4 @@
-"""What is known of one client, as the verdict engine takes it.
+"""What is known about one client: the input of the verdict engine.
 
 Only connections to brokers that run the from-release are evidence. Nothing here is looked up or guessed.
 """
@@ -13,7 +13,7 @@ from client_telemetry.identity import kip511
 
 
 class UnreadableApiUses(ValueError):
-    """A text of API uses that does not read as `Produce:3-7 Fetch:4,11`."""
+    """A text of API uses that is not of the form `Produce:3-7 Fetch:4,11`."""
 
 
 class ApiUse(NamedTuple):
@@ -22,16 +22,16 @@ class ApiUse(NamedTuple):
     api_key: int
     version: int
     requests: int = 1
-    """Requests that the broker answered. Those it refused are in `rejected` and prove nothing works."""
+    """Requests that the broker answered. Refused ones are in `rejected`: they do not prove that anything works."""
     rejected: int = 0
     first_seen: int | None = None
     last_seen: int | None = None
     often: bool | None = None
-    """Whether it was sent again and again and not at an event now and then; None = as counts and times say."""
+    """Whether it was sent continually rather than at an occasional event; None = decided by counts and times."""
 
     @property
     def is_frequent(self) -> bool:
-        """At least ten times and once a minute, over half a minute or more; fifty times where no times are known."""
+        """At least ten times and once a minute, over half a minute or more; fifty times if no times are known."""
         if self.often is not None:
             return self.often
         count = self.requests + self.rejected
@@ -44,25 +44,25 @@ class ApiUse(NamedTuple):
 @dataclass(frozen=True)
 class ClientEvidence:
     client_software_name: str | None = None
-    """As the broker registered it (KIP-511); None, empty and `unknown` all mean that it declared none."""
+    """As the broker registered it (KIP-511); None, empty and `unknown` all mean: not declared."""
     client_software_version: str | None = None
     client_id: str | None = None
     api_uses: tuple[ApiUse, ...] = ()
     sasl_mechanism: str | None = None
-    """The mechanism that it logs in with; None = not known."""
+    """The mechanism that it logs in with; None = unknown."""
     security_protocol: str | None = None
-    """PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; None = not known."""
+    """PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL; None = unknown."""
     subscriptions: tuple[str, ...] | None = None
-    """Metric prefixes of the KIP-714 subscriptions that match this client; () = none does, None = not known."""
+    """Metric prefixes of the KIP-714 subscriptions that match this client; () = none matches, None = unknown."""
 
     also_declared: tuple[tuple[str, str], ...] = ()
     """Names and versions that other clients with the same principal and client id declared in the same window:
     some libraries name only a part of their connections."""
 
     offered_sasl_mechanisms: tuple[str, ...] | None = None
-    """What its listeners offer (sasl.enabled.mechanisms); None = not known."""
+    """What its listeners offer (sasl.enabled.mechanisms); None = unknown."""
     principal_has_scram: bool | None = None
-    """Whether the cluster holds SCRAM credentials of its principal (DescribeUserScramCredentials); None = not known."""
+    """Whether the cluster has SCRAM credentials for its principal (DescribeUserScramCredentials); None = unknown."""
     uses_elsewhere: tuple[tuple[str, ApiUse], ...] = ()
     """(exact release, requests) that brokers of other releases answered: no evidence of what the source accepts, but of
     what the client sends."""
@@ -78,14 +78,14 @@ class ClientEvidence:
 def versions_in_use(evidence: ClientEvidence) -> dict[int, list[ApiUse]]:
     """API key -> its uses that the broker answered, lowest version first.
 
-    A request that was only ever refused (error 35 to ApiVersions: the client is newer than the broker) is
-    not a version in use.
+    A request that was always refused (error 35 to ApiVersions: the client is newer than the broker) does not count as a
+    version in use.
     """
-    found: dict[int, list[ApiUse]] = {}
-    for use in sorted((ApiUse(*each) for each in evidence.api_uses), key=lambda each: each[:2]):
+    uses_by_key: dict[int, list[ApiUse]] = {}
+    for use in sorted((ApiUse(*use) for use in evidence.api_uses), key=lambda use: use[:2]):
         if use.requests > 0:
-            found.setdefault(use.api_key, []).append(use)
-    return found
+            uses_by_key.setdefault(use.api_key, []).append(use)
+    return uses_by_key
 
 
 def parse_api_uses(text: str) -> tuple[ApiUse, ...]:
@@ -94,7 +94,7 @@ def parse_api_uses(text: str) -> tuple[ApiUse, ...]:
     API as Kafka's name, enum name or key; versions as ranges or lists; `x120` is how many requests (default
     1). A range stands for every version in it.
     """
-    found: dict[tuple[int, int], ApiUse] = {}
+    uses: dict[tuple[int, int], ApiUse] = {}
     for word in text.replace(";", " ").split():
         api_text, colon, versions_text = word.rpartition(":")
         if not colon:
@@ -108,9 +108,9 @@ def parse_api_uses(text: str) -> tuple[ApiUse, ...]:
             if not match or int(match[2] or match[1]) < int(match[1]):
                 raise UnreadableApiUses(f"{part!r} in {word!r} is no version or range of versions")
             for version in range(int(match[1]), int(match[2] or match[1]) + 1):
-                before = found.get((key, version), ApiUse(key, version, 0))
-                found[key, version] = before._replace(requests=before.requests + int(match[3] or 1))
-    return tuple(sorted(found.values()))
+                before = uses.get((key, version), ApiUse(key, version, 0))
+                uses[key, version] = before._replace(requests=before.requests + int(match[3] or 1))
+    return tuple(sorted(uses.values()))
 
 
 def format_versions(versions: list[int]) -> str:

@@ -1,4 +1,4 @@
-"""Verdicts in words: one sentence that a person can act on, and what is not known."""
+"""Verdicts in words: one sentence to act on, and what is unknown."""
 
 from collections.abc import Mapping
 
@@ -21,32 +21,34 @@ ASK = "ask its owner for library, version and configuration"
 
 
 def missing(case: Case, findings: list[Finding]) -> tuple[str, ...]:
-    """What is not known of a client and what would settle it, most important first."""
-    found = []
+    """What is unknown about a client and what would settle it, most important first."""
+    gaps = []
     if not case.roles and case.dropped and not inference.greets_as_of_0_11(case):
         settled_by = "watch it longer, or "
         if _only_asks_for_versions(case):
-            # A check whether brokers answer would look the same for as long as it is watched.
+            # A check whether brokers answer would look the same however long it is watched.
             settled_by = f"{case.target} answers this too, so if it only checks that brokers answer, nothing changes for it; otherwise "
-        found.append(f"what this client does and with which library: {_seen_so_far(case)}; {settled_by}{ASK}")
+        gaps.append(f"what this client does and with which library: {_seen_so_far(case)}; {settled_by}{ASK}")
     if case.contradiction:
-        found.append(f"which library it really is: {case.contradiction}; {ASK}")
-    for each in findings:
-        if each.verdict == INSUFFICIENT_EVIDENCE:
-            watch = f"watch it through: {each.trigger}" if each.trigger else "watch it longer"
-            found.append(f"which version of {each.api_name} it uses: {each.explanation}; {watch}, or {ASK}")
-    if found and case.looks_like and case.roles:
-        found.append(f"which library it is: it {_looks_like(case)}; {ASK}")
-    found += [
-        _whether(each)
-        for each in sorted(findings, key=lambda each: not each.could_be_met)
-        if each.condition_met == CONDITION_UNKNOWN
+        gaps.append(f"which library it really is: {case.contradiction}; {ASK}")
+    for finding in findings:
+        if finding.verdict == INSUFFICIENT_EVIDENCE:
+            watch = f"watch it through: {finding.trigger}" if finding.trigger else "watch it longer"
+            gaps.append(
+                f"which version of {finding.api_name} it uses: {finding.explanation}; {watch}, or {ASK}"
+            )
+    if gaps and case.looks_like and case.roles:
+        gaps.append(f"which library it is: it {_looks_like(case)}; {ASK}")
+    gaps += [
+        _whether(finding)
+        for finding in sorted(findings, key=lambda finding: not finding.could_be_met)
+        if finding.condition_met == CONDITION_UNKNOWN
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(gaps))
 
 
 def _only_asks_for_versions(case: Case) -> bool:
-    """Whether ApiVersions is all that it ever sent, in versions that the target has."""
+    """Whether it only ever sent ApiVersions, in versions that the target has."""
     target = case.target_api(apis.API_VERSIONS)
     return (
         case.tried == {apis.API_VERSIONS}
@@ -79,13 +81,13 @@ def _whether(finding: Finding) -> str:
 
 
 def condition(findings: list[Finding]) -> str:
-    """What a verdict depends on that is not known: `breaks if it uses SCRAM (to be settled by …)`."""
+    """The unknown conditions that a verdict depends on: `breaks if it uses SCRAM (to be settled by …)`."""
     return "; ".join(
         dict.fromkeys(
-            f"{each.verdict}{' later' if each.when == LATENT else ''} if {each.condition}"
-            + (f" (settled by {each.settled_by})" if each.settled_by else "")
-            for each in findings
-            if each.condition_met == CONDITION_UNKNOWN
+            f"{finding.verdict}{' later' if finding.when == LATENT else ''} if {finding.condition}"
+            + (f" (settled by {finding.settled_by})" if finding.settled_by else "")
+            for finding in findings
+            if finding.condition_met == CONDITION_UNKNOWN
         )
     )
 
@@ -97,7 +99,7 @@ def until_finalized(
     nothing is."""
     if PRECEDENCE.index(before.verdict) >= PRECEDENCE.index(verdict.verdict):
         return ""
-    concerned = {each.api_key for each in before.findings if each.verdict == before.verdict}
+    concerned = {finding.api_key for finding in before.findings if finding.verdict == before.verdict}
     levels = {
         gate.feature: gate.level for gate in features.closed(target, levels) if gate.api_key in concerned
     }
@@ -107,13 +109,13 @@ def until_finalized(
     return f"{word} until {until} on {target}: {before.explanation.rstrip('.')}"
 
 
-def already(case: Case, findings: list[Finding], works_again: bool, said: str) -> str:
-    """That a client fails on the source already, and why, as far as it is not `said` yet; empty for one that does not."""
-    why = [*case.failing, *(each.explanation for each in findings if each.already)]
+def already(case: Case, findings: list[Finding], works_again: bool, explained: str) -> str:
+    """That a client already fails on the source, and why, except what `explained` says; empty if it does not fail."""
+    why = [*case.failing, *(finding.explanation for finding in findings if finding.already)]
     if not why:
         return ""
     then = f", and works again on {case.target}" if works_again else ""
-    unsaid = "; ".join(dict.fromkeys(each for each in why if each not in said))
+    unsaid = "; ".join(dict.fromkeys(reason for reason in why if reason not in explained))
     return f"It fails on {case.source} already{then}{': ' if unsaid else ''}{unsaid}."
 
 
@@ -122,34 +124,37 @@ def capitalised(text: str) -> str:
 
 
 def sentence(case: Case, verdict: str, findings: list[Finding], not_known: tuple[str, ...]) -> str:
-    """The conclusion in one sentence; of a safe client also the conditions, not known, under which it breaks and
-    that can be settled."""
-    reasons = [each for each in findings if each.decides and each.verdict == verdict]
+    """The conclusion in one sentence; for a safe client also the unknown conditions under which it breaks, if they can
+    be settled.
+    """
+    reasons = [finding for finding in findings if finding.decides and finding.verdict == verdict]
     if verdict == SAFE:
         unless = [
-            _whether(each)
-            for each in findings
-            if each.condition_met == CONDITION_UNKNOWN and each.verdict == BREAKS and each.settled_by
+            _whether(finding)
+            for finding in findings
+            if finding.condition_met == CONDITION_UNKNOWN and finding.verdict == BREAKS and finding.settled_by
         ]
         but = f" Not known: {'; '.join(unless)}." if unless else ""
         return f"{_why_safe(case, reasons)}.{but}"
     if verdict == INSUFFICIENT_EVIDENCE:
-        open_ = [each for each in findings if each.could_be_met]
-        if open_ and not any(each.verdict == INSUFFICIENT_EVIDENCE for each in findings):
+        open_ = [finding for finding in findings if finding.could_be_met]
+        if open_ and not any(finding.verdict == INSUFFICIENT_EVIDENCE for finding in findings):
             conditions = [
-                f"Breaks if {each.condition}: {each.explanation}; settled by {each.settled_by}."
-                for each in open_
+                f"Breaks if {finding.condition}: {finding.explanation}; settled by {finding.settled_by}."
+                for finding in open_
             ]
             return " ".join(conditions)
         return f"Not known: {not_known[0]}."
-    refused = [each for each in reasons if each.rule_id.endswith("_refused")]
-    others = [each for each in reasons if not each.rule_id.endswith("_refused")]
-    parts = [_in_words(each) for each in others]
+    refused = [reason for reason in reasons if reason.rule_id.endswith("_refused")]
+    other_reasons = [reason for reason in reasons if not reason.rule_id.endswith("_refused")]
+    parts = [_in_words(reason) for reason in other_reasons]
     if len(refused) == 1:
         parts.append(_in_words(refused[0]))
     elif refused:
-        guessed = all(each.confidence == INFERRED for each in refused) and case.looks_like
-        parts.append((f"it {_looks_like(case)} and " if guessed else "") + _together(case, refused))
+        guessed = all(finding.confidence == INFERRED for finding in refused) and case.looks_like
+        parts.append(
+            (f"it {_looks_like(case)} and " if guessed else "") + _refused_in_one_sentence(case, refused)
+        )
     return "; also ".join(parts) + "."
 
 
@@ -157,19 +162,21 @@ def _why_safe(case: Case, reasons: list[Finding]) -> str:
     if not case.dropped:
         return f"{case.target} accepts every request version that {case.source} accepts"
     if reasons:
-        served = _listed([apis.request(each.api_key or 0, _works_with(case, each)) for each in reasons])
+        served = _listed(
+            [apis.request(finding.api_key or 0, _works_with(case, finding)) for finding in reasons]
+        )
         return f"{case.target} accepts what it uses or needs: {served}"
     return f"{case.target} removes nothing that it uses or that its role needs"
 
 
 def _works_with(case: Case, finding: Finding) -> str:
-    """The versions that were seen; of a range that is known by name and version the one that will be chosen."""
+    """The versions that were seen; where only a range is known by name and version, the one that will be chosen."""
     declared, target = case.declared(finding.api_key or 0), case.target_api(finding.api_key or 0)
     if finding.confidence == OBSERVED or target is None:
         return finding.versions
     if declared:
         return str(min(declared.max, target.advertised.max))
-    if finding.api_key in case.uses:  # in a rollback: it takes the highest that is left
+    if finding.api_key in case.uses:  # in a rollback the client takes the highest that remains
         return str(target.advertised.max)
     return finding.versions
 
@@ -178,17 +185,19 @@ def _in_words(finding: Finding) -> str:
     return finding.explanation + (f" (trigger: {finding.trigger})" if finding.trigger else "")
 
 
-def _together(case: Case, refused: list[Finding]) -> str:
-    """Several refused APIs of one client in one sentence."""
+def _refused_in_one_sentence(case: Case, refused: list[Finding]) -> str:
+    """Several refused APIs of a client in one sentence."""
     sends = _listed(
         [
-            f"{apis.purpose(each.api_key or 0)} with {apis.request(each.api_key or 0, each.versions)}"
-            for each in refused
+            f"{apis.purpose(finding.api_key or 0)} with {apis.request(finding.api_key or 0, finding.versions)}"
+            for finding in refused
         ]
     )
     ranges = [
-        apis.request(each.api_key or 0, api.served if (api := case.target_api(each.api_key or 0)) else "none")
-        for each in refused
+        apis.request(
+            finding.api_key or 0, api.served if (api := case.target_api(finding.api_key or 0)) else "none"
+        )
+        for finding in refused
     ]
     return f"{sends}; {case.target} accepts {_listed(ranges)}"
 

@@ -1,12 +1,12 @@
-"""What fails today already, before the upgrade: read from what the source's brokers refused and answered.
+"""What already fails before the upgrade, from what the source's brokers refused and answered.
 
-`already_failing` is beside the verdict, which tells of the target: a client can be refused by both releases, or be
+`already_failing` stands beside the verdict, which is about the target: a client can be refused by both releases, or be
 refused today and served again by the target (`works_again`).
 
-A refused request closes the connection, and most refusals cannot be tied to a client (a broker logs them without client
-id). What is left of such a client is what it asks before and after: the coordinator looked up again and again and nothing
-answered by it; a group member that reads no record. These count only on releases that have removed request versions, and
-not for clients that speak as of 0.11, which no release refuses.
+A refused request closes the connection, and most refusals cannot be tied to a client (the broker logs them without
+client id). What remains visible is what the client sends before and after: it looks up the coordinator again and again
+and nothing that follows is answered, or it is a group member that reads no records. These signs count only on releases
+that have removed request versions, and not for clients that speak as of 0.11, which no release refuses.
 """
 
 from collections.abc import Collection, Mapping
@@ -21,31 +21,33 @@ _MEMBERSHIP = frozenset((11, 12, 14))
 _POSITIONS = frozenset((8, 9))
 _AT_COORDINATORS = frozenset((8, 9, 11, 12, 14, 15, 22, 24, 25, 26, 28, 68, 76, 88))
 _LOOK_UPS, _HEARTBEATS = 5, 10
-"""So many without what must follow them are no coincidence."""
+"""Counts of requests without what must follow them; this many are no coincidence."""
 
 
 def refused(evidence: ClientEvidence, uses: Collection[int]) -> dict[int, list[ApiUse]]:
-    """API key -> its uses, of APIs of which the broker refused every request. Error 35 to ApiVersions is no refusal."""
-    found: dict[int, list[ApiUse]] = {}
-    for use in (ApiUse(*each) for each in evidence.api_uses):
+    """API key -> its uses, for APIs of which the broker refused every request. Error 35 to ApiVersions does not count
+    as a refusal.
+    """
+    uses_by_key: dict[int, list[ApiUse]] = {}
+    for use in (ApiUse(*use) for use in evidence.api_uses):
         if use.rejected and use.api_key not in uses and use.api_key != apis.API_VERSIONS:
-            found.setdefault(use.api_key, []).append(use)
-    return found
+            uses_by_key.setdefault(use.api_key, []).append(use)
+    return uses_by_key
 
 
 def now(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str) -> tuple[str, ...]:
-    """Why the client fails on the source already, in words; empty where nothing shows that it does."""
-    found = []
+    """Why the client already fails on the source, in words; empty if nothing shows that it does."""
+    reasons = []
     tried = {use[0] for use in evidence.api_uses}
     client_roles = roles.seen_in(tried - {apis.API_VERSIONS})
     for key, of_api in sorted(refused(evidence, uses).items()):
         if roles.loss(key, client_roles, tried).without_it == BREAKS:
             versions = format_versions([use.version for use in of_api])
             count = sum(use.rejected for use in of_api)
-            found.append(f"{source} refused {apis.request(key, versions)} every time ({count} times)")
-    if not found and removes_versions(source) and not eras.negotiates_as_of_0_11(evidence.api_uses):
-        found += _unanswered(evidence, uses, source)
-    return tuple(found)
+            reasons.append(f"{source} refused {apis.request(key, versions)} every time ({count} times)")
+    if not reasons and removes_versions(source) and not eras.negotiates_as_of_0_11(evidence.api_uses):
+        reasons += _unanswered(evidence, uses, source)
+    return tuple(reasons)
 
 
 def _unanswered(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], source: str) -> list[str]:
@@ -76,15 +78,16 @@ def _unanswered(evidence: ClientEvidence, uses: Mapping[int, list[ApiUse]], sour
 
 @cache
 def removes_versions(release: str) -> bool:
-    """Whether clients of older releases find requests refused: some version that producers or consumers had is gone."""
+    """Whether the release refuses requests of older clients: some version that producers or consumers had is gone."""
     return bool(baseline(release))
 
 
 @cache
 def baseline(release: str) -> str:
-    """The newest release before this one that serves something to producers or consumers which this one refuses;
-    empty where none does."""
-    older = [each for each in releases.known() if releases.is_rollback(release, each)]
+    """The newest earlier release that serves producers or consumers something that this one refuses; empty if there is
+    none.
+    """
+    older = [candidate for candidate in releases.known() if releases.is_rollback(release, candidate)]
     for each in reversed(older):
         gone = served.dropped(each, release)
         if any(apis.by_key()[key].used_by == "data" for key in gone):

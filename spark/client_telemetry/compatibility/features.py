@@ -1,7 +1,7 @@
-"""Features of KRaft clusters (KIP-584): their levels by release, and the request versions that wait for a level.
+"""Features of KRaft clusters (KIP-584): their levels by release, and the request versions that depend on a level.
 
-A level is finalized for the whole cluster. New brokers keep the levels of the old ones until somebody raises them
-(`kafka-features upgrade`), so the first days after an upgrade run on the new release with the old levels.
+A level is finalized for the whole cluster. New brokers keep the old levels until somebody raises them (`kafka-features
+upgrade`), so the first days after an upgrade run on the new release with the old levels.
 """
 
 from collections.abc import Collection, Mapping
@@ -30,19 +30,19 @@ METADATA_VERSION = "metadata.version"
 
 
 class UnusableFeatures(ValueError):
-    """A feature or level that the release does not have; one line that says which there are."""
+    """A feature or level that the release does not have; the message lists what it has."""
 
 
 class Levels(NamedTuple):
     min: int
     max: int
-    """The highest that brokers support, those for tests too."""
+    """The highest level that brokers support, including levels meant for tests."""
     default: int
     """What a new cluster of the release gets, and `kafka-features upgrade --release-version`."""
 
 
 class Gate(NamedTuple):
-    """Request versions that brokers advertise always and refuse (UNSUPPORTED_VERSION) below a feature level."""
+    """Request versions that brokers always advertise but refuse (UNSUPPORTED_VERSION) below a feature level."""
 
     feature: str
     level: int
@@ -55,7 +55,7 @@ class Gate(NamedTuple):
 @cache
 def supported() -> dict[str, dict[str, Levels]]:
     """Release -> feature -> levels that its brokers support. Releases before 3.3 have none."""
-    found: dict[str, dict[str, Levels]] = {}
+    by_release: dict[str, dict[str, Levels]] = {}
     for line, (first, last, feature, *numbers, source) in rows(FILE, COLUMNS):
         levels = Levels(
             *(whole(FILE, line, column, text) for column, text in zip(COLUMNS[3:6], numbers, strict=True))
@@ -65,16 +65,16 @@ def supported() -> dict[str, dict[str, Levels]]:
                 FILE, line, "levels are a range with its default, and a source is required"
             )
         for release in sorted(_between(FILE, line, first, last), key=releases.parse):
-            if feature in found.setdefault(release, {}):
+            if feature in by_release.setdefault(release, {}):
                 raise DamagedKnowledge(FILE, line, f"{feature} of {release} occurs twice")
-            found[release][feature] = levels
-    return found
+            by_release[release][feature] = levels
+    return by_release
 
 
 @cache
 def _gates() -> dict[str, tuple[Gate, ...]]:
     """Release -> its gates."""
-    found: dict[str, tuple[Gate, ...]] = {}
+    gates: dict[str, tuple[Gate, ...]] = {}
     for line, (feature, level, first, last, key, api_name, low, high, source) in rows(
         APIS_FILE, APIS_COLUMNS
     ):
@@ -96,8 +96,8 @@ def _gates() -> dict[str, tuple[Gate, ...]]:
                 raise DamagedKnowledge(
                     APIS_FILE, line, f"{feature} {level} is no level above the lowest of {release}"
                 )
-            found[release] = (*found.get(release, ()), gate)
-    return found
+            gates[release] = (*gates.get(release, ()), gate)
+    return gates
 
 
 def _between(file: str, line: int, first: str, last: str) -> frozenset[str]:
@@ -115,7 +115,9 @@ def newest(release: str) -> Mapping[str, int]:
 
 @cache
 def not_finalized(source: str, target: str) -> Mapping[str, int]:
-    """The levels on the target's brokers while those of the source are still finalized; of what came since, 0."""
+    """The levels on the target's brokers while those of the source are still finalized; features introduced since then
+    have level 0.
+    """
     before = newest(source)
     return {
         feature: max(levels.min, min(before.get(feature, 0), levels.max))
@@ -124,18 +126,18 @@ def not_finalized(source: str, target: str) -> Mapping[str, int]:
 
 
 def proven(release: str, uses: Collection[tuple[int, int]]) -> dict[str, int]:
-    """The levels that brokers of a release had at least, by what they answered (API key, version)."""
-    found: dict[str, int] = {}
+    """The least levels that brokers of a release must have had to answer these (API key, version)."""
+    levels: dict[str, int] = {}
     for gate in _gates().get(release, ()):
         if any(
             key == gate.api_key and gate.min_version <= version <= gate.max_version for key, version in uses
         ):
-            found[gate.feature] = max(gate.level, found.get(gate.feature, 0))
-    return found
+            levels[gate.feature] = max(gate.level, levels.get(gate.feature, 0))
+    return levels
 
 
 def raised(levels: Mapping[str, int], at_least: Mapping[str, int], release: str) -> Mapping[str, int]:
-    """The levels, none below `at_least` as far as the release has it: nobody lowers a level on the way up."""
+    """The levels, raised to `at_least` where the release has it: nobody lowers a level during an upgrade."""
     of_release = supported().get(release, {})
     return {
         name: max(level, min(at_least.get(name, 0), of_release[name].max)) for name, level in levels.items()
@@ -143,29 +145,30 @@ def raised(levels: Mapping[str, int], at_least: Mapping[str, int], release: str)
 
 
 def parse(text: str, release: str) -> dict[str, int]:
-    """`transaction.version=0,group.version=1` -> all levels of a release, its newest where the text has none.
+    """`transaction.version=0,group.version=1` -> all levels of a release, the newest where the text names none.
 
     Raises UnusableFeatures.
     """
-    found: dict[str, int] = {}
+    levels: dict[str, int] = {}
     for part in filter(None, (part.strip() for part in text.split(","))):
-        name, equals, level = (each.strip() for each in part.partition("="))
+        name, equals, level = (text.strip() for text in part.partition("="))
         if not equals or not level.isdecimal():
             raise UnusableFeatures(f"{part!r} is not FEATURE=LEVEL, like transaction.version=0")
-        if name in found:
+        if name in levels:
             raise UnusableFeatures(f"{name} is given twice")
-        found[name] = int(level)
-    return complete(found, release)
+        levels[name] = int(level)
+    return complete(levels, release)
 
 
 def complete(levels: Mapping[str, int] | None, release: str) -> dict[str, int]:
-    """All levels of a release: those given, and its newest for the others. Level 0 of a feature that only other releases
-    have is taken for what it is: not there. Raises UnusableFeatures."""
+    """All levels of a release: the given ones, and its newest for the others. Level 0 of a feature that only other
+    releases have is ignored. Raises UnusableFeatures.
+    """
     of_release = supported().get(release, {})
     for name, level in (levels or {}).items():
         if name not in of_release:
-            if level == 0 and any(name in each for each in supported().values()):
-                continue  # 0 is the level of a feature that is not there
+            if level == 0 and any(name in of_release for of_release in supported().values()):
+                continue  # a feature that does not exist has level 0
             near = get_close_matches(name, of_release, n=1)
             hint = f"; did you mean {near[0]}?" if near else f"; it has {', '.join(of_release) or 'none'}"
             raise UnusableFeatures(f"Kafka {release} has no feature {name!r}{hint}")
@@ -186,7 +189,7 @@ def _closed(release: str, levels: tuple[tuple[str, int], ...]) -> tuple[Gate, ..
 
 
 def closed(release: str, levels: Mapping[str, int]) -> tuple[Gate, ...]:
-    """The gates of a release that these levels leave closed."""
+    """The gates of a release that stay closed at these levels."""
     return _closed(release, tuple(sorted(levels.items())))
 
 

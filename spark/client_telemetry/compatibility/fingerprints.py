@@ -1,8 +1,8 @@
-"""Which library an unnamed client looks like: by its default client id and by the versions of its requests.
+"""Which library an unnamed client looks like: from its default client id and its request versions.
 
-A fingerprint is a guess with its reasons, never an identity. It is made of the same version ranges as the
-rest (unnamed_client_api_versions.csv, and client_api_versions.csv for versions that tell no name). A client
-id that names a library loses against requests that this library cannot send.
+A fingerprint is a guess with reasons, never an identity. It uses the same version ranges as everything else
+(unnamed_client_api_versions.csv, and client_api_versions.csv for versions that declare no name). A client id that names
+a library is overruled by requests that this library cannot send.
 """
 
 import re
@@ -27,7 +27,7 @@ DISTINCT = 4
 EXACT = 0.8
 """Share of them that must have just the version that the library takes on these brokers."""
 LONGEST_CLIENT_ID = 256
-"""Characters; no default is longer, and a hostile one must not keep a regular expression busy."""
+"""In characters; no default is longer, and a hostile id must not keep a regular expression busy."""
 NAMES_KEPT_SINCE = (2, 5, 0)
 """Brokers keep software names from 2.5.0 on (KAFKA-8855)."""
 
@@ -51,13 +51,13 @@ class Guess:
     since: Version
     until: Version
     exact: int
-    """APIs that were seen with just the version that it takes on these brokers."""
-    of: int
-    """APIs that were seen and that it has."""
+    """APIs seen in exactly the version that the library chooses on these brokers."""
+    api_count: int
+    """APIs that were seen and that the library has."""
 
     @property
     def is_exact(self) -> bool:
-        return DISTINCT <= self.of == self.exact
+        return DISTINCT <= self.api_count == self.exact
 
     @property
     def text(self) -> str:
@@ -82,12 +82,12 @@ class Fingerprint:
 
     @property
     def of_one_library(self) -> bool:
-        """Whether the client id names it, or no other library explains what was seen."""
-        return self.by_client_id or len({each.library for each in self.profiles}) == 1
+        """Whether the client id names the library, or no other library explains what was seen."""
+        return self.by_client_id or len({profile.library for profile in self.profiles}) == 1
 
     @property
     def is_one_exact_guess(self) -> bool:
-        """Whether one library alone explains every request with just the version that it takes on these brokers."""
+        """Whether exactly one library explains every request with exactly the version that it chooses on these brokers."""
         return len(self.guesses) == 1 and self.guesses[0].is_exact
 
     @property
@@ -97,86 +97,103 @@ class Fingerprint:
 
     @property
     def oldest_and_newest(self) -> tuple[Version, Version]:
-        """Of the versions that it may be: those of the best guess, where this explains every request exactly."""
+        """The oldest and newest version that it may be, according to the best guess if that explains every request
+        exactly.
+        """
         best = self.guesses[0]
         if best.is_exact:
             return best.since, best.until
-        return min(each.since for each in self.profiles), max(each.until for each in self.profiles)
+        return min(profile.since for profile in self.profiles), max(
+            profile.until for profile in self.profiles
+        )
 
     def refused_by_all(self, key: int, lowest_served: int) -> Versions | None:
-        """The range that all candidates have of an API, if none of them reaches what is served."""
-        ranges = [each.ranges.get(key) for each in self.profiles]
-        found = [each for each in ranges if each is not None and each.max < lowest_served]
-        if not found or len(found) < len(ranges):
+        """The range that all candidates have of an API, if all of them end below what is served."""
+        ranges = [profile.ranges.get(key) for profile in self.profiles]
+        too_low = [versions for versions in ranges if versions is not None and versions.max < lowest_served]
+        if not too_low or len(too_low) < len(ranges):
             return None
-        return Versions(min(each.min for each in found), max(each.max for each in found))
+        return Versions(min(versions.min for versions in too_low), max(versions.max for versions in too_low))
 
 
 def of(client_id: str | None, uses: Mapping[int, list[ApiUse]], release: str) -> Fingerprint | None:
-    """The fingerprint of a client that declares nothing, on brokers of a release; None if it looks like nothing."""
-    seen = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
-    return _of(*by_client_id(client_id), seen, release)
+    """The fingerprint of a client that declares nothing, on brokers of a release; None if it looks like no known
+    library.
+    """
+    requests = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
+    return _fingerprint(*by_client_id(client_id), requests, release)
 
 
 @lru_cache(maxsize=65536)
-def _of(
-    library: str | None, version: Version | None, seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
+def _fingerprint(
+    library: str | None,
+    version: Version | None,
+    requests: tuple[tuple[int, tuple[int, ...]], ...],
+    release: str,
 ) -> Fingerprint | None:
-    # A client of which no request was seen may well tell a name: only use shows that it tells none.
-    names_are_kept = bool(seen) and releases.parse(release) >= NAMES_KEPT_SINCE
-    explaining = _that_explain(seen, names_are_kept)
+    # A client of which no request was seen may well declare a name: only use shows that it does not.
+    names_are_kept = bool(requests) and releases.parse(release) >= NAMES_KEPT_SINCE
+    explaining = _that_explain(requests, names_are_kept)
     named = [
-        each
-        for each in explaining
-        if each.library == library and (version is None or each.since <= version <= each.until)
+        profile
+        for profile in explaining
+        if profile.library == library and (version is None or profile.since <= version <= profile.until)
     ]
     if named:
-        found, reasons = named, [f"its client id is a default of {library}"]
+        matching, reasons = named, [f"its client id is a default of {library}"]
     else:
-        found, reasons = list(explaining), []
-    if not found:
+        matching, reasons = list(explaining), []
+    if not matching:
         return None
-    ranked = _ranked(found, seen, release)
+    ranked = _ranked(matching, requests, release)
     best = ranked[0]
-    if not named and (best.of < DISTINCT or best.exact < EXACT * best.of):
+    if not named and (best.api_count < DISTINCT or best.exact < EXACT * best.api_count):
         return None
-    if seen:
-        reasons.append(f"{best.exact} of {best.of} APIs have the version that {best.library} uses here")
-    return Fingerprint(tuple(ranked[:MOST]), tuple(found), bool(named), tuple(reasons))
+    if requests:
+        reasons.append(
+            f"{best.exact} of {best.api_count} APIs have the version that {best.library} uses here"
+        )
+    return Fingerprint(tuple(ranked[:MOST]), tuple(matching), bool(named), tuple(reasons))
 
 
-def that_explain(seen: tuple[tuple[int, tuple[int, ...]], ...], release: str) -> tuple[Profile, ...]:
-    """Every range of versions of a library that can have sent these requests (API keys with the versions of each, sorted)
-    without telling its name."""
-    return _that_explain(seen, releases.parse(release) >= NAMES_KEPT_SINCE)
+def that_explain(requests: tuple[tuple[int, tuple[int, ...]], ...], release: str) -> tuple[Profile, ...]:
+    """Every version range of a library that can have sent these requests (API keys with their versions, sorted) without
+    declaring a name.
+    """
+    return _that_explain(requests, releases.parse(release) >= NAMES_KEPT_SINCE)
 
 
 @lru_cache(maxsize=65536)
-def _that_explain(seen: tuple[tuple[int, tuple[int, ...]], ...], names_are_kept: bool) -> tuple[Profile, ...]:
+def _that_explain(
+    requests: tuple[tuple[int, tuple[int, ...]], ...], names_are_kept: bool
+) -> tuple[Profile, ...]:
     possible = profiles(names_are_kept)
     places = (1 << len(possible)) - 1
-    for key, versions in seen:
+    for key, versions in requests:
         for version in versions:
             places &= _senders(key, version, names_are_kept)
-    return tuple(each for place, each in enumerate(possible) if places >> place & 1)
+    return tuple(profile for place, profile in enumerate(possible) if places >> place & 1)
 
 
 @lru_cache(maxsize=65536)
 def _senders(key: int, version: int, names_are_kept: bool) -> int:
-    """The profiles that can have sent a request, as bits by their place: each request is looked up once, however many
-    clients sent it."""
+    """The profiles that can have sent a request, as a bit set of positions: each request is looked up once, however
+    many clients sent it.
+    """
     request = ((key, (version,)),)
-    return sum(1 << place for place, each in enumerate(profiles(names_are_kept)) if _explains(each, request))
+    return sum(
+        1 << place for place, profile in enumerate(profiles(names_are_kept)) if _explains(profile, request)
+    )
 
 
 def libraries_that_explain(uses: Mapping[int, list[ApiUse]], release: str) -> frozenset[str]:
-    """Every library that, in some version, can have sent these requests without telling its name."""
-    seen = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
-    return frozenset(each.library for each in that_explain(seen, release))
+    """Every library that, in some version, can have sent these requests without declaring its name."""
+    requests = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
+    return frozenset(profile.library for profile in that_explain(requests, release))
 
 
 def by_client_id(client_id: str | None) -> tuple[str | None, Version | None]:
-    """Library, and version where it is part of it, of a default client id."""
+    """Library, and version if it is part of the id, behind a default client id."""
     if not client_id or len(client_id) > LONGEST_CLIENT_ID:
         return None, None
     for pattern, library in _default_ids():
@@ -188,24 +205,24 @@ def by_client_id(client_id: str | None) -> tuple[str | None, Version | None]:
 
 @cache
 def _default_ids() -> tuple[tuple[re.Pattern[str], str], ...]:
-    found = []
+    default_ids = []
     for line, (pattern, library, learned_from_runs, source) in rows(FILE, COLUMNS):
         if not source or learned_from_runs not in ("yes", "no"):
             raise DamagedKnowledge(FILE, line, "learned_from_runs is yes or no, and a source is required")
-        if library not in {each.library for each in profiles()}:
+        if library not in {profile.library for profile in profiles()}:
             raise DamagedKnowledge(FILE, line, f"nothing is known of library {library}")
         try:
-            found.append((re.compile(pattern), library))
+            default_ids.append((re.compile(pattern), library))
         except re.error as error:
             raise DamagedKnowledge(FILE, line, f"client_id_pattern: {error}") from error
-    return tuple(found)
+    return tuple(default_ids)
 
 
 @cache
 def profiles(names_are_kept: bool = True) -> tuple[Profile, ...]:
     """One profile for each span of versions between two changes, for each configuration of a library.
 
-    On brokers that keep no names every version may be unnamed, otherwise only those that tell none.
+    On brokers that keep no names any version may be unnamed, otherwise only those that declare none.
     """
     rows_of: dict[tuple[str, str], list[client_ranges.Row]] = {}
     for row in client_ranges.read(UNNAMED_FILE):
@@ -215,7 +232,7 @@ def profiles(names_are_kept: bool = True) -> tuple[Profile, ...]:
         if named is not None and row.version_from < named:
             until = min(row.version_to, client_versions.before(named)) if names_are_kept else row.version_to
             rows_of.setdefault((row.library, row.configuration), []).append(row._replace(version_to=until))
-    found = []
+    spans = []
     for (library, configuration), of_library in rows_of.items():
         starts = sorted({row.version_from for row in of_library})
         for start, following in zip_longest(starts, starts[1:]):
@@ -225,47 +242,51 @@ def profiles(names_are_kept: bool = True) -> tuple[Profile, ...]:
             )
             ranges = {row.api_key: row.versions for row in there}
             also = {row.api_key: row.also_sends for row in there if row.also_sends}
-            found.append(Profile(library, configuration, start, min(ends), ranges, also))
-    return tuple(found)
+            spans.append(Profile(library, configuration, start, min(ends), ranges, also))
+    return tuple(spans)
 
 
 def every_profile() -> tuple[Profile, ...]:
-    """Every known version of every library, named or not."""
+    """All known versions of all libraries, named or not."""
     return profiles(names_are_kept=False)
 
 
-def explains(profile: Profile, seen: tuple[tuple[int, tuple[int, ...]], ...]) -> bool:
-    """Whether a profile can have sent these requests: API keys with the versions of each."""
-    return _explains(profile, seen)
+def explains(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ...]) -> bool:
+    """Whether a profile can have sent these requests: API keys with their versions."""
+    return _explains(profile, requests)
 
 
-def _explains(profile: Profile, seen: tuple[tuple[int, tuple[int, ...]], ...]) -> bool:
-    for key, versions in seen:
-        known = profile.ranges.get(key)
-        if known is None:
+def _explains(profile: Profile, requests: tuple[tuple[int, tuple[int, ...]], ...]) -> bool:
+    for key, versions in requests:
+        sendable = profile.ranges.get(key)
+        if sendable is None:
             api = apis.by_key().get(key)
             if api and api.used_by == "data":
                 return False
         elif not all(
-            client_ranges.can_send(version, known, profile.also_sends.get(key)) for version in versions
+            client_ranges.can_send(version, sendable, profile.also_sends.get(key)) for version in versions
         ):
             return False
     return True
 
 
 def _ranked(
-    profiles: list[Profile], seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
+    profiles: list[Profile], requests: tuple[tuple[int, tuple[int, ...]], ...], release: str
 ) -> list[Guess]:
-    """One guess for each library: its spans of versions that explain most, together."""
+    """One guess per library: those of its version spans that explain most, merged."""
     best: dict[str, Guess] = {}
     offered = served.by(release)
-    known_there = [(key, versions, offered[key].advertised.max) for key, versions in seen if key in offered]
+    known_there = [
+        (key, versions, offered[key].advertised.max) for key, versions in requests if key in offered
+    ]
     for profile in profiles:
         exact = of_apis = 0
         for key, versions, highest in known_there:
-            if known := profile.ranges.get(key):
+            if sendable := profile.ranges.get(key):
                 of_apis += 1
-                exact += len(versions) == 1 and versions[0] == (known.max if known.max < highest else highest)
+                exact += len(versions) == 1 and versions[0] == (
+                    sendable.max if sendable.max < highest else highest
+                )
         guess, before = (
             Guess(profile.library, profile.since, profile.until, exact, of_apis),
             best.get(profile.library),
@@ -278,7 +299,7 @@ def _ranked(
                 min(before.since, profile.since),
                 max(before.until, profile.until),
                 exact,
-                max(before.of, of_apis),
+                max(before.api_count, of_apis),
             )
-    ranked = sorted(best.values(), key=lambda each: (-each.exact, each.library))
-    return [each for each in ranked if each.exact == ranked[0].exact] if seen else ranked
+    ranked = sorted(best.values(), key=lambda guess: (-guess.exact, guess.library))
+    return [guess for guess in ranked if guess.exact == ranked[0].exact] if requests else ranked

@@ -1,4 +1,4 @@
-"""What to change so that a client survives: its library's version, its configuration, or the target release."""
+"""What to change so that a client survives: the version of its library, its configuration, or the target release."""
 
 from collections.abc import Callable
 from functools import cache, lru_cache
@@ -24,9 +24,9 @@ from client_telemetry.compatibility.software import Identity
 from client_telemetry.compatibility.verdict import YES, Finding
 
 CANDIDATES_ADVISED = 3
-"""Candidates whose advice a fix holds, the likeliest."""
+"""How many candidates, likeliest first, a fix has advice for."""
 NOT_IDENTIFIED = "library not identified"
-"""How a fix begins that has to wait until the owner has said which library it is."""
+"""How a fix begins if the owner first has to say which library it is."""
 PINNED = "if the application pins a protocol version (sarama Version, kafka-python api_version), raise it"
 _NEW_PROTOCOL = frozenset((68, 69))
 """ConsumerGroupHeartbeat and ConsumerGroupDescribe (KIP-848)."""
@@ -40,71 +40,74 @@ def for_refused(keys: list[int], case: Case) -> str:
     if of_product := products.advice(case.product, keys):
         return of_product
     if identity and identity.version and identity.version_decides and client_ranges.known(identity.library):
-        good = _cure(case, frozenset(keys))
+        good = _version_that_works(case, frozenset(keys))
         if good and good > identity.version:
             return f"upgrade {_as_dependency(identity.library, good, identity)}"
-    if identity and (known := advice.on(identity.library, keys, target)):
-        return known
+    if identity and (advised := advice.on(identity.library, keys, target)):
+        return advised
     needs = ", ".join(
         f"{apis.request(key, api.served.min)} or later" for key in keys if (api := served.by(target).get(key))
     )
     needs = f" (needs {needs})" if needs else ""
     if identity:
         return f"if the application pins a protocol version, raise it, otherwise upgrade {identity.library}{needs}"
-    return _of_unnamed(case, keys, f"{PINNED}, otherwise upgrade the library{needs}")
+    return _for_unnamed(case, keys, f"{PINNED}, otherwise upgrade the library{needs}")
 
 
-def _of_unnamed(case: Case, keys: list[int], otherwise: str) -> str:
-    """What to do with a client that declares nothing: its library's advice where it is as good as certain, otherwise that
-    of the likeliest candidates."""
+def _for_unnamed(case: Case, keys: list[int], otherwise: str) -> str:
+    """What to do with a client that declares nothing: its library's advice if the library is as good as certain,
+    otherwise the advice for the likeliest candidates.
+    """
     who = case.looks_like
     if who is None or not who.candidates:
         return f"{NOT_IDENTIFIED}: {otherwise}"
     if who.named:
-        known = advice.on(who.named.library, keys, case.target)
-        return f"probably {who.named.library} (not declared): {known or otherwise}"
-    found = [
-        f"if it is {each.library}: {known}"
-        for each in who.candidates[:CANDIDATES_ADVISED]
-        if (known := advice.on(each.library, keys, case.target))
+        advised = advice.on(who.named.library, keys, case.target)
+        return f"probably {who.named.library} (not declared): {advised or otherwise}"
+    advices = [
+        f"if it is {candidate.library}: {advised}"
+        for candidate in who.candidates[:CANDIDATES_ADVISED]
+        if (advised := advice.on(candidate.library, keys, case.target))
     ]
-    return f"{NOT_IDENTIFIED}: " + "; ".join([*found, f"otherwise: {otherwise}" if found else otherwise])
+    return f"{NOT_IDENTIFIED}: " + "; ".join([*advices, f"otherwise: {otherwise}" if advices else otherwise])
 
 
 def for_issue(issue: KnownIssue, case: Case) -> str:
-    """The change that gets a client out of a known issue."""
+    """The change that resolves a known issue for a client."""
     library, _, version = issue.fixed_in.partition(" ")
     fixes = []
     if library:
         good = client_versions.parse(version)
         if case.identity and case.identity.library == library:
-            good = max(good, _cure(case, frozenset()) or good)
+            good = max(good, _version_that_works(case, frozenset()) or good)
         of_product = products.advice_on_scram(case.product) if issue.condition_test.is_about_scram else ""
         fixes.append(of_product or f"upgrade {_as_dependency(library, good, case.identity)}")
     fixes += [issue.workaround] if issue.workaround else []
     fix = ", or ".join(fixes)
     without = _other_target(case, lambda release: release not in issue.brokers)
-    return f"{fix}, or {_instead(without, case)}" if without else fix
+    return f"{fix}, or {_alternative_text(without, case)}" if without else fix
 
 
 def for_verdict(reasons: list[Finding], case: Case) -> str:
-    """One text for all reasons: the library first, then another target release if that alone would do."""
+    """One text for all reasons: the library first, then another target release if that alone would be enough."""
     refused = [
-        each.api_key for each in reasons if each.rule_id.endswith("_refused") and each.api_key is not None
+        reason.api_key
+        for reason in reasons
+        if reason.rule_id.endswith("_refused") and reason.api_key is not None
     ]
-    fixes = [each.fix for each in reasons if not each.rule_id.endswith("_refused")]
+    fixes = [reason.fix for reason in reasons if not reason.rule_id.endswith("_refused")]
     if refused:
         fixes.append(for_refused(refused, case))
     text = "; ".join(dict.fromkeys(fix for fix in fixes if fix))
     if refused and len(refused) == len(reasons):
         better = _other_release_that_serves(reasons, case)
         if better:
-            text += f"; or {_instead(better, case)}, which accepts these versions"
+            text += f"; or {_alternative_text(better, case)}, which accepts these versions"
     return text
 
 
 def _for_rollback(keys: list[int], case: Case) -> str:
-    """A rollback refuses what is new: upgrading a library does not help."""
+    """A rollback refuses what is new, so upgrading a library does not help."""
     if set(keys) & _NEW_PROTOCOL:
         return "set group.protocol=classic in its consumers before the rollback"
     needs = ", ".join(
@@ -116,7 +119,7 @@ def _for_rollback(keys: list[int], case: Case) -> str:
 
 
 def _other_targets(case: Case) -> tuple[str, ...]:
-    """Releases that could be gone to instead, nearest first: for a rollback those between the two, none to skip."""
+    """Releases to go to instead, nearest first: in a rollback those between the two, none that is to be skipped."""
     newer = releases.newer_than(case.target)
     if not releases.is_rollback(case.source, case.target):
         return newer
@@ -125,8 +128,9 @@ def _other_targets(case: Case) -> tuple[str, ...]:
 
 
 def _other_target(case: Case, is_good: Callable[[str], bool]) -> str | None:
-    """The nearest release to go to instead: where brokers go back a good one, otherwise one from which on all known ones are
-    good. None where there is none."""
+    """The nearest alternative release: in a rollback any good one, otherwise one from which on all known ones are good.
+    None if there is none.
+    """
     possible = _other_targets(case)
     if releases.is_rollback(case.source, case.target):
         return next((release for release in possible if is_good(release)), None)
@@ -138,35 +142,36 @@ def _other_target(case: Case, is_good: Callable[[str], bool]) -> str | None:
     return nearest
 
 
-def _instead(release: str, case: Case) -> str:
+def _alternative_text(release: str, case: Case) -> str:
     if releases.is_rollback(case.source, case.target):
         return f"go back to {release} only"
     return f"upgrade the brokers to {release} or later instead"
 
 
 def _other_release_that_serves(reasons: list[Finding], case: Case) -> str | None:
-    """JoinGroup 0-1: 4.0.0 refuses it, 4.0.1 and all later serve it."""
-    wanted = [
-        (each.api_key, int(version))
-        for each in reasons
-        for version in each.versions.replace(",", " ").replace("–", " ").split()
-        if each.api_key is not None
+    """JoinGroup 0-1: 4.0.0 refuses it, 4.0.1 and all later releases serve it."""
+    refused_requests = [
+        (reason.api_key, int(version))
+        for reason in reasons
+        for version in reason.versions.replace(",", " ").replace("–", " ").split()
+        if reason.api_key is not None
     ]
 
     def serves_them(release: str) -> bool:
         api_ranges = served.by(release)
         return all(
             key in api_ranges and api_ranges[key].served.min <= version <= api_ranges[key].served.max
-            for key, version in wanted
+            for key, version in refused_requests
         )
 
     return _other_target(case, serves_them)
 
 
-def _cure(case: Case, keys: frozenset[int]) -> tuple[int, ...] | None:
-    """The first version of the client's library from which on the target serves all that its roles need, and these APIs,
-    and no known issue breaks it there, one whose condition is not known included. None where no version does, or the
-    library's version says nothing of what it sends."""
+def _version_that_works(case: Case, keys: frozenset[int]) -> tuple[int, ...] | None:
+    """The first library version from which on the target serves everything that its roles need, and these APIs, and no
+    known issue breaks it, not even one whose condition is unknown. None if there is no such version, or the
+    library's version does not determine what it sends.
+    """
     identity = case.identity
     if not (
         identity and identity.version and identity.version_decides and client_ranges.known(identity.library)
@@ -213,7 +218,11 @@ def _as_dependency(library: str, version: tuple[int, ...], identity: Identity | 
     if library != "librdkafka" or identity is None or not identity.binding:
         return text
     versions = software.bindings().get(identity.binding, {})
-    having = [each for each, inside in versions.items() if client_versions.parse(inside) >= version]
+    having = [
+        binding_version
+        for binding_version, inside in versions.items()
+        if client_versions.parse(inside) >= version
+    ]
     if not having:
         return f"{identity.binding} to a version with {text}"
     first = min(having, key=client_versions.parse)

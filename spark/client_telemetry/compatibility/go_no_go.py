@@ -15,8 +15,8 @@ CANNOT_TELL: Final = 4
 def decide(
     verdicts: Mapping[str, int], fail_on: Sequence[str], *, each: str = "application"
 ) -> tuple[int, str]:
-    """Exit code and sentence. `verdicts`: how many there are of each; `each`: of what. NO_GO: one has a verdict of
-    `fail_on`; CANNOT_TELL: none has, and one lacks evidence.
+    """Exit code and sentence. `verdicts`: verdict -> count; `each`: what is counted. NO_GO: at least one has a verdict
+    of `fail_on`; CANNOT_TELL: none has, but at least one lacks evidence.
 
     >>> decide({"breaks": 2, "safe": 5}, ["breaks"])
     (3, 'no-go: 2 applications with the verdict breaks')
@@ -32,15 +32,18 @@ def decide(
 
 
 def decide_by_report(report: Mapping[str, Any], fail_on: Sequence[str]) -> tuple[int, str]:
-    """`decide` for a `report.json`. An application counts where any of its clients has such a verdict; a report that was
-    written before there were applications is counted in clients. Raises LookupError, TypeError for what is not one."""
+    """`decide` for a `report.json`. An application counts if any of its clients has such a verdict; reports from before
+    there were applications are counted in clients. Raises LookupError or TypeError if it is not a report.
+    """
     verdicts = [client["verdict"] for client in report["clients"]]
     if "applications" not in report:
         return decide(Counter(verdicts), fail_on, each="client")
     decisive = (*fail_on, INSUFFICIENT_EVIDENCE)
     of_applications = Counter(
         next((verdict for verdict in decisive if verdict in of_one), "")
-        for of_one in ([verdicts[place] for place in each["clients"]] for each in report["applications"])
+        for of_one in (
+            [verdicts[place] for place in application["clients"]] for application in report["applications"]
+        )
     )
     return decide(of_applications, fail_on)
 

@@ -1,13 +1,13 @@
-"""What the requests that were seen prove of one that was not, for a client that declares no library.
+"""What the requests that were seen prove about one that was not, for a client that declares no library.
 
-* All that it was seen to send is of Kafka 0.11 or later, and no known library that sends just this is refused: the
-  versions that 4.x removed (KIP-896) are older, and a library that has left them behind everywhere has not kept one for
-  the request that was not seen. Sarama up to 1.40.1 and kafka-go up to 0.4.47 are the counterexamples to anything weaker:
-  they fetch as of 2.1 and commit as of 0.8.2 or join as of 0.10.1; their Heartbeat and SyncGroup 0 give them away.
-  librdkafka 1.6 and 1.7 speak as of 2.3 and keep ListOffsets 0, but declare their name: nothing is inferred of a client
-  that declares a name which the knowledge base does not have.
-* Its client id is a library's default, what it sends is what that library sends here, and every version of the library
-  that explains it gets along with the target.
+* All its requests are of Kafka 0.11 or later, and no known library that sends exactly these is refused: the versions
+  that 4.x removed (KIP-896) are older, and a library that has moved on everywhere else has not kept one for the unseen
+  request. Sarama up to 1.40.1 and kafka-go up to 0.4.47 are the counterexamples to anything weaker: they fetch as of
+  2.1 and commit as of 0.8.2 or join as of 0.10.1; their Heartbeat and SyncGroup 0 give them away. librdkafka 1.6 and
+  1.7 speak as of 2.3 and keep ListOffsets 0, but declare their name: nothing is inferred for a client that declares a
+  name which the knowledge base does not have.
+* Its client id is a library's default, it sends what that library sends here, and every version of the library that
+  explains it works with the target.
 """
 
 from functools import cache, lru_cache
@@ -22,10 +22,11 @@ _METADATA = 3
 
 
 def greets_as_of_0_11(case: Case) -> bool:
-    """A client that negotiates as of 0.11, of which Metadata is all that says what it does, and that knows what the target
-    still accepts of admin requests: Kafka 4.0 refuses versions of some (log dirs, ACLs, delegation tokens) that only 2.0
-    replaced (KIP-896), and a tool of 1.x greets and asks for Metadata as well. Kafka's Scala AdminClient has none of these
-    requests (kafka.admin.AdminClient)."""
+    """Whether the client negotiates as of 0.11, shows nothing but Metadata, and knows the admin requests that the
+    target still accepts: Kafka 4.0 refuses versions of some (log dirs, ACLs, delegation tokens) that were replaced
+    only in 2.0 (KIP-896), and a tool of 1.x sends ApiVersions and Metadata just the same. Kafka's Scala AdminClient
+    has none of these requests (kafka.admin.AdminClient).
+    """
     uses = case.evidence.api_uses
     if case.failing or _METADATA not in case.uses or not eras.negotiates_as_of_0_11(uses):
         return False
@@ -39,15 +40,19 @@ def greets_as_of_0_11(case: Case) -> bool:
 
 
 def works_unseen(case: Case, key: int) -> str:
-    """Why an API that was not seen gets along with the target all the same; empty where nothing proves it."""
+    """Why an unseen API works with the target all the same; empty if nothing proves it."""
     target = case.target_api(key)
     known_by_name = case.identity is not None and case.identity.version_decides and not case.contradiction
     another_library = case.identity is None and case.evidence.declares_software
     if known_by_name or another_library or target is None or not target.serves_any:
         return ""
-    seen = [each for each in case.uses if each in apis.by_key() and apis.by_key()[each].used_by == "data"]
+    data_apis = [
+        used_key
+        for used_key in case.uses
+        if used_key in apis.by_key() and apis.by_key()[used_key].used_by == "data"
+    ]
     if (
-        len(seen) >= _DISTINCT
+        len(data_apis) >= _DISTINCT
         and eras.speaks_as_of_0_11(case.evidence.api_uses)
         and _no_known_library_refused(case, key, target)
     ):
@@ -63,84 +68,92 @@ def _no_known_library_refused(case: Case, key: int, target: BrokerApi) -> bool:
 
 
 def takes_what_is_served(case: Case, key: int) -> bool:
-    """Whether a client of an API that was seen chooses no version of it that the target advertises and refuses: every
-    version of its library gets along, or, of one without a name, every known library that sends what it sends, but those
-    that would have sent higher versions. (Told to hold back, as by franz-go's MaxVersions, they hold back here too.)"""
+    """Whether a client of a seen API chooses no version that the target advertises but refuses: every version of its
+    library works, or, if it is unnamed, every known library that sends the same requests, except those that would
+    have sent higher versions. (Configured to hold back, as by franz-go's MaxVersions, they hold back here too.)
+    """
     target = case.target_api(key)
     if target is None:
         return False
     if case.identity is not None:
-        profiles = [each for each in fingerprints.every_profile() if each.library == case.identity.library]
+        profiles = [
+            profile for profile in fingerprints.every_profile() if profile.library == case.identity.library
+        ]
     elif case.evidence.declares_software:
         return False
     else:
         profiles = [
-            each
-            for each in candidates(case)
-            if not (_negotiates(each.library) and _sent_lower(each, case.seen, case.source))
+            profile
+            for profile in candidates(case)
+            if not (_negotiates(profile.library) and _sent_lower(profile, case.seen, case.source))
         ]
-    ranges = [each.ranges[key] for each in profiles if key in each.ranges]
-    return bool(ranges) and all(target.works_with(each) for each in ranges)
+    ranges = [profile.ranges[key] for profile in profiles if key in profile.ranges]
+    return bool(ranges) and all(target.works_with(versions) for versions in ranges)
 
 
 def candidates(case: Case) -> tuple[fingerprints.Profile, ...]:
-    """What a client that declares no name can be: version ranges of libraries that send what it sends."""
+    """What an unnamed client can be: version ranges of libraries that send what it sends."""
     return _candidates(case.seen, case.source)
 
 
 @lru_cache(maxsize=64)
 def _candidates(
-    seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
+    requests: tuple[tuple[int, tuple[int, ...]], ...], release: str
 ) -> tuple[fingerprints.Profile, ...]:
-    """Of one client, asked for issue after issue and target after target; the cache holds the last ones."""
-    explaining = fingerprints.that_explain(seen, release)
-    return tuple(each for each in explaining if not holds_back(each, seen, release))
+    """For one client, asked issue by issue and target by target; the cache holds the last ones."""
+    explaining = fingerprints.that_explain(requests, release)
+    return tuple(profile for profile in explaining if not holds_back(profile, requests, release))
 
 
 @cache
 def _ranges_that_explain(
-    seen: tuple[tuple[int, tuple[int, ...]], ...], key: int, release: str
+    requests: tuple[tuple[int, tuple[int, ...]], ...], key: int, release: str
 ) -> frozenset[Versions]:
-    """The ranges of an API of all known libraries, named or not, that can have sent these requests."""
+    """The ranges of an API in all known libraries, named or not, that can have sent these requests."""
     return frozenset(
         profile.ranges[key]
         for profile in fingerprints.every_profile()
         if key in profile.ranges
-        and fingerprints.explains(profile, seen)
-        and not holds_back(profile, seen, release)
+        and fingerprints.explains(profile, requests)
+        and not holds_back(profile, requests, release)
     )
 
 
 def holds_back(
-    profile: fingerprints.Profile, seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
+    profile: fingerprints.Profile, requests: tuple[tuple[int, tuple[int, ...]], ...], release: str
 ) -> bool:
-    """Whether these requests are not a library's although it has all their versions: one that negotiates takes the highest
-    version that it and the broker have, and who asked for versions and then sent lower ones is another."""
-    asked = any(each == apis.API_VERSIONS for each, _ in seen)
-    return asked and _negotiates(profile.library) and _sent_lower(profile, seen, release)
+    """Whether these requests are not the library's although it has all their versions: a library that negotiates takes
+    the highest version that both it and the broker have, so a client that asked for versions and then sent lower
+    ones is something else.
+    """
+    asks_for_versions = any(key == apis.API_VERSIONS for key, _ in requests)
+    return asks_for_versions and _negotiates(profile.library) and _sent_lower(profile, requests, release)
 
 
 @cache
 def _follows_configuration(library: str) -> bool:
-    """Sarama: what it sends follows config.Version more than its own."""
-    return any(each.library == library and not each.version_decides for each in software.known().values())
+    """Whether the library's configuration, more than its version, decides what it sends (Sarama: config.Version)."""
+    return any(
+        declared.library == library and not declared.version_decides for declared in software.known().values()
+    )
 
 
 @cache
 def _negotiates(library: str) -> bool:
-    """Whether every version of a library that asks for versions heeds the answer."""
+    """Whether every version of the library that asks for versions heeds the answer."""
     return any(
-        each.library == library and each.negotiates_since is not None for each in software.known().values()
+        declared.library == library and declared.negotiates_since is not None
+        for declared in software.known().values()
     )
 
 
 def _sent_lower(
-    profile: fingerprints.Profile, seen: tuple[tuple[int, tuple[int, ...]], ...], release: str
+    profile: fingerprints.Profile, requests: tuple[tuple[int, tuple[int, ...]], ...], release: str
 ) -> bool:
     offered = served.by(release)
     return any(
         max(versions) < min(profile.ranges[key].max, offered[key].advertised.max)
-        for key, versions in seen
+        for key, versions in requests
         if key in profile.ranges and key in offered and key not in profile.also_sends
     )
 
@@ -150,11 +163,11 @@ def _by_client_id(case: Case, key: int, target: BrokerApi) -> str:
     if fingerprint is None or not fingerprint.by_client_id or not fingerprint.guesses:
         return ""
     best = fingerprint.guesses[0]
-    if best.of < fingerprints.DISTINCT or best.exact < fingerprints.EXACT * best.of:
+    if best.api_count < fingerprints.DISTINCT or best.exact < fingerprints.EXACT * best.api_count:
         return ""
     if _follows_configuration(best.library):
         return ""
-    ranges = [each.ranges.get(key) for each in fingerprint.profiles]
-    if not all(each is not None and target.works_with(each) for each in ranges):
+    ranges = [profile.ranges.get(key) for profile in fingerprint.profiles]
+    if not all(versions is not None and target.works_with(versions) for versions in ranges):
         return ""
     return f"it looks like {fingerprint.names} ({'; '.join(fingerprint.reasons)}), which gets along"

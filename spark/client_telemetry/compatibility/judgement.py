@@ -21,11 +21,11 @@ def judge(
     features: Mapping[str, int] | None = None,
     vendor: str | None = APACHE_KAFKA,
 ) -> ClientVerdict:
-    """What happens to a client when its brokers go from one exact release to another, newer or older.
+    """What happens to a client when its brokers move from one exact release to another, newer or older.
 
-    The evidence is of brokers on `from_release`. `features`: levels finalized on the target's brokers while the question
-    is asked; those left out, and all by default, are the target's newest. `vendor`: whose build the target is (one of
-    conditions.VENDORS); None where that is not known. Raises NotAnExactRelease, UnknownRelease, NothingToUpgrade or
+    The evidence is from brokers on `from_release`. `features`: levels finalized on the target's brokers at the time in
+    question; those left out, by default all, are the target's newest. `vendor`: whose build the target is (one of
+    conditions.VENDORS), None if unknown. Raises NotAnExactRelease, UnknownRelease, NothingToUpgrade or
     UnusableFeatures.
     """
     source, target = _upgrade(from_release, to_release)
@@ -50,8 +50,9 @@ def judge(
 def ends_of_an_upgrade(
     evidence: ClientEvidence, from_release: str, to_release: str
 ) -> tuple[ClientVerdict, ClientVerdict]:
-    """The verdicts, without steps, on the target before and after its features are finalized; twice the same for a
-    rollback."""
+    """The verdicts, without steps, on the target before and after its features are finalized; the same one twice for a
+    rollback.
+    """
     source, target = _upgrade(from_release, to_release)
     case = Case.of(evidence, source, target)
     finalized = conclude(case)
@@ -61,16 +62,18 @@ def ends_of_an_upgrade(
 
 
 def levels_before(evidence: ClientEvidence, source: str, target: str) -> Mapping[str, int]:
-    """The levels on the target's brokers before its features are finalized: those of the source, which are its defaults or,
-    where brokers answered what needs more (a preview that somebody switched on), what that proves."""
+    """The levels on the target's brokers before its features are finalized: those of the source, which are its defaults
+    or, where brokers answered requests that need more (a preview that somebody enabled), what that proves.
+    """
     answered = {(use[0], use[1]) for use in evidence.api_uses if ApiUse(*use).requests > 0}
     levels = feature_levels.not_finalized(source, target)
     return feature_levels.raised(levels, feature_levels.proven(source, answered), target)
 
 
 def _at_levels(case: Case, verdict: ClientVerdict, levels: Mapping[str, int]) -> ClientVerdict:
-    """The verdict at other feature levels: the same where neither what the client asked for nor an issue of its library
-    depends on what differs."""
+    """The verdict at other feature levels: unchanged if neither the client's requests nor an issue of its library
+    depends on the difference.
+    """
     if levels == case.levels:
         return verdict
     closed = set(feature_levels.closed(case.target, case.levels))
@@ -82,7 +85,9 @@ def _at_levels(case: Case, verdict: ClientVerdict, levels: Mapping[str, int]) ->
 
 @cache
 def what_decides(from_release: str, to_release: str) -> Hashable:
-    """All of a target that verdicts follow from, its name aside: a client fares alike on two targets with the same."""
+    """Everything about a target that verdicts depend on, except its name: two targets that agree here give each client
+    the same verdict.
+    """
     source, target = _upgrade(from_release, to_release)
     issues = (*known_issues.brought_by(source, target), *known_issues.kept_by(source, target))
     return (

@@ -1,7 +1,7 @@
-"""Documented troubles of client versions with broker releases, which request versions alone do not tell.
+"""Documented problems of client versions with broker releases that request versions alone do not reveal.
 
-An issue belongs to an upgrade or a rollback when the target is among its broker releases and the source is not: what was
-already so before is not its doing.
+An issue belongs to an upgrade or a rollback if the target is among its broker releases and the source is not: what was
+so before is not caused by it.
 """
 
 from collections.abc import Collection
@@ -30,9 +30,9 @@ from client_telemetry.compatibility.verdict import (
 
 FILE = "known_issues.csv"
 ANY_LIBRARY = "*"
-"""Stands for whatever library was seen to use the issue's API."""
+"""Stands for any library that was seen to use the issue's API."""
 UNKNOWN_LIBRARY = "?"
-"""Stands for a library that the knowledge base does not have: what brokers refuse at a login since some release."""
+"""Stands for any library missing from the knowledge base: what brokers refuse at login since some release."""
 COLUMNS = (
     "rule_id",
     "library",
@@ -55,7 +55,7 @@ COLUMNS = (
     "source",
 )
 NEWEST = client_versions.parse("9999")
-"""Stands in version_to for an issue that no version has left behind."""
+"""In version_to: an issue that no version has fixed."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class KnownIssue:
     trigger: str
     explanation: str
     fixed_in: str
-    """Library and version; empty where no version helps."""
+    """Library and version; empty if no version helps."""
     workaround: str
     """What else helps, in words."""
     source: str
@@ -99,14 +99,14 @@ class KnownIssue:
             and (not self.roles or bool(self.roles & set(client_roles)))
         )
 
-    def condition_met(self, given: Circumstances) -> str | None:
-        """None without a condition; otherwise yes, no, or unknown where the evidence cannot show it."""
-        return self.condition_test.met(given) if self.condition else None
+    def condition_met(self, circumstances: Circumstances) -> str | None:
+        """None without a condition; otherwise yes, no, or unknown if the evidence cannot show it."""
+        return self.condition_test.met(circumstances) if self.condition else None
 
 
 @cache
 def known() -> tuple[KnownIssue, ...]:
-    found: list[KnownIssue] = []
+    issues: list[KnownIssue] = []
     for line, cells in rows(FILE, COLUMNS):
         row = dict(zip(COLUMNS, cells, strict=True))
         for column, allowed in (
@@ -134,7 +134,7 @@ def known() -> tuple[KnownIssue, ...]:
             raise DamagedKnowledge(FILE, line, "a latent issue has a trigger, one at once has none")
         if row["library"] == ANY_LIBRARY and not row["api_key"]:
             raise DamagedKnowledge(FILE, line, "an issue of any library has the API that shows it")
-        if any(each.rule_id == row["rule_id"] for each in found):
+        if any(issue.rule_id == row["rule_id"] for issue in issues):
             raise DamagedKnowledge(FILE, line, f"rule {row['rule_id']} occurs twice")
         if not (row["source"] and row["explanation"] and (row["fixed_in"] or row["workaround"])):
             raise DamagedKnowledge(FILE, line, "explanation, fixed_in or workaround, and source are required")
@@ -158,7 +158,7 @@ def known() -> tuple[KnownIssue, ...]:
             whole(FILE, line, "versions", version)
         if key is not None and key not in apis.by_key():
             raise DamagedKnowledge(FILE, line, f"api {key} is not in {apis.FILE}")
-        found.append(
+        issues.append(
             KnownIssue(
                 rule_id=row["rule_id"],
                 library=row["library"],
@@ -179,13 +179,13 @@ def known() -> tuple[KnownIssue, ...]:
                 source=row["source"],
             )
         )
-        if row["library"] == UNKNOWN_LIBRARY and not found[-1].condition_test.is_about_login:
+        if row["library"] == UNKNOWN_LIBRARY and not issues[-1].condition_test.is_about_login:
             raise DamagedKnowledge(FILE, line, "an issue of unknown libraries is about logging in")
-    return tuple(found)
+    return tuple(issues)
 
 
 def _brokers(first: list[str], last: list[str]) -> frozenset[str]:
-    """Releases of one or more ranges; the last of them may be open."""
+    """Releases of one or more ranges; the last range may be open."""
     if not first or not len(first) - 1 <= len(last) <= len(first):
         raise releases.UnusableRelease("broker_to has an end for each broker_from, but perhaps the last")
     ranges = zip_longest(first, last, fillvalue="")
@@ -211,13 +211,13 @@ def _condition(line: int, words: str, test: str, brokers: frozenset[str]) -> Con
 
 @cache
 def brought_by(source: str, target: str) -> tuple[KnownIssue, ...]:
-    """The issues that brokers on the target have and brokers on the source have not."""
+    """The issues that brokers on the target have and brokers on the source do not."""
     return tuple(issue for issue in known() if target in issue.brokers and source not in issue.brokers)
 
 
 @cache
 def kept_by(source: str, target: str) -> tuple[KnownIssue, ...]:
-    """The issues that brokers on both releases have: no upgrade between them is to blame, and none helps."""
+    """The issues that brokers of both releases have: an upgrade between them neither causes nor fixes these."""
     return tuple(issue for issue in known() if target in issue.brokers and source in issue.brokers)
 
 
@@ -227,8 +227,9 @@ def _waiting(target: str) -> tuple[KnownIssue, ...]:
 
 
 def wait_for_features(libraries: Collection[str], tried: Collection[int], target: str) -> bool:
-    """Whether some issue of these libraries on the target depends on feature levels, or one of any library with an API
-    that was asked for (`tried`)."""
+    """Whether on the target some issue of these libraries, or an issue of any library with an API that was requested
+    (`tried`), depends on feature levels.
+    """
     return any(
         issue.api_key in tried if issue.library == ANY_LIBRARY else issue.library in libraries
         for issue in _waiting(target)

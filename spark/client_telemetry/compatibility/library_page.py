@@ -1,4 +1,4 @@
-"""docs/libraries.md (`make generated`): what is known of each client library, and how surely."""
+"""docs/libraries.md (`make generated`): what is known about each client library, and how surely."""
 
 from collections import Counter
 
@@ -22,7 +22,7 @@ TARGET = "4.0.1"
 
 
 def text() -> str:
-    """The page, Markdown."""
+    """The page in Markdown."""
     by_library: dict[str, list[Row]] = {}
     for row in (*client_ranges.read(client_ranges.FILE), *client_ranges.read(fingerprints.UNNAMED_FILE)):
         by_library.setdefault(row.library, []).append(row)
@@ -42,8 +42,8 @@ def text() -> str:
         of_library = by_library[library]
         count = Counter(row.confidence for row in of_library)
         lines.append(
-            f"| {library} | {_names(library)} | {_span(of_library)} | {_works(library, of_library, roles.PRODUCER)} "
-            f"| {_works(library, of_library, roles.GROUP_CONSUMER)} "
+            f"| {library} | {_names(library)} | {_span(of_library)} | {_works_since(library, of_library, roles.PRODUCER)} "
+            f"| {_works_since(library, of_library, roles.GROUP_CONSUMER)} "
             f"| {count['high']} / {count['medium']} / {count['low']} |"
         )
     lines += [
@@ -57,12 +57,12 @@ def text() -> str:
         brokers = sorted(issue.brokers, key=releases.parse)
         until = brokers[-1] if brokers[-1] != releases.known()[-1] else "later"
         lines.append(
-            f"| {issue.rule_id} | {_concerned(issue)} | {brokers[0]} to {until} | {issue.verdict} | {issue.source} |"
+            f"| {issue.rule_id} | {_affected_versions(issue)} | {brokers[0]} to {until} | {issue.verdict} | {issue.source} |"
         )
     return "\n".join(lines) + "\n"
 
 
-def _concerned(issue: KnownIssue) -> str:
+def _affected_versions(issue: KnownIssue) -> str:
     if issue.library == known_issues.ANY_LIBRARY:
         return f"any that uses {apis.name(issue.api_key or 0)}"
     if issue.library == known_issues.UNKNOWN_LIBRARY:
@@ -71,7 +71,7 @@ def _concerned(issue: KnownIssue) -> str:
 
 
 def _names(library: str) -> str:
-    names = [each.name for each in software.known().values() if each.library == library]
+    names = [declared.name for declared in software.known().values() if declared.library == library]
     since = software.names_every_connection_since(library)
     if not names:
         return "nothing"
@@ -85,8 +85,8 @@ def _span(of_library: list[Row]) -> str:
     return f"{client_versions.text(oldest)} to {client_versions.text(newest)}"
 
 
-def _works(library: str, of_library: list[Row], role: str) -> str:
-    """From which version on; 'depends on its configuration' where the ranges are those of several."""
+def _works_since(library: str, of_library: list[Row], role: str) -> str:
+    """First version that works; 'depends on its configuration' if the ranges belong to several configurations."""
     if len({row.configuration for row in of_library}) > 1:
         advised = advice.on(library, roles.needs()[role], TARGET)
         return (
@@ -107,14 +107,14 @@ def _works(library: str, of_library: list[Row], role: str) -> str:
         }
         fine = all(served.by(TARGET)[key].works_with(there[key]) for key in needed if key in there)
         issues = [
-            each
-            for each in known_issues.known()
-            if each.library == library
-            and each.version_from <= step <= each.version_to
-            and TARGET in each.brokers
-            and each.verdict == "breaks"
-            and not each.condition
-            and (not each.roles or role in each.roles)
+            issue
+            for issue in known_issues.known()
+            if issue.library == library
+            and issue.version_from <= step <= issue.version_to
+            and TARGET in issue.brokers
+            and issue.verdict == "breaks"
+            and not issue.condition
+            and (not issue.roles or role in issue.roles)
         ]
         good = (good or step) if fine and not issues else None
     return f"from {client_versions.text(good)}" if good else "no known version"

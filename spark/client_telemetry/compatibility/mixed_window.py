@@ -1,8 +1,8 @@
-"""The mixed window of a rolling upgrade: what a client meets while brokers of both releases are at work.
+"""The mixed window of a rolling upgrade: what a client meets while brokers run both releases.
 
-A client negotiates with each broker by itself, so what both releases serve goes on. What the target refuses is
-refused by those brokers alone that already run it: partition by partition as leaders move, and for a group or
-a transaction when its coordinator moves. Some troubles exist in this window only (mixed_window_issues.csv).
+A client negotiates with each broker separately, so what both releases serve continues. What the target refuses is
+refused only by brokers that already run it: partition by partition as leaders move, and for a group or a transaction
+when its coordinator moves. Some problems exist in this window only (mixed_window_issues.csv).
 """
 
 from functools import cache
@@ -58,7 +58,7 @@ class MixedWindowIssue(NamedTuple):
 def judge_mixed_window(from_release: str, to_release: str, upgraded: ClientVerdict) -> Outlook:
     """What happens to a client while some brokers run `from_release` and others `to_release`.
 
-    `upgraded` is what `judge` says of it for the same pair; its evidence and confidence carry over.
+    `upgraded` is the verdict of `judge` for the same pair; its evidence and confidence carry over.
     """
     issue = _issue(from_release, to_release, upgraded.roles)
     if issue and PRECEDENCE.index(issue.verdict) < PRECEDENCE.index(upgraded.verdict):
@@ -74,25 +74,27 @@ def _explanation(from_release: str, to_release: str, upgraded: ClientVerdict) ->
         return f"Not known, because its behaviour on {to_release} is not known."
     if upgraded.verdict not in (BREAKS, DEGRADES):
         return "Both releases accept what it uses. Brief retriable errors are normal while leaders and coordinators move."
-    reasons = [each for each in upgraded.findings if each.decides and each.verdict == upgraded.verdict]
+    reasons = [
+        finding for finding in upgraded.findings if finding.decides and finding.verdict == upgraded.verdict
+    ]
     if upgraded.when == LATENT:
         return f"It works until this reaches a broker on {to_release}: {reasons[0].trigger}."
-    places = _places({each.api_key for each in reasons if each.when == AT_ONCE})
+    occasions = _occasions({reason.api_key for reason in reasons if reason.when == AT_ONCE})
     return (
-        f"It {upgraded.verdict} step by step, {places} to brokers on {to_release}, and keeps working with those still on "
+        f"It {upgraded.verdict} step by step, {occasions} to brokers on {to_release}, and keeps working with those still on "
         f"{from_release}; after the last broker is upgraded, its verdict applies."
     )
 
 
-def _places(keys: set[int | None]) -> str:
-    found = []
+def _occasions(keys: set[int | None]) -> str:
+    occasions = []
     if keys & _AT_LEADERS:
-        found.append("as the leaders of its partitions move")
+        occasions.append("as the leaders of its partitions move")
     if keys & _AT_GROUP_COORDINATORS:
-        found.append("when its group's coordinator moves")
+        occasions.append("when its group's coordinator moves")
     if keys & _AT_TRANSACTION_COORDINATORS:
-        found.append("when its transaction coordinator moves")
-    return " and ".join(found) or "as it turns"
+        occasions.append("when its transaction coordinator moves")
+    return " and ".join(occasions) or "as it turns"
 
 
 @cache
@@ -112,7 +114,7 @@ def _issue(from_release: str, to_release: str, client_roles: tuple[str, ...]) ->
 
 @cache
 def known() -> tuple[MixedWindowIssue, ...]:
-    found: list[MixedWindowIssue] = []
+    issues: list[MixedWindowIssue] = []
     for line, (rule_id, first, last, of_roles, verdict, explanation, source) in rows(FILE, COLUMNS):
         if verdict not in (BREAKS, DEGRADES):
             raise DamagedKnowledge(FILE, line, f"verdict {verdict!r} is none of {BREAKS}, {DEGRADES}")
@@ -120,13 +122,13 @@ def known() -> tuple[MixedWindowIssue, ...]:
             raise DamagedKnowledge(FILE, line, f"roles {of_roles!r} are not known")
         if not (explanation and source):
             raise DamagedKnowledge(FILE, line, "explanation and source are required")
-        if any(each.rule_id == rule_id for each in found):
+        if any(issue.rule_id == rule_id for issue in issues):
             raise DamagedKnowledge(FILE, line, f"rule {rule_id} occurs twice")
         try:
             brokers = releases.between(first, last)
         except releases.UnusableRelease as error:
             raise DamagedKnowledge(FILE, line, str(error)) from error
-        found.append(
+        issues.append(
             MixedWindowIssue(rule_id, brokers, frozenset(of_roles.split()), verdict, explanation, source)
         )
-    return tuple(found)
+    return tuple(issues)

@@ -1,4 +1,4 @@
-"""The files that commands write: whole or not at all, and CSV that every reader reads back."""
+"""Output files of commands: written whole or not at all, and CSV that every reader can read back."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,8 +9,9 @@ from typing import TextIO
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[TextIO]:
-    """Takes its place when the block is left: a failed write leaves what was there before. What is no file of its own
-    (a pipe, a link as `/dev/stdout` is one) is written to as it is."""
+    """A file that replaces `path` when the block ends: a failed write leaves the previous file in place. Anything but a
+    regular file (a pipe, a link such as `/dev/stdout`) is written to directly.
+    """
     if path.is_symlink() or (path.exists() and not path.is_file()):
         with path.open("w", encoding="utf-8", newline="") as opened:
             yield opened
@@ -22,8 +23,9 @@ def whole_file(path: Path) -> Iterator[TextIO]:
 
 
 def write_csv(opened: TextIO, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Before Python 3.13 a lone carriage return is not quoted, and readers take it for the end of the line: rows with one
-    are quoted whole."""
+    """Before Python 3.13 a lone carriage return is not quoted, and readers take it for the end of the line: rows that
+    contain one are quoted whole.
+    """
     plain = csv.writer(opened, lineterminator="\n")
     quoted = csv.writer(opened, lineterminator="\n", quoting=csv.QUOTE_ALL)
     plain.writerow(columns)

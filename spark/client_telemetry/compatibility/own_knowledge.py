@@ -2,7 +2,7 @@
 
     client-telemetry knowledge-check FOLDER      (or: python -m client_telemetry.compatibility.own_knowledge FOLDER)
 
-says what the folder adds, or the first mistake with file, line and reason. docs/knowledge-base.md tells how to write one.
+prints what the folder adds, or the first mistake with file, line and reason. docs/knowledge-base.md explains how to write one.
 """
 
 import sys
@@ -23,8 +23,9 @@ from client_telemetry.compatibility.knowledge import DamagedKnowledge, OwnKnowle
 
 
 def use_folder(folder: Path | str | None) -> OwnKnowledge | None:
-    """Read, check and put in force a user's folder; None: the shipped knowledge base alone. Raises DamagedKnowledge with
-    file, line and reason, and then nothing of the folder is in force."""
+    """Read, check and activate a user's folder; None: the shipped knowledge base alone. Raises DamagedKnowledge with
+    file, line and reason, in which case nothing of the folder is active.
+    """
     if not folder:
         knowledge.use(None)
         return None
@@ -39,7 +40,7 @@ def use_folder(folder: Path | str | None) -> OwnKnowledge | None:
 
 
 def _check() -> None:
-    """Have every module read its files: each checks what it owns."""
+    """Make every module read its files: each checks those it owns."""
     client_ranges.read(client_ranges.FILE)
     client_ranges.read(fingerprints.UNNAMED_FILE)
     software.check()
@@ -54,7 +55,7 @@ def _check() -> None:
 
 
 def _check_libraries() -> None:
-    """That libraries which the user's rows name are known: a misspelt one would never match anything, without a word."""
+    """Libraries that the user's rows name must be known: a misspelt one would silently never match."""
     for file, columns, column in (
         (software.FILE, software.COLUMNS, "library"),
         (products.IDS_FILE, products.IDS_COLUMNS, "library"),
@@ -78,7 +79,7 @@ def _check_libraries() -> None:
 
 
 def _check_rule_ids() -> None:
-    """That an issue has a rule id of its own: findings are told apart by it."""
+    """Every issue needs a rule id of its own: it identifies findings."""
     shipped = {cells[0] for _, cells in knowledge.shipped_rows(known_issues.FILE, known_issues.COLUMNS)}
     for line, (rule_id, *_) in knowledge.own_rows(known_issues.FILE, known_issues.COLUMNS):
         if rule_id in shipped:
@@ -86,7 +87,9 @@ def _check_rule_ids() -> None:
 
 
 def _check_duplicates() -> None:
-    """That every row of the user's can count: where the first that fits counts, one like it before it hides it."""
+    """Every row of the user's must be able to match: where the first match counts, an earlier row with the same key
+    would hide it.
+    """
     for file, columns, key in (
         (products.IDS_FILE, products.IDS_COLUMNS, ("client_id_pattern",)),
         (products.FILE, products.COLUMNS, ("product", "library", "apis")),
@@ -96,9 +99,9 @@ def _check_duplicates() -> None:
         first: dict[tuple[str, ...], int] = {}
         for line, cells in knowledge.own_rows(file, columns):
             named = dict(zip(columns, cells, strict=True))
-            same = tuple(named[column] for column in key)
-            if first.setdefault(same, line) != line:
-                reason = f"{' and '.join(key)} as in line {first[same]}, so that this row never counts"
+            key_cells = tuple(named[column] for column in key)
+            if first.setdefault(key_cells, line) != line:
+                reason = f"{' and '.join(key)} as in line {first[key_cells]}, so that this row never counts"
                 raise DamagedKnowledge(file, line, reason)
 
 
@@ -116,8 +119,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows = sum(1 for line in text.splitlines()[1:] if line.strip())
         print(f"{name}: {rows} row{'s' * (rows != 1)}")
     folder = Path(own.folder if own else "")
-    if others := sorted(path.name for path in folder.iterdir() if own and path.name not in own.texts):
-        print(f"not read: {', '.join(others)}")
+    if unread := sorted(path.name for path in folder.iterdir() if own and path.name not in own.texts):
+        print(f"not read: {', '.join(unread)}")
     return 0
 
 

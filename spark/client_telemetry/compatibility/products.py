@@ -1,6 +1,6 @@
-"""Products and frameworks behind client ids: product_client_ids.csv names them, products.csv has the fix that is theirs.
+"""Products and frameworks behind client ids: product_client_ids.csv names them, products.csv has the fixes for them.
 
-A client id is evidence of a product only where the product sets it itself; a person can configure any other.
+A client id is evidence of a product only if the product sets it itself; anybody can configure any other.
 """
 
 import re
@@ -17,7 +17,7 @@ IDS_COLUMNS = ("client_id_pattern", "product", "kind", "library", "brings_defaul
 FILE = "products.csv"
 COLUMNS = ("product", "library", "apis", "advice", "source", "confidence")
 LONGEST_CLIENT_ID = 256
-"""Characters; longer ones are nobody's own, and a hostile one must not keep a regular expression busy."""
+"""In characters; no product sets longer ones, and a hostile id must not keep a regular expression busy."""
 
 ADMIN_CLIENT_TOOLS = "kafka-consumer-groups, kafka-delete-records or kafka-broker-api-versions"
 """The product whose own client id is admin-<n>, in product_client_ids.csv: the tools that have kafka.admin.AdminClient (Scala, up
@@ -35,14 +35,15 @@ class ProductId:
     product: str
     kind: str
     library: str
-    """Library inside; several are separated by a bar where the release decides; empty = not one alone."""
+    """Library inside, alternatives separated by `|` if it depends on the release; empty = more than one."""
     brings_default_ids: bool
     """Whether its process also has clients with the default ids of that library."""
 
 
 class Product(NamedTuple):
-    """What a client id says. `application`: the part of it that names the application (of Kafka Streams the
-    application.id, of Connect the group.id), None where it has none."""
+    """What a client id reveals. `application`: the part that names the application (the application.id of Kafka
+    Streams, the group.id of Connect), None if it has none.
+    """
 
     name: str
     kind: str
@@ -60,33 +61,41 @@ class Advice(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def by_client_id(client_id: str | None) -> Product | None:
-    """The product whose own client id this is, the first line that matches."""
+    """The product that sets this client id: the first line that matches."""
     if not client_id or len(client_id) > LONGEST_CLIENT_ID:
         return None
-    for each in _ids():
-        if match := each.pattern.fullmatch(client_id):
+    for product_id in _ids():
+        if match := product_id.pattern.fullmatch(client_id):
             application = match.groupdict().get("application")
-            return Product(each.product, each.kind, each.library, each.brings_default_ids, application)
+            return Product(
+                product_id.product,
+                product_id.kind,
+                product_id.library,
+                product_id.brings_default_ids,
+                application,
+            )
     return None
 
 
 @cache
 def named(name: str) -> Product | None:
-    """The product of this name; None where no client id is known to be its own."""
-    found = next((each for each in _ids() if each.product == name), None)
-    if found is None:
+    """The product of this name; None if no client ids of it are known."""
+    product_id = next((product_id for product_id in _ids() if product_id.product == name), None)
+    if product_id is None:
         return None
-    return Product(found.product, found.kind, found.library, found.brings_default_ids, None)
+    return Product(
+        product_id.product, product_id.kind, product_id.library, product_id.brings_default_ids, None
+    )
 
 
 def is_known(name: str) -> bool:
-    """Whether there is anything about a product of this name."""
+    """Whether anything is known about a product of this name."""
     return name in advices() or named(name) is not None
 
 
 @cache
 def _ids() -> tuple[ProductId, ...]:
-    found = []
+    ids = []
     for line, (pattern, product, kind, library, brings, source) in rows(IDS_FILE, IDS_COLUMNS):
         due(IDS_FILE, line, client_id_pattern=pattern, product=product, source=source)
         if kind not in KINDS:
@@ -97,14 +106,14 @@ def _ids() -> tuple[ProductId, ...]:
             compiled = re.compile(pattern)
         except re.error as error:
             raise DamagedKnowledge(IDS_FILE, line, f"client_id_pattern: {error}") from error
-        found.append(ProductId(compiled, product, kind, library, brings == "yes"))
-    return tuple(found)
+        ids.append(ProductId(compiled, product, kind, library, brings == "yes"))
+    return tuple(ids)
 
 
 @cache
 def advices() -> dict[str, tuple[Advice, ...]]:
-    """Product -> what to do where its requests are refused."""
-    found: dict[str, tuple[Advice, ...]] = {}
+    """Product -> what to do if its requests are refused."""
+    by_product: dict[str, tuple[Advice, ...]] = {}
     for line, (product, library, names, text, source, confidence) in rows(FILE, COLUMNS):
         due(FILE, line, product=product, advice=text, source=source)
         if confidence not in CONFIDENCES:
@@ -115,21 +124,21 @@ def advices() -> dict[str, tuple[Advice, ...]]:
             keys = frozenset(apis.find(name).key for name in names.split())
         except ValueError as error:
             raise DamagedKnowledge(FILE, line, str(error)) from error
-        found[product] = (*found.get(product, ()), Advice(library, keys, text))
-    return found
+        by_product[product] = (*by_product.get(product, ()), Advice(library, keys, text))
+    return by_product
 
 
 def advice(product: str | None, refused: Collection[int]) -> str:
-    """What to do with a product whose requests of these APIs are refused; empty = nothing is known."""
+    """What to do with a product whose requests of these APIs are refused; empty = nothing known."""
     fitting = (
-        each.text
-        for each in advices().get(product or "", ())
-        if not each.api_keys or each.api_keys & set(refused)
+        advice.text
+        for advice in advices().get(product or "", ())
+        if not advice.api_keys or advice.api_keys & set(refused)
     )
     return next(fitting, "")
 
 
 def advice_on_scram(product: str | None) -> str:
-    """What to do with a product that cannot log in with SCRAM because of its library; empty = nothing is known."""
-    is_known = any(_SASL_AUTHENTICATE in each.api_keys for each in advices().get(product or "", ()))
+    """What to do with a product whose library prevents it from logging in with SCRAM; empty = nothing known."""
+    is_known = any(_SASL_AUTHENTICATE in advice.api_keys for advice in advices().get(product or "", ()))
     return advice(product, (_SASL_AUTHENTICATE,)) if is_known else ""

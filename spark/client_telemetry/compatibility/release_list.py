@@ -8,7 +8,9 @@ OLDEST = "2.4.0"
 
 def text() -> str:
     """The module, as Python source."""
-    offered = [each for each in reversed(releases.known()) if releases.parse(each) >= releases.parse(OLDEST)]
+    offered = [
+        release for release in reversed(releases.known()) if releases.parse(release) >= releases.parse(OLDEST)
+    ]
     lines = [
         '"""The Kafka releases that the trigger forms offer, newest first.',
         "",
@@ -18,7 +20,7 @@ def text() -> str:
         '"""',
         "",
         "RELEASES: tuple[str, ...] = (",
-        *(f'    "{each}",' for each in offered),
+        *(f'    "{release}",' for release in offered),
         ")",
     ]
     return "\n".join(lines) + "\n"

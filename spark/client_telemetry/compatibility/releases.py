@@ -1,6 +1,6 @@
-"""Kafka releases that the knowledge base knows, and which upgrade or rollback is asked about.
+"""Kafka releases that the knowledge base has, and the upgrade or rollback in question.
 
-Releases are exact: 4.0.0 lacks JoinGroup 0-1 and 4.0.1 has it, so "4.0" is no answerable question.
+Releases are exact: 4.0.0 lacks JoinGroup 0-1 and 4.0.1 has it, so a question about "4.0" has no answer.
 """
 
 from functools import cache
@@ -20,7 +20,7 @@ class UnknownRelease(UnusableRelease):
 
 
 class NotAnExactRelease(UnusableRelease):
-    """A line of releases (4.0) where one patch release is needed."""
+    """A line of releases (4.0) where a patch release is needed."""
 
 
 class NothingToUpgrade(UnusableRelease):
@@ -28,7 +28,7 @@ class NothingToUpgrade(UnusableRelease):
 
 
 def parse(release: str) -> tuple[int, ...]:
-    """'3.9.1' -> (3, 9, 1), '0.10.2.2' -> (0, 10, 2, 2); order of the tuples is order of releases."""
+    """'3.9.1' -> (3, 9, 1), '0.10.2.2' -> (0, 10, 2, 2); tuples sort like releases."""
     parts = release.strip().split(".")
     if not all(part.isdecimal() for part in parts):
         raise UnknownRelease(f"{release!r} is not a Kafka release; one looks like 4.0.1")
@@ -38,41 +38,42 @@ def parse(release: str) -> tuple[int, ...]:
 @cache
 def known() -> tuple[str, ...]:
     """All known releases, oldest first."""
-    found: dict[str, int] = {}
+    first_lines: dict[str, int] = {}
     for line, (release, _, source) in rows(FILE, COLUMNS):
-        if release in found:
-            raise DamagedKnowledge(FILE, line, f"release {release} is already in line {found[release]}")
+        if release in first_lines:
+            raise DamagedKnowledge(FILE, line, f"release {release} is already in line {first_lines[release]}")
         if not source:
             raise DamagedKnowledge(FILE, line, "no source")
         try:
             parse(release)
         except UnknownRelease as error:
             raise DamagedKnowledge(FILE, line, str(error)) from None
-        found[release] = line
-    return tuple(sorted(found, key=parse))
+        first_lines[release] = line
+    return tuple(sorted(first_lines, key=parse))
 
 
 def exact(release: str) -> str:
-    """The release itself if it is a known one.
+    """The release itself if it is known.
 
-    Raises NotAnExactRelease (with the patch releases there are) or UnknownRelease (with the nearest ones, newer before older).
+    Raises NotAnExactRelease (with the patch releases that exist) or UnknownRelease (with the nearest ones, newer before
+    older).
     """
-    wanted = release.strip()
-    if wanted in known():
-        return wanted
-    numbers = parse(wanted)
-    patches = [each for each in known() if parse(each)[: len(numbers)] == numbers]
+    stripped = release.strip()
+    if stripped in known():
+        return stripped
+    numbers = parse(stripped)
+    patches = [candidate for candidate in known() if parse(candidate)[: len(numbers)] == numbers]
     if patches:
-        raise NotAnExactRelease(f"{wanted} is not an exact release; there are {', '.join(patches)}")
-    newer = [each for each in known() if parse(each) > numbers][:3]
-    older = [each for each in known() if parse(each) < numbers][-1:]
+        raise NotAnExactRelease(f"{stripped} is not an exact release; there are {', '.join(patches)}")
+    newer = [candidate for candidate in known() if parse(candidate) > numbers][:3]
+    older = [candidate for candidate in known() if parse(candidate) < numbers][-1:]
     raise UnknownRelease(
-        f"Kafka {wanted} is not known; nearest: {', '.join(newer + older)} (newest known: {known()[-1]})"
+        f"Kafka {stripped} is not known; nearest: {', '.join(newer + older)} (newest known: {known()[-1]})"
     )
 
 
 def upgrade(from_release: str, to_release: str) -> tuple[str, str]:
-    """Both releases, exact. The target may be the older one: then it is a rollback that is asked about."""
+    """Both releases, exact. The target may be the older one: the question is then about a rollback."""
     source, target = exact(from_release), exact(to_release)
     if source == target:
         raise NothingToUpgrade(f"the brokers already run {source}")
@@ -87,12 +88,12 @@ def is_rollback(from_release: str, to_release: str) -> bool:
 
 @cache
 def not_one_rolling_upgrade(from_release: str, to_release: str) -> str:
-    """That brokers cannot be upgraded from one to the other, one after the other, and what comes first, in two sentences; empty
-    where they can.
+    """Two sentences: that brokers cannot be upgraded from one to the other in one rolling upgrade, and what comes
+    first. Empty if they can.
 
-    4.0 has no ZooKeeper, and asks for KRaft on 3.3 or later, the first release with a KRaft for production. ZooKeeper
-    clusters migrate on 3.9 (KIP-866; Kafka docs, "Upgrading Servers to 4.0.2 from any version 3.3.x through 3.9.x"). KRaft is there
-    since 2.8, as a preview.
+    4.0 has no ZooKeeper and requires KRaft on 3.3 or later, the first release where KRaft is production-ready.
+    ZooKeeper clusters migrate on 3.9 (KIP-866; Kafka docs, "Upgrading Servers to 4.0.2 from any version 3.3.x through
+    3.9.x"). KRaft exists since 2.8, as a preview.
     """
     if parse(from_release) >= (3, 3) or parse(to_release) < (4, 0):
         return ""
@@ -115,12 +116,16 @@ def line(release: str) -> tuple[int, ...]:
 
 @cache
 def between(first: str, last: str) -> frozenset[str]:
-    """Known releases from one exact release to another, both included; an empty end is open."""
+    """Known releases from one exact release to another, both included; an empty end means unbounded."""
     low, high = parse(exact(first)), parse(exact(last)) if last else None
-    return frozenset(each for each in known() if low <= parse(each) and (high is None or parse(each) <= high))
+    return frozenset(
+        candidate
+        for candidate in known()
+        if low <= parse(candidate) and (high is None or parse(candidate) <= high)
+    )
 
 
 @cache
 def newer_than(release: str) -> tuple[str, ...]:
     """Known releases after this one, oldest first."""
-    return tuple(each for each in known() if parse(each) > parse(release))
+    return tuple(candidate for candidate in known() if parse(candidate) > parse(release))

@@ -1,13 +1,13 @@
-"""The rules on request versions: what the target serves, held against what the client sends or can send.
+"""The rules on request versions: what the target serves compared with what the client sends or can send.
 
-* Only an API of which the target drops versions that the source serves can hurt; every other request that
-  works today works tomorrow, seen or not.
-* An observed version below what the target serves counts as refused if the source offered a version that
-  the target serves (a client that negotiates would have taken it) or if the library does not negotiate.
-  Otherwise it proves nothing, and the declared range decides.
-* A version above the target's maximum (a rollback) matters only for a client that does not negotiate, or that
-  has no lower one: the declared range decides, and without one that it asks brokers for their versions (KIP-35).
-* An API that was not seen and that the role needs: the declared range, and without one it is not known.
+* Only an API of which the target drops versions that the source serves can hurt; every other request that works today
+  works tomorrow, seen or not.
+* An observed version below what the target serves counts as refused if the source offered a version that the target
+  serves (a client that negotiates would have taken it) or if the library does not negotiate. Otherwise it proves
+  nothing, and the declared range decides.
+* A version above the target's maximum (a rollback) matters only for a client that does not negotiate or has no lower
+  one: the declared range decides, and without one, whether the client asks brokers for their versions (KIP-35).
+* For an API that the role needs but that was not seen, the declared range decides; without one it is unknown.
 """
 
 from collections.abc import Iterable
@@ -49,22 +49,23 @@ def of(case: Case) -> list[Finding]:
     keys = (set(case.uses) | set(refused)) - {apis.API_VERSIONS}
     for role in case.roles:
         keys |= set(roles.needed_by(role, case.uses))
-    found = []
+    findings = []
     for key in sorted(keys):
         if key in case.uses:
-            found.append(_observed(case, key))
+            findings.append(_observed(case, key))
         elif key in refused:
-            found.append(_refused(case, key, refused[key]))
+            findings.append(_refused(case, key, refused[key]))
         else:
-            found.append(_unseen(case, key))
-    return [finding for finding in (_greeting(case), *found) if finding]
+            findings.append(_unseen(case, key))
+    return [finding for finding in (_greeting(case), *findings) if finding]
 
 
 def _greeting(case: Case) -> Finding | None:
-    """The finding for ApiVersions of a client whose library is not known, when rolled back to brokers that do not have its
-    version. They answer with error 35 and their ranges, in version 0 (KIP-511), and a client is to ask again with a version that
-    they have; whether this one does has not been seen where no ApiVersions of it was ever refused. (franz-go 1.19.0 takes
-    the error for an answer.)"""
+    """The finding for ApiVersions of a client of unknown library that is rolled back to brokers without its version.
+    They answer with error 35 and their ranges, in version 0 (KIP-511), and the client should ask again with a
+    version that they have; whether this one does is unknown unless an ApiVersions request of it was refused before.
+    (franz-go 1.19.0 takes the error for an answer.)
+    """
     target, uses = case.target_api(apis.API_VERSIONS), case.uses.get(apis.API_VERSIONS, [])
     above = [use for use in uses if target is not None and use.version > target.served.max]
     fell_back = any(use[0] == apis.API_VERSIONS and ApiUse(*use).rejected for use in case.evidence.api_uses)
@@ -89,29 +90,29 @@ def _refused(case: Case, key: int, uses: list[ApiUse]) -> Finding | None:
     if target is None and case.source_api(key) is None:
         return None
     again = [use for use in uses if target is None or not _within(use.version, target.served)]
-    found = _finding(case, key, BREAKS if again else SAFE, OBSERVED, again or uses)
+    finding = _finding(case, key, BREAKS if again else SAFE, OBSERVED, again or uses)
     versions = format_versions([use.version for use in again or uses])
     use = f"{apis.purpose(key)} with {apis.request(key, versions)}, which {case.source} refuses already"
     requests = sum(use.rejected for use in again or uses)
     return replace(
-        found,
+        finding,
         requests=requests,
         explanation=f"{use}; {_accepts(case, key)}",
-        when=found.when and AT_ONCE,
+        when=finding.when and AT_ONCE,
         trigger="",
     )
 
 
 def _observed(case: Case, key: int) -> Finding | None:
-    """The finding for an API that was seen; None where the upgrade takes nothing of it away."""
+    """The finding for an API that was seen; None if the upgrade removes nothing that it needs."""
     uses, target, source = case.uses[key], case.target_api(key), case.source_api(key)
     if target is None and source is None:
         return _answered_beyond_the_release(case, key)
     outside = [use for use in uses if target is None or not _within(use.version, target.served)]
     if not outside:
         if _may_choose_what_is_refused(case, key):
-            seen = apis.in_words(format_versions([use.version for use in uses]))
-            why = f"was seen with {seen}; {case.target} offers higher ones, and refuses them"
+            sent = apis.in_words(format_versions([use.version for use in uses]))
+            why = f"was seen with {sent}; {case.target} offers higher ones, and refuses them"
             return _not_known(case, key, why)
         return _finding(case, key, SAFE, OBSERVED, uses) if key in case.dropped else None
     if target is None:
@@ -125,17 +126,18 @@ def _observed(case: Case, key: int) -> Finding | None:
     if declared is not None:
         return _by_range(case, key, declared)
     if not below and case.asks_for_versions:
-        found = _finding(case, key, SAFE, INFERRED, uses)
-        return replace(found, explanation=f"{found.explanation}, and it asks brokers for their versions")
-    seen = apis.in_words(format_versions([use.version for use in uses]))
+        finding = _finding(case, key, SAFE, INFERRED, uses)
+        return replace(finding, explanation=f"{finding.explanation}, and it asks brokers for their versions")
+    sent = apis.in_words(format_versions([use.version for use in uses]))
     why = f"as {case.source} offers no better" if below else "and whether it has a lower one is not known"
-    return _not_known(case, key, f"was seen with {seen} only, {why}")
+    return _not_known(case, key, f"was seen with {sent} only, {why}")
 
 
 def _answered_beyond_the_release(case: Case, key: int) -> Finding | None:
-    """The finding for an API that brokers answered although their release does not serve it, and the target's does not either:
-    a preview (unstable.api.versions.enable), a build of a vendor, or newer than the knowledge base. None between brokers,
-    and for what is no loss. Going back to an older line loses it: there was no preview before the preview."""
+    """The finding for an API that brokers answered although neither their release nor the target's serves it: a preview
+    (unstable.api.versions.enable), a vendor's build, or newer than the knowledge base. None for inter-broker APIs
+    and where losing it does no harm. Going back to an older line loses it: that line did not have the preview.
+    """
     api = apis.by_key().get(key)
     if api is not None and api.used_by in ("broker", "telemetry"):
         return None
@@ -154,8 +156,10 @@ def _answered_beyond_the_release(case: Case, key: int) -> Finding | None:
 
 
 def _may_choose_what_is_refused(case: Case, key: int) -> bool:
-    """Whether a client of no known library may choose a version that the target advertises and refuses, as one that waits
-    for a feature level. That it did not on the source proves nothing: franz-go 1.19.0 goes by the finalized features."""
+    """Whether a client of unknown library may choose a version that the target advertises but refuses, such as one that
+    depends on a feature level. That it did not on the source proves nothing: franz-go 1.19.0 goes by the finalized
+    features.
+    """
     target = case.target_api(key)
     return (
         (case.identity is None or case.identity.version is None)
@@ -166,7 +170,7 @@ def _may_choose_what_is_refused(case: Case, key: int) -> bool:
 
 
 def _unseen(case: Case, key: int) -> Finding | None:
-    """The finding for an API that the role needs and that was not seen."""
+    """The finding for an API that the role needs but that was not seen."""
     if case.never_used(key):
         return None
     if key not in case.dropped:
@@ -185,26 +189,30 @@ def _unseen(case: Case, key: int) -> Finding | None:
 
 
 def _as_before(case: Case, key: int) -> Finding | None:
-    """A refusal that waits for the role's event on the source as on the target, by what the library's name tells or, of one
-    that is not declared, every library that it looks like; None where either release serves it."""
+    """A refusal that waits for the role's event on the source as on the target, by the declared library or, if none is
+    declared, every library that the client looks like; None if either release serves it.
+    """
     source, target, loss = case.source_api(key), case.target_api(key), roles.loss(key, case.roles, case.tried)
     if source is None or target is None or loss.when != LATENT or loss.without_it != BREAKS:
         return None
     declared = case.declared(key)
     if declared is not None:
-        found = None if target.works_with(declared) else _by_range(case, key, declared)
+        finding = None if target.works_with(declared) else _by_range(case, key, declared)
         refused_before = not source.works_with(declared)
     else:
-        found = _by_fingerprint(case, key)
+        finding = _by_fingerprint(case, key)
         refused_before = bool(case.fingerprint and case.fingerprint.refused_by_all(key, source.served.min))
-    if found is None or not refused_before:
+    if finding is None or not refused_before:
         return None
-    return replace(found, as_before=True, explanation=f"{found.explanation} (as on {case.source} already)")
+    return replace(
+        finding, as_before=True, explanation=f"{finding.explanation} (as on {case.source} already)"
+    )
 
 
 def _by_other_releases(case: Case, key: int) -> Finding | None:
-    """By what the same client sent to brokers of other releases: a refusal where these offered a version that the
-    target serves, and the client did not take it."""
+    """From what the same client sent to brokers of other releases: a refusal if those offered a version that the target
+    serves and the client did not take it.
+    """
     sent, target = case.sent_elsewhere(key), case.target_api(key)
     if not sent or target is None:
         return None
@@ -218,33 +226,35 @@ def _by_other_releases(case: Case, key: int) -> Finding | None:
     if not refused and not all(_within(version, target.served) for _, version in sent):
         return None
     uses = refused or [ApiUse(key, version) for _, version in sent]
-    found = _finding(case, key, BREAKS if refused else SAFE, INFERRED, uses)
+    finding = _finding(case, key, BREAKS if refused else SAFE, INFERRED, uses)
     where = ", ".join(dict.fromkeys(release for release, _ in sent))
-    return replace(found, requests=0, explanation=f"{found.explanation} (seen with brokers on {where})")
+    return replace(finding, requests=0, explanation=f"{finding.explanation} (seen with brokers on {where})")
 
 
 def _by_inference(case: Case, key: int) -> Finding | None:
-    """A request that was not seen and gets along, by what the others prove."""
+    """A request that was not seen but works, as the other requests prove."""
     why = inference.works_unseen(case, key)
     if not why:
         return None
-    found = _finding(case, key, SAFE, INFERRED, [])
+    finding = _finding(case, key, SAFE, INFERRED, [])
     explanation = f"{apis.name(key)} was not seen, and {why}; {_accepts(case, key)}"
-    return replace(found, rule_id="inferred_version_served", explanation=explanation)
+    return replace(finding, rule_id="inferred_version_served", explanation=explanation)
 
 
 def _by_fingerprint(case: Case, key: int) -> Finding | None:
-    """A refusal, when every library that the client looks like ends below what the target serves."""
+    """A refusal if every library that the client looks like ends below what the target serves."""
     fingerprint, target = case.fingerprint, case.target_api(key)
     if fingerprint is None or target is None:
         return None
     range_of_all = fingerprint.refused_by_all(key, target.served.min)
     if range_of_all is None:
         return None
-    found = _finding(case, key, BREAKS, INFERRED, [], range_of_all)
+    finding = _finding(case, key, BREAKS, INFERRED, [], range_of_all)
     who = case.looks_like.looks_like if case.looks_like else f"looks like {fingerprint.names}"
     use = f"it {who} and can use {apis.request(key, range_of_all)}"
-    return replace(found, rule_id="fingerprint_version_refused", explanation=f"{use}; {_accepts(case, key)}")
+    return replace(
+        finding, rule_id="fingerprint_version_refused", explanation=f"{use}; {_accepts(case, key)}"
+    )
 
 
 def _by_range(case: Case, key: int, declared: Versions) -> Finding:
@@ -265,7 +275,7 @@ def _finding(
     harmless = verdict == SAFE
     when, trigger = loss.when, loss.trigger
     if any(use.is_frequent for use in uses):
-        when, trigger = AT_ONCE, ""  # polled, and not only sent at an event
+        when, trigger = AT_ONCE, ""  # polled, not just sent at an event
     return Finding(
         rule_id=f"{'declared' if declared else 'observed'}_version_{'served' if harmless else 'refused'}",
         verdict=SAFE if harmless else loss.without_it,

@@ -1,7 +1,7 @@
-"""What a client does with Kafka, read from the APIs that it used, and the APIs that its role needs.
+"""What a client does with Kafka, from the APIs that it used, and the APIs that its role needs.
 
-A role's need is what tells "was not seen" from "is not used": a group consumer will look up an offset one
-day, seen or not.
+The needs of a role distinguish "was not seen" from "is not used": a group consumer will look up an offset one day, seen
+or not.
 """
 
 from collections.abc import Collection
@@ -38,7 +38,7 @@ ROLES = (
     ADMIN,
 )
 ASSUMED = (PRODUCER, GROUP_CONSUMER)
-"""What a client of a known library is taken for while nothing shows its role."""
+"""The roles assumed for a client of a known library while nothing shows its role."""
 
 _OFFSET_COMMIT, _TXN_OFFSET_COMMIT = 8, 28
 _CREATE_TOPICS = 19
@@ -64,7 +64,7 @@ class Need:
 @cache
 def needs() -> dict[str, dict[int, Need]]:
     """Role -> API key -> need."""
-    found: dict[str, dict[int, Need]] = {role: {} for role in ROLES}
+    by_role: dict[str, dict[int, Need]] = {role: {} for role in ROLES}
     for line, (role, key_text, api_name, reveals, needed, without, when, trigger, source) in rows(
         FILE, COLUMNS
     ):
@@ -80,14 +80,16 @@ def needs() -> dict[str, dict[int, Need]]:
                 raise DamagedKnowledge(FILE, line, f"{column} {value!r} is none of {', '.join(allowed)}")
         if apis.name(key) != api_name:
             raise DamagedKnowledge(FILE, line, f"api {key} {api_name} is not in {apis.FILE}")
-        if key in found[role]:
+        if key in by_role[role]:
             raise DamagedKnowledge(FILE, line, f"{api_name} occurs twice for {role}")
         if (when == LATENT) != bool(trigger) or not source:
             raise DamagedKnowledge(
                 FILE, line, "latent needs a trigger, at_once has none, and a source is required"
             )
-        found[role][key] = Need(role, key, reveals == "yes", needed == "yes", without, when, trigger, source)
-    return found
+        by_role[role][key] = Need(
+            role, key, reveals == "yes", needed == "yes", without, when, trigger, source
+        )
+    return by_role
 
 
 @cache
@@ -99,19 +101,19 @@ def _revealing() -> dict[str, frozenset[int]]:
 
 
 def seen_in(used: Collection[int]) -> tuple[str, ...]:
-    """Roles that the used API keys show, in the order of ROLES; empty when none does.
+    """Roles that the used API keys show, in the order of ROLES; empty if none.
 
     A client that only looks up, fetches or alters offsets (a lag exporter) is an admin tool.
     """
-    found = [role for role in ROLES if not _revealing()[role].isdisjoint(used)]
-    if ASSIGNED_CONSUMER in found and {GROUP_CONSUMER, STREAMS_GROUP_MEMBER} & set(found):
-        found.remove(ASSIGNED_CONSUMER)
-    if PRODUCER in found and TRANSACTIONAL_PRODUCER in found:
-        found.remove(PRODUCER)
+    shown = [role for role in ROLES if not _revealing()[role].isdisjoint(used)]
+    if ASSIGNED_CONSUMER in shown and {GROUP_CONSUMER, STREAMS_GROUP_MEMBER} & set(shown):
+        shown.remove(ASSIGNED_CONSUMER)
+    if PRODUCER in shown and TRANSACTIONAL_PRODUCER in shown:
+        shown.remove(PRODUCER)
     offsets = {2, 8, 9}  # ListOffsets, OffsetCommit, OffsetFetch
-    if not found and offsets & set(used):
-        found.append(ADMIN)
-    return tuple(found)
+    if not shown and offsets & set(used):
+        shown.append(ADMIN)
+    return tuple(shown)
 
 
 def needed_by(role: str, used: Collection[int]) -> dict[int, Need]:
@@ -129,25 +131,26 @@ def needed_by(role: str, used: Collection[int]) -> dict[int, Need]:
 
 
 def loss(key: int, client_roles: Collection[str], used: Collection[int] = ()) -> Need:
-    """What a client in these roles suffers when an API that it uses is refused: the worst over its roles.
+    """What a client in these roles suffers if an API that it uses is refused: the worst over its roles.
 
-    An admin call of a client that also produces or consumes is not what that client exists for: it degrades. Not so
-    CreateTopics of a stream processor, which produces, consumes in a group and makes no other admin call (`used`): such
-    frameworks create their topics as they start and fail without them (faust, goka).
-    An API that no role lists breaks where it moves data or sets up the connection, and where it is not known what it does;
-    telemetry, and administration beside data, degrade.
+    An admin call by a client that also produces or consumes is not its main job: it degrades. Not so CreateTopics of a
+    stream processor, which produces, consumes in a group and makes no other admin call (`used`): such frameworks create
+    their topics at startup and fail without them (faust, goka). An API that no role lists breaks if it moves data, sets
+    up the connection, or has an unknown purpose; telemetry, and administration beside data, degrade.
     """
     return _loss(key, tuple(client_roles), frozenset(used))
 
 
 @lru_cache(maxsize=4096)
 def _loss(key: int, client_roles: tuple[str, ...], used: frozenset[int]) -> Need:
-    found = [needs()[role][key] for role in client_roles if key in needs()[role]]
+    needs_of_roles = [needs()[role][key] for role in client_roles if key in needs()[role]]
     if set(client_roles) - {ADMIN}:
         processes = {PRODUCER, GROUP_CONSUMER} <= set(client_roles)
-        found = [each if each.role != ADMIN else _beside_data(each, processes, used) for each in found]
-    if found:
-        return min(found, key=lambda each: (each.without_it != BREAKS, each.when != AT_ONCE))
+        needs_of_roles = [
+            need if need.role != ADMIN else _beside_data(need, processes, used) for need in needs_of_roles
+        ]
+    if needs_of_roles:
+        return min(needs_of_roles, key=lambda need: (need.without_it != BREAKS, need.when != AT_ONCE))
     api = apis.by_key().get(key)
     only_admin = set(client_roles) == {ADMIN}
     breaks = only_admin or api is None or api.used_by in ("connection", "data")

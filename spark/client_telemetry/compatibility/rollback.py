@@ -1,9 +1,9 @@
-"""Rollback: what happens to a client when brokers that were upgraded return to the release they came from.
+"""Rollback: what happens to a client when upgraded brokers return to the release they came from.
 
-Not the question `judge` answers for a pair of releases with an older target: there the client was watched on
-the newer one. Here it was watched on the older one, before the upgrade. Once the brokers are back a client
-finds what it found before and negotiates again, so what was seen to work is the evidence. What can differ is
-what changed in the meantime: its library, or its group's protocol.
+This is not the question that `judge` answers for a pair of releases with an older target: there the client was watched
+on the newer one. Here it was watched on the older one, before the upgrade. Once the brokers are back, a client meets
+the same brokers as before and negotiates again, so what was seen to work is the evidence. What can differ is what
+changed in the meantime: its library, or its group's protocol.
 """
 
 from collections.abc import Collection
@@ -38,7 +38,7 @@ from client_telemetry.compatibility.verdict import (
 _CONSUMER_GROUP_HEARTBEAT = 68
 _GROUPS_BY_DEFAULT = (4, 0, 0)
 """Brokers serve KIP-848 groups by default from 4.0.0 on; 3.7 to 3.9 advertise and refuse them (preview)."""
-_TOLD = 4
+_MOST_NAMED = 4
 """APIs that a sentence names."""
 
 
@@ -47,7 +47,7 @@ def judge_rollback(
 ) -> Outlook:
     """What happens to a client when brokers return from `to_release` to `from_release`.
 
-    The evidence is of brokers on `from_release`, `upgraded` what `judge` says of it for the same pair.
+    The evidence is from brokers on `from_release`; `upgraded` is the verdict of `judge` for the same pair.
     """
     uses = {key: of_api for key, of_api in versions_in_use(evidence).items() if key != apis.API_VERSIONS}
     if not uses:
@@ -55,15 +55,17 @@ def judge_rollback(
         return Outlook(back.verdict, back.confidence, back.explanation, back.when)
     brought = _issues_it_has_again(evidence, uses, from_release, to_release)
     if brought:
-        worst = min(brought, key=lambda each: PRECEDENCE.index(each.verdict))
+        worst = min(brought, key=lambda finding: PRECEDENCE.index(finding.verdict))
         return Outlook(
             worst.verdict, worst.confidence, f"As today on {from_release}: {worst.explanation}.", worst.when
         )
-    seen = [
+    requests = [
         apis.request(key, format_versions([use.version for use in of_api]))
         for key, of_api in sorted(uses.items())
     ]
-    named = ", ".join(seen[:_TOLD]) + (f" and {len(seen) - _TOLD} more" if len(seen) > _TOLD else "")
+    named = ", ".join(requests[:_MOST_NAMED]) + (
+        f" and {len(requests) - _MOST_NAMED} more" if len(requests) > _MOST_NAMED else ""
+    )
     sentences = [f"{from_release} answered its requests ({named}) and accepts the same again."]
     if upgraded.verdict in (BREAKS, DEGRADES):
         sentences.append(f"What stops working on {to_release} works again.")
@@ -74,12 +76,12 @@ def judge_rollback(
 def _issues_it_has_again(
     evidence: ClientEvidence, uses: Collection[int], from_release: str, to_release: str
 ) -> list[Finding]:
-    """Deciding findings of known issues that the older brokers have and the newer ones have not."""
+    """Deciding findings of known issues that the older brokers have and the newer ones do not."""
     issues = known_issues.brought_by(to_release, from_release)
-    if all(each.library == known_issues.ANY_LIBRARY and each.api_key not in uses for each in issues):
+    if all(issue.library == known_issues.ANY_LIBRARY and issue.api_key not in uses for issue in issues):
         return []
-    found = issue_findings.of(Case.of_rollback(evidence, from_release, to_release))
-    return [each for each in found if each.decides and not each.already]
+    findings = issue_findings.of(Case.of_rollback(evidence, from_release, to_release))
+    return [finding for finding in findings if finding.decides and not finding.already]
 
 
 def _meanwhile(
@@ -116,7 +118,7 @@ def _could_change_its_group(identity: Identity, from_release: str, to_release: s
 def _issues_of_newer_versions(
     identity: Identity, from_release: str, to_release: str
 ) -> tuple[KnownIssue, ...]:
-    """Issues with the older brokers that only newer versions of its library have, without condition."""
+    """Unconditional issues with the older brokers that only newer versions of its library have."""
     return tuple(
         issue
         for issue in known_issues.brought_by(to_release, from_release)

@@ -1,8 +1,8 @@
-"""Request versions that a broker release serves, beside those that it advertises.
+"""Request versions that a broker release serves, and those that it advertises.
 
-The two differ: 4.x advertises Produce 0 (KAFKA-18659) and refuses Produce 0-2. What a client chooses
-follows the advertised range, what works follows the served one. Ranges are those of a broker listener with
-default settings: versions behind unstable.api.versions.enable are not in it.
+The two differ: 4.x advertises Produce 0 (KAFKA-18659) and refuses Produce 0-2. The advertised range decides what a
+client chooses, the served range decides what works. Ranges are those of a broker listener with default settings,
+without versions behind unstable.api.versions.enable.
 """
 
 from collections.abc import Mapping
@@ -46,18 +46,18 @@ class BrokerApi(NamedTuple):
     deprecated: Versions | None
     """Versions that the release's own metrics and request log count as deprecated."""
     condition: str
-    """Empty, or what the broker needs to serve it at all (a telemetry plugin)."""
+    """Empty, or what the broker needs to serve the API at all (a telemetry plugin)."""
 
     @property
     def serves_any(self) -> bool:
-        """Not so while all its versions wait for a feature level."""
+        """False while all its versions depend on a feature level."""
         return self.served.min <= self.served.max
 
     def works_with(self, client: Versions) -> bool:
-        """Whether a negotiating client with this range gets along: it takes the highest version that both have.
+        """Whether a negotiating client with this range works: it takes the highest version that both sides have.
 
-        By the advertised range it chooses, by the served range the choice works: 4.x advertises Produce 0-2 and
-        refuses them (KAFKA-18659).
+        It chooses from the advertised range and works within the served one: 4.x advertises Produce 0-2 and refuses
+        them (KAFKA-18659).
         """
         chosen = min(client.max, self.advertised.max)
         lowest = max(client.min, self.advertised.min)
@@ -65,9 +65,9 @@ class BrokerApi(NamedTuple):
 
 
 @cache
-def _all() -> dict[str, dict[int, BrokerApi]]:
+def _apis_by_release() -> dict[str, dict[int, BrokerApi]]:
     releases_known = set(releases.known())
-    found: dict[str, dict[int, BrokerApi]] = {}
+    by_release: dict[str, dict[int, BrokerApi]] = {}
     for line, cells in rows(FILE, COLUMNS):
         release, key_text, api_name, *numbers, deprecated_text, condition, source = cells
         key = whole(FILE, line, "api_key", key_text)
@@ -84,7 +84,7 @@ def _all() -> dict[str, dict[int, BrokerApi]]:
             )
         if not source:
             raise DamagedKnowledge(FILE, line, "no source")
-        of_release = found.setdefault(release, {})
+        of_release = by_release.setdefault(release, {})
         if key in of_release:
             raise DamagedKnowledge(FILE, line, f"{api_name} occurs twice for {release}")
         of_release[key] = BrokerApi(
@@ -93,9 +93,9 @@ def _all() -> dict[str, dict[int, BrokerApi]]:
             _deprecated(line, deprecated_text),
             condition,
         )
-    for release in releases_known - found.keys():
+    for release in releases_known - by_release.keys():
         raise DamagedKnowledge(FILE, 1, f"release {release} has no APIs")
-    return found
+    return by_release
 
 
 def _deprecated(line: int, text: str) -> Versions | None:
@@ -109,14 +109,14 @@ def _deprecated(line: int, text: str) -> Versions | None:
 
 
 def by(release: str) -> dict[int, BrokerApi]:
-    """API key -> ranges of one exact release, with every feature finalized that its brokers support."""
-    return _all()[release]
+    """API key -> ranges of one exact release with every supported feature finalized."""
+    return _apis_by_release()[release]
 
 
 def with_levels(release: str, levels: Mapping[str, int]) -> dict[int, BrokerApi]:
     """API key -> ranges of one exact release with these finalized feature levels.
 
-    What waits for a higher level is advertised all the same, and refused.
+    Versions that need a higher level are advertised all the same, and refused.
     """
     closed = features.closed(release, levels)
     return without(release, closed) if closed else by(release)
@@ -125,9 +125,9 @@ def with_levels(release: str, levels: Mapping[str, int]) -> dict[int, BrokerApi]
 @cache
 def without(release: str, closed: tuple[Gate, ...]) -> dict[int, BrokerApi]:
     """API key -> ranges of one exact release with these gates closed."""
-    found = dict(by(release))
+    apis_by_key = dict(by(release))
     for gate in closed:
-        api = found.get(gate.api_key)
+        api = apis_by_key.get(gate.api_key)
         if api is None:
             continue
         low, high = api.served
@@ -135,15 +135,15 @@ def without(release: str, closed: tuple[Gate, ...]) -> dict[int, BrokerApi]:
             high = min(high, gate.min_version - 1)
         else:
             low = gate.max_version + 1
-        found[gate.api_key] = api._replace(served=Versions(low, high))
-    return found
+        apis_by_key[gate.api_key] = api._replace(served=Versions(low, high))
+    return apis_by_key
 
 
 @cache
 def dropped(from_release: str, to_release: str, closed: tuple[Gate, ...] = ()) -> frozenset[int]:
     """Keys of the APIs of which the target, with these gates closed, refuses some version that the source serves.
 
-    Only through these can an upgrade refuse a request that works today.
+    Only these can make an upgrade refuse a request that works today.
     """
     source, target = by(from_release), without(to_release, closed)
     return frozenset(
@@ -168,13 +168,13 @@ def releases_that_serve(key: int, version: int, after: str) -> tuple[str, ...]:
 def falsely_deprecated(from_release: str, to_release: str) -> dict[int, Versions]:
     """API key -> versions that the source's metrics call deprecated although the target serves them.
 
-    DeprecatedRequestsPerSec and the request log of the source raise a false alarm for this upgrade with them.
+    For this upgrade, DeprecatedRequestsPerSec and the source's request log raise false alarms about these.
     """
-    found = {}
+    versions_by_key = {}
     for key, api in by(from_release).items():
         target = by(to_release).get(key)
         if api.deprecated and target:
             low, high = max(api.deprecated.min, target.served.min), min(api.deprecated.max, target.served.max)
             if low <= high:
-                found[key] = Versions(low, high)
-    return found
+                versions_by_key[key] = Versions(low, high)
+    return versions_by_key

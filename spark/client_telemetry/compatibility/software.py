@@ -1,6 +1,6 @@
-"""From a registered software name and version to the library that really speaks: KIP-511 names resolved.
+"""Resolves a registered software name and version (KIP-511) to the library that speaks to the broker.
 
-Bindings are resolved to the librdkafka in them, Confluent Platform versions to their Kafka.
+Bindings are resolved to the librdkafka inside them, Confluent Platform versions to their Kafka.
 """
 
 import re
@@ -44,36 +44,36 @@ class Software:
     version_pattern: re.Pattern[str]
     binding: str
     negotiates_since: tuple[int, ...] | None
-    """First version that chooses by the broker's ApiVersions; None = not known."""
+    """First version that negotiates by the broker's ApiVersions; None = unknown."""
     names_every_connection_since: tuple[int, ...] | None
-    """First version all of whose connections carry its name; None = not known."""
+    """First version whose connections all declare its name; None = unknown."""
     version_decides: bool
-    """Whether name and version tell which request versions it uses (not for Sarama: config.Version does)."""
+    """Whether name and version determine the request versions (not for Sarama, where config.Version does)."""
     source: str
 
 
 @dataclass(frozen=True)
 class Identity:
-    """Library and version behind a declared name; `version` is None where the text tells none."""
+    """Library and version behind a declared name; `version` is None if the declared text has none."""
 
     library: str
     version: tuple[int, ...] | None
     text: str
-    """For people: 'librdkafka 1.7.0 in confluent-kafka-python 1.7.0'."""
+    """As readers see it: 'librdkafka 1.7.0 in confluent-kafka-python 1.7.0'."""
     binding: str = ""
     negotiates: bool | None = None
     version_decides: bool = True
     leaves_connections_unnamed: bool = False
-    """Some connections of this version carry no name, beside those that do."""
+    """Some connections of this version carry no name, others do."""
 
 
 @cache
 def known() -> dict[str, Software]:
-    """Software name, as it is registered -> what is known of it."""
-    found: dict[str, Software] = {}
+    """Registered software name -> what is known about it."""
+    by_name: dict[str, Software] = {}
     for line, (name, library, pattern, binding, since, named, decides, source) in rows(FILE, COLUMNS):
         due(FILE, line, software_name=name, library=library)
-        if name in found:
+        if name in by_name:
             raise DamagedKnowledge(FILE, line, f"{name} occurs twice")
         if decides not in ("yes", "no") or not source:
             raise DamagedKnowledge(FILE, line, "version_decides is yes or no, and a source is required")
@@ -83,7 +83,7 @@ def known() -> dict[str, Software]:
             raise DamagedKnowledge(FILE, line, f"version_pattern: {error}") from error
         if "library" not in compiled.groupindex:
             raise DamagedKnowledge(FILE, line, "version_pattern has no group named library")
-        found[name] = Software(
+        by_name[name] = Software(
             name,
             library,
             compiled,
@@ -93,7 +93,7 @@ def known() -> dict[str, Software]:
             decides == "yes",
             source,
         )
-    return found
+    return by_name
 
 
 def kafka_of_confluent_platform(version: str) -> str | None:
@@ -103,8 +103,9 @@ def kafka_of_confluent_platform(version: str) -> str | None:
 
 
 def _platform_line(version: str) -> str | None:
-    """The line of Confluent Platform: of a version with its mark, and of one without whose number Kafka has not reached
-    (a build of one's own, `7.6.1-SNAPSHOT`). A Kafka that does reach it some day would be held for an older one."""
+    """The line of Confluent Platform: of a version with its suffix, or without it if Kafka has not reached the number
+    yet (a custom build, `7.6.1-SNAPSHOT`). Once Kafka does reach it, that release would be taken for an older one.
+    """
     if match := _CONFLUENT_PLATFORM.match(version):
         return match[1]
     match = _LINE.match(version)
@@ -114,14 +115,14 @@ def _platform_line(version: str) -> str | None:
 
 @cache
 def _aliases() -> dict[tuple[str, str], str]:
-    found: dict[tuple[str, str], str] = {}
+    aliases: dict[tuple[str, str], str] = {}
     for line, (name, reported, version, source) in rows(ALIASES_FILE, ALIASES_COLUMNS):
         due(ALIASES_FILE, line, software_name=name, reported_version=reported, source=source)
         client_versions.of_cell(ALIASES_FILE, line, "library_version", version)
         if name not in known():
             raise DamagedKnowledge(ALIASES_FILE, line, f"software_name {name} is not in {FILE}")
-        found.setdefault((name, reported), version)
-    return found
+        aliases.setdefault((name, reported), version)
+    return aliases
 
 
 @cache
@@ -131,32 +132,37 @@ def _platforms() -> dict[str, str]:
 
 @cache
 def bindings() -> dict[str, dict[str, str]]:
-    """Binding -> its version -> librdkafka version in it."""
-    found: dict[str, dict[str, str]] = {}
+    """Binding -> its version -> the librdkafka version inside it."""
+    versions_by_binding: dict[str, dict[str, str]] = {}
     for line, (binding, version, librdkafka, _, source) in rows(BINDINGS_FILE, BINDINGS_COLUMNS):
-        if version in found.setdefault(binding, {}):
+        if version in versions_by_binding.setdefault(binding, {}):
             raise DamagedKnowledge(BINDINGS_FILE, line, f"{binding} {version} occurs twice")
         if not source:
             raise DamagedKnowledge(BINDINGS_FILE, line, "no source")
-        found[binding][version] = librdkafka
-    return found
+        versions_by_binding[binding][version] = librdkafka
+    return versions_by_binding
 
 
 def check() -> None:
-    """Read all files on software: raises DamagedKnowledge for the first mistake."""
+    """Read all files about software: raises DamagedKnowledge at the first mistake."""
     known(), _aliases(), _platforms(), bindings()
 
 
 @cache
 def names_every_connection_since(library: str) -> tuple[int, ...] | None:
-    """First version of a library all of whose connections carry a name; None where none does or it is not known."""
+    """First version of a library whose connections all carry a name; None if there is none or it is unknown."""
     return next(
-        (each.names_every_connection_since for each in known().values() if each.library == library), None
+        (
+            declared.names_every_connection_since
+            for declared in known().values()
+            if declared.library == library
+        ),
+        None,
     )
 
 
 def identify(evidence: ClientEvidence) -> Identity | None:
-    """The library behind the declared software, or None where nothing was declared or the name is not known."""
+    """The library behind the declared software; None if nothing was declared or the name is unknown."""
     if not evidence.declares_software:
         return None
     return identify_name(evidence.client_software_name or "", evidence.client_software_version or "")
@@ -164,7 +170,7 @@ def identify(evidence: ClientEvidence) -> Identity | None:
 
 @lru_cache(maxsize=4096)
 def identify_name(name: str, version: str) -> Identity | None:
-    """The library behind a software name and version, or None where the name is not known."""
+    """The library behind a software name and version; None if the name is unknown."""
     software = known().get(name)
     if software is None:
         return None
@@ -173,8 +179,8 @@ def identify_name(name: str, version: str) -> Identity | None:
         what = f"{software.library} {kafka or ''}".strip() + f" of Confluent Platform {version}"
         return _identity(software, kafka, what)
     match = software.version_pattern.fullmatch(_aliases().get((name, version), version))
-    found = match.groupdict() if match else {}
-    library_version, binding_version = found.get("library"), found.get("binding")
+    groups = match.groupdict() if match else {}
+    library_version, binding_version = groups.get("library"), groups.get("binding")
     if library_version is None and binding_version:
         library_version = bindings().get(software.binding, {}).get(binding_version)
     what = (

@@ -1,7 +1,8 @@
-"""What happens to a client at each step of an upgrade, from its verdicts at the ends of it.
+"""What happens to a client at each step of an upgrade, derived from its verdicts at the two ends.
 
-Brokers roll; all run the target with the feature levels of the source; the levels are raised; and the ways back from
-either. Features that are not finalized yet close request versions that the target serves later (features.closed).
+The steps: brokers roll; all run the target with the source's feature levels; the levels are raised; and the rollback
+from either state. Features that are not finalized yet keep request versions closed that the target serves later
+(features.closed).
 """
 
 from functools import cache
@@ -31,7 +32,7 @@ def of(
     not_finalized: ClientVerdict,
     finalized: ClientVerdict,
 ) -> dict[str, Outlook]:
-    """One of verdict.STEPS -> what happens then, from the verdicts on the target before and after finalization."""
+    """Step (verdict.STEPS) -> what happens then, from the verdicts on the target before and after finalization."""
     back = judge_rollback(evidence, source, target, not_finalized)
     return {
         ROLLING: judge_mixed_window(source, target, not_finalized),
@@ -48,15 +49,15 @@ def _outlook(verdict: ClientVerdict) -> Outlook:
 
 @cache
 def _rollback_is_impossible(source: str, target: str) -> Outlook | None:
-    """The outlook of every client where the source's brokers cannot read what the target has finalized."""
+    """The outlook for every client if the source's brokers cannot read what the target has finalized."""
     level = features.newest(target).get(features.METADATA_VERSION)
-    known = features.supported().get(source, {}).get(features.METADATA_VERSION)
-    if level is None or (known is not None and level <= known.max):
+    levels = features.supported().get(source, {}).get(features.METADATA_VERSION)
+    if level is None or (levels is not None and level <= levels.max):
         return None
     explanation = (
         f"Brokers on {source} do not start on metadata that is finalized at metadata.version {level} "
-        f"(they end at {known.max}): a rollback after finalization is not possible."
-        if known
+        f"(they end at {levels.max}): a rollback after finalization is not possible."
+        if levels
         else f"Brokers on {source} do not know metadata.version: a rollback after finalization is not possible."
     )
     return Outlook(BREAKS, NONE, explanation, AT_ONCE)

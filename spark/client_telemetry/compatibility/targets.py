@@ -1,4 +1,4 @@
-"""Releases worth comparing with the target of an upgrade or a rollback, and those to skip."""
+"""Releases worth comparing with the target of an upgrade or a rollback, and releases to skip."""
 
 from functools import cache
 from typing import NamedTuple
@@ -12,35 +12,35 @@ MOST = 6
 class SkippedRelease(NamedTuple):
     release: str
     note: ClusterNote
-    """Why: what, whom it concerns, and the source."""
+    """The reason: what, who is affected, and the source."""
 
 
 @cache
 def nearby(from_release: str, to_release: str) -> tuple[str, ...]:
     """Patch releases to compare with the target, oldest first: at most MOST, without the target itself.
 
-    The other patches of its line, and the last patch of each later line up to the newest known one; where
-    these are too many, the nearest ones and the newest. Only releases on the same side of `from_release` as the
-    target count, and none that is to be skipped. Raises as releases.upgrade does.
+    The other patches of its line, and the last patch of each later line up to the newest known one; if these are too
+    many, the nearest ones and the newest. Only releases on the same side of `from_release` as the target count, and
+    none that should be skipped. Raises what releases.upgrade raises.
     """
-    found = [release for release in _candidates(from_release, to_release) if not notes_to_skip(release)]
-    return tuple(found if len(found) <= MOST else [*found[: MOST - 1], found[-1]])
+    candidates = [release for release in _candidates(from_release, to_release) if not notes_to_skip(release)]
+    return tuple(candidates if len(candidates) <= MOST else [*candidates[: MOST - 1], candidates[-1]])
 
 
 @cache
 def skipped(from_release: str, to_release: str) -> tuple[SkippedRelease, ...]:
-    """The releases to skip among all patches that `nearby` looks at and the target itself, oldest first."""
-    found = [*_candidates(from_release, to_release, every_patch=True), releases.exact(to_release)]
+    """The releases to skip among the target and all patches that `nearby` considers, oldest first."""
+    candidates = [*_candidates(from_release, to_release, every_patch=True), releases.exact(to_release)]
     return tuple(
         SkippedRelease(release, note)
-        for release in sorted(found, key=releases.parse)
+        for release in sorted(candidates, key=releases.parse)
         for note in notes_to_skip(release)
     )
 
 
 @cache
 def notes_to_skip(release: str) -> tuple[ClusterNote, ...]:
-    """The notes that tell to take another patch release than this exact one; none for most."""
+    """The notes that advise another patch release than this exact one; none for most."""
     return tuple(
         note
         for note in cluster_notes.known()

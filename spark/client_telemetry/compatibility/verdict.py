@@ -1,4 +1,4 @@
-"""The words of a verdict: the conclusion about a client, why, how surely and when."""
+"""The vocabulary of verdicts: the conclusion about a client, why, how surely and when."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -37,7 +37,7 @@ class Finding:
     verdict: str
     confidence: str
     explanation: str
-    """Plain words that a person can act on."""
+    """Plain words that somebody can act on."""
     source: str
     """Where the rule comes from: a KIP, an issue, a Kafka class, a file of the knowledge base."""
     when: str | None = None
@@ -50,7 +50,7 @@ class Finding:
     """yes, no, unknown; None without a condition. No never decides the verdict; unknown keeps it from being safe
     where `could_be_met`."""
     could_be_met: bool = False
-    """The condition is unknown, and asks for nothing but how the client or its brokers are set up today."""
+    """The condition is unknown and depends only on how the client or its brokers are set up today."""
     settled_by: str = ""
     """What would show whether the condition is met."""
     api_key: int | None = None
@@ -58,15 +58,15 @@ class Finding:
     versions: str = ""
     """Request versions that the finding is about, as text ('0', '3–7')."""
     requests: int = 0
-    """Requests behind it, answered or, of what the source refuses already, refused; 0 where nothing was observed."""
+    """Requests behind the finding, answered or, if the source already refuses them, refused; 0 if none was observed."""
     first_seen: int | None = None
     """Microseconds since 1970, broker clock."""
     last_seen: int | None = None
     fix: str = ""
     already: bool = False
-    """So on the source release too, and nothing that was seen speaks against it."""
+    """Also true on the source release, and nothing that was seen refutes it."""
     as_before: bool = False
-    """It waits for an event, on the source release as on the target: no doing of the upgrade."""
+    """It waits for an event on the source release as on the target: not caused by the upgrade."""
 
     @property
     def decides(self) -> bool:
@@ -75,7 +75,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Outlook:
-    """What happens to a client at another point of an upgrade: after a rollback, or while brokers differ."""
+    """What happens to a client at another stage of an upgrade: after a rollback, or while brokers run both releases."""
 
     verdict: str
     confidence: str
@@ -94,17 +94,17 @@ class ClientVerdict:
     explanation: str
     fix: str
     missing: tuple[str, ...] = field(default=())
-    """What is not known, each with what would settle it."""
+    """What is unknown, each with what would settle it."""
     identified_as: str = ""
-    """Library and version as resolved; empty where the client declared nothing that is known."""
+    """Library and version as resolved; empty if the client declared nothing known."""
 
     already_failing: bool = False
-    """On the source release already: what it exists for is refused, or it cannot log in."""
+    """On the source release its main job is already refused, or it cannot log in."""
     works_again: bool = False
-    """It is already failing, and not on the target."""
+    """Already failing on the source, but not on the target."""
     as_before: bool = False
-    """The verdict rests on nothing but what waits for the client on the source release too."""
+    """The verdict rests only on what awaits the client on the source release too."""
     condition: str = ""
-    """What it depends on that is not known, and what would settle it; empty where nothing is."""
+    """The unknown conditions that it depends on, and what would settle them; empty if there are none."""
     steps: Mapping[str, Outlook] = field(default_factory=dict)
-    """One of STEPS -> what happens to the client then. Empty for a rollback: `judge` answers for its end."""
+    """Step (STEPS) -> what happens to the client then. Empty for a rollback: there `judge` answers for the end state."""

@@ -1,9 +1,9 @@
-"""Whether a client was watched long enough by its own rhythm: what tells `safe` from `safe so far`.
+"""Whether a client was watched long enough by its own rhythm: the difference between `safe` and `safe so far`.
 
-The time that was watched is a row of CELLS cells; an API's activity is a number whose bit n is set where the client sent it
-in cell n. A role is well observed in a stretch of time that is at least INTERVALS times as long as the longest silence of
-the role in it, the silences before its first and after its last request included, and no shorter than SHORTEST_S. The
-stretch is the whole time watched, or any part of it of DAY_S or longer: docs/decisions/0021.
+The time watched is a row of CELLS cells; an API's activity is a number whose bit n is set if the client sent it in cell
+n. A role is well observed in a stretch of time at least INTERVALS times as long as the role's longest silence in it,
+counting the silences before its first and after its last request, and not shorter than SHORTEST_S. The stretch is the
+whole time watched, or any part of it of DAY_S or longer: docs/decisions/0021.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -13,9 +13,11 @@ from client_telemetry.compatibility import roles
 from client_telemetry.compatibility.verdict import AT_ONCE
 
 CELLS = 62
-"""So that every set of cells is a positive number of 64 bits."""
+"""Keeps every set of cells a positive 64-bit number."""
 INTERVALS = 3
-"""Rule of three: what happens at random, once in an interval on average, is seen in three of them with 95 %."""
+"""Rule of three: what happens at random, once per interval on average, is seen within three of them with 95 %
+probability.
+"""
 SHORTEST_S = 9 * 60
 """connections.max.idle.ms of Java clients (9 minutes; brokers: 10): a connection that is kept is used within it, and
 metadata is asked for again (metadata.max.age.ms and librdkafka's topic.metadata.refresh.interval.ms: 5 minutes)."""
@@ -28,28 +30,29 @@ _SHARED = frozenset((3, 10))
 def is_well_observed(
     client_roles: Collection[str], activity: Mapping[int, int], watched: int, cell_s: float
 ) -> bool:
-    """Whether each role of a client was, or for a client that shows none, its requests as a whole.
+    """Whether each role of a client was well observed or, for a client that shows no role, its requests as a whole.
 
     `activity`: API key -> cells in which the client sent it. `watched`: cells that count; requests in others do not.
-    `cell_s`: seconds of a cell.
+    `cell_s`: seconds per cell.
     """
     if not client_roles:
-        return _is_seen_enough(_together(activity, activity.keys()), watched, cell_s)
+        return _is_seen_enough(_combined(activity, activity.keys()), watched, cell_s)
     return all(
-        _is_seen_enough(_together(activity, recurring(role)), watched, cell_s) for role in client_roles
+        _is_seen_enough(_combined(activity, recurring(role)), watched, cell_s) for role in client_roles
     )
 
 
 @cache
 def recurring(role: str) -> frozenset[int]:
-    """The requests of a role that show it at work: those whose refusal stops it at once, and that are its own. What waits for
-    an event, such as the ListOffsets of an offset reset, shows no rhythm, seen or not."""
+    """The requests that show a role at work: those whose refusal stops it at once and that belong to this role alone.
+    What depends on an event, such as the ListOffsets of an offset reset, has no rhythm, seen or not.
+    """
     return frozenset(
         key for key, need in roles.needs()[role].items() if need.when == AT_ONCE and key not in _SHARED
     )
 
 
-def _together(activity: Mapping[int, int], keys: Iterable[int]) -> int:
+def _combined(activity: Mapping[int, int], keys: Iterable[int]) -> int:
     cells = 0
     for key in keys:
         cells |= activity.get(key, 0)
@@ -72,28 +75,30 @@ def _is_seen_enough(cells: int, watched: int, cell_s: float) -> bool:
 
 
 def _is_long_enough(length: int, silence: int, cell_s: float, shortest_s: float) -> bool:
-    """`length`, `silence`: in cells. Between requests in two cells lie up to two cells more than the silent ones."""
+    """`length`, `silence`: in cells. The gap between requests in two cells can be up to two cells longer than the
+    silent cells between them.
+    """
     return length >= INTERVALS * (silence + 2) and length * cell_s >= shortest_s
 
 
 def _silences(active: list[bool]) -> list[int]:
     """Lengths of the runs of silent cells, 0 first."""
-    found, run = [0], 0
-    for each in active:
-        run = 0 if each else run + 1
+    lengths, run = [0], 0
+    for is_active in active:
+        run = 0 if is_active else run + 1
         if run:
-            found.append(run)
-    return found
+            lengths.append(run)
+    return lengths
 
 
 def _stretches(active: list[bool], silence: int) -> list[int]:
     """Lengths of the longest stretches without a longer silence."""
-    found, length, run = [], 0, 0
-    for each in active:
-        run = 0 if each else run + 1
+    lengths, length, run = [], 0, 0
+    for is_active in active:
+        run = 0 if is_active else run + 1
         if run > silence:
-            found.append(length)
-            length = silence  # the end of this silence is the beginning of the next stretch
+            lengths.append(length)
+            length = silence  # the end of this silence begins the next stretch
         else:
             length += 1
-    return [*found, length]
+    return [*lengths, length]

@@ -1,6 +1,6 @@
 import pytest
 from client_telemetry.compatibility import apis, releases, served
-from client_telemetry.compatibility.broker_guess import candidates, known, oldest_release
+from client_telemetry.compatibility.broker_guess import candidates, oldest_release, possible_releases
 
 
 def _advertised(release: str) -> list[tuple[int, int, int]]:
@@ -77,15 +77,15 @@ def test_finalized_levels_exclude_releases(case, release, features, expected):
     ],
 )
 def test_what_is_declared_comes_first(name, version, offers, expected):
-    assert known(name, version, _advertised(offers) if offers else ()) == expected
+    assert possible_releases(name, version, _advertised(offers) if offers else ()) == expected
 
 
 def test_offers_of_no_known_release_are_distinguished_from_none():
     other = [(0, 0, 7), (1, 0, 11), (18, 0, 2)]
-    assert known(None, None, other) == ((), "none_explains")
-    assert known("apache-kafka", "5.0.0", other) == ((), "none_explains")
-    assert known(None, None) == ((), None)
-    assert known("redpanda", "v25.1.1", other) == ((), None)
+    assert possible_releases(None, None, other) == ((), "none_explains")
+    assert possible_releases("apache-kafka", "5.0.0", other) == ((), "none_explains")
+    assert possible_releases(None, None) == ((), None)
+    assert possible_releases("redpanda", "v25.1.1", other) == ((), None)
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,7 @@ def test_who_a_broker_is(same_as_kept):
     )  # fmt: skip
     for name in (None, "", "apache-kafka", "redpanda"):
         for version in versions:
-            known = broker_guess.known(name, version)
+            known = broker_guess.possible_releases(name, version)
             declared = broker_guess.declared(name, version)
             lines.append(f"{name} {version}: {known.known_by} {', '.join(known.releases)}; {declared}; "
                          f"{broker_guess.oldest_release(declared)}")  # fmt: skip
@@ -126,6 +126,6 @@ def test_who_a_broker_is(same_as_kept):
                 {"transaction.version": 2, "luck": 0},
                 {"luck": 1},
             ):
-                known = broker_guess.known(None, None, given, levels)
+                known = broker_guess.possible_releases(None, None, given, levels)
                 lines.append(f"{release} {what} {levels}: {known.known_by} {', '.join(known.releases)}")
     same_as_kept("compatibility", {"brokers.txt": "\n".join(lines) + "\n"})

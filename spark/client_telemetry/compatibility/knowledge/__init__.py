@@ -1,10 +1,10 @@
 """The knowledge base: CSV files with a source in every row, and the one way to read them.
 
-Every file is described column by column in docs/knowledge-base.md. What a file means is checked by the
-module that owns it (releases, apis, served, libraries, roles, known_issues); here only its form is.
+docs/knowledge-base.md describes every file column by column. The contents are checked by the module that owns the file
+(releases, apis, served, libraries, roles, known_issues); only the form is checked here.
 
-A user's own folder may hold files of the same names and columns (OWN_FILES): their rows come before the shipped ones
-and are checked in the same way. `use` puts them in force for this process; own_knowledge.py reads and checks a folder.
+A user's own folder may hold files with the same names and columns (OWN_FILES): their rows come before the shipped ones
+and are checked in the same way. `use` activates them for this process; own_knowledge.py reads and checks a folder.
 """
 
 import csv
@@ -32,7 +32,7 @@ _PACKAGE = "client_telemetry.compatibility."
 
 
 class Line(int):
-    """A line number that knows its file where that is not a shipped one."""
+    """A line number that carries its file unless that is a shipped one."""
 
     file: str
 
@@ -44,7 +44,7 @@ class Line(int):
 
 
 class DamagedKnowledge(ValueError):
-    """A knowledge file says something that cannot be; names file, line and reason. Line 0: the folder itself."""
+    """A contradiction or mistake in a knowledge file; names file, line and reason. Line 0: the folder itself."""
 
     def __init__(self, file: str, line: int, reason: str) -> None:
         file = getattr(line, "file", file)
@@ -54,7 +54,7 @@ class DamagedKnowledge(ValueError):
 
 @dataclass(frozen=True)
 class OwnKnowledge:
-    """A user's folder, read: name of a file to its text. It travels to workers, which need not see the folder."""
+    """A user's folder in memory: file name -> text. It is sent to workers, which need not see the folder."""
 
     folder: str
     texts: Mapping[str, str]
@@ -64,8 +64,9 @@ _own: OwnKnowledge | None = None
 
 
 def read_folder(folder: Path) -> OwnKnowledge:
-    """The files of a user's folder. Raises DamagedKnowledge for a file that is none of OWN_FILES, cannot be read or is not
-    UTF-8."""
+    """The files of a user's folder. Raises DamagedKnowledge for a file that is not one of OWN_FILES, cannot be read or
+    is not UTF-8.
+    """
     if folder.is_file():
         raise DamagedKnowledge(str(folder), 0, "is a file; name the folder that has it")
     if not folder.is_dir():
@@ -77,13 +78,13 @@ def read_folder(folder: Path) -> OwnKnowledge:
                 str(path), 1, f"not a file of your own knowledge, which can be: {', '.join(OWN_FILES)}"
             )
         try:
-            found = path.read_bytes()
-            texts[path.name] = found.decode("utf-8-sig")
+            content = path.read_bytes()
+            texts[path.name] = content.decode("utf-8-sig")
         except OSError as error:
             raise DamagedKnowledge(str(path), 0, f"cannot be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
-            line = found.count(b"\n", 0, error.start) + 1
-            reason = f"not UTF-8 (byte {found[error.start]:#04x}): save the file as UTF-8"
+            line = content.count(b"\n", 0, error.start) + 1
+            reason = f"not UTF-8 (byte {content[error.start]:#04x}): save the file as UTF-8"
             raise DamagedKnowledge(str(path), line, reason) from error
     if not texts:
         raise DamagedKnowledge(str(folder), 0, f"holds none of {', '.join(OWN_FILES)}")
@@ -91,17 +92,18 @@ def read_folder(folder: Path) -> OwnKnowledge:
 
 
 def use(own: OwnKnowledge | None) -> bool:
-    """Put a user's rows in force in this process, or take them out (None). Forgets what was derived from the rows
-    before; does nothing where they are in force already. Returns whether anything changed."""
+    """Activate a user's rows in this process, or deactivate them (None). Clears what was derived from the previous
+    rows; does nothing if they are active already. Returns whether anything changed.
+    """
     global _own
     if own == _own:
         return False
     _own = own
     for name, module in list(sys.modules.items()):
         if name.startswith(_PACKAGE):
-            for each in list(vars(module).values()):
-                if getattr(each, "__module__", None) == name and hasattr(each, "cache_clear"):
-                    each.cache_clear()
+            for member in list(vars(module).values()):
+                if getattr(member, "__module__", None) == name and hasattr(member, "cache_clear"):
+                    member.cache_clear()
     return True
 
 
@@ -110,18 +112,19 @@ def in_use() -> OwnKnowledge | None:
 
 
 def rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
-    """(line number, cells) of each row, cells in the order of `columns`, which must be the file's own. A user's rows come
-    first."""
+    """(line number, cells) of each row, cells in the order of `columns`, which must match the file's header. A user's
+    rows come first.
+    """
     return own_rows(file, columns) + shipped_rows(file, columns)
 
 
 def shipped_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
-    """Those of `rows` that come with the product."""
+    """The rows that ship with the product."""
     return _rows(file, columns, (files(__name__) / file).read_text(encoding="utf-8"))
 
 
 def own_rows(file: str, columns: tuple[str, ...]) -> list[tuple[int, list[str]]]:
-    """Those of `rows` that are the user's."""
+    """The user's own rows."""
     if _own is None or file not in _own.texts:
         return []
     name = str(Path(_own.folder) / file)
@@ -135,16 +138,16 @@ def _rows(file: str, columns: tuple[str, ...], text: str) -> list[tuple[int, lis
     header = next(reader, [])
     if tuple(header) != columns:
         raise DamagedKnowledge(file, 1, _wrong_header(header, columns))
-    found = []
+    numbered_rows = []
     line = reader.line_num + 1
     for cells in reader:
         if cells and len(cells) != len(columns):
             hint = "; a text with a comma or a line break stands in quotes" if len(cells) > 1 else ""
             raise DamagedKnowledge(file, line, f"{len(cells)} cells, expected {len(columns)}{hint}")
         if cells:
-            found.append((line, cells))
+            numbered_rows.append((line, cells))
         line = reader.line_num + 1
-    return found
+    return numbered_rows
 
 
 def _wrong_header(header: list[str], columns: tuple[str, ...]) -> str:
@@ -158,14 +161,14 @@ def _wrong_header(header: list[str], columns: tuple[str, ...]) -> str:
 
 
 def whole(file: str, line: int, column: str, text: str) -> int:
-    """A cell as a whole number from 0."""
+    """A cell as a non-negative whole number."""
     if not text.isdecimal():
         raise DamagedKnowledge(file, line, f"{column} {text!r} is not a whole number")
     return int(text)
 
 
 def due(file: str, line: int, **cells: str) -> None:
-    """Cells of a row that must not be empty, by the names of their columns."""
+    """The cells of a row that must not be empty, by column name."""
     if empty := [column for column, text in cells.items() if not text.strip()]:
         raise DamagedKnowledge(
             file, line, f"{' and '.join(empty)} {'is' if len(empty) == 1 else 'are'} required"
@@ -173,7 +176,7 @@ def due(file: str, line: int, **cells: str) -> None:
 
 
 def version() -> str:
-    """Digest of the files, 12 hex digits: two reports with the same digest used the same rules."""
+    """Digest of the files, 12 hex digits: reports with the same digest used the same rules."""
     digest = hashlib.sha256()
     for file in sorted(files(__name__).iterdir(), key=lambda file: file.name):
         if file.name.endswith(".csv"):
