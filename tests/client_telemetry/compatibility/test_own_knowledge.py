@@ -47,7 +47,7 @@ def test_the_documentation_alone_is_enough(tmp_path, monkeypatch, capsys):
     """Its files are written, its commands run."""
     monkeypatch.chdir(tmp_path)
     text = (EXAMPLE.parents[1] / "knowledge-base.md").read_text(encoding="utf-8")
-    text = text.partition("### An example, from nothing")[2].partition("\n### ")[0]
+    text = text.partition("### An example from scratch")[2].partition("\n### ")[0]
     for name, content in re.findall(r"^`([\w/]+\.csv)`.*?^```csv\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
         Path(name).parent.mkdir(exist_ok=True)
         Path(name).write_text(content, encoding="utf-8")
