@@ -106,7 +106,7 @@ def parse_api_uses(text: str) -> tuple[ApiUse, ...]:
         for part in versions_text.split(","):
             match = re.fullmatch(r"(\d{1,3})(?:[-–](\d{1,3}))?(?:x(\d{1,18}))?", part)
             if not match or int(match[2] or match[1]) < int(match[1]):
-                raise UnreadableApiUses(f"{part!r} in {word!r} is no version or range of versions")
+                raise UnreadableApiUses(f"{part!r} in {word!r} is not a version or range of versions")
             for version in range(int(match[1]), int(match[2] or match[1]) + 1):
                 before = uses.get((key, version), ApiUse(key, version, 0))
                 uses[key, version] = before._replace(requests=before.requests + int(match[3] or 1))

@@ -94,7 +94,7 @@ def _gates() -> dict[str, tuple[Gate, ...]]:
             levels = supported().get(release, {}).get(feature)
             if levels is None or not levels.min < gate.level <= levels.max:
                 raise DamagedKnowledge(
-                    APIS_FILE, line, f"{feature} {level} is no level above the lowest of {release}"
+                    APIS_FILE, line, f"{feature} {level} is not a level above the lowest of {release}"
                 )
             gates[release] = (*gates.get(release, ()), gate)
     return gates

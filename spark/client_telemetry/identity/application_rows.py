@@ -1,4 +1,4 @@
-"""Applications of clients that are rows of a table. Pure; the stages profile and impact call it from Spark."""
+"""Assigns the rows of a clients table to applications. Pure; the stages profile and impact call it from Spark."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,22 +19,23 @@ READ = (
     "related",
     "broker_software_versions",
 )
-"""Columns of `clients`, with `client_addresses`, and `answered`: structs of api_key and version."""
+"""Columns of `clients`, including `client_addresses`, and `answered`: structs of api_key and version."""
 PROGRAM = "program"
-"""Read where it is there: rows of programs behind a client id that several share; empty otherwise."""
+"""Optional column, set on rows of one program behind a shared client id, otherwise empty."""
 _ADDRESSES = 64
-"""Addresses of a client that are compared with those of others."""
+"""How many addresses of a client are compared with those of others."""
 
 
 def application_columns(rows: Iterable[Mapping[str, Any]]) -> dict[str, list[Any]]:
-    """`application`, `application_kind`, `product` and `application_notes` of each row, in their order. Rows of one
-    cluster."""
-    found = applications([_client(row) for row in rows])
+    """`application`, `application_kind`, `product` and `application_notes` of each row, in row order. All rows are of
+    one cluster.
+    """
+    by_row = applications([_client(row) for row in rows])
     return {
-        "application": [each.name for each in found],
-        "application_kind": [each.kind for each in found],
-        "product": [each.product for each in found],
-        "application_notes": [list(each.notes) for each in found],
+        "application": [application.name for application in by_row],
+        "application_kind": [application.kind for application in by_row],
+        "product": [application.product for application in by_row],
+        "application_notes": [list(application.notes) for application in by_row],
     }
 
 
@@ -44,12 +45,12 @@ def _client(row: Mapping[str, Any]) -> Client:
         versions.setdefault(use["api_key"], set()).add(use["version"])
     software: dict[str, set[tuple[str | None, str | None]]] = {}
     beside = set()
-    for other in row["related"] or ():
-        if other["relation"] == "same_principal_and_address":
-            beside.add(other["client_id"])
+    for related in row["related"] or ():
+        if related["relation"] == "same_principal_and_address":
+            beside.add(related["client_id"])
         else:
-            pair = (other["client_software_name"], other["client_software_version"])
-            software.setdefault(other["relation"], set()).add(pair)
+            pair = (related["client_software_name"], related["client_software_version"])
+            software.setdefault(related["relation"], set()).add(pair)
     return Client(
         row["principal"],
         row["client_id"],

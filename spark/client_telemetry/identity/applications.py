@@ -1,9 +1,9 @@
-"""Which clients are one application: what an owner would call one program. Pure; the rules are those of docs/clients.md.
+"""Which clients belong to one application: what an owner would call one program. Pure; docs/clients.md has the rules.
 
-A Connect worker, MirrorMaker 2 and a Kafka Streams application are many client ids, a deployment whose pods put their
-names into client ids is as many, and several programs can share one id. Clients are put together by what only a program
-can be the cause of: the parts of its client ids, an id that names connections only in part, default ids beside the
-product that brings them. Where that is a guess, a note says so; clients of two principals or owners are never one.
+A Connect worker, MirrorMaker 2 and a Kafka Streams application have many client ids, so does a deployment whose pods
+put their names into client ids, and several programs can share one id. Clients are grouped by what only one program can
+cause: common parts of client ids, an id of which only some connections declare a name, default ids next to the product
+that brings them. Where that is a guess, a note says so; clients of different principals or owners are never grouped.
 """
 
 import datetime as dt
@@ -47,18 +47,20 @@ CALLED_AS_A_BROKER = "has the client id of a broker's replica fetcher; counted a
 SEVERAL_PROGRAMS = "several programs send under this client id: their request versions tell them apart"
 
 GENERATED = frozenset(("host", "spark", "uuid", "kafka_uuid", "ulid", "pod", "time", "address", "hash"))
-"""Masks of client_families.py that hide what a start or a host brings about. A counter or a version in an id can as
-well tell two programs apart."""
+"""Masks of client_families.py that hide what varies by start or host. A counter or a version in an id, on the other
+hand, may distinguish two programs.
+"""
 TOGETHER = dt.timedelta(minutes=1)
 AT_ONCE = dt.timedelta(seconds=10)
-"""A process opens its clients one after the other, and closes them so."""
+"""A process opens its clients one after the other, and closes them the same way."""
 
 
 @dataclass(frozen=True)
 class Client:
-    """One row of `clients`, as far as it decides. `versions`: API key -> versions that a broker answered. `same_as`,
-    `not_same_as`, `doubtful`: software name and version of other rows with its principal and client id, by `related`;
-    `beside`: client ids that `related` puts beside it by address."""
+    """The columns of a `clients` row that matter for grouping. `versions`: API key -> versions that a broker answered.
+    `same_as`, `not_same_as`, `doubtful`: software name and version of other rows with the same principal and client
+    id, from `related`; `beside`: client ids that `related` places at the same address.
+    """
 
     principal: str | None
     client_id: str | None
@@ -75,9 +77,11 @@ class Client:
     doubtful: frozenset[tuple[str | None, str | None]] = frozenset()
     beside: frozenset[str] = frozenset()
     on_one_release: bool = True
-    """Whether all brokers that answered run one release: on several a library takes several versions."""
+    """Whether all brokers that answered run one release: with several, a library chooses several versions."""
     program: str = ""
-    """Of one program behind a client id that several share (programs.py): what tells it apart. All else is its own then."""
+    """If several programs share the client id (programs.py): what distinguishes this one. All other fields then
+    describe it alone.
+    """
 
     @property
     def is_named(self) -> bool:
@@ -90,7 +94,9 @@ class Client:
 
 @dataclass(frozen=True)
 class Application:
-    """`name` is unique for a principal and owner. `product`: the product or framework, null = not known to be one."""
+    """`name` is unique within a principal and owner. `product`: the product or framework, None if it is not known to be
+    one.
+    """
 
     name: str
     kind: str
@@ -99,16 +105,16 @@ class Application:
 
 
 def applications(clients: Sequence[Client]) -> list[Application]:
-    """The application of each client, in their order, on which nothing depends."""
+    """The application of each client, in client order; the order does not affect the result."""
     by_place: dict[Hashable, list[int]] = defaultdict(list)
     for place in sorted(range(len(clients)), key=lambda place: _order(clients[place])):
         by_place[clients[place].principal, clients[place].owner].append(place)
-    found: dict[int, Application] = {}
+    by_client: dict[int, Application] = {}
     for places in by_place.values():
         parts = _Parts([clients[place] for place in places])
         for place, application in zip(places, parts.applications(), strict=True):
-            found[place] = application
-    return [found[place] for place in range(len(clients))]
+            by_client[place] = application
+    return [by_client[place] for place in range(len(clients))]
 
 
 def _order(client: Client) -> tuple[str, str, str, str]:
@@ -116,7 +122,7 @@ def _order(client: Client) -> tuple[str, str, str, str]:
 
 
 class _Parts:
-    """Clients of one principal and owner, put together step by step."""
+    """Clients of one principal and owner, grouped step by step."""
 
     def __init__(self, clients: list[Client]) -> None:
         self._clients = clients
@@ -146,7 +152,9 @@ class _Parts:
         return self._named()
 
     def _drop_doubtful_workers(self) -> None:
-        """`X-offsets` is a Connect worker's where other ids of it begin with X too, otherwise anybody's."""
+        """`X-offsets` belongs to a Connect worker if other ids of the worker begin with X too; otherwise it can be
+        anyone's.
+        """
         ends: dict[str, set[str]] = defaultdict(set)
         for client, product in zip(self._clients, self._products, strict=True):
             if product and product.kind == "connect" and product.application and client.client_id:
@@ -175,8 +183,9 @@ class _Parts:
             self._notes[first].add(note)
 
     def _one_client_id(self) -> None:
-        """Rows that differ in software only. Two names of one library are one program; so is what a library leaves
-        unnamed; two libraries under one id are two."""
+        """Rows that differ in software only. Two declared names of one library are one program; so are the connections
+        that a library leaves unnamed; two libraries under one id are two.
+        """
         of_id: dict[str | None, list[int]] = defaultdict(list)
         for place, client in enumerate(self._clients):
             if client.client_id is not None:
@@ -198,7 +207,7 @@ class _Parts:
 
     @staticmethod
     def _two_rows(one: Client, other: Client) -> str | None:
-        """SHARED_ID for two programs; otherwise a note, empty where there is nothing to note."""
+        """SHARED_ID for two programs; otherwise a note, empty if there is nothing to note."""
         if one.program != other.program:
             return SHARED_ID
         if other.software in one.same_as or one.software in other.same_as:
@@ -221,8 +230,10 @@ class _Parts:
         return "" if libraries[0] == libraries[1] else SHARED_ID
 
     def _ids_of_products(self) -> None:
-        """Client ids with one application in them; consumers of Kafka Streams, whose group is the application.id, whatever
-        `client.id` each instance has; the clients of a Connect worker, which have no part in common."""
+        """Client ids that contain one application's name; consumers of Kafka Streams, whose group is the
+        application.id, whatever `client.id` each instance has; and the clients of a Connect worker, which have no
+        part in common.
+        """
         first: dict[Hashable, int] = {}
         for place, product in enumerate(self._products):
             if product is None or product.kind in ("tool", "product"):
@@ -251,7 +262,7 @@ class _Parts:
                     self._join(one, other, BY_PLACE)
 
     def _generated_parts(self) -> None:
-        """Ids that differ in what a start or a host brings about; in counters, where they send the same versions."""
+        """Ids that differ in what varies by start or host; ids that differ in counters, if they send the same versions."""
         strong: dict[str, list[int]] = defaultdict(list)
         weak: dict[Hashable, list[int]] = defaultdict(list)
         for place, client in enumerate(self._clients):
@@ -276,7 +287,7 @@ class _Parts:
                     self._join(like, place)
 
     def _default_ids_of_products(self) -> None:
-        """Default ids beside the one product at that place that brings them."""
+        """Default ids next to the only product at that address that brings them."""
         bringing = [
             place
             for place, product in enumerate(self._products)
@@ -293,7 +304,7 @@ class _Parts:
             client = self._clients[place]
             if self._products[place] or (library is None and client.client_id != ""):
                 continue
-            if self._sends_two_versions(place):  # several programs': each is judged for itself
+            if self._sends_two_versions(place):  # shared by several programs: each is judged by itself
                 continue
             near = {other for address in client.addresses for other in at.get(address, ())}
             fitting = set()
@@ -306,9 +317,10 @@ class _Parts:
                 self._join(fitting.pop(), place, BY_PLACE)
 
     def _consumers_of_group_tools(self) -> None:
-        """kafka-consumer-groups up to 1.1 has an admin client named admin-<n>, whatever is configured, and for the ends of
-        partitions a consumer under the client id of its command config (kafka.admin.ConsumerGroupCommand,
-        KafkaConsumerGroupService)."""
+        """kafka-consumer-groups up to 1.1 has an admin client named admin-<n>, whatever is configured, and to look up
+        the ends of partitions a consumer under the client id of its command config
+        (kafka.admin.ConsumerGroupCommand, KafkaConsumerGroupService).
+        """
         tools = [
             place
             for place, client in enumerate(self._clients)
@@ -320,9 +332,9 @@ class _Parts:
         if len(tools) > MOST_DEFAULT_IDS:
             return
         for place, client in enumerate(self._clients):
-            asked = client.versions.keys() - NOT_COMPARED
+            requested = client.versions.keys() - NOT_COMPARED
             is_own = not self._products[place] and not client.is_named
-            if not is_own or LIST_OFFSETS not in asked or not asked <= {LIST_OFFSETS, METADATA}:
+            if not is_own or LIST_OFFSETS not in requested or not requested <= {LIST_OFFSETS, METADATA}:
                 continue
             fitting = {
                 self._root(tool)
@@ -334,8 +346,9 @@ class _Parts:
                 self._join(fitting.pop(), place, OF_THE_TOOL)
 
     def _mirrors(self) -> None:
-        """MirrorMaker 1 has consumers named <group>-<n> and one producer, whose id is configured; all are opened and closed
-        with the process (kafka.tools.MirrorMaker, createConsumers)."""
+        """MirrorMaker 1 has consumers named <group>-<n> and one producer with a configured id; all open and close with
+        the process (kafka.tools.MirrorMaker, createConsumers).
+        """
         consumers = [
             place
             for place, client in enumerate(self._clients)
@@ -359,7 +372,7 @@ class _Parts:
                 self._join(consumer, fitting[0], OF_A_MIRROR)
 
     def _at_one_time(self, one: int, other: int) -> bool:
-        """Whether two clients at one place came and went together."""
+        """Whether two clients at one address came and went together."""
         first, second = self._clients[one], self._clients[other]
         return (
             self._at_one_place(first, second)
@@ -369,36 +382,36 @@ class _Parts:
         )
 
     def _is_java(self, place: int) -> bool:
-        """Whether nothing says that a client is of another library than kafka-clients."""
+        """Whether nothing shows that a client uses another library than kafka-clients."""
         client = self._clients[place]
         library = self._defaults[place]
         return client.software_name == _JAVA if client.is_named else library in (None, "kafka-clients")
 
     def _windows(self, places: Sequence[int]) -> dict[int, tuple[dt.datetime, dt.datetime]]:
-        """When the application of each of these clients was there, before default ids are put to it."""
+        """When the application of each of these clients was active, before default ids are added to it."""
         roots = {self._root(place) for place in places}
-        seen: dict[int, tuple[dt.datetime, dt.datetime]] = {}
+        windows: dict[int, tuple[dt.datetime, dt.datetime]] = {}
         for place, client in enumerate(self._clients):
             root = self._root(place)
             if root in roots:
-                first, last = seen.get(root, (client.first_seen_at, client.last_seen_at))
-                seen[root] = min(first, client.first_seen_at), max(last, client.last_seen_at)
-        return {place: seen[self._root(place)] for place in places}
+                first, last = windows.get(root, (client.first_seen_at, client.last_seen_at))
+                windows[root] = min(first, client.first_seen_at), max(last, client.last_seen_at)
+        return {place: windows[self._root(place)] for place in places}
 
     def _beside(self) -> None:
-        """A library's default id beside the one configured id that it can belong to (`related`)."""
+        """A library's default id next to the only configured id that it can belong to (`related`)."""
         by_id: dict[str | None, list[int]] = defaultdict(list)
         for place, client in enumerate(self._clients):
             by_id[client.client_id].append(place)
         for place, client in enumerate(self._clients):
             if self._defaults[place] is None or len(client.beside) != 1:
                 continue
-            others = by_id.get(next(iter(client.beside)), [])
-            if len(others) == 1 and self._at_one_place(client, self._clients[others[0]]):
-                self._join(others[0], place, BY_PLACE)
+            configured = by_id.get(next(iter(client.beside)), [])
+            if len(configured) == 1 and self._at_one_place(client, self._clients[configured[0]]):
+                self._join(configured[0], place, BY_PLACE)
 
     def _default_ids(self) -> None:
-        """Default ids of one library at one place and time, which differ: a consumer's, a producer's, an admin's."""
+        """Different default ids of one library at one address and time: a consumer's, a producer's, an admin client's."""
         groups: dict[Hashable, list[int]] = defaultdict(list)
         for place, library in enumerate(self._defaults):
             client = self._clients[place]
@@ -422,15 +435,16 @@ class _Parts:
                     self._join(one, other, BY_PLACE)
 
     def _in_each_others_time(self, one: int, other: int) -> bool:
-        """A program behind a shared client id that was there before or after the other can still be several."""
+        """A program behind a shared client id that ran before or after the other can still be one of several."""
         return all(
             not client.program or _within(client, (beside.first_seen_at, beside.last_seen_at))
             for client, beside in permutations((self._clients[one], self._clients[other]))
         )
 
     def _of_one_version(self, places: Sequence[int]) -> Sequence[int]:
-        """Without those that can be of two versions which ids name: `kafka-python` beside `kafka-python-1.4.5` and
-        `kafka-python-1.0.2`."""
+        """Leaves out ids that could belong to either of two versions that other ids name: `kafka-python` next to
+        `kafka-python-1.4.5` and `kafka-python-1.0.2`.
+        """
         named = [place for place in places if self._id_version[place]]
         if len({self._id_version[place] for place in named}) < 2:
             return places
@@ -447,7 +461,7 @@ class _Parts:
         return [place for place in places if self._id_version[place] or len(versions(place)) < 2]
 
     def _one_version(self, one: int, other: int) -> bool:
-        """Whether the versions that default ids name are not two: `kafka-python-1.4.5` beside `kafka-python-1.0.2`."""
+        """Whether the versions named by default ids do not differ, as in `kafka-python-1.4.5` and `kafka-python-1.0.2`."""
         return len(self._id_versions[self._root(one)] | self._id_versions[self._root(other)]) <= 1
 
     @staticmethod
@@ -465,7 +479,7 @@ class _Parts:
         notes: dict[int, set[str]] = defaultdict(set)
         for place, texts in self._notes.items():
             notes[self._root(place)] |= texts
-        found: dict[int, Application] = {}
+        by_place: dict[int, Application] = {}
         names: dict[str, list[int]] = defaultdict(list)
         for root, places in members.items():
             kind, product = self._kind(places)
@@ -477,21 +491,22 @@ class _Parts:
                 notes[root].add(CALLED_AS_A_BROKER)
             name = self._name(kind, places)
             names[name].append(root)
-            found[root] = Application(name, kind, product, tuple(sorted(notes[root])))
+            by_place[root] = Application(name, kind, product, tuple(sorted(notes[root])))
         for name, roots in names.items():
-            taken: Counter[str] = Counter()
+            name_counts: Counter[str] = Counter()
             for root in roots if len(roots) > 1 else ():
                 text = (
                     f"{name} ({', '.join(sorted({self._software_text(place) for place in members[root]}))})"
                 )
-                taken[text] += 1
-                number = f" {taken[text]}" if taken[text] > 1 else ""
-                found[root] = replace(found[root], name=text + number)
-        return [found[self._root(place)] for place in range(len(self._clients))]
+                name_counts[text] += 1
+                number = f" {name_counts[text]}" if name_counts[text] > 1 else ""
+                by_place[root] = replace(by_place[root], name=text + number)
+        return [by_place[self._root(place)] for place in range(len(self._clients))]
 
     def _sends_two_versions(self, place: int) -> bool:
-        """Whether one client row sends what one process does not: two versions of an API of consumer groups, or of any API
-        but a few where its library takes the highest that the broker has."""
+        """Whether one client row sends what no single process sends: two versions of a consumer group API, or of almost
+        any API if its library always takes the highest that the broker has.
+        """
         client, product = self._clients[place], self._products[place]
         chooses = "kafka-clients" in (self._defaults[place], product.library if product else None)
         return client.on_one_release and sends_two_versions(client.versions, chooses)
@@ -503,9 +518,9 @@ class _Parts:
         return f"{client.software_name} {client.software_version or ''}".rstrip()
 
     def _kind(self, places: Sequence[int]) -> tuple[str, str | None]:
-        found = [product for place in places if (product := self._products[place])]
+        products = [product for place in places if (product := self._products[place])]
         for kind in ("mirrormaker", "connect", "streams", "product", "tool"):
-            for product in found:
+            for product in products:
                 if product.kind == kind:
                     return kind, product.name
         if places and all(self._defaults[place] for place in places):
@@ -519,13 +534,15 @@ class _Parts:
         return next(iter(client.groups)) if is_main and len(client.groups) == 1 else None
 
     def _name(self, kind: str, places: Sequence[int]) -> str:
-        """What people know it by: application.id, the worker's group, the product's or the client's own id."""
+        """The name its owners know it by: application.id, the worker's group, the product's or the client's own id."""
         application_ids = {self._application_id(place) for place in places} - {None}
         if kind == "streams" and len(application_ids) == 1:
             return str(application_ids.pop())
-        said = sorted({p.application for place in places if (p := self._products[place]) and p.application})
-        if said:
-            return said[0]
+        application_names = sorted(
+            {p.application for place in places if (p := self._products[place]) and p.application}
+        )
+        if application_names:
+            return application_names[0]
         if kind in ("connect", "mirrormaker"):
             groups = sorted(
                 {
@@ -560,20 +577,23 @@ class _Parts:
 
 NO_CLIENT_ID = "(no client id)"
 PRODUCE, LIST_OFFSETS, METADATA, FIND_COORDINATOR = 0, 2, 3, 10
-"""Of the tools with an admin client of that name only kafka-consumer-groups asks for a coordinator."""
+"""Of the tools with an admin client of that name only kafka-consumer-groups sends FindCoordinator."""
 _OF_PRODUCERS = NOT_COMPARED | {PRODUCE, METADATA, 22, 71, 72}
-"""What a producer without transactions asks: InitProducerId, and for its own metrics GetTelemetrySubscriptions and
-PushTelemetry, too."""
+"""What a producer without transactions sends: also InitProducerId, and GetTelemetrySubscriptions and PushTelemetry for
+its own metrics.
+"""
 _JAVA = "apache-kafka-java"
 _MAIN_CONSUMER = re.compile(r".+-StreamThread-[0-9]+-consumer")
 _CONSUMER_OF_GROUP = re.compile(r"consumer-.+-[0-9]+")
 MOST_DEFAULT_IDS = 200
-"""Default ids of one library at one address that are looked at: more are a host that many programs share."""
+"""Default ids of one library at one address that are compared: more indicate a host shared by many programs."""
 
 
 def _default_id_of(client: Client) -> str | None:
-    """The library whose default the client id is. Java's consumers put their group into it since 2.4, when they also
-    began to declare their name: only then is it known to be a default (KafkaConsumer, ConsumerConfig)."""
+    """The library whose default the client id is. Java's consumers include their group in it since 2.4, which is also
+    when they began to declare their name: only a declared name shows that it is a default (KafkaConsumer,
+    ConsumerConfig).
+    """
     if client.software_name == _JAVA and client.client_id and _CONSUMER_OF_GROUP.fullmatch(client.client_id):
         return "kafka-clients"
     return fingerprints.by_client_id(client.client_id)[0]
@@ -586,7 +606,7 @@ def _is_numbered(client_id: str | None, group: str) -> bool:
 
 
 def _pairs(places: Sequence[int]) -> Iterable[tuple[int, int]]:
-    """The first with each other, and neighbours: enough to join what belongs together, linear in the number."""
+    """The first place paired with each other, and all neighbours: enough to join a group, linear in its size."""
     for before, place in pairwise(places):
         yield places[0], place
         yield before, place
@@ -609,8 +629,9 @@ def _within(client: Client, window: tuple[dt.datetime, dt.datetime]) -> bool:
 
 
 def _could_be_one(one: Client, other: Client) -> bool:
-    """Whether nothing speaks against one process: the same software, where both declare one, and in each API that both
-    used a version in common."""
+    """Whether nothing rules out one process: the same software, if both declare one, and a common version of each API
+    that both used.
+    """
     declare_two = one.is_named and other.is_named and one.software != other.software
     shared = one.versions.keys() & other.versions.keys() - NOT_COMPARED
     return not declare_two and all(not one.versions[key].isdisjoint(other.versions[key]) for key in shared)

@@ -1,10 +1,10 @@
-"""Client families: client ids with their changing parts masked. Pure; what a client is stands in tables/clients.py.
+"""Client families: client ids with their changing parts masked. Pure; tables/clients.py says what a client is.
 
     python -m client_telemetry.identity.client_families ID [ID ...]     (or one id a line on standard input)
 
-shows what becomes of an id and which mask did it. A mask hides what differs between two starts of one application
-(pod names, UUIDs, counters) and between two versions of it. It errs on the side of leaving an id as it is: two
-families that are one show as a client that went and one that came, one family that is two hides both.
+shows what becomes of an id and which mask did it. A mask hides what differs between two starts of an application (pod
+names, UUIDs, counters) and between two versions of it. When in doubt an id stays as it is: one family split in two
+shows up as a client that went and one that came, while two families merged into one hide both.
 """
 
 import re
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 _ALONE = r"(?<![^\W_])", r"(?![^\W_])"
-"""What stands before and after a part: no letter, no digit, of any script."""
+"""What surrounds a part: no letter and no digit, of any script."""
 _POD = "bcdfghjklmnpqrstvwxz2456789"
 """The alphabet of generated Kubernetes names: k8s.io/apimachinery pkg/util/rand, no vowels and no 0, 1, 3."""
 
@@ -28,16 +28,16 @@ _NO_REGION = "".join(
         *("gov-east", "gov-west"),
     )
 )
-"""Not after the name of a region as Amazon writes it: us-east-1, ap-southeast-2."""
+"""Not after a region name in Amazon's style: us-east-1, ap-southeast-2."""
 
 
-def _alone(pattern: str) -> re.Pattern[str]:
+def _standing_alone(pattern: str) -> re.Pattern[str]:
     return re.compile(f"{_ALONE[0]}(?:{pattern}){_ALONE[1]}")
 
 
 @dataclass(frozen=True)
 class Mask:
-    """One kind of changing part, what stands for it in the family, and why it changes."""
+    """One kind of changing part, its placeholder in the family, and why it changes."""
 
     name: str
     pattern: re.Pattern[str]
@@ -60,7 +60,7 @@ MASKS = (
     ),
     Mask(
         "uuid",
-        _alone(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32}"),
+        _standing_alone(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}|[0-9A-Fa-f]{32}"),
         "{uuid}",
         "a UUID, with or without hyphens: new at each start (Kafka Streams, for one, puts it into client ids)",
     ),
@@ -74,26 +74,26 @@ MASKS = (
     ),
     Mask(
         "ulid",
-        _alone(r"(?=[A-Z]*[0-9])[0-7][0-9A-HJKMNP-TV-Z]{25}"),
+        _standing_alone(r"(?=[A-Z]*[0-9])[0-7][0-9A-HJKMNP-TV-Z]{25}"),
         "{uuid}",
         "a ULID: a time and 80 random bits as 26 characters",
     ),
     Mask(
         "pod",
-        _alone(rf"(?<=-)[{_POD}]{{6,10}}-[{_POD}]{{5}}"),
+        _standing_alone(rf"(?<=-)[{_POD}]{{6,10}}-[{_POD}]{{5}}"),
         "{pod}",
         "the end of a Kubernetes pod's name under a Deployment: hash of the replica set and five random characters",
     ),
     Mask(
         "pod",
-        _alone(rf"(?<=-)(?=[a-z]*[2-9])(?=[2-9]*[a-z])[{_POD}]{{5}}"),
+        _standing_alone(rf"(?<=-)(?=[a-z]*[2-9])(?=[2-9]*[a-z])[{_POD}]{{5}}"),
         "{pod}",
         "the five random characters of a pod under a Job or DaemonSet; only where a digit and a letter are among them, "
         "since words have five letters too",
     ),
     Mask(
         "time",
-        _alone(
+        _standing_alone(
             r"[0-9]{4}-[0-9][0-9]-[0-9][0-9](?:[T_ -]?[0-9][0-9][:.-]?[0-9][0-9](?:[:.-]?[0-9][0-9](?:\.[0-9]+)?)?Z?)?|[0-9]{8}T[0-9]{4,6}Z?"
         ),
         "{time}",
@@ -101,7 +101,7 @@ MASKS = (
     ),
     Mask(
         "address",
-        _alone(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}|(?<=ip-)[0-9]{1,3}(?:-[0-9]{1,3}){3}"),
+        _standing_alone(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}|(?<=ip-)[0-9]{1,3}(?:-[0-9]{1,3}){3}"),
         "{address}",
         "an IPv4 address, also as in ip-10-0-3-7: another host, another address",
     ),
@@ -123,13 +123,15 @@ MASKS = (
     ),
     Mask(
         "hash",
-        _alone(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}"),
+        _standing_alone(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{12,64}"),
         "{hash}",
         "12 or more hex digits, some of them letters: a container id, a cloud instance id, a commit",
     ),
     Mask(
         "hash",
-        _alone(r"(?=[0-9a-f]{7,11}(?![0-9a-f]))(?=[0-9]+[a-f]+[0-9]|[a-f]+[0-9]+[a-f])[0-9a-f]{7,11}"),
+        _standing_alone(
+            r"(?=[0-9a-f]{7,11}(?![0-9a-f]))(?=[0-9]+[a-f]+[0-9]|[a-f]+[0-9]+[a-f])[0-9a-f]{7,11}"
+        ),
         "{hash}",
         "7 to 11 hex digits in which letters and digits take turns: a short commit. A word with a number after it, "
         "cafe2024, is none",
@@ -147,18 +149,18 @@ MASKS = (
     ),
     Mask(
         "counter",
-        _alone(rf"{_NO_REGION}[0-9]+"),
+        _standing_alone(rf"{_NO_REGION}[0-9]+"),
         "{n}",
         "a number that stands alone: one of several instances, or how often it was started. Numbers that belong to a "
         "word (s3, oauth2, v2) or to a region of a cloud (us-east-1) stay",
     ),
 )
-"""In the order in which they are applied: what one mask has replaced, a later one does not see again."""
+"""In the order in which they are applied: what one mask has replaced is out of reach for later ones."""
 
 
 @dataclass(frozen=True)
 class Family:
-    """`text`: the client id with its changing parts replaced; `masks`: names of the masks that did it, in order."""
+    """`text`: the client id with its changing parts replaced; `masks`: names of the masks that applied, in order."""
 
     text: str
     masks: tuple[str, ...]
@@ -183,12 +185,12 @@ def family(client_id: str) -> Family:
 
 
 def explained(client_ids: Iterable[str]) -> Iterable[str]:
-    """For people: one line for each id, and one for each mask that changed it."""
+    """For people: one line per id, and one for each mask that changed it."""
     for client_id in client_ids:
-        found = family(client_id)
-        yield f"{client_id!r}  ->  {found.text!r}" + ("" if found.masks else "   (nothing is masked)")
+        masked = family(client_id)
+        yield f"{client_id!r}  ->  {masked.text!r}" + ("" if masked.masks else "   (nothing is masked)")
         for mask in MASKS:
-            if mask.name in found.masks and mask.pattern.search(client_id):
+            if mask.name in masked.masks and mask.pattern.search(client_id):
                 yield f"    {mask.name}: {mask.why}"
 
 

@@ -1,7 +1,8 @@
-"""Host names of client addresses, as a user's file maps them: brokers see addresses only, and this project asks no DNS. Pure.
+"""Host names of client addresses, from a user's file: brokers see addresses only, and this project makes no DNS
+lookups. Pure.
 
-The file has the form of /etc/hosts: an address and its name, `#` before a comment. In place of an address a network in CIDR notation
-may stand; of several that hold an address the smallest counts.
+The file has the form of /etc/hosts: an address and its name, `#` before a comment. A network in CIDR notation may stand
+for an address; of several networks that contain an address the smallest counts.
 """
 
 import ipaddress
@@ -13,7 +14,7 @@ _Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 class NotHosts(ValueError):
-    """A line of the file is no address or network with a name."""
+    """A line of the file is not an address or network with a name."""
 
 
 @dataclass(frozen=True)
@@ -22,13 +23,14 @@ class HostNames:
 
     @cached_property
     def _by_prefix_length(self) -> dict[tuple[int, int], dict[int, str]]:
-        """IP version and prefix length, the smallest networks first, to names by the number of the network's address: a fleet has
-        as many addresses as the file may have lines."""
-        found: dict[tuple[int, int], dict[int, str]] = {}
+        """IP version and prefix length, smallest networks first -> name by network address as a number: a fleet can
+        have as many addresses as the file has lines.
+        """
+        by_length: dict[tuple[int, int], dict[int, str]] = {}
         for network, name in sorted(self.by_network.items(), key=lambda pair: -pair[0].prefixlen):
-            of_length = found.setdefault((network.version, network.prefixlen), {})
+            of_length = by_length.setdefault((network.version, network.prefixlen), {})
             of_length[int(network.network_address)] = name
-        return found
+        return by_length
 
     def of(self, address: str) -> str | None:
         """
@@ -36,18 +38,18 @@ class HostNames:
         'erp-app-1'
         """
         try:
-            found = ipaddress.ip_address(address)
+            parsed = ipaddress.ip_address(address)
         except ValueError:
-            return None  # a digest, where identifiers are hidden
-        found = getattr(found, "ipv4_mapped", None) or found
+            return None  # a digest if identifiers are hidden
+        parsed = getattr(parsed, "ipv4_mapped", None) or parsed
         for (version, length), names in self._by_prefix_length.items():
-            host_bits = found.max_prefixlen - length
-            if version == found.version and (name := names.get(int(found) >> host_bits << host_bits)):
+            host_bits = parsed.max_prefixlen - length
+            if version == parsed.version and (name := names.get(int(parsed) >> host_bits << host_bits)):
                 return name
         return None
 
     def of_all(self, addresses: Iterable[str]) -> list[str]:
-        """The names of some addresses, sorted, each once."""
+        """The names of these addresses, sorted, without duplicates."""
         return sorted({name for name in map(self.of, addresses) if name})
 
 
@@ -55,8 +57,8 @@ NO_HOSTS = HostNames({})
 
 
 def host_names(text: str) -> HostNames:
-    """Raises NotHosts with the number of the line. Of several names of an address the first counts, as in /etc/hosts."""
-    found: dict[_Network, str] = {}
+    """Raises NotHosts with the line number. If an address has several names, the first counts, as in /etc/hosts."""
+    names: dict[_Network, str] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         words = line.partition("#")[0].split()
         if not words:
@@ -67,5 +69,5 @@ def host_names(text: str) -> HostNames:
             raise NotHosts(f"line {number}: {words[0]!r} is neither an address nor a network") from None
         if len(words) == 1:
             raise NotHosts(f"line {number}: {words[0]} has no name")
-        found.setdefault(network, words[1])
-    return HostNames(found)
+        names.setdefault(network, words[1])
+    return HostNames(names)

@@ -17,7 +17,7 @@ _REPLACEMENT = "\ufffd".encode()
 
 
 class NotSanitized(ValueError):
-    """The string is no output of `sanitize`: a `%` without two hex digits after it."""
+    """The string cannot come from `sanitize`: it has a `%` without two hex digits after it."""
 
 
 def sanitize(name: str) -> str:
@@ -31,7 +31,7 @@ def sanitize(name: str) -> str:
 
 
 def desanitize(name: str) -> str:
-    """Undo `sanitize`, as java.net.URLDecoder does: `+` is a space, bytes that are no UTF-8 become U+FFFD.
+    """Undo `sanitize`, as java.net.URLDecoder does: `+` is a space, bytes that are not UTF-8 become U+FFFD.
 
     Raises `NotSanitized`.
 
@@ -54,7 +54,7 @@ def desanitize(name: str) -> str:
 
 
 def jmx_sanitize(name: str) -> str:
-    """Quote for a JMX object name, if need be: javax.management.ObjectName.quote.
+    """Quote for a JMX object name, if necessary: javax.management.ObjectName.quote.
 
     >>> jmx_sanitize("ok-1.2_3 %"), jmx_sanitize('a*"')
     ('ok-1.2_3 %', '"a\\\\*\\\\""')
@@ -70,8 +70,9 @@ def _utf8(name: str) -> bytes:
 
 
 def _byte(name: str, at: int) -> int:
-    """The byte that `%XX` at this place stands for. Java's Integer.parseInt takes more than ASCII hex digits: a plus
-    sign before one digit, digits of other scripts, full-width letters; so does this."""
+    """The byte that `%XX` at this position stands for. Java's Integer.parseInt accepts more than ASCII hex digits: a
+    plus sign before one digit, digits of other scripts, full-width letters; so does this.
+    """
     digits = name[at + 1 : at + 3]
     if len(digits) < 2:
         raise NotSanitized(f"the string ends within an escape: {name[at:]!r}")
@@ -80,7 +81,7 @@ def _byte(name: str, at: int) -> int:
         return values[1]
     if values[0] is None or values[1] is None:
         raise NotSanitized(
-            f"{name[at : at + 3]!r} at character {at} is no escape: two hex digits must follow the %"
+            f"{name[at : at + 3]!r} at character {at} is not an escape: two hex digits must follow the %"
         )
     return values[0] * 16 + values[1]
 
@@ -96,5 +97,5 @@ def _digit(character: str) -> int | None:
 
 
 def _decode(escaped: bytes) -> str:
-    # Java makes one U+FFFD of a surrogate that was written in UTF-8, or of its first two bytes; Python makes one of each.
+    # Java decodes a surrogate in UTF-8, or its first two bytes, to a single U+FFFD; Python decodes each byte to one.
     return _SURROGATE_IN_UTF8.sub(_REPLACEMENT, escaped).decode(errors="replace")

@@ -1,5 +1,6 @@
-"""What owner rules would do: which applications and clients each rule takes, which clients none takes. Pure; the command that reads the
-clients of a day is cli/owners.py."""
+"""Dry run of owner rules: which applications and clients each rule matches, and which clients no rule matches. Pure;
+the command that reads the clients of a day is cli/owners.py.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from client_telemetry.identity.owners import OwnerRule
 
 @dataclass(frozen=True)
 class Match:
-    """A client (a row of the table `clients`) with the first rule that matches, and the later ones that would."""
+    """A client (a row of the table `clients`) with the first rule that matches, and later ones that would match too."""
 
     client: Mapping[str, Any]
     rule: OwnerRule | None
@@ -19,13 +20,13 @@ class Match:
 
     @property
     def is_uncertain(self) -> bool:
-        """Whether an address that the table does not keep could have matched an earlier rule, or any."""
+        """Whether an address that the table does not keep could have matched an earlier rule, or any rule."""
         return self.client["addresses"] > len(self.client["address_sample"])
 
 
 def matches(rules: Sequence[OwnerRule], clients: Iterable[Mapping[str, Any]]) -> list[Match]:
-    """One for each client, in the order of principal, client id and software."""
-    found = []
+    """One per client, ordered by principal, client id and software."""
+    trial = []
     for client in clients:
         fitting = [
             rule
@@ -34,24 +35,26 @@ def matches(rules: Sequence[OwnerRule], clients: Iterable[Mapping[str, Any]]) ->
                 client["principal"], client["client_id"], client["group_ids"], client["address_sample"]
             )
         ]
-        found.append(Match(client, fitting[0] if fitting else None, tuple(fitting[1:])))
-    return sorted(found, key=lambda match: [match.client[name] or "" for name in _NAMES])
+        trial.append(Match(client, fitting[0] if fitting else None, tuple(fitting[1:])))
+    return sorted(trial, key=lambda match: [match.client[name] or "" for name in _NAMES])
 
 
 _NAMES = ("principal", "client_id", "client_software_name", "client_software_version")
 
 
 def trial_report(
-    rules: Sequence[OwnerRule], found: Sequence[Match], every_client: bool = False
+    rules: Sequence[OwnerRule], matches: Sequence[Match], every_client: bool = False
 ) -> Iterator[str]:
-    """For people: each rule with its applications and clients counted, rules that take none and why, clients that none takes; with
-    `every_client` each client with its rule. Strings of clients are quoted: they can be anything."""
+    """For people: each rule with the number of its applications and clients, rules that match none and why, clients
+    without a rule; with `every_client` each client with its rule. Clients' strings are quoted, as they can contain
+    anything.
+    """
     rows = [("rule", "owner", "applications", "clients", "")]
     for rule in rules:
-        taken = [match.client for match in found if match.rule is rule]
-        note = "" if taken else _why_none(rule, found)
-        rows.append((rule.name, rule.owner, str(applications(taken)), str(len(taken)), note))
-    without = [match for match in found if match.rule is None]
+        owned = [match.client for match in matches if match.rule is rule]
+        note = "" if owned else _why_no_client(rule, matches)
+        rows.append((rule.name, rule.owner, str(applications(owned)), str(len(owned)), note))
+    without = [match for match in matches if match.rule is None]
     rows.append(
         ("(no rule)", "", str(applications(match.client for match in without)), str(len(without)), "")
     )
@@ -59,13 +62,13 @@ def trial_report(
     for name, owner, programs, clients, note in rows:
         numbers = f"{programs:>{widths[2]}}  {clients:>{widths[3]}}"
         yield f"{name:<{widths[0]}}  {owner:<{widths[1]}}  {numbers}  {note}".rstrip()
-    if any(rule.client_address for rule in rules) and any(match.is_uncertain for match in found):
+    if any(rule.client_address for rule in rules) and any(match.is_uncertain for match in matches):
         yield ""
         yield (
-            f"{sum(match.is_uncertain for match in found)} clients have more addresses than the table keeps: a rule "
+            f"{sum(match.is_uncertain for match in matches)} clients have more addresses than the table keeps: a rule "
             "by address may take them by another one."
         )
-    shown = found if every_client else without
+    shown = matches if every_client else without
     if shown:
         yield ""
         yield "every client:" if every_client else "clients that no rule takes:"
@@ -75,15 +78,16 @@ def trial_report(
 
 
 def applications(clients: Iterable[Mapping[str, Any]]) -> int:
-    """How many applications these rows are of, as they were put together when the day was processed; a row from before
-    there were applications is one by itself."""
+    """How many applications these rows belong to, as grouped when the day was processed; rows from before applications
+    were introduced count as one each.
+    """
     return len(
         {(client["principal"], client.get("application") or client["client_id"]) for client in clients}
     )
 
 
-def _why_none(rule: OwnerRule, found: Sequence[Match]) -> str:
-    earlier = {match.rule.name for match in found if rule in match.later and match.rule}
+def _why_no_client(rule: OwnerRule, matches: Sequence[Match]) -> str:
+    earlier = {match.rule.name for match in matches if rule in match.later and match.rule}
     return f"its clients go to {', '.join(sorted(earlier))} before" if earlier else "matches no client"
 
 

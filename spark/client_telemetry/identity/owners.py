@@ -1,4 +1,4 @@
-"""Who answers for a client: ordered rules that the user writes. Reading them from a place is not here."""
+"""Who owns a client: ordered rules that the user writes. Loading the file is done elsewhere."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -12,13 +12,14 @@ _TEXTS = ("name", "owner", "contact")
 
 
 class BadOwnerRule(ValueError):
-    """A rule cannot be used; the message names the rule and says what is wrong."""
+    """A rule cannot be used; the message names the rule and the mistake."""
 
 
 @dataclass(frozen=True)
 class OwnerRule:
-    """Patterns are Python regular expressions for the whole string; all that are given must match. A client has
-    several groups and addresses: one that matches is enough."""
+    """Patterns are Python regular expressions for the whole string; all given patterns must match. Of a client's groups
+    and addresses one match is enough.
+    """
 
     name: str
     owner: str
@@ -35,9 +36,10 @@ class OwnerRule:
         group_ids: Collection[str],
         client_addresses: Collection[str],
     ) -> bool:
-        """Whether the rule is for this client. A pattern never matches what the client does not have: a null client
-        id is not an empty one."""
-        # Most rules have one pattern or two, and each client is held against each rule.
+        """Whether the rule is for this client. A pattern never matches what the client does not have: a null client id
+        is not an empty one.
+        """
+        # Most rules have one or two patterns, and each client is compared with each rule.
         return (
             (self.principal is None or _fits(self.principal, (principal,)))
             and (self.client_id is None or _fits(self.client_id, (client_id,)))
@@ -57,7 +59,7 @@ def first_match(
     group_ids: Collection[str] = (),
     client_addresses: Collection[str] = (),
 ) -> OwnerRule | None:
-    """The first rule that matches; None: the client has no owner."""
+    """The first rule that matches; None if the client has no owner."""
     return next((r for r in rules if r.matches(principal, client_id, group_ids, client_addresses)), None)
 
 
@@ -84,20 +86,20 @@ def load_owner_rules(text: str) -> tuple[OwnerRule, ...]:
     names = [rule.name for rule in rules]
     for name in names:
         if names.count(name) > 1:
-            raise BadOwnerRule(f"owner rule {name!r} is there twice: names tell rules apart")
+            raise BadOwnerRule(f"owner rule {name!r} occurs twice: rule names must be unique")
     return rules
 
 
 def _rule(number: int, entry: object) -> OwnerRule:
     if not isinstance(entry, dict):
-        raise BadOwnerRule(f"owner rule {number} is no mapping of keys to texts: {entry!r}")
+        raise BadOwnerRule(f"owner rule {number} is not a mapping of keys to texts: {entry!r}")
     where = f"owner rule {number} ({entry['name']!r})" if entry.get("name") else f"owner rule {number}"
-    known = get_type_hints(OwnerRule)
+    field_types = get_type_hints(OwnerRule)
     for key, value in entry.items():
-        if key not in known:
-            raise BadOwnerRule(f"{where} has an unknown key {key!r}; known are {', '.join(known)}")
+        if key not in field_types:
+            raise BadOwnerRule(f"{where} has an unknown key {key!r}; known are {', '.join(field_types)}")
         if not isinstance(value, str):
-            raise BadOwnerRule(f"{where}: {key} is no text but {value!r}; put it in quotes")
+            raise BadOwnerRule(f"{where}: {key} is not text but {value!r}; put it in quotes")
         if value == "" and key in _TEXTS:
             raise BadOwnerRule(f"{where}: {key} is empty")
     for key in ("name", "owner"):
@@ -116,4 +118,4 @@ def _pattern(where: str, key: str, value: str) -> re.Pattern[str]:
     try:
         return re.compile(value)
     except re.error as error:
-        raise BadOwnerRule(f"{where}: {key} {value!r} is no regular expression: {error}") from None
+        raise BadOwnerRule(f"{where}: {key} {value!r} is not a valid regular expression: {error}") from None

@@ -1,9 +1,9 @@
-"""Who has SCRAM credentials, from what Kafka's own tool prints. Pure.
+"""Who has SCRAM credentials, from the output of Kafka's own tool. Pure.
 
     kafka-configs.sh --bootstrap-server B:9092 --describe --entity-type users
 
-prints one line for each user with credentials (ConfigCommand.describeClientQuotaAndUserScramCredentialConfigs):
-`SCRAM credential configs for user-principal 'alice' are SCRAM-SHA-256=iterations=8192, SCRAM-SHA-512=iterations=4096`.
+prints one line for each user with credentials (ConfigCommand.describeClientQuotaAndUserScramCredentialConfigs): `SCRAM
+credential configs for user-principal 'alice' are SCRAM-SHA-256=iterations=8192, SCRAM-SHA-512=iterations=4096`.
 """
 
 import re
@@ -16,13 +16,13 @@ _PRINCIPAL_TYPE = "User:"
 
 
 class NotADescription(ValueError):
-    """The text is not what the tool prints; the message says which command to run."""
+    """The text is not output of the tool; the message says which command to run."""
 
 
 def scram_principals(printed: str) -> frozenset[str]:
     """Principals (`User:alice`) with SCRAM credentials. Raises NotADescription, also for an empty text: the tool prints
-    nothing where nobody has any, but nothing is also what a command leaves that failed, and "nobody uses SCRAM" would
-    then call clients safe that are not.
+    nothing if nobody has any, but so does a command that failed, and "nobody uses SCRAM" would then call clients safe
+    that are not.
 
     >>> sorted(scram_principals("SCRAM credential configs for user-principal 'alice' are SCRAM-SHA-256=iterations=8192"))
     ['User:alice']

@@ -1,1 +1,1 @@
-"""Connections and sessions of a day to clients."""
+"""From a day's connections and sessions to clients."""

@@ -1,4 +1,6 @@
-"""Puts clients together to applications: the rules of identity/applications.py, for all clients of a principal at once."""
+"""Groups clients into applications: the rules of identity/applications.py, applied to all clients of a principal at
+once.
+"""
 
 from collections.abc import Callable
 

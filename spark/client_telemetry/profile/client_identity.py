@@ -1,5 +1,5 @@
-"""What a client's strings and requests tell about it: spellings, family, owner, library, roles. A stage's helper to
-clients.py: Python decides for each client, so that masks, rules and knowledge are those of the commands that try them.
+"""What a client's strings and requests reveal about it: masked ids, family, owner, library, roles. Used by clients.py:
+Python decides for each client, so that masks, rules and knowledge are those of the commands that try them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -44,8 +44,9 @@ ADDED = StructType(
         StructField("related", RELATED),
     ]
 )
-"""`default_id_of` and `could_be` do not reach the table: the library whose default the client id is, and the libraries that can have
-sent an unnamed client's requests."""
+"""`default_id_of` and `could_be` are not stored: the library whose default the client id is, and the libraries that can
+have sent an unnamed client's requests.
+"""
 
 _EVIDENCE = (
     "principal",
@@ -60,8 +61,9 @@ _EVIDENCE = (
 
 
 def with_identity(clients: DataFrame, rules: tuple[OwnerRule, ...]) -> DataFrame:
-    """`clients` with the columns of ADDED. Needs the columns of the client key, `group_ids`, `client_addresses`, and
-    `answered`: structs of api_key, version and the releases of the brokers that answered it; and `siblings`."""
+    """`clients` with the columns of ADDED. Needs the columns of the client key, `group_ids`, `client_addresses`,
+    `siblings`, and `answered`: structs of api_key, version and the releases of the brokers that answered it.
+    """
     return clients.mapInArrow(_identifier(rules), StructType([*clients.schema.fields, *ADDED.fields]))
 
 
@@ -74,8 +76,8 @@ def _identifier(
         knowledge.use(own)
         for batch in batches:
             clients = zip(*(batch.column(name).to_pylist() for name in _EVIDENCE), strict=True)
-            found = [_identity(rules, **dict(zip(_EVIDENCE, client, strict=True))) for client in clients]
-            columns = [pa.array([row[field.name] for row in found], field.type) for field in schema]
+            identities = [_identity(rules, **dict(zip(_EVIDENCE, client, strict=True))) for client in clients]
+            columns = [pa.array([row[field.name] for row in identities], field.type) for field in schema]
             names = [*batch.schema.names, *schema.names]
             yield pa.RecordBatch.from_arrays([*batch.columns, *columns], names=names)
 
@@ -124,15 +126,16 @@ def _identity(
 
 
 def _uses_on_one_release(answered: Sequence[Mapping[str, Any]]) -> tuple[str | None, dict[int, list[ApiUse]]]:
-    """Of the known releases of the brokers that it talked to, the one on which most APIs were used (the oldest of
-    several), and the uses there: what a library chooses depends on the release."""
+    """The release on which most APIs were used (the oldest of several), among the known releases of the brokers that
+    the client talked to, and the uses there: what a library chooses depends on the release.
+    """
     on: dict[str, dict[int, list[ApiUse]]] = {}
     for use in answered:
         for release in filter(None, map(broker_guess.oldest_release, use["releases"])):
             if use["version"] not in (each.version for each in on.get(release, {}).get(use["api_key"], ())):
-                found = on.setdefault(release, {}).setdefault(use["api_key"], [])
-                found.append(ApiUse(use["api_key"], use["version"]))
+                uses = on.setdefault(release, {}).setdefault(use["api_key"], [])
+                uses.append(ApiUse(use["api_key"], use["version"]))
     if not on:
         return None, {}
-    release = min(on, key=lambda each: (-len(on[each]), releases.parse(each)))
+    release = min(on, key=lambda release: (-len(on[release]), releases.parse(release)))
     return release, {key: sorted(of_api) for key, of_api in on[release].items()}

@@ -1,7 +1,7 @@
-"""Connections and sessions of a day to clients: who is out there, what it uses, who owns it.
+"""From a day's connections and sessions to clients: who is out there, what they use, who owns them.
 
-The rules stand in tables/clients.py; what its strings and requests tell about a client in client_identity.py, what
-relates it to others in related_clients.py, which of them are one application in client_applications.py.
+tables/clients.py has the rules; client_identity.py reads a client's strings and requests, related_clients.py relates it
+to others, client_applications.py groups clients into applications.
 """
 
 import datetime as dt
@@ -27,8 +27,9 @@ _ADDRESS_SAMPLE = 5
 def clients(
     connections: DataFrame, sessions: DataFrame, owner_rules: tuple[OwnerRule, ...], day: dt.date
 ) -> DataFrame:
-    """The slice of `day` of `clients`, from rows of `client_connections` and `client_sessions`; rows of other days
-    are ignored."""
+    """The partition `day` of `clients`, from rows of `client_connections` and `client_sessions`; rows of other days are
+    ignored.
+    """
     of_the_day = F.col("dt") == F.lit(day)
     connections, sessions = connections.where(of_the_day), sessions.where(of_the_day)
     evidence = _from_connections(connections).unionByName(_from_sessions(sessions))
@@ -41,7 +42,7 @@ def clients(
         "client.*", *(F.coalesce(f"uses.{name}", F.array()).alias(name) for name in ("api_uses", "answered"))
     )
     identified = with_neighbours(with_identity(with_siblings(columns), owner_rules))
-    return _slice(with_applications(identified), day)
+    return _partition(with_applications(identified), day)
 
 
 def _from_connections(connections: DataFrame) -> DataFrame:
@@ -60,7 +61,8 @@ def _from_connections(connections: DataFrame) -> DataFrame:
         "broker_software_version",
         F.col("first_seen_at").alias("first_at"),
         F.col("last_seen_at").alias("last_at"),
-        # Whole seconds: a median over at most a day's worth of different values, however many connections.
+        # Whole seconds: the median is then over at most a day's worth of distinct values, however many connections
+        # there are.
         (F.unix_seconds("last_seen_at") - F.unix_seconds("opened_at"))
         .cast("double")
         .alias("duration_seconds"),
@@ -71,7 +73,7 @@ def _from_connections(connections: DataFrame) -> DataFrame:
 
 
 def _from_sessions(sessions: DataFrame) -> DataFrame:
-    """Rows like those of connections; what a session does not tell is null or empty."""
+    """Rows like those of connections; what a session does not have is null or empty."""
     nothing, none = F.lit(None).cast("string"), F.array().cast("array<string>")
     return sessions.select(
         *_KEY,
@@ -98,9 +100,9 @@ def _from_sessions(sessions: DataFrame) -> DataFrame:
 
 
 def _clients(evidence: DataFrame) -> DataFrame:
-    """One row per client. Grouping takes nulls for equal, as the key does."""
+    """One row per client. Grouping treats nulls as equal, as the key does."""
     return evidence.groupBy(*_KEY).agg(
-        # A session is one instance and day: none occurs twice.
+        # A session is one instance and day, so none occurs twice.
         F.count("instance").alias("instances"),
         *_durations(F.col("instance").isNotNull(), "instance"),
         _number_of(F.col("is_connection")).alias("connections"),
@@ -121,9 +123,9 @@ def _clients(evidence: DataFrame) -> DataFrame:
 
 
 def _durations(which: Column, what: str) -> tuple[Column, Column]:
-    """How many of them ended soon, and the median life."""
+    """How many of them were short, and their median duration."""
     soon = F.col("ended") & (F.col("is_summary") | (F.col("duration_seconds") < SHORT_LIFE_SECONDS))
-    # How long each of the connections of a summary lived is not known.
+    # The durations of the single connections of a summary are unknown.
     duration_seconds = F.when(which & ~F.col("is_summary"), F.col("duration_seconds"))
     return (
         _number_of(which & soon).alias(f"short_lived_{what}s"),
@@ -132,7 +134,7 @@ def _durations(which: Column, what: str) -> tuple[Column, Column]:
 
 
 def _number_of(which: Column) -> Column:
-    """How many sessions or connections; a summary stands for several."""
+    """Number of sessions or connections; a summary stands for several."""
     return F.coalesce(F.sum(F.when(which, F.col("stands_for"))), F.lit(0))
 
 
@@ -146,8 +148,8 @@ def _distinct_of_arrays(name: str) -> Column:
 
 
 def _api_uses(connections: DataFrame) -> DataFrame:
-    """`api_uses`, and `answered`: the pairs that a broker answered, with the releases of these brokers."""
-    # First numbers alone: a set among the values would have Spark sort a row for each connection and pair.
+    """`api_uses`, and `answered`: the pairs that a broker answered, with the releases of those brokers."""
+    # First only numbers: a set among the values would make Spark sort a row for each connection and pair.
     each = connections.select(*_KEY, "broker_software_version", F.inline("api_uses"))
     by_release = each.groupBy(*_KEY, "api_key", "version", "broker_software_version").agg(*_use_sums())
     answering = F.when(F.col("requests") > 0, F.col("broker_software_version"))
@@ -171,11 +173,11 @@ def _use_sums() -> tuple[Column, ...]:
 
 
 def _same_client(left: str, right: str) -> Column:
-    """Nulls counted as equal."""
+    """Equality that treats nulls as equal."""
     return reduce(and_, (F.col(f"{left}.{name}").eqNullSafe(F.col(f"{right}.{name}")) for name in _KEY))
 
 
-def _slice(named: DataFrame, day: dt.date) -> DataFrame:
+def _partition(named: DataFrame, day: dt.date) -> DataFrame:
     unknown = ~F.expr(kip511.is_declared("client_software_name"))
     columns = {
         "dt": F.lit(day),

@@ -1,8 +1,8 @@
-"""Clients that may be one application: shown beside each other, never merged. Part of the stage profile; what decides about
-unnamed connections stands in compatibility/applications.py.
+"""Clients that may be one application: listed next to each other, never merged. Part of the stage profile;
+compatibility/applications.py decides about unnamed connections.
 
-Everything here is a window over clients with a bounded list in it: however many software versions one client id
-shows, and however many clients one principal has, the work grows with the clients.
+Everything here is a window over clients with a bounded list in it: however many software versions a client id shows,
+and however many clients a principal has, the work grows linearly with the clients.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,8 +22,9 @@ _ANONYMOUS = "User:ANONYMOUS"
 
 
 def with_siblings(clients: DataFrame) -> DataFrame:
-    """Adds `softwares`, how many clients have this principal and client id, and `siblings`: what
-    `related_by_client_id` needs to know of them, at most MAX_RELATED, unnamed ones first; null where there is none."""
+    """Adds `softwares`, the number of clients with this principal and client id, and `siblings`: what
+    `related_by_client_id` needs to know about them, at most MAX_RELATED, unnamed ones first; null if there are none.
+    """
     same_id = Window.partitionBy("cluster_id", "principal", "client_id")
     some = F.col("place") <= MAX_RELATED
     asked = F.transform(
@@ -53,8 +54,9 @@ def _named() -> Column:
 def related_by_client_id(
     client_id: str | None, own: tuple[Any, ...], siblings: Sequence[Mapping[str, Any]] | None
 ) -> list[dict[str, Any]]:
-    """Elements of `related`: for a client without a name the named ones of its principal and client id, for a named
-    one those without. `own`: its software name and version."""
+    """Elements of `related`: for an unnamed client the named ones of its principal and client id, for a named one the
+    unnamed. `own`: its software name and version.
+    """
     each = {(part["client_software_name"], part["client_software_version"]): part for part in siblings or ()}
     if own not in each:
         return []
@@ -92,15 +94,15 @@ def _connections(part: Mapping[str, Any]) -> Connections:
 
 
 def with_neighbours(clients: DataFrame) -> DataFrame:
-    """Adds to `related` the clients at one place: one under a library's default client id, and those of its
-    principal and address that this library can be. Some libraries send their default on a part of the connections
-    (kafka-node does). Only clients without a name, and nothing follows from an anonymous principal.
+    """Adds to `related` the clients at the same address: for one under a library's default client id, those of its
+    principal and address that can be this library. Some libraries use their default on part of the connections
+    (kafka-node does). Only for unnamed clients; an anonymous principal proves nothing.
 
     Needs `default_id_of` and `could_be` of client_identity.py.
     """
     eligible = ~_named() & F.col("client_id").isNotNull()
     eligible &= ~F.coalesce("principal", F.lit("")).isin("", _ANONYMOUS)
-    # Clients of which nothing follows are spread over partitions of their own.
+    # Clients that this does not concern are spread over partitions of their own.
     alone = F.when(~eligible, F.xxhash64(*_KEY))
     by_principal = Window.partitionBy("cluster_id", "principal", "alone", "is_default")
     of_principal = Window.partitionBy("cluster_id", "principal", "alone")

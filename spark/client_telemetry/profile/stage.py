@@ -1,4 +1,4 @@
-"""profile: connections and sessions to clients: who is out there, and who owns it."""
+"""profile: from connections and sessions to clients: who is out there, and who owns them."""
 
 from pyspark.sql import functions as F  # noqa: N812
 

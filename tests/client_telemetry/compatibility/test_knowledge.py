@@ -177,9 +177,9 @@ def test_what_is_refused_of_each_column(damaged, same_as_kept):
 
 def test_a_gate_is_of_a_level_that_its_feature_has_and_of_versions_in_order(damaged):
     for column, value, says in (
-        ("level", "0", "transaction.version 0 is no level above the lowest of 4.0.0"),
-        ("level", "3", "transaction.version 3 is no level above the lowest of 4.0.0"),
-        ("feature", "luck", "luck 1 is no level above the lowest of 4.0.0"),
+        ("level", "0", "transaction.version 0 is not a level above the lowest of 4.0.0"),
+        ("level", "3", "transaction.version 3 is not a level above the lowest of 4.0.0"),
+        ("feature", "luck", "luck 1 is not a level above the lowest of 4.0.0"),
         ("min_version", "6", "versions are a range"),
         ("source", "", "a source is required"),
         ("api_name", "Fetch", "api 24 Fetch is not in apis.csv"),
