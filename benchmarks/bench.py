@@ -5,7 +5,7 @@
 Each name is a module of this folder with a function `run()` that gives its Sections, as a list or one by one as they
 are ready; without names, all of BENCHMARKS run, and those of BY_NAME_ONLY do not.
 Results go to benchmarks/results/<date>.json, and the latest of each benchmark to docs/performance.md. Nothing here
-passes or fails: on a busy machine only the ratios mean something, and they are what the tables show.
+passes or fails: on a busy machine only ratios are meaningful, and they are what the tables show.
 """
 
 import datetime as dt
@@ -79,7 +79,7 @@ def page(folder: Path) -> str:
     parts = [
         "# Performance\n\nWritten by `make bench` (`make bench ARGS=NAME` runs one benchmark). CPU time is user + "
         "system time of the JVM and all Python workers, the median of rounds in which the cases took turns after a "
-        "warm-up. Compare ratios, not seconds: those hold on a busy machine and on another one."
+        "warm-up. Compare ratios, not seconds: ratios hold on a busy machine and on other machines."
     ]
     for name in sorted(latest, key=_place):
         date, result = latest[name]

@@ -30,11 +30,11 @@ CASES = {
     "no plugin": ({"metric.reporters": ""}, "WARN"),
     "`off`": ({"client.telemetry.dump.connections": "off"}, "WARN"),
     "`deprecated_only`": ({"client.telemetry.dump.connections": "deprecated_only"}, "WARN"),
-    "`continuous`, and `sampled` in its minutes": (
+    "`continuous`, and `sampled` during its window": (
         {"client.telemetry.dump.connections": "continuous"},
         "WARN",
     ),
-    "no plugin, request log at DEBUG into a file": ({"metric.reporters": ""}, "DEBUG"),
+    "no plugin, request log at DEBUG to a file": ({"metric.reporters": ""}, "DEBUG"),
 }
 
 
@@ -56,9 +56,9 @@ def _threads() -> Iterator[Section]:
     ]
     yield Section(
         "On the broker's threads",
-        "Wall time of the one call that the broker's thread makes.",
+        "Wall time of the plugin's call on the broker's thread.",
         [
-            {"what": each["what"], "median, µs": each["median"], "99 % below, µs": each["p99"]}
+            {"what": each["what"], "median, µs": each["median"], "99th percentile, µs": each["p99"]}
             for each in samples
             if "median" in each
         ],
@@ -66,14 +66,14 @@ def _threads() -> Iterator[Section]:
     (pushes,) = (each for each in samples if "a_second" in each)
     yield Section(
         "Pushes on one core",
-        "Pushes of 30 kB handed over at a fixed rate, in a process that is bound to one core: queue, encoding, "
-        "compression, checksums and files, and what the benchmark itself does.",
+        "Pushes of 30 kB at a fixed rate, in a process that is bound to one core: queue, encoding, compression, checksums "
+        "and files, and the work of the benchmark itself.",
         [
             {
-                "pushes a second": pushes["a_second"],
+                "pushes per second": pushes["a_second"],
                 "dropped": pushes["dropped"],
-                "CPU, µs a push": round(pushes["cpu"]),
-                "most queued, MB": pushes["queued_mb"],
+                "CPU, µs per push": round(pushes["cpu"]),
+                "peak queue, MB": pushes["queued_mb"],
                 "times smaller in the spool": round(pushes["smaller"]),
             }
         ],
@@ -101,23 +101,23 @@ def _modes() -> Section:
                 broker.end()
     plain = found["no plugin"]
     return Section(
-        "A broker's whole cost of each mode",
-        "CPU time of the broker's process for each Produce request of one small record, from four producers that "
-        f"wait for their answers: median of {ROUNDS} rounds of {REQUESTS:,} requests, in which the cases took turns "
-        "after a warm-up; the difference is the median of those within a round. Allocated: all that the broker allocates on "
-        "its heap meanwhile, by request. One broker of Kafka 4.4.0 for each "
-        "case. `off` does nothing for such a request: its difference is the error of the measurement. Writing the log is Kafka's own part of it: it "
-        "grows with the size of requests and responses, so fetches of many partitions cost more.",
+        "Total cost for a broker, by mode",
+        "CPU time of the broker's process per Produce request with one small record, from four producers that "
+        f"wait for their responses: median of {ROUNDS} rounds of {REQUESTS:,} requests, in which the cases took turns "
+        "after a warm-up; the difference is the median of the differences within a round. Allocated: everything that the broker "
+        "allocates on its heap in that time, per request. One broker of Kafka 4.4.0 per case. `off` does nothing for such a "
+        "request: its difference is the measurement error. Writing the log is Kafka's own share: it grows with the size of "
+        "requests and responses, so fetches of many partitions cost more.",
         [
             {
                 "case": case,
-                "CPU, µs a request": round(statistics.median(values)),
-                "least": round(min(values)),
-                "most": round(max(values)),
-                "more than without": round(
+                "CPU, µs per request": round(statistics.median(values)),
+                "min": round(min(values)),
+                "max": round(max(values)),
+                "difference to no plugin": round(
                     statistics.median(v - p for v, p in zip(values, plain, strict=True))
                 ),
-                "allocated, kB a request": round(statistics.median(allocated[case]) / 1000, 1),
+                "allocated, kB per request": round(statistics.median(allocated[case]) / 1000, 1),
             }
             for case, values in found.items()
         ],

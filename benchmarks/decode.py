@@ -41,9 +41,9 @@ from benchmarks.measure import Cost, cost_of, peak_memory_mb, take_turns
 from benchmarks.stages import stage_costs
 
 CORPORA = {
-    "small": ("small pushes, of 10 to 20 points", lambda folder: write_dump(folder, "small", 10_000)),
-    "big": ("big pushes, of some 430 points", lambda folder: write_dump(folder, "big", 1_000)),
-    "captured": ("all pushes of the two shipped captures", captured_dump),
+    "small": ("small pushes of 10 to 20 points", lambda folder: write_dump(folder, "small", 10_000)),
+    "big": ("big pushes of about 430 points", lambda folder: write_dump(folder, "big", 1_000)),
+    "captured": ("all pushes in the two bundled captures", captured_dump),
 }
 ENOUGH_BYTES = 512 * 2**20
 """Stored bytes that this project reads in one job: eight tasks as large as a large day's."""
@@ -55,23 +55,24 @@ JAVA_PEER = Path(__file__).parents[1] / "var" / "bench" / "java"
 """What `make bench` builds of peers/java, where there is Maven."""
 RUST_PEER = JAVA_PEER.parent / "rust-build" / "release" / "rust-peers"
 """The same of peers/rust, where there is Cargo."""
-_TEXT = f"""CPU from raw objects to stored points. *{SPARK_WRITER}*: protobuf's classes walked through in Python inside \
-mapInArrow, written by Spark as Parquet. *{SAME_SINK}*: the same, written in the worker as this project does. *{PTARS}*: Arrow \
-arrays made of the messages in Rust, flattened by pyarrow, written in the worker as this project does. *{JAVA}*: protobuf's \
-classes for Java in mapPartitions, written by Spark; no Python. \
-*{RUST["prost"]}*: one process of one thread, prost's messages walked through into Arrow arrays, arrow-rs's Parquet writer set as \
-this project's. *{RUST["interned"]}*: the same, but messages are read in place and a run of labels that came before is known by its \
-bytes. *{SUM}*: zstd, \
-`ParseFromString` and pyarrow's Parquet write with its defaults, alone and over data in memory. These write points only. \
-This project reads the objects so many times over in one job that they make {ENOUGH_BYTES >> 20} MiB, eight tasks as large \
-as a large day's, and the Rust readers an eighth as often; the other peers read them once in four tasks: what a job costs whatever it does, some two tenths of a second, is \
-a small part of theirs. That all store equal points is checked first."""
-_GROWTH = """The same objects 32, 128 and 512 times over in one job, and one object of more than a million pushes, whose records have \
-more than 1 GiB. Each was measured twice, the second time in the opposite order, so that what changes on the machine in \
-between does not look like growth; CPU is the mean, memory the larger one. *Records* are the objects decompressed; *memory* is the largest resident size of a Python worker."""
-_STAGES = f"""CPU of one worker alone, without Spark, in ns a point: what each stage of this project takes, and what the three of \
-*{SUM}* do. In the captures brokers had decompressed the payloads, so their zstd is that of whole objects, which *{SUM}* does not \
-read. Beyond the three are: objects, records, pushes; and, above, what Spark and its tasks cost."""
+_TEXT = f"""CPU from raw objects to stored points. *{SPARK_WRITER}*: protobuf's classes, traversed in Python inside \
+mapInArrow and written by Spark as Parquet. *{SAME_SINK}*: the same, but written in the worker, as in this project. *{PTARS}*: \
+Arrow arrays built from the messages in Rust, flattened by pyarrow, and written in the worker, as in this project. *{JAVA}*: \
+protobuf's Java classes in mapPartitions, written by Spark; no Python. *{RUST["prost"]}*: a single-threaded process that turns \
+prost's messages into Arrow arrays, with arrow-rs's Parquet writer set up like this project's. *{RUST["interned"]}*: the same, but \
+messages are read in place, and a run of labels that occurred before is recognised by its bytes. *{SUM}*: zstd, \
+`ParseFromString` and pyarrow's Parquet writer with its defaults, each alone and on data in memory. These write only points. \
+This project reads the objects repeatedly in one job, until they add up to {ENOUGH_BYTES >> 20} MiB, which is eight tasks as \
+large as those of a large day, and the Rust readers read them an eighth as many times; the other peers read them once, in four \
+tasks: the fixed cost of a job, about two tenths of a second, is a small part of theirs. It is checked first that all store equal points."""
+_GROWTH = """The same objects 32, 128 and 512 times in one job, and one object of more than a million pushes, whose records take \
+more than 1 GiB. Each was measured twice, the second time in the opposite order, so that changes on the machine in between do not \
+look like growth; CPU is the mean, memory the larger value. *Records* are the decompressed objects; *memory* is the largest \
+resident size of a Python worker."""
+_STAGES = f"""CPU of one worker alone, without Spark, in ns per point: what each stage of this project takes, and what each part of \
+*{SUM}* takes. In the captures, the brokers had decompressed the payloads, so the zstd work there is that of whole objects, which \
+*{SUM}* does not read. The stages objects, records and pushes are not part of the three, and neither is, in the tables above, the \
+cost of Spark and its tasks."""
 
 
 def run() -> Iterator[Section]:
@@ -263,8 +264,8 @@ def _ratios(name: str, dump: Dump) -> list[dict[str, str | float]]:
         {
             "way": case,
             "points": len(points),
-            "CPU, ns a point": round(value),
-            "times this project's": value / per_point[OURS],
+            "CPU, ns per point": round(value),
+            "relative to this project": value / per_point[OURS],
         }
         for case, value in per_point.items()
     ]
@@ -307,7 +308,7 @@ def _growth(name: str, dump: Dump, all_times: tuple[int, ...]) -> list[dict[str,
             "stored, MB": round(dump.bytes * times / 2**20),
             "records, MB": round(dump.record_bytes * times / 2**20),
             "points": points[times],
-            "CPU, ns a point": round(mean(spent[times]) / points[times] * 1e9),
+            "CPU, ns per point": round(mean(spent[times]) / points[times] * 1e9),
             "memory of a worker, MB": round(max(memory[times])),
         }
         for times in all_times

@@ -39,9 +39,9 @@ POINTS = 19
 INSTANCES_OF_A_CLIENT = 40
 BROKER_IDS = range(4)
 APIS = ((0, 12), (3, 13), (18, 4), (71, 0), (72, 0))
-_TEXT = f"""`spark-submit spark/run_stage.py publish_fleet` over one day, with Spark's start: as many connections as instances, each \
-instance pushes {POINTS} points, {INSTANCES_OF_A_CLIENT} instances are one client. *Memory* is the largest resident size of the \
-driver's Python, without Spark's JVM and its workers; CPU is that of all of them. One run each."""
+_TEXT = f"""`spark-submit spark/run_stage.py publish_fleet` over one day, including Spark's start: as many connections as instances, \
+{POINTS} points pushed by each instance, {INSTANCES_OF_A_CLIENT} instances per client. *Memory* is the largest resident size of the \
+driver's Python process, without Spark's JVM and its workers; CPU is that of all of them. One run each."""
 
 
 def run() -> Iterator[Section]:

@@ -73,15 +73,15 @@ def run() -> list[Section]:
         f"One run each of `spark-submit spark/run_stage.py impact --from {SOURCE} --to <target>` on one day of evidence: Spark's "
         "start, reading, judging, the quality gate, writing and publishing verdicts and findings. Every client is judged on the "
         "target at each step of the upgrade, and on the nearby releases before and after their features are finalized. "
-        f"There are more verdicts than clients: one client id in {TWO_PROGRAMS} is shared by two programs, which get a verdict "
-        "each, and with them all clients are grouped into applications again. *Distinct evidence*: clients with the same "
+        f"There are more verdicts than clients: one client id in {TWO_PROGRAMS} is shared by two programs, each of which gets a "
+        "verdict, and all clients are grouped into applications again with them. *Distinct evidence*: clients with the same "
         "evidence are judged once. *CPU s*: of the JVM, the driver and Spark's Python workers."
     )
     of_warm = (
-        f"The question about {QUESTIONS[0][0]:,} clients, {WARM_QUESTIONS} times, of a Spark and a Python that stay "
-        "(`include/spark_connect.sh`, docs/deployment.md). *Later*: the median of those after the first."
+        f"The question about {QUESTIONS[0][0]:,} clients, asked {WARM_QUESTIONS} times with a Spark and a Python process that "
+        "stay up (`include/spark_connect.sh`, docs/deployment.md). *Later*: the median of the questions after the first."
     )
-    return [Section("An upgrade question", text, rows), Section("A question to a warm Spark", of_warm, warm)]
+    return [Section("An upgrade question", text, rows), Section("Questions to a warm Spark", of_warm, warm)]
 
 
 def ask(lake: str, target: str) -> None:
@@ -120,7 +120,7 @@ def _warm_row(which: str, costs: Sequence[Cost]) -> dict[str, Any]:
     cpu, jvm, wall = (
         statistics.median(each) for each in zip(*((c.cpu, c.jvm, c.wall) for c in costs), strict=True)
     )
-    return {"question": which, "CPU s": cpu, "of it the JVM": jvm, "wall s": wall}
+    return {"question": which, "CPU s": cpu, "of which JVM": jvm, "wall s": wall}
 
 
 def make_lake(folder: str, clients: int) -> int:

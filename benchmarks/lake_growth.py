@@ -346,19 +346,19 @@ def sections(found: Growth, clusters: int, writers: int, stages: Sequence[str]) 
         rows.append(
             {
                 "days": f"{since[0] + 1} to {number}",
-                "CPU of a cluster's day, s": round(cpu, 2),
-                "to fixed work, of the first": f"{work / first:.2f}",
+                "CPU per cluster and day, s": round(cpu, 2),
+                "CPU / fixed work, relative to the first": f"{work / first:.2f}",
                 "data, MB": round(after.data / 1e6, 1),
                 "metadata before upkeep, MB": round(before.metadata / 1e6, 1),
-                "after, MB": round(after.metadata / 1e6, 1),
-                "metadata of data": f"{after.metadata / after.data:.1%}",
+                "after upkeep, MB": round(after.metadata / 1e6, 1),
+                "metadata / data": f"{after.metadata / after.data:.1%}",
                 "files": after.files,
             }
         )
     text = (
-        f"{clusters} clusters, {len(days)} equal days of the stages {', '.join(stages)}, {writers} at a time, upkeep each week: "
-        f"{len(found.failed)} of {clusters * len(days)} runs failed. CPU is the median of the days since the upkeep before; fixed work is done before and after each day, "
-        "because on a busy machine a second of CPU is not always as much."
+        f"{clusters} clusters, {len(days)} identical days of the stages {', '.join(stages)}, {writers} at a time, upkeep every week: "
+        f"{len(found.failed)} of {clusters * len(days)} runs failed. CPU is the median over the days since the previous upkeep; a fixed "
+        "amount of work is timed before and after each day, because a second of CPU buys less on a busy machine."
     )
     yield Section("Growth of the tables", text, rows)
 

@@ -37,8 +37,8 @@ def run() -> Iterator[Section]:
         found = grow(WAREHOUSE, CLUSTERS, DAYS, WRITERS, STAGES, ROWS, minutes=24 * 60, brought_in=BROUGHT_IN)
         (section,) = sections(found, CLUSTERS, WRITERS, STAGES)
         text = (
-            f"{section.text} Days {BROUGHT_IN.start + 1} to {BROUGHT_IN.stop} were no runs: their rows were put into the tables, a "
-            f"day of all clusters in one commit, and maintained. {_state(found)}"
+            f"{section.text} Days {BROUGHT_IN.start + 1} to {BROUGHT_IN.stop} were not run: their rows were written to the tables, "
+            f"one commit per day for all clusters, and maintained. {_state(found)}"
         )
         yield Section("Growth with several writers", text, section.rows)
 
@@ -54,7 +54,6 @@ def _state(found: Growth) -> str:
     keys = {(row["cluster_id"], row["run_id"], row["stage"]) for row in publications}
     refs = sum(len(names) for names in left_over(lake).values())
     return (
-        f"Tables are in PostgreSQL and an S3 server on the same machine. {len(keys)} of {CLUSTERS * len(found.cpu) * len(STAGES)} "
-        f"stages have published, {len(publications) - len(keys)} of them twice; {refs} branches are left "
-        "over."
+        f"The tables are in PostgreSQL and on an S3 server on the same machine. {len(keys)} of {CLUSTERS * len(found.cpu) * len(STAGES)} "
+        f"stages published, {len(publications) - len(keys)} of them twice; {refs} branches are left over."
     )

@@ -74,13 +74,15 @@ def _measured(folder: Path) -> Section:
         print(error)
     size = size_of(str(places["day 60"].kept))
     text = (
-        f"The sample's day of one cluster in lakes of {CLUSTERS} clusters and {', '.join(map(str, AGES.values()))} days before it, in "
-        f"turn {ROUNDS} times: {len(failed)} of {(ROUNDS * len(places) + 1) * len(STAGES)} stages failed. CPU is that of all "
-        f"processes, the median; ratios are medians of the rounds. The lake of day 60 has {size.data / 1e6:.0f} MB of data and "
-        f"{size.metadata / 1e6:.1f} MB of metadata ({size.metadata / size.data:.1%}). On day {SEEN_BY_COLLECT + 1} the stages see as "
-        "many days before theirs as on any later one."
+        f"The sample's day of one cluster, in lakes with {CLUSTERS} clusters and {', '.join(map(str, AGES.values()))} earlier days, "
+        f"{ROUNDS} times in turn: {len(failed)} of {(ROUNDS * len(places) + 1) * len(STAGES)} stages failed. CPU is that of all "
+        f"processes, the median; ratios are medians over the rounds. The lake of day 60 has {size.data / 1e6:.0f} MB of data and "
+        f"{size.metadata / 1e6:.1f} MB of metadata ({size.metadata / size.data:.1%}). From day {SEEN_BY_COLLECT + 1} on, the stages see "
+        "the same number of earlier days."
     )
-    return Section("Stages of a day in an old lake", text, [_row(costs, each) for each in (*STAGES, "all")])
+    return Section(
+        "Stages of a day in a lake with many days", text, [_row(costs, each) for each in (*STAGES, "all")]
+    )
 
 
 def _row(costs: Costs, stage: str) -> dict[str, object]:
@@ -90,11 +92,11 @@ def _row(costs: Costs, stage: str) -> dict[str, object]:
     }
     first, full, last = cpu.values()
     row: dict[str, object] = {"stage": stage}
-    row |= {f"{name}, s CPU": round(statistics.median(each), 2) for name, each in cpu.items()}
+    row |= {f"{name}, CPU s": round(statistics.median(each), 2) for name, each in cpu.items()}
     names = [*cpu]
     for name, each in ((names[0], first), (names[1], full)):
         ratio = statistics.median(b / a for a, b in zip(each, last, strict=True))
-        row[f"{names[2]} to {name}"] = f"{ratio:.2f}"
+        row[f"{names[2]} / {name}"] = f"{ratio:.2f}"
     return row
 
 

@@ -48,9 +48,9 @@ def _linear(spark, folder: Path) -> Section:
     ]
     return Section(
         "Clients from connections",
-        f"`client_telemetry.profile.clients.clients` over a synthetic day: a client for each {CONNECTIONS_PER_CLIENT} "
-        "connections, ten pairs of API and version on each, a third of the clients without a name. The ratio falls "
-        "with the size where fixed costs are shared, and would grow if some step were worse than linear.",
+        f"`client_telemetry.profile.clients.clients` over a synthetic day: one client per {CONNECTIONS_PER_CLIENT} "
+        "connections, ten pairs of API and version on each connection, a third of the clients without a name. The ratio "
+        "falls with size as fixed costs are shared, and would grow if some step were worse than linear.",
         rows,
     )
 

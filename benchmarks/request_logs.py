@@ -42,11 +42,11 @@ EVERY = timedelta(milliseconds=1)
 _OPENING = re.compile(rb'apiKey=API_VERSIONS|"requestApiKey":18,')
 _CONNECTION = re.compile(rb'( from connection |"connection":")([^;"]+?:)\d+((?:-\d+)?)-\d+(?=[;"])')
 _CLUSTER = re.compile(rb'(?:cluster_id=|"clusterId":")([A-Za-z0-9_-]{22})')
-TEXT = """The logs of the sample, repeated to 50 MB with a line each millisecond: connections that go on, as nearly all of a \
-broker's do. *Short connections*: after every five lines comes another one, as of clients that connect for each request; nearly each \
-line has to be parsed then. *Converted* is all of `client-telemetry convert` in one process: finding out what is new, both readings, the dump. *Parser only* is the same \
-with the compiled reader switched off. *orjson* only parses the JSON of each line and keeps nothing. CPU seconds, median of three rounds in \
-turn. Before there was a compiled reader, the measure was 15,300 lines a second (18 MB/s)."""
+TEXT = """The logs of the sample, repeated to 50 MB with one line per millisecond: connections that continue, as nearly all of a \
+broker's do. *Short connections*: a new connection begins after every five lines, as with clients that connect for each request; \
+then nearly every line has to be parsed. *Converted* is all of `client-telemetry convert` in one process: finding out what is new, \
+both passes, the dump. *Parser only* is the same with the compiled reader turned off. *orjson* only parses the JSON of each line and \
+keeps nothing. CPU seconds, median of three rounds in turn. Before the compiled reader existed, the speed was 15,300 lines a second (18 MB/s)."""
 
 
 def run() -> Iterator[Section]:

@@ -73,9 +73,9 @@ def run() -> Iterator[Section]:
         rows.append({"clients": clients, "events": events, "CPU s": cost.cpu, "wall s": cost.wall})
         print(rows[-1], flush=True)
     text = (
-        f"`spark-submit spark/run_stage.py review --from {SOURCE} --to {TARGET}` with Spark's start, the gates, tables and published "
-        "files written, and a link to the review in the report that it is held against. Each client has two connections, "
-        f"{BEFORE // 60} minutes of records before the first broker stopped and {AFTER // 60} after, a snapshot every "
+        f"`spark-submit spark/run_stage.py review --from {SOURCE} --to {TARGET}`, including Spark's start, the gates, writing tables "
+        "and published files, and adding a link to the review in the report that it is compared with. Each client has two "
+        f"connections, {BEFORE // 60} minutes of records before the first broker stopped and {AFTER // 60} after, and a snapshot every "
         f"{SNAPSHOT // 60} minutes. One run each."
     )
     yield Section("The review of an upgrade", text, rows)

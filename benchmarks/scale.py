@@ -34,13 +34,13 @@ BROKERS, PUSHES, TIMES_THE_REST = 20, 100_000, 50
 OBJECTS = 50_000
 LARGE_BYTES = 2**30
 
-_SKEW = f"""{PUSHES:,} small pushes of {BROKERS} brokers over a day, decoded in Spark's workers as the job does it: the same \
-number from each, and {TIMES_THE_REST} times as many from one as from each other one. The least of three runs after a \
+_SKEW = f"""{PUSHES:,} small pushes from {BROKERS} brokers over a day, decoded in Spark's workers as in the job: either the same \
+number from each broker, or {TIMES_THE_REST} times as many from one as from any other. Minimum of three runs after a \
 warm-up; *memory* is the largest resident size of a Python worker."""
-_OBJECTS = f"""{OBJECTS:,} objects of one push each, of 50 brokers. *Listing* is done by collect, once. *Planning* is all that decode \
-does with the ledger before the first task starts: tasks get the names of their objects, and list nothing."""
-_LARGE = """One object of small pushes, 20,000 different ones over and over as new records: too far apart for zstd to see that they \
-repeat. A worker reads it as a stream, alone."""
+_OBJECTS = f"""{OBJECTS:,} objects from 50 brokers, with one push each. *Listing* is done once, by collect. *Planning* is everything \
+that decode does with the ledger before the first task starts: tasks get the names of their objects and list nothing."""
+_LARGE = """One object of small pushes: 20,000 different ones, repeated as new records, too far apart for zstd to notice the \
+repetition. A single worker reads it as a stream."""
 
 
 def run() -> Iterator[Section]:
@@ -53,7 +53,7 @@ def run() -> Iterator[Section]:
     spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     folder = Path(tempfile.mkdtemp(prefix="benchmark_scale_"))
     try:
-        yield Section("A broker that has nearly all", _SKEW, _skew(spark, folder))
+        yield Section("One broker with nearly all the data", _SKEW, _skew(spark, folder))
         yield Section(f"{OBJECTS:,} objects", _OBJECTS, _objects(folder))
         yield Section("An object of 1 GiB", _LARGE, _large(spark, folder))
     finally:
@@ -185,7 +185,7 @@ def _large(spark: SparkSession, folder: Path) -> list[dict]:
             "stored, MB": round(done.bytes / 2**20),
             "pushes": done.records,
             "points": done.points,
-            "CPU, ns a point": round(cost.cpu / done.points * 1e9),
+            "CPU, ns per point": round(cost.cpu / done.points * 1e9),
             "wall s": cost.wall,
             "memory of a worker, MB": round(memory),
         }

@@ -33,11 +33,11 @@ PUSHES_EACH = 50
 ONE_INSTANCE = 5_000_000
 SIZES = {"1 M pushes": 1_000_000, "10 M pushes": 10_000_000}
 _TEXT = (
-    "`peer` is a window of Spark per instance with the time of the push before, a running count of silences, and one "
-    "aggregation: what telling silences costs at least in rows of Spark. `sessions` is the whole transformation of the "
-    "stage. Both read the same Parquet files and write nothing. `ratio` is the cost per push against the peer on 1 M "
-    "pushes. The smaller cases carry what a job costs whatever its pushes; `each push beyond 1 M` is without that. In one "
-    "row half of the pushes are those of one instance. `memory` is the largest resident size of a Python worker."
+    "`peer` is a Spark window per instance with the time of the previous push, a running count of silences, and one "
+    "aggregation: the minimum cost of finding silences with Spark rows. `sessions` is the whole transformation of the "
+    "stage. Both read the same Parquet files and write nothing. `ratio` is the cost per push relative to the peer on 1 M "
+    "pushes. The smaller cases include the fixed cost of a job; `each push beyond 1 M` does not. In one row, half of the "
+    "pushes come from one instance. `memory` is the largest resident size of a Python worker."
 )
 
 

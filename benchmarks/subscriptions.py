@@ -45,9 +45,9 @@ def run() -> Iterator[Section]:
                 }
             )
     yield Section(
-        "Answers of subscription-check",
-        "One process of the command: reading the CSV, matching with java.util.regex in a Java process of its own, whose "
-        "start is in it, and writing the answers. All client ids, addresses and ids differ; half of the subscriptions "
+        "The command subscription-check",
+        "One process of the command: reading the CSV, matching with java.util.regex in a separate Java process, whose "
+        "start is included, and writing the answers. All client ids, addresses and ids differ; half of the subscriptions "
         "select by client id, a third by software, a fifth by address, a seventh by port. CPU time is that of both "
         "processes.",
         rows,

@@ -153,7 +153,7 @@ class DumpBenchmark {
                 registry.request(lines[i % lines.length], i);
                 took[i] = System.nanoTime() - before;
             }
-            double median = reportTimes("a line of the request log of " + lines[0].length() + " characters, on the thread that logs", took);
+            double median = reportTimes("a request log line of " + lines[0].length() + " characters, on the logging thread", took);
             assertTrue(median <= 10);
         }
     }
