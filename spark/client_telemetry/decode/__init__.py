@@ -1,1 +1,1 @@
-"""Raw objects to rows: pushes, points, connection events, and what cannot be read."""
+"""From raw objects to rows: pushes, points, connection events, and unreadable records."""

@@ -1,4 +1,4 @@
-"""What a worker tells the driver of the objects that it decoded."""
+"""What a worker reports to the driver about the objects that it decoded."""
 
 import builtins
 from dataclasses import dataclass, field
@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 @dataclass
 class DecodedObject:
-    """What became of one object. `records` = `rows` + `duplicates` + `undecodable`; a tail counts as a record.
+    """The result for one object. `records` = `rows` + `duplicates` + `undecodable`; a tail counts as a record.
 
-    `sequences`: incarnation (hex) to smallest and largest sequence of the object's records. `slow_pushes`: how many
-    pushes, those in quarantine included, were not read by compiled code.
+    `sequences`: incarnation (hex) -> smallest and largest sequence of the object's records. `slow_pushes`: number of
+    pushes, including quarantined ones, that compiled code did not read.
     """
 
     object_key: str
@@ -26,7 +26,7 @@ class DecodedObject:
     slow_pushes: int = field(default=0, repr=False)
 
     def note(self, incarnation: builtins.bytes, first: int, last: int) -> None:
-        """Sequences of records that became rows."""
+        """Extend `sequences` by those of records that became rows."""
         name = incarnation.hex()
         known_first, known_last = self.sequences.get(name, (first, last))
         self.sequences[name] = (min(known_first, first), max(known_last, last))
@@ -38,7 +38,7 @@ class DecodedObject:
 
 @dataclass
 class TaskResult:
-    """What one task gives back: its objects, and the files it wrote by table name."""
+    """The result of one task: its objects, and the files it wrote by table name."""
 
     objects: list[DecodedObject]
     files: dict[str, list[str]]

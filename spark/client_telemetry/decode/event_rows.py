@@ -37,7 +37,7 @@ def event_row(key: ObjectKey, offset: int, event: ConnectionEvent, is_other_day:
         observed_at,
         _KINDS.get(event.kind, str(event.kind)),
         *connection_columns(event.client),
-        # Without a time of opening, this event is the first evidence.
+        # If the opening time is missing, this event is the first evidence.
         (event.opened_at_nanos or event.observed_at_nanos) // 1000,
         event.last_request_at_nanos // 1000 or None,
         _api_uses(event.api_uses),
@@ -47,7 +47,7 @@ def event_row(key: ObjectKey, offset: int, event: ConnectionEvent, is_other_day:
         _connections(event),
         sorted(event.cut_fields),
         event.client.sasl_mechanism if event.client.HasField("sasl_mechanism") else None,
-        sorted({each for each in event.client_instance_ids if len(each) == 16}),
+        sorted({instance_id for instance_id in event.client_instance_ids if len(instance_id) == 16}),
         sorted(set(event.topics)),
         sorted(flags),
         str(key),
@@ -62,7 +62,7 @@ def _connections(event: ConnectionEvent) -> int | None:
 
 
 def _api_uses(uses: Sequence[ApiUse]) -> list[tuple[Any, ...]]:
-    """One entry per API and version, sorted; entries that repeat a pair are added up."""
+    """One entry per API and version, sorted; entries for the same pair are added up."""
     rows = sorted(
         [
             (
@@ -79,7 +79,7 @@ def _api_uses(uses: Sequence[ApiUse]) -> list[tuple[Any, ...]]:
     )
     if len({row[:2] for row in rows}) == len(rows):
         return rows
-    return [_added_up(list(same)) for _, same in groupby(rows, key=itemgetter(0, 1))]
+    return [_added_up(list(uses)) for _, uses in groupby(rows, key=itemgetter(0, 1))]
 
 
 def _added_up(rows: Sequence[tuple[Any, ...]]) -> tuple[Any, ...]:

@@ -1,7 +1,7 @@
 """Many pushes at once as columns of client_pushes and client_metrics: the fast path.
 
-Records that the compiled readers do not take, or that fail a check, are left to the slow one (slow_decoder.py), which
-decides what is wrong with them, if anything.
+Records that the compiled readers do not take, or that fail a check, are left to the slow path (slow_decoder.py), which
+decides what, if anything, is wrong with them.
 """
 
 import datetime as dt
@@ -40,7 +40,7 @@ _FLAG_SETS = pa.array(
 
 
 class PushBlock:
-    """The pushes of a block of records. `given_up`: bool[n], those that are for the slow path."""
+    """The pushes of a block of records. `given_up`: bool[n], those left to the slow path."""
 
     def __init__(self, block: RecordBlock, key: ObjectKey):
         n = len(block)
@@ -67,7 +67,9 @@ class PushBlock:
         self._check(key, instances)
 
     def _checked_texts(self, kind: int) -> pa.StringArray:
-        """The distinct texts of a kind. Pushes with one that is not UTF-8 are given up, and it stands as an empty one."""
+        """The distinct texts of a kind. Pushes with one that is not UTF-8 are given up; the text itself is replaced by
+        an empty one.
+        """
         texts = self._ranges.strings(kind)
         try:
             texts.validate(full=True)
@@ -79,7 +81,7 @@ class PushBlock:
         return texts
 
     def _check(self, key: ObjectKey, instances: list[bytes]) -> None:
-        """What `parse_client_push` checks, but for the checksum, and that the broker did not refuse the push."""
+        """The checks of `parse_client_push` except the checksum, and whether the broker refused the push."""
         pushes = self.pushes
         cluster = [text == key.cluster_id for text in self._texts[scan.CLUSTER].to_pylist()]
         incarnation = [len(id_) == 16 and key.incarnation in (None, id_.hex()) for id_ in self._incarnations]
@@ -93,25 +95,25 @@ class PushBlock:
         )
 
     def sequences(self, rows: np.ndarray) -> Iterator[tuple[bytes, np.ndarray]]:
-        """The sequences of these pushes by incarnation, in their order."""
+        """The sequences of these pushes by incarnation, in push order."""
         incarnations = self.pushes[rows, scan.INCARNATION]
         for number in np.unique(incarnations).tolist():
             yield self._incarnations[number], self.pushes[rows[incarnations == number], scan.SEQUENCE]
 
     def portions(self) -> Iterator["PushPortion"]:
-        """The pushes that were not given up, some at a time; more are given up on the way."""
-        kept = np.flatnonzero(~self.given_up)
+        """The pushes that were not given up, in batches; more are given up along the way."""
+        taken = np.flatnonzero(~self.given_up)
         stored = StoredPayloads(
-            self.pushes[kept][:, (scan.PAYLOAD_AT, scan.PAYLOAD_BYTES, scan.CODEC, scan.CHECKSUM)]
+            self.pushes[taken][:, (scan.PAYLOAD_AT, scan.PAYLOAD_BYTES, scan.CODEC, scan.CHECKSUM)]
         )
         for numbers, ranges in stored.portions():
-            rows = kept[numbers]
+            rows = taken[numbers]
             while len(rows):
                 payloads = decode_columns(ranges)
-                done = len(payloads.given_up)
-                yield PushPortion(self, rows[:done], payloads)
-                rows, ranges = rows[done:], ranges[done:]
-        self.given_up[kept[stored.given_up]] = True
+                end = len(payloads.given_up)
+                yield PushPortion(self, rows[:end], payloads)
+                rows, ranges = rows[end:], ranges[end:]
+        self.given_up[taken[stored.given_up]] = True
 
     def strings(self, kind: int, numbers: np.ndarray, absent: np.ndarray | None = None) -> pa.DictionaryArray:
         """The texts of a kind by number; null where `absent`."""
@@ -144,27 +146,28 @@ def _utf8(text: bytes) -> str | None:
 
 
 class PushPortion:
-    """Pushes of a block with their payloads decoded. `rows`: int64[m], which records of the block they are; `points`:
-    how many all of them have."""
+    """A batch of a block's pushes with decoded payloads. `rows`: int64[m], their records in the block; `points`: the
+    number of points of all together.
+    """
 
     def __init__(self, block: PushBlock, rows: np.ndarray, payloads: PayloadColumns):
         block.given_up[rows[payloads.given_up]] = True
-        kept = ~payloads.given_up
+        taken = ~payloads.given_up
         self._block, self._payloads = block, payloads
-        self.rows = rows[kept]
+        self.rows = rows[taken]
         self.points = int(payloads.points.sum())
         self._pushes = np.ascontiguousarray(block.pushes[self.rows].T)
-        self._its_points = payloads.points[kept]
-        self._latest_ns = payloads.latest_ns[kept]
-        self._has_identity = payloads.has_identity[kept]
-        self._kept = None if kept.all() else pa.array(kept)
+        self._point_counts = payloads.points[taken]
+        self._latest_ns = payloads.latest_ns[taken]
+        self._has_identity = payloads.has_identity[taken]
+        self._mask = None if taken.all() else pa.array(taken)
         self.is_other_day = self._pushes[scan.RECEIVED_AT] // _DAY_NANOS != block.day
 
     def _of_payloads(self, values: pa.Array) -> pa.Array:
-        return values if self._kept is None else values.filter(self._kept)
+        return values if self._mask is None else values.filter(self._mask)
 
     def push_columns(self) -> dict[str, pa.Array]:
-        """Columns of client_pushes but cluster_id and dt."""
+        """Columns of client_pushes except cluster_id and dt."""
         pushes, block = self._pushes, self._block
         skew = (pushes[scan.RECEIVED_AT] - self._latest_ns) // 1_000_000
         source = pa.array([block.source_object])
@@ -177,7 +180,7 @@ class PushPortion:
             ),
             "compression_type": _integers(pushes[scan.CODEC]),
             "payload_bytes": pa.array(pushes[scan.PAYLOAD_BYTES]),
-            "points": _integers(self._its_points),
+            "points": _integers(self._point_counts),
             "histogram_points": pa.repeat(pa.scalar(0, pa.int32()), len(self.rows)),
             "resources": self._of_payloads(self._payloads.resources),
             "scope_name": self._of_payloads(self._payloads.scope_names),
@@ -196,23 +199,23 @@ class PushPortion:
         present = {
             "identity_in_payload": self._has_identity,
             "no_instance_id": instance == 0,
-            "no_points": self._its_points == 0,
+            "no_points": self._point_counts == 0,
             "other_day": self.is_other_day,
             "zero_instance_id": self._block.is_zero_instance[instance],
         }
         return sum(present[flag].astype(np.int32) << bit for bit, flag in enumerate(_FLAGS))
 
     def number_columns(self) -> dict[str, pa.Array]:
-        """Columns of client_metrics but cluster_id and dt."""
+        """Columns of client_metrics except cluster_id and dt."""
         return {
-            **self._key_columns(self.points, lambda values: np.repeat(values, self._its_points)),
+            **self._key_columns(self.points, lambda values: np.repeat(values, self._point_counts)),
             **self._payloads.numbers,
-            # The fast decoder leaves payloads with several resources to the slow one.
+            # The fast decoder leaves payloads with several resources to the slow path.
             "resource_index": pa.repeat(pa.scalar(0, pa.int32()), self.points),
         }
 
     def _key_columns(self, rows: int, repeated: Callable[[np.ndarray], np.ndarray]) -> dict[str, pa.Array]:
-        """What a push and its points share, each push's as often as it has rows."""
+        """The columns that a push shares with its points, each push's value as often as it has rows."""
         pushes, block = self._pushes, self._block
         return {
             "broker_id": pa.repeat(pa.scalar(block.broker_id, pa.int32()), rows),

@@ -1,7 +1,6 @@
-"""Raw objects to rows, on many workers: how objects are shared out, and what a worker tells of them.
+"""From raw objects to rows on many workers: how objects are assigned to tasks, and what a worker reports about them.
 
-Every record of an object becomes a row, a duplicate or an undecodable row. What one worker does with its objects is
-in worker.py.
+Every record of an object becomes a row, a duplicate or an undecodable row. worker.py processes a task's objects.
 """
 
 import heapq
@@ -31,7 +30,9 @@ DECODED_TABLES = (
 )
 _TASK_BYTES = 64 * 2**20
 _TASK_OBJECTS = 2_000
-"""Opening an object takes milliseconds, more in a store: 50,000 small ones are minutes of work however few their bytes."""
+"""Opening an object takes milliseconds, more in a store: 50,000 small ones are minutes of work, however few their
+bytes.
+"""
 
 
 def decode_objects(
@@ -42,13 +43,12 @@ def decode_objects(
 ) -> list[TaskResult]:
     """Decode objects in Spark's Python workers.
 
-    `groups`: objects (key, bytes) that one task reads together, in order of key, because they may hold the same
-    records. `read(key)` opens an object as a binary stream, on the worker. `places`: where each
-    table's files go.
+    `groups`: objects (key, bytes) that one task reads together, ordered by key, because they may hold the same records.
+    `read(key)` opens an object as a binary stream, on the worker. `places`: where each table's files go.
     """
     if not groups:
         return []
-    # Every task gets the list of all: as bytes, so that it makes objects of its own part only.
+    # Every task receives the whole list, as bytes, so that it only deserializes its own part.
     tasks = [pickle.dumps(task) for task in groups_by_task(groups)]
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -57,20 +57,22 @@ def decode_objects(
 
         freeze_imports()
         for batch in batches:
-            done = [
+            results = [
                 Worker(read, places).decode(pickle.loads(tasks[task]))
                 for task in batch.column("id").to_pylist()
             ]
-            yield pa.record_batch({"done": [pickle.dumps(result) for result in done]})
+            yield pa.record_batch({"done": [pickle.dumps(result) for result in results]})
 
-    # One partition a task: Spark must not pack a large and a small one together.
+    # One partition per task: Spark must not pack a large and a small one together.
     rows = spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(work, "done binary").collect()
     return [pickle.loads(row["done"]) for row in rows]
 
 
 def groups_by_task(groups: Sequence[Sequence[tuple[str, int]]]) -> list[list[list[str]]]:
-    """Groups to tasks: the largest first, each to the task with the least; about 64 MiB or 2000 objects each, whichever
-    is less, at least eight. An object counts as its bytes and as its share of a task's objects."""
+    """Assigns groups to tasks: the largest first, each to the task with the least work; about 64 MiB or 2000 objects
+    per task, whichever is less, and at least eight tasks. An object counts by its bytes and by its share of a task's
+    objects.
+    """
     of_object = _TASK_BYTES // _TASK_OBJECTS
     sizes = [sum(size + of_object for _, size in group) for group in groups]
     objects = sum(map(len, groups))
@@ -86,8 +88,9 @@ def groups_by_task(groups: Sequence[Sequence[tuple[str, int]]]) -> list[list[lis
 
 
 def groups_that_may_overlap(objects: Sequence[RawObjectRow]) -> list[list[tuple[str, int]]]:
-    """Group objects (rows of raw_objects) by what their names say: overlapping sequence ranges of one incarnation
-    belong together, and so do all objects of a broker and dataset of which one has a name that says nothing."""
+    """Group objects (rows of raw_objects) by their names: overlapping sequence ranges of one incarnation belong
+    together, and so do all objects of a broker and dataset if the name of one of them says nothing.
+    """
     groups = []
     by_broker: dict[tuple[Any, ...], list[RawObjectRow]] = {}
     for row in objects:
@@ -115,12 +118,13 @@ def groups_that_may_overlap(objects: Sequence[RawObjectRow]) -> list[list[tuple[
 def merge_overlapping(
     groups: Sequence[Sequence[tuple[str, int]]], decoded: Sequence[DecodedObject]
 ) -> list[list[tuple[str, int]]] | None:
-    """The groups merged where records of different groups have sequences in common, whatever the names say;
-    None where none have."""
-    found = {d.object_key: d for d in decoded}
+    """The groups, merged where records of different groups have sequences in common, whatever the names say; None if
+    none have.
+    """
+    by_key = {d.object_key: d for d in decoded}
     group_of = {key: i for i, group in enumerate(groups) for key, _ in group}
     spans: dict[tuple[Any, ...], list[tuple[int, int, int]]] = {}
-    for key, d in found.items():
+    for key, d in by_key.items():
         parsed = parse_object_key(key)
         for incarnation, (first, last) in d.sequences.items():
             span = spans.setdefault((parsed.dataset, parsed.broker_id, incarnation), [])

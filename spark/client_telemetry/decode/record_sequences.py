@@ -1,10 +1,10 @@
-"""The sequences of records that were read, by broker incarnation: what makes a record a duplicate."""
+"""The sequences of the records read so far, by broker incarnation: a record with one of them is a duplicate."""
 
 import numpy as np
 
 
 class Sequences:
-    """Grows by 8 bytes for each record that comes in order, and by some 100 for one that comes alone."""
+    """Grows by 8 bytes for each record in a series, and by some 100 for a single one."""
 
     def __init__(self) -> None:
         self._alone: dict[bytes, set[int]] = {}
@@ -17,7 +17,7 @@ class Sequences:
         self._alone.setdefault(incarnation, set()).add(sequence)
 
     def has_any(self, incarnation: bytes, ascending: np.ndarray) -> bool:
-        """Whether any of these, int64[n], strictly ascending, is there."""
+        """Whether any of these, int64[n], strictly ascending, is contained."""
         if not len(ascending):
             return False
         alone = self._alone.get(incarnation)

@@ -1,4 +1,4 @@
-"""One push as rows: the slow path, record by record, and what every faster one has to equal."""
+"""One push as rows: the slow path, record by record, whose result every faster one must equal."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from client_telemetry.raw.raw_dump_v1_pb2 import ClientConnection, ClientPush
 
 
 def decode_push(push: ClientPush) -> DecodedPayload:
-    """What its payload holds, which is nothing if the broker refused the push. Raises `UndecodableRecord`."""
+    """The contents of its payload, empty if the broker refused the push. Raises `UndecodableRecord`."""
     if _is_rejected(push):
         return DecodedPayload()
     try:

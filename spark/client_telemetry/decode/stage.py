@@ -1,8 +1,7 @@
-"""decode: raw objects to pushes, points and connection events.
+"""decode: from raw objects to pushes, points and connection events.
 
-Replaces the days' slices of client_pushes, client_metrics, client_metric_histograms, connection_events and
-undecodable_records whole, and closes the ledger: every record of an object is a row, a duplicate or an
-undecodable record.
+Replaces the days' partitions of client_pushes, client_metrics, client_metric_histograms, connection_events and
+undecodable_records, and closes the ledger: every record of an object is a row, a duplicate or an undecodable record.
 """
 
 from collections.abc import Mapping, Sequence
@@ -108,7 +107,7 @@ def decode(stage: Stage) -> Outcome:
 
     unreadable = sum(read.error is not None for read in reads.values())
     counts = _counts(stage, branch, where, closed, unreadable)
-    counts["slow_pushes"] = sum(each.slow_pushes for each in decoded.values())
+    counts["slow_pushes"] = sum(decoded_object.slow_pushes for decoded_object in decoded.values())
     facts = {name: counts[name] for name in ("push_rows", "event_rows", "undecodable", "records", "points")}
     facts |= {name: counts[name] for name in ("number_points", "histogram_points")}
     stage.publish(
@@ -131,8 +130,9 @@ def decode(stage: Stage) -> Outcome:
 def _decode_all(
     stage: Stage, raw: RawLocation, objects: list[RawObjectRow], places: dict[str, TablePlace]
 ) -> list[TaskResult]:
-    """Decode, and once more in larger groups while objects of different groups turn out to share records. The
-    files of a discarded attempt are never registered."""
+    """Decode, and repeat in larger groups while objects of different groups turn out to share records. The files of a
+    discarded attempt are never registered.
+    """
     by_day: dict[date, list[RawObjectRow]] = {}
     for row in objects:
         by_day.setdefault(row["dt"], []).append(row)

@@ -1,7 +1,7 @@
-"""What one worker does with its raw objects: records to rows, rows to data files.
+"""How one worker processes its raw objects: from records to rows, from rows to data files.
 
-Pushes are read a block at a time by compiled code (fast_decoder.py); what that does not take goes the slow way,
-record by record (slow_decoder.py), as connection events do.
+Pushes are read a block at a time by compiled code (fast_decoder.py); what that does not take falls back to the slow
+path, record by record (slow_decoder.py), as do connection events.
 """
 
 import datetime as dt
@@ -35,8 +35,9 @@ from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 @cache
 def freeze_imports() -> None:
-    """Keep the garbage collector, which Spark calls after each task, from what was imported, which is most there is. Once
-    for a process and those that it forks."""
+    """Exempt everything imported so far, which is most objects, from the garbage collection that Spark triggers after
+    each task. Once per process, including those that it forks.
+    """
     gc.collect()
     gc.freeze()
 
@@ -45,7 +46,7 @@ class Worker:
     """Decodes objects of one cluster and writes their rows. One per task.
 
     `read(key)` opens an object as a binary stream. `places`: where each table's files go. Without `compiled`, every
-    push goes the slow way: the rows are the same, in other files.
+    push takes the slow path: the rows are the same, in other files.
     """
 
     def __init__(
@@ -57,19 +58,19 @@ class Worker:
         self._files: dict[tuple[str, str, dt.date, bool], DataFile] = {}
 
     def decode(self, groups: Sequence[Sequence[str]]) -> TaskResult:
-        """`groups`: keys of objects that may hold the same records, each in the order to read them."""
+        """`groups`: keys of objects that may hold the same records, each group in reading order."""
         with collector_paused():
-            objects = [done for group in groups for done in self._decode_group(group)]
+            objects = [decoded for group in groups for decoded in self._decode_group(group)]
             return TaskResult(objects, self._close_files())
 
     def _decode_group(self, group: Sequence[str]) -> Iterator[DecodedObject]:
-        seen: dict[str, Sequences] = {"client_pushes": Sequences(), "connections": Sequences()}
-        for each in group:
-            key = parse_object_key(each)
-            yield self._decode_object(key, seen[key.dataset])
+        sequences: dict[str, Sequences] = {"client_pushes": Sequences(), "connections": Sequences()}
+        for name in group:
+            key = parse_object_key(name)
+            yield self._decode_object(key, sequences[key.dataset])
 
     def _close_files(self) -> dict[str, list[str]]:
-        """Table to the URLs of its files."""
+        """Table -> URLs of its files."""
         files: dict[str, list[str]] = {}
         for (table, *_), file in self._files.items():
             url = file.close()
@@ -77,52 +78,55 @@ class Worker:
                 files.setdefault(table, []).append(url)
         return files
 
-    def _decode_object(self, key: ObjectKey, seen: Sequences) -> DecodedObject:
-        done = DecodedObject(object_key=str(key))
+    def _decode_object(self, key: ObjectKey, read_sequences: Sequences) -> DecodedObject:
+        decoded = DecodedObject(object_key=str(key))
         with self._read(str(key)) as source:
             reader = RecordReader(source, key.file_name)
             for block in reader.blocks():
                 if key.dataset == "client_pushes" and self._compiled:
-                    self._add_block(key, block, seen, done)
+                    self._add_block(key, block, read_sequences, decoded)
                 else:
                     for record in block:
-                        self._add_record(key, record, seen, done)
-        self._finish(key, reader.result, done)
-        return done
+                        self._add_record(key, record, read_sequences, decoded)
+        self._finish(key, reader.result, decoded)
+        return decoded
 
-    def _finish(self, key: ObjectKey, result: ReadResult, done: DecodedObject) -> None:
-        done.status = "decoded" if result.status == "complete" else result.status
-        done.sha256, done.bytes = result.sha256, result.stored_bytes
+    def _finish(self, key: ObjectKey, result: ReadResult, decoded: DecodedObject) -> None:
+        decoded.status = "decoded" if result.status == "complete" else result.status
+        decoded.sha256, decoded.bytes = result.sha256, result.stored_bytes
         if result.error is not None:
-            done.error = result.error.message
+            decoded.error = result.error.message
             if result.status != "empty":
                 self._quarantine(
-                    key, result.tail_offset, result.evidence, result.evidence_bytes, result.error, done
+                    key, result.tail_offset, result.evidence, result.evidence_bytes, result.error, decoded
                 )
 
-    def _add_block(self, key: ObjectKey, block: RecordBlock, seen: Sequences, done: DecodedObject) -> None:
-        """The pushes of a block, the unusual ones after the others. That the order is another must not decide which
-        of two duplicates counts, so a block with any duplicate is read record by record."""
+    def _add_block(
+        self, key: ObjectKey, block: RecordBlock, read_sequences: Sequences, decoded: DecodedObject
+    ) -> None:
+        """The pushes of a block, unusual ones after the others. The changed order must not decide which of two
+        duplicates counts, so a block with any duplicate is read record by record.
+        """
         pushes = PushBlock(block, key)
-        if self._may_have_duplicates(key, block, pushes, seen):
+        if self._may_have_duplicates(key, block, pushes, read_sequences):
             for record in block:
-                self._add_record(key, record, seen, done)
+                self._add_record(key, record, read_sequences, decoded)
             return
         for portion in pushes.portions():
-            self._add_portion(key, portion, done)
+            self._add_portion(key, portion, decoded)
             for incarnation, sequences in pushes.sequences(portion.rows):
-                seen.add_all(incarnation, sequences)
-                done.note(incarnation, int(sequences[0]), int(sequences[-1]))
+                read_sequences.add_all(incarnation, sequences)
+                decoded.note(incarnation, int(sequences[0]), int(sequences[-1]))
         for i in np.flatnonzero(pushes.given_up).tolist():
-            self._add_record(key, block.record(i), seen, done)
+            self._add_record(key, block.record(i), read_sequences, decoded)
 
     def _may_have_duplicates(
-        self, key: ObjectKey, block: RecordBlock, pushes: PushBlock, seen: Sequences
+        self, key: ObjectKey, block: RecordBlock, pushes: PushBlock, read_sequences: Sequences
     ) -> bool:
-        """Whether any two pushes of the block, or one of it and one before, may be the same record."""
+        """Whether two pushes of the block, or one of them and an earlier one, may be the same record."""
         fast = {}
         for incarnation, sequences in pushes.sequences(np.flatnonzero(~pushes.given_up)):
-            if (np.diff(sequences) <= 0).any() or seen.has_any(incarnation, sequences):
+            if (np.diff(sequences) <= 0).any() or read_sequences.has_any(incarnation, sequences):
                 return True
             fast[incarnation] = sequences
         slow = set()
@@ -132,52 +136,58 @@ class Worker:
             except UndecodableRecord:
                 continue
             identity = (push.incarnation, push.sequence)
-            if identity in slow or seen.has(*identity) or push.sequence in fast.get(push.incarnation, ()):
+            if (
+                identity in slow
+                or read_sequences.has(*identity)
+                or push.sequence in fast.get(push.incarnation, ())
+            ):
                 return True
             slow.add(identity)
         return False
 
-    def _add_portion(self, key: ObjectKey, portion: PushPortion, done: DecodedObject) -> None:
+    def _add_portion(self, key: ObjectKey, portion: PushPortion, decoded: DecodedObject) -> None:
         self._file(CLIENT_PUSHES, key, True).add_columns(portion.push_columns())
         self._file(CLIENT_METRICS, key, True).add_columns(portion.number_columns())
-        done.rows += len(portion.rows)
-        done.points += portion.points
-        done.other_day |= bool(portion.is_other_day.any())
+        decoded.rows += len(portion.rows)
+        decoded.points += portion.points
+        decoded.other_day |= bool(portion.is_other_day.any())
 
-    def _add_record(self, key: ObjectKey, record: RawRecord, seen: Sequences, done: DecodedObject) -> None:
+    def _add_record(
+        self, key: ObjectKey, record: RawRecord, read_sequences: Sequences, decoded: DecodedObject
+    ) -> None:
         is_push = key.dataset == "client_pushes"
-        done.slow_pushes += is_push
+        decoded.slow_pushes += is_push
         try:
             message: Any = (parse_client_push if is_push else parse_connection_event)(record.data, key)
-            if seen.has(message.incarnation, message.sequence):
-                done.duplicates += 1
+            if read_sequences.has(message.incarnation, message.sequence):
+                decoded.duplicates += 1
                 return
-            (self._add_push if is_push else self._add_event)(key, record, message, done)
+            (self._add_push if is_push else self._add_event)(key, record, message, decoded)
         except UndecodableRecord as error:
             data = error.data if isinstance(error, UnreadableSource) else record.data
-            self._quarantine(key, record.offset, data, len(data), error, done)
+            self._quarantine(key, record.offset, data, len(data), error, decoded)
             return
-        seen.add(message.incarnation, message.sequence)
-        done.rows += 1
-        done.note(message.incarnation, message.sequence, message.sequence)
+        read_sequences.add(message.incarnation, message.sequence)
+        decoded.rows += 1
+        decoded.note(message.incarnation, message.sequence, message.sequence)
 
-    def _add_push(self, key: ObjectKey, record: RawRecord, push: ClientPush, done: DecodedObject) -> None:
+    def _add_push(self, key: ObjectKey, record: RawRecord, push: ClientPush, decoded: DecodedObject) -> None:
         payload = decode_push(push)
         other_day = _is_other_day(push.received_at_nanos, key.dt)
         self._file(CLIENT_PUSHES, key).add([push_row(key, record.offset, push, payload, other_day)])
         for first in range(0, len(payload.numbers), ROWS_IN_MEMORY):
-            some = payload.numbers[first : first + ROWS_IN_MEMORY]
-            self._file(CLIENT_METRICS, key).add(number_rows(push, some))
+            rows = payload.numbers[first : first + ROWS_IN_MEMORY]
+            self._file(CLIENT_METRICS, key).add(number_rows(push, rows))
         self._file(CLIENT_METRIC_HISTOGRAMS, key).add(histogram_rows(push, payload.histograms))
-        done.points += payload.points
-        done.other_day |= other_day
+        decoded.points += payload.points
+        decoded.other_day |= other_day
 
     def _add_event(
-        self, key: ObjectKey, record: RawRecord, event: ConnectionEvent, done: DecodedObject
+        self, key: ObjectKey, record: RawRecord, event: ConnectionEvent, decoded: DecodedObject
     ) -> None:
         other_day = _is_other_day(event.observed_at_nanos, key.dt)
         self._file(CONNECTION_EVENTS, key).add([event_row(key, record.offset, event, other_day)])
-        done.other_day |= other_day
+        decoded.other_day |= other_day
 
     def _quarantine(
         self,
@@ -186,19 +196,19 @@ class Worker:
         data: bytes,
         total: int,
         error: UndecodableRecord,
-        done: DecodedObject,
+        decoded: DecodedObject,
     ) -> None:
-        done.undecodable += 1
+        decoded.undecodable += 1
         row = quarantine_row(key, offset, data, total, error)
         self._file(UNDECODABLE_RECORDS, key).add([row])
 
     def _file(self, table: Table, key: ObjectKey, by_columns: bool = False) -> DataFile:
-        slice_ = (table.name, key.cluster_id, key.dt, by_columns)
-        if slice_ not in self._files:
-            self._files[slice_] = DataFile(
+        partition = (table.name, key.cluster_id, key.dt, by_columns)
+        if partition not in self._files:
+            self._files[partition] = DataFile(
                 table, self._places[table.name], {"cluster_id": key.cluster_id, "dt": key.dt}
             )
-        return self._files[slice_]
+        return self._files[partition]
 
 
 def _is_other_day(nanos: int, day: dt.date) -> bool:

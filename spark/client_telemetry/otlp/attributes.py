@@ -1,4 +1,4 @@
-"""Attributes as text: one `map<string, string>` for what OTLP types six ways."""
+"""Attributes as text: one `map<string, string>` for values that OTLP types in six ways."""
 
 import base64
 import json
@@ -10,18 +10,18 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 
 
 def attribute_map(attributes: Iterable[KeyValue]) -> dict[str, str]:
-    """Names to texts. A name that occurs twice keeps its last value: OTLP forbids it and says no more."""
+    """Name -> text. A name that occurs twice keeps its last value: OTLP forbids duplicates and says no more."""
     return {
         attribute.key: attribute.value.string_value or as_text(attribute.value) for attribute in attributes
     }
 
 
 def as_text(value: AnyValue) -> str:
-    """The text that OpenTelemetry's specification gives for protocols without types ("AnyValue representation
-    for non-OTLP protocols"): strings as they are, `true` and `false`, decimal integers, the shortest decimal that
-    reads back as the same double (`NaN`, `Infinity`, `-Infinity`), base64 of bytes, and an empty text for an empty
-    value. Arrays and maps are JSON without spaces, names sorted, the last of two equal names kept; in them NaN
-    and the infinities are strings and an empty value is null.
+    """The text form that OpenTelemetry's specification defines ("AnyValue representation for non-OTLP protocols"):
+    strings as they are, `true` and `false`, decimal integers, the shortest decimal that reads back as the same
+    double (`NaN`, `Infinity`, `-Infinity`), base64 of bytes, and an empty text for an empty value. Arrays and maps
+    are JSON without spaces, names sorted, the last of two equal names kept; inside them NaN and the infinities are
+    strings and an empty value is null.
     """
     if value.WhichOneof("value") in ("array_value", "kvlist_value"):
         return json.dumps(

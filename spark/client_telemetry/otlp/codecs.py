@@ -1,7 +1,7 @@
-"""Decompression of PushTelemetry payloads, bounded in its output.
+"""Decompression of PushTelemetry payloads with bounded output.
 
-Codec ids are those of Kafka's CompressionType (KIP-714): 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. What each looks
-like on the wire was taken from Java 4.3.1 and librdkafka 2.15.0 clients (tests/data/payloads).
+Codec ids are those of Kafka's CompressionType (KIP-714): 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. The wire formats were
+taken from Java 4.3.1 and librdkafka 2.15.0 clients (tests/data/payloads).
 """
 
 import zlib
@@ -24,17 +24,17 @@ _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # Stream of snappy-java (xerial): magic, two int32 versions, then { int32 big-endian length, snappy block }*.
 _XERIAL_MAGIC = b"\x82SNAPPY\x00"
 _XERIAL_HEADER_BYTES = 16
-# MetricsData has one field, number 1 with a length: a payload that is not compressed begins so.
+# MetricsData has one field, number 1, length-delimited: an uncompressed payload begins with its tag.
 _METRICS_DATA_TAG = b"\x0a"
 ZSTD_BLOCK_BYTES = 128 * 2**10
-# 4 bytes of zstd can stand for 128 KiB (RFC 8878, RLE_Block): at most 16 MiB come back for a piece.
+# 4 bytes of zstd can expand to 128 KiB (RFC 8878, RLE_Block): a piece decompresses to at most 16 MiB.
 _PIECE_BYTES = 512
 
 
 @dataclass(frozen=True)
 class Limits:
-    """A payload may decompress to `max_bytes`, and to `max_ratio` times its size or `ratio_floor_bytes`,
-    whichever is more. The captured payloads have ratios of 1 to 9; the brokers' own limit on the compressed size,
+    """A payload may decompress to `max_bytes`, and to the greater of `max_ratio` times its size and
+    `ratio_floor_bytes`. The captured payloads have ratios of 1 to 9; the brokers' own limit on the compressed size,
     `telemetry.max.bytes`, is 1 MiB by default. The floor spares small and very regular payloads.
     """
 
@@ -60,10 +60,10 @@ class _Frame(Protocol):
 
 
 def decompress(data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> bytes:
-    """The payload as protobuf. Codec -1 goes by the bytes (`detect_codec`).
+    """The payload as protobuf. Codec -1: detected from the bytes (`detect_codec`).
 
-    Raises `UnknownCodec`, `CorruptPayload` (also cut short, or followed by other bytes) and `PayloadTooLarge`,
-    the last before more than the limit and 16 MiB were produced.
+    Raises `UnknownCodec`, `CorruptPayload` (also if cut short or followed by other bytes) and `PayloadTooLarge`, the
+    last before more than the limit and 16 MiB were produced.
     """
     if codec == NOT_KNOWN:
         codec = detect_codec(data)
@@ -78,15 +78,15 @@ def decompress(data: bytes, codec: int, limits: Limits = DEFAULT_LIMITS) -> byte
     if codec == LZ4:
         return _decompress_frames(data, lz4.frame.LZ4FrameDecompressor, limit)
     if codec == ZSTD:
-        # Frames of Kafka clients have no content size: only the streaming interface reads them.
+        # Frames of Kafka clients have no content size: only the streaming interface can read them.
         return _decompress_frames(data, lambda: zstandard.ZstdDecompressor().decompressobj(), limit)
     raise UnknownCodec(f"compression type {codec}")
 
 
 def detect_codec(data: bytes) -> int:
-    """The codec by its magic. Kafka 3.7 hands over compressed payloads without telling which codec.
+    """The codec according to its magic bytes. Kafka 3.7 hands over compressed payloads without the codec.
 
-    A raw snappy block (librdkafka) has no magic: it is one if it decompresses to the beginning of a MetricsData.
+    A raw snappy block (librdkafka) has no magic: it is recognised by decompressing to the beginning of a MetricsData.
     Raises `UnknownCodec`.
     """
     for magic, codec in (
@@ -105,7 +105,7 @@ def detect_codec(data: bytes) -> int:
 
 
 def _decompress_frames(data: bytes, new: Callable[[], _Frame], limit: int) -> bytes:
-    given, size = [], 0
+    pieces, size = [], 0
     frame = new()
     try:
         for at in range(0, len(data), _PIECE_BYTES):
@@ -113,22 +113,22 @@ def _decompress_frames(data: bytes, new: Callable[[], _Frame], limit: int) -> by
             while piece:
                 if frame.eof:
                     frame = new()
-                given.append(frame.decompress(piece))
-                size += len(given[-1])
+                pieces.append(frame.decompress(piece))
+                size += len(pieces[-1])
                 _check_size(size, limit, len(data))
                 piece = frame.unused_data if frame.eof else b""
     except (zlib.error, zstandard.ZstdError, RuntimeError) as error:  # lz4 raises RuntimeError
         raise CorruptPayload(f"{error} ({len(data)} bytes, beginning with {data[:8].hex(' ')})") from None
     if not frame.eof:
         raise CorruptPayload(f"the compressed payload ends early, at byte {len(data)}")
-    return b"".join(given)
+    return b"".join(pieces)
 
 
 def _decompress_snappy(data: bytes, limit: int) -> bytes:
     if not data.startswith(_XERIAL_MAGIC):
         _check_size(_snappy_length(data), limit, len(data))
         return _decompress_block(data)
-    given, size, at = [], 0, 0
+    pieces, size, at = [], 0, 0
     while at < len(data):
         if data.startswith(
             _XERIAL_MAGIC, at
@@ -142,14 +142,14 @@ def _decompress_snappy(data: bytes, limit: int) -> bytes:
         if length <= 0 or len(block) < length:
             raise CorruptPayload(f"snappy block of {length} bytes at {at} of {len(data)}")
         _check_size(size + _snappy_length(block), limit, len(data))
-        given.append(_decompress_block(block))
-        size += len(given[-1])
+        pieces.append(_decompress_block(block))
+        size += len(pieces[-1])
         at += 4 + length
-    return b"".join(given)
+    return b"".join(pieces)
 
 
 def _decompress_block(block: bytes) -> bytes:
-    """A snappy block whose declared length was checked; the library does not give more than that."""
+    """A snappy block whose declared length was checked; the library returns no more than that."""
     try:
         return snappy.uncompress(block)
     except snappy.UncompressError as error:

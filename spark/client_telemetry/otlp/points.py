@@ -1,7 +1,7 @@
-"""What a decoder gives for one push: resources, scopes and data points. Every decoder gives equal values.
+"""What a decoder returns for one push: resources, scopes and data points. All decoders return equal values.
 
-A decoder is a function `decode(payload: bytes) -> DecodedPayload` over the *decompressed* payload; it raises
-`NotMetricsData`. How the bytes are read is not here (reference.py).
+A decoder is a function `decode(payload: bytes) -> DecodedPayload` of the *decompressed* payload; it raises
+`NotMetricsData`. reference.py has the decoding itself.
 """
 
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 Temporality = Literal["delta", "cumulative"]
 
-# The labels that brokers and collectors add (KIP-714, "Client metrics and metric labels"), in the spellings of
+# The labels that brokers and collectors add (KIP-714, "Client metrics and metric labels"), as spelled in
 # docs/raw-dump-contract.md. In a payload they are only what the client claims.
 IDENTITY_LABELS = frozenset(
     spelling
@@ -28,11 +28,10 @@ IDENTITY_LABELS = frozenset(
 class NumberPoint(NamedTuple):
     """A point of a gauge or sum; a row of `client_metrics` without the push's own columns.
 
-    `point_index` counts all points of the push, of any kind, in the order of the payload.
-    `temporality` and `is_monotonic` are None for a gauge, `temporality` also for a sum that does not say.
-    Times are nanoseconds, None for 0 (as OTLP says "unknown"); they can be any 64-bit number.
-    `value` where the client sent a double (NaN and infinities are kept), `value_int` where it sent an integer, both
-    None where it sent none.
+    `point_index` counts all points of the push, of any kind, in payload order. `temporality` and `is_monotonic` are
+    None for a gauge, `temporality` also for a sum without one. Times are nanoseconds, None for 0 (OTLP's "unknown");
+    they can be any 64-bit number. `value` is set if the client sent a double (NaN and infinities are kept), `value_int`
+    if it sent an integer, neither if it sent none.
     """
 
     point_index: int
@@ -52,10 +51,10 @@ class HistogramPoint(NamedTuple):
     """A point of a histogram, exponential histogram or summary; a row of `client_metric_histograms`.
 
     `explicit_bounds` (n, ascending) and `bucket_counts` (n + 1, or both empty) belong to `histogram`; `scale`,
-    `zero_count` and the positive and negative buckets (bucket i counts values in
-    (base ** (offset + i), base ** (offset + i + 1)] with base = 2 ** 2 ** -scale) to `exponential_histogram`;
-    `quantiles` and as many `quantile_values` to `summary`. What does not belong is None. Counts are unsigned in
-    OTLP and signed in tables: above 2^63 - 1 they are given as that.
+    `zero_count` and the positive and negative buckets (bucket i counts values in (base ** (offset + i), base ** (offset
+    + i + 1)] with base = 2 ** 2 ** -scale) to `exponential_histogram`; `quantiles` and as many `quantile_values` to
+    `summary`. Fields of other kinds are None. Counts are unsigned in OTLP and signed in tables: larger ones are capped
+    at 2^63 - 1.
     """
 
     point_index: int
@@ -84,11 +83,11 @@ class HistogramPoint(NamedTuple):
 
 @dataclass
 class DecodedPayload:
-    """`resources` and `scopes` hold each distinct value once, in the order of the payload.
+    """`resources` and `scopes` hold each distinct value once, in payload order.
 
-    Java repeats its resource for every metric, so it has one resource here; `resource_index` of a point counts
-    in this list. `identity_labels`: names from `IDENTITY_LABELS` that resources or points carry, sorted. They
-    stay in the maps as the client sent them and say nothing about who it is: identity is the broker's record.
+    Java repeats its resource for every metric and so has one resource here; a point's `resource_index` refers to this
+    list. `identity_labels`: names from `IDENTITY_LABELS` on resources or points, sorted. They stay in the maps as the
+    client sent them and prove nothing about its identity, which comes from the broker's record.
     """
 
     resources: list[dict[str, str]] = field(default_factory=list)
@@ -103,10 +102,10 @@ class DecodedPayload:
 
     @property
     def scope_name(self) -> str | None:
-        """Of the first scope that has a name; Java's have none."""
+        """Name of the first scope that has one; Java's have none."""
         return next((name for name, _ in self.scopes if name), None)
 
     @property
     def scope_version(self) -> str | None:
-        """Of the same scope."""
+        """Version of the same scope."""
         return next((version or None for name, version in self.scopes if name), None)

@@ -1,6 +1,6 @@
 """The reference decoder: OpenTelemetry's own classes. Slow and right; every other decoder is compared with it.
 
-Some 4 microseconds a point. The payload is `opentelemetry.proto.metrics.v1.MetricsData` (KIP-714; wire-compatible
+About 4 microseconds per point. The payload is `opentelemetry.proto.metrics.v1.MetricsData` (KIP-714; wire-compatible
 with ExportMetricsServiceRequest).
 """
 
@@ -32,11 +32,11 @@ _LARGEST = 2**63 - 1
 
 
 def decode(payload: bytes) -> DecodedPayload:
-    """All points of a decompressed payload, in its order. An empty payload has none.
+    """All points of a decompressed payload, in order. An empty payload has none.
 
-    Ignored: unknown fields, exemplars, unit, description, flags, schema URLs, scope attributes, the zero threshold
-    of exponential histograms, metrics without data. Raises `NotMetricsData`, also for bytes that parse but hold not
-    one ResourceMetrics: protobuf takes almost any short text for unknown fields.
+    Ignored: unknown fields, exemplars, unit, description, flags, schema URLs, scope attributes, the zero threshold of
+    exponential histograms, metrics without data. Raises `NotMetricsData`, also for bytes that parse but contain no
+    ResourceMetrics: protobuf takes almost any short text for unknown fields.
     """
     try:
         message = MetricsData.FromString(payload)
@@ -49,7 +49,7 @@ def decode(payload: bytes) -> DecodedPayload:
     indexes: dict[frozenset[tuple[str, str]], int] = {}
     scopes: dict[tuple[str, str], None] = {}
     for resource_metrics in message.resource_metrics:
-        # Java repeats its resource for each metric, hence the look-up before anything is decoded.
+        # Java repeats its resource for each metric, hence the lookup before anything is decoded.
         key = resource_metrics.resource.SerializeToString()
         index = indexes_by_bytes.get(key)
         if index is None:
@@ -104,7 +104,7 @@ def _numbers(points: Iterable[NumberDataPoint], shared: tuple[Any, ...]) -> Iter
     for i, point in enumerate(points):
         value: float | None = point.as_double
         value_int = None
-        if not value:  # 0.0, an integer or nothing; asking which costs as much as the rest of the point
+        if not value:  # 0.0, an integer or nothing; checking which costs as much as the rest of the point
             which = point.WhichOneof("value")
             value_int = point.as_int if which == "as_int" else None
             value = value if which == "as_double" else None
@@ -160,8 +160,8 @@ def _summaries(data: Summary, index: int, resource_index: int, name: str) -> Ite
             kind="summary",
             temporality=None,
             sum=point.sum,
-            quantiles=[each.quantile for each in point.quantile_values],
-            quantile_values=[each.value for each in point.quantile_values],
+            quantiles=[quantile.quantile for quantile in point.quantile_values],
+            quantile_values=[quantile.value for quantile in point.quantile_values],
         )
 
 

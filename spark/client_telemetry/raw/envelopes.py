@@ -1,6 +1,6 @@
-"""Records of a dump as messages of the contract, checked as far as one record can be.
+"""Records of a dump as messages of the contract, with all checks that a single record allows.
 
-What spans records (duplicates, holes in the sequence) is not here, nor what is inside the payload.
+Checks across records (duplicates, gaps in the sequence) and of the payload's contents are elsewhere.
 """
 
 from functools import cache
@@ -30,11 +30,11 @@ _UNREADABLE = b"\xffunreadable: "
 
 
 def parse_client_push(data: bytes, key: ObjectKey) -> ClientPush:
-    """A record of dataset `client_pushes` that lies in the object with this key.
+    """A record of dataset `client_pushes` from the object with this key.
 
-    The instance id comes back as sent: 16 bytes, maybe all zero, or none at all; both of the latter are for the
-    caller to flag. A checksum of 0 reads as "not given" (proto3 cannot tell it from an absent one) and is not
-    compared. The payload is left alone.
+    The instance id is returned as sent: 16 bytes, possibly all zero, or empty; the caller flags the latter two.
+    A checksum of 0 means "not given" (proto3 cannot distinguish it from an absent one) and is not compared. The
+    payload is not looked at.
 
     Raises `UnreadableSource`, `NotProtobuf`, `InvalidUtf8`, `WrongIdentity`, `NumberOutOfRange`, `BadInstanceId`, `WrongChecksum`.
     """
@@ -57,8 +57,8 @@ def parse_client_push(data: bytes, key: ObjectKey) -> ClientPush:
 
 
 def parse_connection_event(data: bytes, key: ObjectKey) -> ConnectionEvent:
-    """A record of dataset `connections` that lies in the object with this key. Its `kind` may be one that this contract
-    does not know: a number above the last one.
+    """A record of dataset `connections` from the object with this key. Its `kind` may be newer than this contract: a
+    number above the last known one.
 
     Raises `UnreadableSource`, `NotProtobuf`, `InvalidUtf8`, `WrongIdentity`, `NumberOutOfRange`, `MissingEventKind`.
     """
@@ -94,8 +94,9 @@ def _check_origin(record: ClientPush | ConnectionEvent, key: ObjectKey, instance
 
 
 def unreadable_record(where: str, data: bytes) -> bytes:
-    """What a converter writes as a record for a piece of its source that it cannot read: bytes that begin no message,
-    a line that says where the piece stood and what is wrong, and the piece."""
+    """The record that a converter writes for a piece of its source that it cannot read: bytes that begin no message, a
+    line that says where the piece was and what is wrong, and the piece.
+    """
     return _UNREADABLE + where.replace("\n", " ").encode() + b"\n" + data
 
 
@@ -120,7 +121,7 @@ def _parse(message: type[_Record], data: bytes) -> _Record:
 
 @cache
 def _with_bytes_for_strings(name: str) -> type[Message]:
-    """The contract's message with `bytes` where it has `string`, which is the same on the wire but unchecked."""
+    """The contract's message with `bytes` in place of `string`: the same on the wire, but unchecked."""
     file = descriptor_pb2.FileDescriptorProto()
     raw_dump_v1_pb2.DESCRIPTOR.CopyToProto(file)
     for message in file.message_type:
@@ -133,17 +134,17 @@ def _with_bytes_for_strings(name: str) -> type[Message]:
 
 
 def _invalid_strings(record: Message, path: str = "") -> list[str]:
-    """Paths of the strings that are not UTF-8, with their first bytes, for a message with bytes for strings."""
+    """Paths of the strings that are not UTF-8, with their first bytes, for a message with bytes in place of strings."""
     strings = {f.name for f in _contract_fields(record) if f.type == f.TYPE_STRING}
-    found = []
+    paths = []
     for field, value in record.ListFields():
         values = list(value) if field.is_repeated else [value]
-        for each in values:
-            if isinstance(each, Message):
-                found += _invalid_strings(each, f"{path}{field.name}.")
-            elif field.name in strings and not _is_utf8(each):
-                found.append(f"{path}{field.name} = {each[:32]!r}")
-    return found
+        for item in values:
+            if isinstance(item, Message):
+                paths += _invalid_strings(item, f"{path}{field.name}.")
+            elif field.name in strings and not _is_utf8(item):
+                paths.append(f"{path}{field.name} = {item[:32]!r}")
+    return paths
 
 
 def _contract_fields(record: Message) -> list[Any]:

@@ -1,17 +1,17 @@
-"""Why bytes of a dump did not become rows: the vocabulary of the error classes.
+"""Why bytes of a dump did not become rows: the error classes.
 
-One class for each reason; its name is the value of `undecodable_records.error_class`. `meaning` and `remedy`
-are what the table documentation prints, the exception's text is what happened in this one place.
-Rules that flag a row but keep it (a zero client instance id, a clock that is wrong) do not belong here.
+One class per reason; its name is the value of `undecodable_records.error_class`. `meaning` and `remedy` go into the
+table documentation; the exception's text says what happened in the particular place. Rules that flag a row but keep it
+(a zero client instance id, a wrong clock) do not belong here.
 """
 
 from typing import ClassVar
 
 
 class UndecodableRecord(ValueError):
-    """Base of all reasons. `subject` says what was being read: `object`, `manifest`, `record` or `payload`.
+    """Base of all reasons. `subject` is what was being read: `object`, `manifest`, `record` or `payload`.
 
-    `sequence` and `client_instance_id` are set where a damaged record still had them.
+    `sequence` and `client_instance_id` are set if a damaged record still had them.
     """
 
     subject: ClassVar[str]

@@ -1,5 +1,6 @@
-"""The file system behind a folder or URL: one for each URL of a process, so that connections are used again. Not: tables,
-whose files the catalog's FileIO opens (lake/)."""
+"""The file system behind a folder or URL: one per URL and process, so that connections are reused. Not for tables,
+whose files the catalog's FileIO opens (lake/).
+"""
 
 import re
 from functools import lru_cache
@@ -7,14 +8,15 @@ from functools import lru_cache
 from pyarrow import fs
 
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
-"""Hadoop's names of S3."""
+"""Hadoop's schemes for S3."""
 
 _USERINFO = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s\"']*@(?P<rest>[^\s\"',]*)")
 
 
 class StoreRetries(fs.AwsDefaultS3RetryStrategy):  # type: ignore[misc]
-    """How long the FileIO of tables waits for a store that is overloaded: six seconds, as pyarrow does for all other files. Left to
-    itself it gives up after less than one."""
+    """How long the FileIO of tables waits for an overloaded store: six seconds, as pyarrow does for all other files. By
+    default it gives up after less than one.
+    """
 
     def __init__(self) -> None:
         super().__init__(max_attempts=8)
@@ -25,12 +27,13 @@ class UnusableLocation(Exception):
 
 
 def without_userinfo(text: str) -> str:
-    """The text itself, a location or JSON with locations in it. Raises UnusableLocation if one has a user or password: it
-    ends up in command lines and logs."""
-    found = _USERINFO.search(text)
-    if found:
+    """Returns the text unchanged, a location or JSON with locations in it. Raises UnusableLocation if one contains a
+    user or password, which would end up in command lines and logs.
+    """
+    userinfo = _USERINFO.search(text)
+    if userinfo:
         raise UnusableLocation(
-            f"{found['scheme']}{found['rest']} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
+            f"{userinfo['scheme']}{userinfo['rest']} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
             "AWS_SECRET_ACCESS_KEY (and AWS_ENDPOINT_URL where it is not Amazon's), or use an instance role"
         )
     return text
@@ -38,7 +41,7 @@ def without_userinfo(text: str) -> str:
 
 @lru_cache(maxsize=64)
 def file_system(location: str) -> tuple[fs.FileSystem, str]:
-    """The file system and the path in it, from a URL or an absolute path. Credentials are the environment's."""
+    """The file system and the path in it, from a URL or an absolute path. Credentials come from the environment."""
     scheme, separator, rest = without_userinfo(location).partition("://")
     url = f"{_SCHEMES.get(scheme, scheme)}{separator}{rest}" if separator else location
     return fs.FileSystem.from_uri(url)

@@ -1,7 +1,7 @@
-"""Values of a JSON document, read by kind: what is wrong is said with its place in the document.
+"""Typed access to the values of a JSON document; errors name the place in the document.
 
-A reader takes (value, path) and gives the value as Python holds it, or raises `BadManifest` naming the path.
-What a manifest consists of is not here (manifest.py).
+A reader takes (value, path) and returns the value as a Python object, or raises `BadManifest` with the path.
+manifest.py says what a manifest consists of.
 """
 
 import json
@@ -39,19 +39,19 @@ class Fields:
         return f"{self._path}.{name}" if self._path else name
 
 
-def wrong(path: str, value: Any, wanted: str) -> BadManifest:
-    """To be raised: the value at this place is not what is wanted."""
-    return BadManifest(f"{path or 'the manifest'}: {json.dumps(value)[:100]} is no {wanted}")
+def wrong(path: str, value: Any, expected: str) -> BadManifest:
+    """The error to raise if the value at `path` is not what was expected."""
+    return BadManifest(f"{path or 'the manifest'}: {json.dumps(value)[:100]} is not {expected}")
 
 
 def json_object(value: Any, path: str) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise wrong(path, value, "object")
+        raise wrong(path, value, "an object")
     return value
 
 
 def text(value: Any, path: str) -> str:
-    """Text that UTF-8 can hold: JSON may escape half a surrogate pair, tables cannot store it."""
+    """Text that can be encoded as UTF-8: JSON may escape half a surrogate pair, which tables cannot store."""
     if not isinstance(value, str) or any("\ud800" <= char <= "\udfff" for char in value):
         raise wrong(path, value, "text")
     return value
@@ -65,26 +65,26 @@ def boolean(value: Any, path: str) -> bool:
 
 def integer(value: Any, path: str) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > _LARGEST:
-        raise wrong(path, value, "whole number of 64 bits")
+        raise wrong(path, value, "a whole number of 64 bits")
     return value
 
 
 def small_integer(value: Any, path: str) -> int:
     """Kafka's int32: node ids, versions, intervals."""
     if not -(2**31) <= integer(value, path) < 2**31:
-        raise wrong(path, value, "whole number of 32 bits")
+        raise wrong(path, value, "a whole number of 32 bits")
     return value
 
 
 def count(value: Any, path: str) -> int:
     if integer(value, path) < 0:
-        raise wrong(path, value, "count")
+        raise wrong(path, value, "a count")
     return value
 
 
 def number(value: Any, path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise wrong(path, value, "number")
+        raise wrong(path, value, "a number")
     return value
 
 
@@ -93,12 +93,12 @@ def time(value: Any, path: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text(value, path))
         if moment.tzinfo is None:
-            raise wrong(path, value, "time with its zone (end it in Z)")
+            raise wrong(path, value, "a time with a time zone (end it in Z)")
         return moment.astimezone(UTC)
     except BadManifest:
         raise
     except (ValueError, OverflowError):
-        raise wrong(path, value, "ISO 8601 time") from None
+        raise wrong(path, value, "an ISO 8601 time") from None
 
 
 def hex_digits(length: int) -> Reader:
@@ -113,14 +113,14 @@ def hex_digits(length: int) -> Reader:
 def many(read_one: Reader) -> Reader:
     def read(value: Any, path: str) -> tuple[Any, ...]:
         if not isinstance(value, list):
-            raise wrong(path, value, "list")
-        return tuple(read_one(each, f"{path}[{i}]") for i, each in enumerate(value))
+            raise wrong(path, value, "a list")
+        return tuple(read_one(item, f"{path}[{i}]") for i, item in enumerate(value))
 
     return read
 
 
 def mapping(read_one: Reader) -> Reader:
     def read(value: Any, path: str) -> dict[str, Any]:
-        return {name: read_one(each, f"{path}.{name}") for name, each in json_object(value, path).items()}
+        return {name: read_one(item, f"{path}.{name}") for name, item in json_object(value, path).items()}
 
     return read

@@ -18,7 +18,7 @@ DATASETS = ("client_pushes", "connections", "manifests")
 
 @dataclass(frozen=True)
 class Arrived:
-    """One object as the store lists it; key relative to the raw location."""
+    """One object as the store lists it; the key is relative to the raw location."""
 
     key: ObjectKey
     bytes: int
@@ -27,7 +27,9 @@ class Arrived:
 
 @dataclass(frozen=True)
 class RawLocation:
-    """`url`: folder or URL that holds `v1/`. Travels to the workers: the file system is made where it is used, once in a process."""
+    """`url`: folder or URL that holds `v1/`. Sent to the workers: each process creates its own file system, on first
+    use.
+    """
 
     url: str
 
@@ -35,20 +37,21 @@ class RawLocation:
         return file_system(self.url)
 
     def clusters(self) -> list[str]:
-        """Ids of the clusters that have any object here."""
+        """Ids of the clusters that have any objects here."""
         files, root = self._open()
-        found = set()
+        ids = set()
         for dataset in DATASETS:
             folder = fs.FileSelector(f"{root}/v1/dataset={dataset}", allow_not_found=True)
             for info in files.get_file_info(folder):
                 name, _, value = info.base_name.partition("=")
                 if name == "cluster":
-                    found.add(value)
-        return sorted(found)
+                    ids.add(value)
+        return sorted(ids)
 
     def objects(self, cluster_id: str, day: dt.date) -> Iterator[Arrived]:
-        """The objects of one day, in order of key. Names that are no key of the contract are not ours and skipped,
-        as are files that start with a dot or underscore, which tools leave behind."""
+        """The objects of one day, ordered by key. Names that are not keys of the contract are skipped, as are files
+        that start with a dot or underscore, which tools leave behind.
+        """
         files, root = self._open()
 
         def listed(dataset: str) -> list[fs.FileInfo]:
@@ -56,8 +59,8 @@ class RawLocation:
             return files.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
 
         with ThreadPoolExecutor(len(DATASETS)) as pool:
-            found = list(pool.map(listed, DATASETS))
-        for infos in found:
+            listings = list(pool.map(listed, DATASETS))
+        for infos in listings:
             for info in sorted(infos, key=lambda info: info.path):
                 if info.type != fs.FileType.File or info.base_name.startswith((".", "_")):
                     continue
@@ -68,13 +71,15 @@ class RawLocation:
                 yield Arrived(key, info.size, info.mtime.astimezone(dt.UTC))
 
     def objects_of(self, cluster_id: str, days: Sequence[dt.date]) -> dict[dt.date, list[Arrived]]:
-        """The objects of several days, which are listed at the same time."""
+        """The objects of several days, listed in parallel."""
         with ThreadPoolExecutor(_DAYS_AT_ONCE) as pool:
-            found = pool.map(lambda day: list(self.objects(cluster_id, day)), days)
-            return dict(zip(days, found, strict=True))
+            listings = pool.map(lambda day: list(self.objects(cluster_id, day)), days)
+            return dict(zip(days, listings, strict=True))
 
     def read(self, key: str) -> pa.NativeFile:
-        """The object as a binary stream; close it. pyarrow would decompress by file ending: that is switched off."""
+        """The object as a binary stream, to be closed by the caller. pyarrow would decompress by file extension; that
+        is disabled.
+        """
         files, root = self._open()
         return files.open_input_file(f"{root}/{key}")
 

@@ -1,11 +1,10 @@
-"""Where the machine code of compiled functions is kept.
+"""Cache of the machine code of compiled functions.
 
-numba's own cache needs a folder that may be written to, even to read what lies there, and does not notice that a
-function which was compiled into another one has changed. Here a file is named by all that it depends on. Read are,
-in this order, the `__pycache__` beside the module and the folder of `cache_folder`, in each first the code for this
-processor, then code for any processor of the architecture, which `NUMBA_CPU_NAME=generic` makes. Written is the first of
-NUMBA_CACHE_DIR, `__pycache__` and the user's cache that can be written to. Where none can, each process compiles for
-itself, and says what to set.
+numba's own cache needs a writable folder, even for reading, and does not notice changes in functions that were compiled
+into others. Here a file's name covers everything that it depends on. Files are read from the `__pycache__` next to the
+module and from `cache_folder`, in this order, in each first code for this processor, then code for any processor of the
+architecture, which `NUMBA_CPU_NAME=generic` produces. They are written to the first writable of NUMBA_CACHE_DIR,
+`__pycache__` and the user's cache. If none is writable, each process compiles for itself and prints what to set.
 
     NUMBA_CPU_NAME=generic python -m client_telemetry.raw.machine_code     # for an image or a packed environment
 """
@@ -28,7 +27,7 @@ from numba.core import compiler, serialize, sigutils
 from numba.core import config as numba_config
 from numba.core.caching import NullCache
 
-# numba has few types.
+# numba is barely typed.
 _config: Any = numba_config
 _compiler: Any = compiler
 _serialize: Any = serialize
@@ -53,14 +52,15 @@ MODULES: Final = (
     "sessionize.push_groups",
     "sessionize.push_intervals",
 )
-"""All that hold compiled functions, below `client_telemetry`."""
+"""All modules with compiled functions, below `client_telemetry`."""
 
 _PACKAGE = "client_telemetry"
 
 
 def cache_folder() -> Path | None:
-    """Where this user's machine code goes when it cannot lie beside the modules: NUMBA_CACHE_DIR, or
-    `client-telemetry` in the user's cache folder. None for a user without a home."""
+    """Where this user's machine code goes if it cannot be stored next to the modules: NUMBA_CACHE_DIR, or
+    `client-telemetry` in the user's cache folder. None for a user without a home.
+    """
     if _config.CACHE_DIR:
         return Path(_config.CACHE_DIR)
     caches = os.environ.get("XDG_CACHE_HOME")
@@ -72,7 +72,7 @@ def cache_folder() -> Path | None:
 
 @cache
 def sources_digest() -> bytes:
-    """Of the source of all modules with compiled functions: any of them may be part of any machine code."""
+    """Digest of the source of all modules with compiled functions: any of them may be part of any machine code."""
     digest = hashlib.sha256()
     for module in MODULES:
         *folders, name = module.split(".")
@@ -111,10 +111,10 @@ class MachineCode(NullCache):
         self._of_user = cache_folder()
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled function for the signature; None if there is none that can be used."""
+        """The compiled function for the signature; None if no usable one is cached."""
         target_context.refresh()
         for path in self._candidates(sig, target_context.codegen()):
-            # Another release of numba has other names: what cannot be read here is damaged.
+            # Another release of numba uses other file names, so a file that cannot be read is damaged.
             with contextlib.suppress(OSError, pickle.UnpicklingError, EOFError, ValueError):
                 return _compiler.CompileResult._rebuild(target_context, *pickle.loads(_trusted(path)))
         return None
@@ -124,9 +124,9 @@ class MachineCode(NullCache):
         if folder is None:
             return _say_that_nothing_is_kept(self._beside, self._of_user)
         path = folder / self._file(sig, data.codegen.magic_tuple())
-        written = path.with_suffix(f".{uuid.uuid4().hex}")
-        written.write_bytes(_serialize.dumps(data._reduce()))
-        written.replace(path)
+        temporary = path.with_suffix(f".{uuid.uuid4().hex}")
+        temporary.write_bytes(_serialize.dumps(data._reduce()))
+        temporary.replace(path)
 
     def _candidates(self, sig: Any, codegen: Any) -> Iterator[Path]:
         here = codegen.magic_tuple()
@@ -141,12 +141,12 @@ class MachineCode(NullCache):
 
     def _file(self, sig: Any, processor: tuple[str, str, str]) -> str:
         says = (numba.__version__, sys.implementation.cache_tag, sys.abiflags, processor)
-        of = repr((says, str(_sigutils.normalize_signature(sig)))).encode() + sources_digest()
-        return f"{self._name}-{hashlib.sha256(of).hexdigest()[:20]}.nbc"
+        inputs = repr((says, str(_sigutils.normalize_signature(sig)))).encode() + sources_digest()
+        return f"{self._name}-{hashlib.sha256(inputs).hexdigest()[:20]}.nbc"
 
 
 def _trusted(path: Path) -> bytes:
-    """The file's content, if this user, root or whoever installed this package wrote it: it is run."""
+    """The file's content, provided that this user, root or the installer of this package wrote it: it will be executed."""
     with path.open("rb") as file:
         owner = os.fstat(file.fileno()).st_uid
         if owner not in (0, os.geteuid(), Path(__file__).stat().st_uid):
@@ -155,7 +155,7 @@ def _trusted(path: Path) -> bytes:
 
 
 def main() -> int:
-    """Compile everything; prints how many files of machine code lie beside the modules."""
+    """Compile everything; prints how many files of machine code are next to the modules."""
     for module in MODULES:
         importlib.import_module(f"{_PACKAGE}.{module}")
     package = Path(__file__).parents[1]

@@ -1,6 +1,6 @@
 """The manifest of one broker incarnation and hour: what the broker says it wrote, dropped and was.
 
-Reading it from storage and comparing it with the objects that are there is not here.
+Reading it from storage and comparing it with the stored objects is done elsewhere.
 """
 
 import json
@@ -56,7 +56,7 @@ class Listener:
 class Registry:
     """When connections were watched. `mode`: continuous, sampled or deprecated_only.
 
-    `windows`: pairs of times of day ("13:00:00"); empty where the mode has none.
+    `windows`: pairs of times of day ("13:00:00"); empty if the mode has none.
     """
 
     mode: str
@@ -85,7 +85,7 @@ class Subscription:
 
 @dataclass(frozen=True)
 class ScramUser:
-    """Who has SCRAM credentials; `principal` as events have it, None where it was omitted."""
+    """Who has SCRAM credentials; `principal` as in events, None if it was omitted."""
 
     principal: str | None
     mechanisms: tuple[str, ...]
@@ -93,7 +93,7 @@ class ScramUser:
 
 @dataclass(frozen=True)
 class FeatureLevels:
-    """Finalized feature levels, in force from a time on."""
+    """Finalized feature levels and the time from which they apply."""
 
     since: datetime
     levels: dict[str, int]
@@ -101,7 +101,7 @@ class FeatureLevels:
 
 @dataclass(frozen=True)
 class Plugin:
-    """What wrote the dump."""
+    """The software that wrote the dump."""
 
     name: str
     version: str
@@ -109,8 +109,9 @@ class Plugin:
 
 @dataclass(frozen=True)
 class Reconciliation:
-    """What the broker's own counters say of the hour, and what the registry has; None where not known. Where they
-    differ, the registry missed clients."""
+    """The broker's own counters for the hour, and the registry's; None if unknown. Where they differ, the registry
+    missed clients.
+    """
 
     connections_by_gauge: int | None
     connections_in_registry: int | None
@@ -120,10 +121,10 @@ class Reconciliation:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is None was not reported. Counters are increases within the hour. Times are aware, UTC.
+    """None: not reported. Counters are increases within the hour. Times are aware, UTC.
 
-    `incarnation`: 32 lower-case hex digits. `hour`: its beginning. `dropped`: records by reason, all reasons that
-    the broker names. `api_versions`: (api key, min, max). `requests`: (api key, version, count). `identifiers`: kind of
+    `incarnation`: 32 lower-case hex digits. `hour`: its beginning. `dropped`: records by reason, all reasons that the
+    broker names. `api_versions`: (api key, min, max). `requests`: (api key, version, count). `identifiers`: kind of
     identifier (principal, address, client_id, group_id, transactional_id, topic) -> clear, hmac or omit.
     """
 
@@ -156,8 +157,8 @@ class Manifest:
 def parse_manifest(data: bytes, key: ObjectKey | None = None) -> Manifest:
     """Read a manifest; unknown keys are ignored.
 
-    With `key`, cluster, broker, hour and (where the name has one) incarnation have to agree with it.
-    Raises `BadManifest`, naming the JSON key and what is wrong with it.
+    With `key`, the manifest's cluster, broker, hour and (if the name has one) incarnation must agree with it. Raises
+    `BadManifest`, naming the JSON key and what is wrong with it.
     """
     try:
         document = json.loads(data)
@@ -213,20 +214,20 @@ def _hour(value: Any, path: str) -> datetime:
     try:
         return datetime.strptime(text(value, path), "%Y-%m-%dT%H").replace(tzinfo=UTC)
     except ValueError:
-        raise wrong(path, value, "hour like 2026-11-20T13") from None
+        raise wrong(path, value, "an hour like 2026-11-20T13") from None
 
 
 def _numbers(value: Any, path: str) -> dict[str, float]:
-    """Numbers by name; null means not known, and such a name is left out."""
-    known = {name: each for name, each in json_object(value, path).items() if each is not None}
-    return mapping(number)(known, path)
+    """Name -> number; null means unknown, and such a name is left out."""
+    numbers = {name: item for name, item in json_object(value, path).items() if item is not None}
+    return mapping(number)(numbers, path)
 
 
 def _triple(read_one: Reader) -> Reader:
     def read(value: Any, path: str) -> tuple[int, ...]:
         numbers = many(read_one)(value, path)
         if len(numbers) != 3:
-            raise wrong(path, value, "list of three numbers")
+            raise wrong(path, value, "a list of three numbers")
         return numbers
 
     return read
@@ -235,7 +236,7 @@ def _triple(read_one: Reader) -> Reader:
 def _window(value: Any, path: str) -> tuple[str, ...]:
     window = many(text)(value, path)
     if len(window) != 2:
-        raise wrong(path, value, "pair of times of day")
+        raise wrong(path, value, "a pair of times of day")
     return window
 
 

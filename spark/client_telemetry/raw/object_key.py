@@ -1,8 +1,8 @@
-"""Keys of the objects in a raw location: what a name says about an object's content.
+"""Keys of the objects in a raw location: what an object's name says about its content.
 
 `<raw>/v1/dataset=<dataset>/cluster=<id>/dt=YYYY-MM-DD/hour=HH/broker=<id>/<file name>`
 
-Reading and writing the objects themselves is not here.
+Reading and writing the objects themselves is done elsewhere.
 """
 
 import re
@@ -32,9 +32,9 @@ _MANIFEST_NAME = re.compile(r"([0-9a-f]{32})\.json")
 class ObjectKey:
     """A parsed key. `dt` and `hour` are the broker's receive time, UTC.
 
-    `incarnation` is 32 lower-case hex digits. It and the two sequences (inclusive) are None where the file
-    name is not the contract's own: the folders still say where the records belong, the name says nothing.
-    A manifest has no sequences.
+    `incarnation` is 32 lower-case hex digits. It and the two sequences (inclusive) are None if the file name does not
+    follow the contract: the folders then still say where the records belong, the name says nothing. A manifest has no
+    sequences.
     """
 
     prefix: str
@@ -50,7 +50,7 @@ class ObjectKey:
 
     @property
     def key(self) -> str:
-        """The key from `v1/` on, as manifests list it; without the prefix, which differs between copies."""
+        """The key from `v1/` on, as listed in manifests, without the prefix, which differs between copies."""
         return (
             f"v1/dataset={self.dataset}/cluster={self.cluster_id}/dt={self.dt.isoformat()}"
             f"/hour={self.hour:02d}/broker={self.broker_id}/{self.file_name}"
@@ -66,7 +66,7 @@ class ObjectKey:
 
 
 def parse_object_key(key: str) -> ObjectKey:
-    """Read a key or URL that follows the contract from `v1/` on; what stands before is its prefix.
+    """Read a key or URL that follows the contract from `v1/` on; everything before is a prefix.
 
     >>> parse_object_key("s3://copy/v1/dataset=connections/cluster=c/dt=2026-11-20/hour=07/broker=3/x.gz").hour
     7
@@ -81,7 +81,7 @@ def parse_object_key(key: str) -> ObjectKey:
         raise BadObjectKey(f"dataset {dataset!r} is none of {', '.join(get_args(Dataset))}: {key!r}")
     broker_id = int(match["broker_id"])
     if not -(2**31) <= broker_id < 2**31:
-        raise BadObjectKey(f"broker {broker_id} is no 32-bit number: {key!r}")
+        raise BadObjectKey(f"broker {broker_id} is not a 32-bit number: {key!r}")
     try:
         dt = date.fromisoformat(match["dt"])
     except ValueError:
@@ -109,7 +109,7 @@ def _read_file_name(dataset: str, file_name: str) -> tuple[str | None, int | Non
     if match is None:
         return None, None, None
     first, last = int(match[2]), int(match[3])
-    # A range that runs backwards or past a table's integers says nothing either.
+    # A range that runs backwards or exceeds a table's integers says nothing either.
     return (match[1], first, last) if first <= last < 2**63 else (None, None, None)
 
 
@@ -123,13 +123,13 @@ def records_key(
     last_sequence: int,
     ending: str = ".zst",
 ) -> ObjectKey:
-    """The key of an object of records; `hour` is any moment of its hour, aware."""
+    """The key of an object of records; `hour` is any aware time within the hour."""
     file_name = f"{incarnation}-{first_sequence:020d}-{last_sequence:020d}{ending}"
     return _checked(dataset, cluster_id, broker_id, hour, file_name)
 
 
 def manifest_key(cluster_id: str, broker_id: int, incarnation: str, hour: datetime) -> ObjectKey:
-    """The key of the manifest of a broker incarnation's hour; `hour` is any moment of it, aware."""
+    """The key of the manifest for an hour of a broker incarnation; `hour` is any aware time within it."""
     return _checked("manifests", cluster_id, broker_id, hour, f"{incarnation}.json")
 
 

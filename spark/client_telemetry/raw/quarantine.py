@@ -1,4 +1,4 @@
-"""What could not be read, as rows of `undecodable_records`."""
+"""Unreadable input as rows of `undecodable_records`."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from client_telemetry.raw.object_key import ObjectKey
 MAX_EVIDENCE_BYTES = 64 * 1024
 
 _Bytes = bytes
-"""One column has this name."""
+"""A column is named `bytes`."""
 
 
 class QuarantineRow(NamedTuple):
@@ -31,7 +31,7 @@ class QuarantineRow(NamedTuple):
 def quarantine_row(
     key: ObjectKey, offset: int, data: bytes, total: int, error: UndecodableRecord
 ) -> QuarantineRow:
-    """`data`: what is kept of the original, `total` bytes long."""
+    """`data`: the part of the original that is kept; `total`: its full length in bytes."""
     return QuarantineRow(
         dataset=key.dataset,
         source_object=str(key),

@@ -1,8 +1,8 @@
 """One object of a raw dump as a stream of whole records.
 
-An object is `{ uint32 big-endian length, protobuf message }*`, compressed as its name's ending says: `.zst` and
-`.gz` (one or several concatenated frames or members) or `.bin` (plain). What the messages mean is not here
-(envelopes.py), nor where objects lie (object_key.py).
+An object is `{ uint32 big-endian length, protobuf message }*`, compressed according to its file extension: `.zst` and
+`.gz` (one or several concatenated frames or members) or `.bin` (plain). The meaning of the messages (envelopes.py) and
+the location of objects (object_key.py) are handled elsewhere.
 """
 
 import struct
@@ -27,10 +27,10 @@ from client_telemetry.raw.stored_object import MAX_TAIL_BYTES, StoredObject
 MAX_RECORD_BYTES = 16 * 2**20
 BLOCK_BYTES = 8 * 2**20
 PADDING = 8
-"""Bytes of any value that follow a block's data in memory, for readers that take eight bytes at a time."""
+"""Bytes of any value after a block's data in memory, for readers that load eight bytes at a time."""
 _MEMORY_BYTES = BLOCK_BYTES + 2**20
 _spare_memory: list[bytearray] = []
-"""What readers that came to their end leave to the next: new memory costs as much as decompressing into it."""
+"""Buffers that finished readers leave to the next: allocating memory costs as much as decompressing into it."""
 _LENGTH = struct.Struct(">I")
 
 Status = Literal["complete", "torn", "damaged", "unreadable", "empty"]
@@ -58,8 +58,9 @@ class RawRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class RecordBlock:
-    """Whole records, one after another: `data` begins at `offset` in the decompressed stream; record i lies from
-    bounds[i] to bounds[i + 1], its message begins 4 bytes later. `data` is released before the next block is read."""
+    """Consecutive whole records: `data` begins at `offset` in the decompressed stream; record i lies between bounds[i]
+    and bounds[i + 1], its message begins 4 bytes later. `data` is released before the next block is read.
+    """
 
     offset: int
     data: memoryview
@@ -80,14 +81,15 @@ class RecordBlock:
 class ReadResult:
     """How an object ended.
 
-    `complete`: nothing is missing. `torn`: it ends early, as after a killed broker. `damaged`: reading stopped
-    before the end. `unreadable`: not a byte could be read. `empty`: no byte, or no record. Whatever the status,
-    the records that were given count; `error` is None only for `complete`.
+    `complete`: nothing is missing. `torn`: it ends early, as after a killed broker. `damaged`: reading stopped before
+    the end. `unreadable`: not a byte could be read. `empty`: no bytes, or no records. Whatever the status, the records
+    that were returned count; `error` is None only for `complete`.
 
-    `tail` holds what follows the last whole record in the decompressed stream, from `tail_offset` on. Where the
-    *compressed* stream is at fault, `stored_tail` holds the object's own bytes from `stored_tail_offset` on, those
-    that gave nothing. Both are cut at 64 KiB; `tail_bytes` is the tail's size as far as it was read. `stored_bytes` and `sha256` (hex) are of the whole object as stored,
-    damaged or not: compare them with the manifest's.
+    `tail` holds what follows the last whole record in the decompressed stream, from `tail_offset` on. If the
+    *compressed* stream is at fault, `stored_tail` holds the object's own bytes from `stored_tail_offset` on, those that
+    decompressed to nothing. Both are cut at 64 KiB; `tail_bytes` is the size of the tail as far as it was read.
+    `stored_bytes` and `sha256` (hex) are of the whole object as stored, damaged or not, for comparison with the
+    manifest.
     """
 
     status: Status
@@ -103,12 +105,12 @@ class ReadResult:
 
     @property
     def evidence(self) -> bytes:
-        """The bytes to keep beside the error: the tail, or the stored bytes where nothing came out of them."""
+        """The bytes to keep with the error: the tail, or the stored bytes if they decompressed to nothing."""
         return self.tail or self.stored_tail
 
     @property
     def evidence_bytes(self) -> int:
-        """How many bytes `evidence` had before it was cut."""
+        """Size of `evidence` before it was cut."""
         if self.tail or self.stored_tail_offset is None:
             return self.tail_bytes
         return self.stored_bytes - self.stored_tail_offset
@@ -117,19 +119,20 @@ class ReadResult:
 class RecordReader:
     """Iterate once for the records; then `result` says how the object ended.
 
-    `source` is a binary file object at its start, seekable if damage should cost nothing (see `StoredObject`).
-    `name` is the object's key or file name. Memory: at most a block (8 MiB) with one record (16 MiB) and two times what
-    one piece decompresses to (1 to 16 MiB), and zstd's window (libzstd refuses more than 128 MiB; real writers use 2 to 8), whatever the object says of itself.
-    Errors of `source` itself pass through: they are not the object's fault.
+    `source` is a binary file object at its start, preferably seekable: otherwise damage loses some bytes (see
+    `StoredObject`). `name` is the object's key or file name. Memory: at most a block (8 MiB) with one record (16 MiB),
+    twice what one piece decompresses to (1 to 16 MiB), and zstd's window (libzstd refuses more than 128 MiB; real
+    writers use 2 to 8), whatever the object claims about itself. Errors of `source` itself are passed on: they are not
+    the object's fault.
 
-    A length of 0 is damage (`EmptyRecord`): no message of the contract is empty, and zeros are what a crash leaves.
+    A length of 0 is damage (`EmptyRecord`): no message of the contract is empty, and crashes leave zeros.
     """
 
     def __init__(self, source: BinaryIO, name: str) -> None:
         self._object = StoredObject(source, name)
         self._memory = _spare_memory.pop() if _spare_memory else bytearray(_MEMORY_BYTES)
         self._filled = 0
-        self._offset = 0  # of the memory's begin in the decompressed stream
+        self._offset = 0  # where the buffer begins in the decompressed stream
         self._records = 0
         self._error: UndecodableRecord | None = None
         self._result: ReadResult | None = None
@@ -145,7 +148,7 @@ class RecordReader:
             yield from block
 
     def blocks(self) -> Iterator["RecordBlock"]:
-        """The records in portions of some 8 MiB, for readers that take many at once."""
+        """The records in blocks of about 8 MiB, for readers that process many at once."""
         for piece in self._object.pieces():
             self._append(piece)
             if self._filled >= BLOCK_BYTES:

@@ -1,6 +1,6 @@
-"""An object's stored bytes and what they decompress to, in small pieces and without losing what precedes damage.
+"""An object's stored bytes and what they decompress to, in small pieces, without losing what precedes damage.
 
-Which records the decompressed stream holds is not here (reader.py).
+reader.py finds the records in the decompressed stream.
 """
 
 import hashlib
@@ -21,13 +21,13 @@ from client_telemetry.raw.errors import (
 )
 
 MAX_TAIL_BYTES = 64 * 2**10
-# These two bound the work on a hostile object; the captured dumps compress 6 to 29 times.
+# These two bound the work on a hostile object; the captured dumps compress by a factor of 6 to 29.
 MAX_RATIO = 1000
 RATIO_FLOOR_BYTES = 64 * 2**20
 _READ_BYTES = 64 * 2**10
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
-# These bound the memory, to what 16 MiB of output take: 4 stored bytes of zstd can stand for a block of 128 KiB
-# (RFC 8878, RLE_Block), 1 byte of deflate for 1032.
+# These bound the memory to what 16 MiB of output take: 4 stored bytes of zstd can expand to a block of 128 KiB (RFC
+# 8878, RLE_Block), 1 byte of deflate to 1032.
 _ZSTD_PIECE_BYTES = 512
 _GZIP_PIECE_BYTES = 16 * 2**10
 
@@ -65,13 +65,13 @@ class _Frames:
         return self._current.eof
 
     def feed(self, data: bytes) -> bytes:
-        given = []
+        pieces = []
         while data:
             if self._current.eof:
                 self._current = self._new()
-            given.append(self._current.decompress(data))
+            pieces.append(self._current.decompress(data))
             data = self._current.unused_data if self._current.eof else b""
-        return b"".join(given)
+        return b"".join(pieces)
 
 
 class _EqualPieces:
@@ -85,11 +85,11 @@ class _EqualPieces:
 
 
 class _ZstdPieces:
-    """Cuts stored bytes into zstd blocks: 128 KiB of output is memory that is used again and again, much more is new
-    memory each time. Where it does not know its way (a skippable frame, damage), into small pieces of equal size.
+    """Cuts stored bytes into zstd blocks: 128 KiB of output reuses the same memory, much more is new memory each time.
+    Where it cannot follow the format (a skippable frame, damage) it cuts small pieces of equal size.
 
-    RFC 8878: a frame is its header, blocks and maybe 4 bytes of checksum; a block begins with 3 bytes that tell
-    whether it is the last one, its type and its size.
+    RFC 8878: a frame is its header, blocks and optionally 4 bytes of checksum; a block begins with 3 bytes with a
+    last-block flag, its type and its size.
     """
 
     _LONGEST_HEADER = 18
@@ -101,8 +101,7 @@ class _ZstdPieces:
         self._lost = False
 
     def ends(self, data: bytes) -> list[int]:
-        """Where the pieces end. What lies behind the last end, a few bytes, has to come again with those that follow
-        it."""
+        """Where the pieces end. The few bytes after the last end must be passed again, followed by the next ones."""
         if self._lost:
             return _EqualPieces(_ZSTD_PIECE_BYTES).ends(data)
         ends, at = [], self._to_header
@@ -163,11 +162,11 @@ _FAILURES = (zstandard.ZstdError, zlib.error)
 
 
 class StoredObject:
-    """`source` is a binary file object at its start, `name` tells the compression by its ending.
+    """`source` is a binary file object at its start; the extension of `name` determines the compression.
 
-    Only for a damaged stream `source` is asked to seek back: a decompressor that fails throws away what it had
-    decompressed since it was last called, so the stream is read once more up to that call, and then byte by byte.
-    Without seek those last bytes (of at most 64 KiB stored ones) are lost.
+    `source` is only asked to seek back for a damaged stream: a decompressor that fails discards what it had
+    decompressed in that call, so the stream is read again up to that call, and then byte by byte. Without seek those
+    last bytes (from at most 64 KiB of stored ones) are lost.
     """
 
     def __init__(self, source: BinaryIO, name: str) -> None:
@@ -178,7 +177,7 @@ class StoredObject:
         self._fed = 0
         self.stored_bytes = 0
         self.error: UndecodableRecord | None = None
-        # What was fed since the decompressor last gave anything, and where in the object that began.
+        # What was fed since the decompressor last returned anything, and where in the object that began.
         self._silent = bytearray()
         self.silent_from = 0
         self._last_piece = b""
@@ -190,13 +189,14 @@ class StoredObject:
 
     @property
     def silent_tail(self) -> bytes:
-        """The stored bytes that gave nothing, from `silent_from` on, at most 64 KiB: the place of the damage. Of a
-        stream that ends early, at least the last piece (of at most 64 KiB): where in it the cut block begins is
-        not known."""
+        """The stored bytes that decompressed to nothing, from `silent_from` on, at most 64 KiB: the place of the
+        damage. For a stream that ends early, at least the last piece (of at most 64 KiB): where in it the cut block
+        begins is unknown.
+        """
         return bytes(self._silent[:MAX_TAIL_BYTES])
 
     def drain(self) -> None:
-        """Read to the end for size and digest."""
+        """Read to the end to complete size and digest."""
         while self._read():
             pass
 
@@ -240,13 +240,13 @@ class StoredObject:
                 pieces = _EqualPieces(len(waiting))
             block = waiting + more
         if not frames.at_end:
-            if not self._silent:  # the cut block lies in the piece that gave something last
+            if not self._silent:  # the cut block lies in the piece that last produced output
                 self._silent += self._last_piece
                 self.silent_from = self._fed - len(self._last_piece)
             self.error = TruncatedStream(f"the compressed stream ends early, at byte {self._fed}")
 
     def _approach(self, failure: Exception, rest: bytes, frames: _Frames) -> Iterator[bytes]:
-        """Go again to the failing piece, the beginning of `rest`, and byte by byte as far into it as possible."""
+        """Read again up to the failing piece, the beginning of `rest`, and byte by byte as far into it as possible."""
         if self._source.seekable():
             self._source.seek(0)
             for at in range(0, self._fed, _ZSTD_PIECE_BYTES):

@@ -1,4 +1,4 @@
-"""Writing a dump: for tests, and for people who convert what their brokers recorded in another form."""
+"""Writes dumps: for tests, and for converting what brokers recorded in another form."""
 
 import hashlib
 import json
@@ -22,20 +22,21 @@ from client_telemetry.raw.raw_dump_v1_pb2 import ClientPush, ConnectionEvent
 MAX_OBJECT_BYTES = 64 * 2**20
 MAX_OBJECT_AGE = timedelta(minutes=15)
 MAX_UNREADABLE_BYTES = 2**20
-"""Of a piece that could not be read; the quarantine keeps the first 64 KiB."""
+"""Of an unreadable piece; the quarantine keeps the first 64 KiB."""
 
 RecordDataset = Literal["client_pushes", "connections"]
 
 
 class Continued(NamedTuple):
-    """Where a dump of an incarnation ended that another writer goes on with, as JSON has it. `files`: entries of
-    manifests, which are written again with what is added to their hours."""
+    """Where the dump of an incarnation ended, for the writer that continues it, as stored in JSON. `files`: entries of
+    manifests, which are written again with what is added to their hours.
+    """
 
     next_sequences: dict[str, int]
     files: list[dict[str, Any]]
 
     def since(self, nanos: int) -> Self:
-        """Without files of hours before."""
+        """Without the files of earlier hours."""
         begin = _iso(datetime.fromtimestamp(nanos // 10**9, UTC))
         return self._replace(files=[file for file in self.files if file["min_time"] >= begin])
 
@@ -43,18 +44,18 @@ class Continued(NamedTuple):
 class DumpWriter:
     """The dump of one broker incarnation, under the folder `root`.
 
-    Append records in the order in which the broker saw them, then `close` (or leave the `with` block): only then
-    the manifests are written, one for each hour from the first record's to the last one's and for those named with
+    Append records in the order in which the broker saw them, then `close` (or leave the `with` block): only then are
+    the manifests written, one for each hour from the first to the last record's and for those passed to
     `describe_hour`. After an exception in the `with` block there are none, which reads as "unknown".
 
-    A record goes to the hour of its own time. An object ends at 64 MiB of compressed data, at the hour, or at the
-    first record 15 minutes after its first. Cluster, broker, incarnation, sequence and a push's checksum are filled
-    in; what the message had there is overwritten in the dump, not in the caller's message. Sequences begin at 0:
-    another writer for the same incarnation overwrites this one's objects.
+    A record goes to the hour of its own time. An object ends at 64 MiB of compressed data, at the hour, or at the first
+    record 15 minutes after its first. Cluster, broker, incarnation, sequence and a push's checksum are filled in; they
+    overwrite the message's values in the dump, not in the caller's message. Sequences begin at 0: another writer for
+    the same incarnation overwrites this one's objects.
 
-    `incarnation`: 16 bytes, another for each life of the broker process. `broker_started_at`: aware.
-    `manifest_fields`: the contract's optional keys (or others), for every hour. `continues`: what another writer of the
-    incarnation gave as `continued`; its manifests are replaced.
+    `incarnation`: 16 bytes, unique to the broker process. `broker_started_at`: aware. `manifest_fields`: the contract's
+    optional keys (or others), for every hour. `continues`: the `continued` of an earlier writer of the incarnation; its
+    manifests are replaced.
     """
 
     def __init__(
@@ -96,27 +97,27 @@ class DumpWriter:
             self._files = list(zip(hours, continues.files, strict=True))
 
     def append_push(self, push: ClientPush) -> int:
-        """Add a push at its `received_at_nanos`; gives its sequence."""
+        """Add a push at its `received_at_nanos`; returns its sequence."""
         record = ClientPush()
         record.CopyFrom(push)
         record.payload_crc32c = google_crc32c.value(record.payload)
         return self._append("client_pushes", record, record.received_at_nanos)
 
     def append_connection_event(self, event: ConnectionEvent) -> int:
-        """Add an event at its `observed_at_nanos`; gives its sequence."""
+        """Add an event at its `observed_at_nanos`; returns its sequence."""
         record = ConnectionEvent()
         record.CopyFrom(event)
         return self._append("connections", record, record.observed_at_nanos)
 
     def describe_hour(self, hour: datetime, fields: Mapping[str, Any] | None = None) -> None:
-        """Have a manifest for this hour even if it has no records, with these keys beside the others.
+        """Write a manifest for this hour even if it has no records, with these keys in addition.
 
-        `hour` is any aware moment of it. For instance `{"dropped": {"queue_full": 3, ...}}`, `{"requests": [...]}`.
+        `hour` is any aware time within it. For instance `{"dropped": {"queue_full": 3, ...}}`, `{"requests": [...]}`.
         """
         self._hours.setdefault(_hour_of(hour), {}).update(fields or {})
 
     def close(self) -> list[Path]:
-        """Finish the objects, then write the manifests; gives the manifests' paths."""
+        """Finish the objects, then write the manifests; returns the manifests' paths."""
         for dataset in list(self._open):
             self._finish(dataset)
         hours = {hour for hour, _ in self._files}
@@ -126,12 +127,12 @@ class DumpWriter:
         return [self._write_manifest(hour) for hour in sorted(hours | self._hours.keys())]
 
     def abandon(self) -> None:
-        """Give up the objects that are not finished; after `close` there are none."""
+        """Discard the unfinished objects; after `close` there are none."""
         while self._open:
             self._open.popitem()[1].spool.close()
 
     def continued(self) -> Continued:
-        """What a writer of later records of the incarnation goes on with; after `close`."""
+        """What a writer of later records of the incarnation needs to continue; only after `close`."""
         return Continued(
             {str(dataset): number for dataset, number in self._next_sequence.items()},
             [file for _, file in self._files],
@@ -148,8 +149,9 @@ class DumpWriter:
         self.abandon()
 
     def append_unreadable(self, dataset: RecordDataset, data: bytes, where: str, nanos: int) -> int:
-        """Pass on a piece of the source that could not be read, at about its time: it goes to the quarantine. `where`:
-        one line that says where it stood and what is wrong. Gives its sequence."""
+        """Pass on an unreadable piece of the source, at about its time: it goes to the quarantine. `where`: one line
+        that says where it was and what is wrong. Returns its sequence.
+        """
         time, current = self._take(dataset, nanos)
         current.add(unreadable_record(where, data[:MAX_UNREADABLE_BYTES]), time)
         return self._count(dataset)
@@ -179,26 +181,26 @@ class DumpWriter:
         return sequence
 
     def _finish(self, dataset: RecordDataset) -> None:
-        done = self._open.pop(dataset)
-        first, last = done.first_sequence, done.first_sequence + done.records - 1
+        finished = self._open.pop(dataset)
+        first, last = finished.first_sequence, finished.first_sequence + finished.records - 1
         incarnation = self._incarnation.hex()
         key = records_key(
-            dataset, self._cluster_id, self._broker_id, incarnation, done.hour, first, last, self._ending
+            dataset, self._cluster_id, self._broker_id, incarnation, finished.hour, first, last, self._ending
         )
-        data = done.finish()
+        data = finished.finish()
         _put(self._root / key.key, data)
         entry = {
             "key": key.key,
             "dataset": dataset,
-            "records": done.records,
+            "records": finished.records,
             "bytes": len(data),
             "first_sequence": first,
             "last_sequence": last,
-            "min_time": _iso(done.min_time),
-            "max_time": _iso(done.max_time),
+            "min_time": _iso(finished.min_time),
+            "max_time": _iso(finished.max_time),
             "sha256": hashlib.sha256(data).hexdigest(),
         }
-        self._files.append((done.hour, entry))
+        self._files.append((finished.hour, entry))
 
     def _write_manifest(self, hour: datetime) -> Path:
         incarnation = self._incarnation.hex()
@@ -216,12 +218,12 @@ class DumpWriter:
         }
         data = json.dumps(manifest, indent=1).encode()
         key = manifest_key(self._cluster_id, self._broker_id, incarnation, hour)
-        parse_manifest(data, key)  # what the reader would refuse is not written
+        parse_manifest(data, key)  # nothing is written that the reader would refuse
         return _put(self._root / key.key, data)
 
 
 class _OpenObject:
-    """An object that still takes records; its compressed bytes wait in a temporary file."""
+    """An object that still accepts records; its compressed bytes are in a temporary file."""
 
     def __init__(self, ending: str, time: datetime, first_sequence: int) -> None:
         self.hour = _hour_of(time)
@@ -258,7 +260,7 @@ class _OpenObject:
 
 
 def _put(path: Path, data: bytes) -> Path:
-    """Write a file that is there whole or not at all."""
+    """Write a file whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     part.write_bytes(data)

@@ -135,7 +135,7 @@ def test_what_is_not_json(data):
 
 @pytest.mark.parametrize("data", [b"[]", b"null", b"7", b'"text"'])
 def test_json_that_is_no_object(data):
-    with pytest.raises(BadManifest, match=r"^the manifest: .* is no object"):
+    with pytest.raises(BadManifest, match=r"^the manifest: .* is not an object"):
         parse_manifest(data)
 
 
