@@ -51,4 +51,4 @@ def on(library: str, refused: Collection[int], target: str) -> str:
             if api is None or not api.served.min <= version <= api.served.max:
                 continue
         texts.append(advice.text)
-    return ", ".join(texts).replace(", or ", " or ")
+    return ", ".join(texts)

@@ -22,7 +22,7 @@ def test_the_order_of_the_steps_after_the_roll_is_told():
     )
     first, then, last = (
         note.what.index(each)
-        for each in ("raise transaction.version to 1", "move the coordinator", "metadata.version")
+        for each in ("transaction.version 1", "move the coordinator", "metadata.version last")
     )
     assert first < then < last and "frees new transactional ids only" in note.what
     assert "transaction_version_first" not in ids("4.0.0", "4.3.1")

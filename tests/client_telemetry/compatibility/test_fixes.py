@@ -16,7 +16,7 @@ SARAMA = "Fetch:4 ListOffsets:1 Metadata:5 OffsetCommit:1 OffsetFetch:1 JoinGrou
     ("uses", "target", "client_id", "says", "does_not_say"),
     [
         (SARAMA, "4.0.0", "sarama", "probably sarama", "Retention"),
-        (SARAMA, "4.0.1", "sarama", "or set Consumer.Offsets.Retention above 0", "upgrade the brokers"),
+        (SARAMA, "4.0.1", "sarama", "or set Consumer.Offsets.Retention > 0", "upgrade the brokers"),
         (
             "Produce:2",
             "4.0.0",

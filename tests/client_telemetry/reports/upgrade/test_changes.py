@@ -254,7 +254,7 @@ def test_what_another_company_has_to_change_is_no_fix(rows):
             ],
         ),
         (
-            "upgrade sarama to 1.41.0 or later or set Consumer.Offsets.Retention above 0, with which it commits",
+            "upgrade sarama to 1.41.0 or later, or set Consumer.Offsets.Retention > 0 (then it commits",
             [
                 ("go.mod", "github.com/IBM/sarama v1.41.0", False),
                 ("Go code", "config.Consumer.Offsets.Retention = 7 * 24 * time.Hour", True),
