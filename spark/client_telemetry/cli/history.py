@@ -149,6 +149,6 @@ def _refuse(text: str) -> int:
 def _rows(lake: Lake, cluster_id: str | None, until: dt.date | None) -> list[dict[str, Any]]:
     if not lake.exists(CLIENTS) or "application" not in lake.table(CLIENTS).schema().column_names:
         return []
-    partitions = {"cluster_id": cluster_id} if cluster_id else {}
-    rows = lake.rows(CLIENTS, columns=_COLUMNS, **partitions)
+    partitions: dict[str, Any] = {"cluster_id": cluster_id} if cluster_id else {}
+    rows: list[Any] = lake.rows(CLIENTS, columns=_COLUMNS, **partitions)
     return [row for row in rows if until is None or row["dt"] <= until]

@@ -89,8 +89,9 @@ def test_it_names_its_version():
 
 
 def test_a_package_that_is_not_installed_is_named_in_one_line(monkeypatch, capsys):
-    monkeypatch.setitem(sys.modules, "pyiceberg.expressions", None)
-    monkeypatch.delitem(sys.modules, "client_telemetry.cli.history", raising=False)
+    monkeypatch.setitem(sys.modules, "pyiceberg.catalog", None)
+    for module in ("client_telemetry.cli.history", "client_telemetry.lake.catalog"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
     assert command.main(["history", "--lake=nowhere"]) == 2
     error = capsys.readouterr().err
     assert "needs the package pyiceberg" in error and "client-telemetry[spark]" in error
