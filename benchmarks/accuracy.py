@@ -228,7 +228,7 @@ def report(
     rules_in_reviews: list[str],
 ) -> str:
     """Tables by kind, library and target, then every miss with its reason. `rules_in_reviews`: lines of a table."""
-    lines = ["# How right the verdicts are", "", *_INTRODUCTION]
+    lines = ["# How often verdicts are right", "", *_INTRODUCTION]
     lines += [
         "## By kind of evidence",
         "",
@@ -236,7 +236,7 @@ def report(
     ]
     lines += _UNDECIDED
     lines += ["## Rules in reviews of real upgrades", "", *_REVIEWS, *rules_in_reviews, ""]
-    lines += ["## Each library without what its own runs taught", "", *_LEAVE_ONE_OUT]
+    lines += ["## Each library without what was learned from its own runs", "", *_LEAVE_ONE_OUT]
     lines += table("evidence", grouped(without_runs, lambda each: each.kind))
     differing = [
         after
@@ -296,11 +296,11 @@ _UNDECIDED = (
     "With the full knowledge base, no client that breaks is called safe; missed clients are left undecided, and their verdicts",
     "say what would settle them.",
     "",
-    "* *Short window*: if a client declares nothing and all its observed requests are of 0.11 or later, its unseen requests are",
+    "* *Short window*: if a client declares nothing and all its observed requests date from 0.11 or later, its unseen requests are",
     "  not refused either: the versions that 4.x removed are older, and no known library that sends exactly these requests still uses",
     "  one (inference.py). The exceptions are Sarama up to 1.40.1 on 4.0.1 and later, and clients that send what Sarama could send.",
     "  Sarama joins, and breaks because it commits with OffsetCommit v1, or works because `Consumer.Offsets.Retention` above 0 makes it",
-    "  use OffsetCommit v2. Its other requests do not show which: it sends Fetch v10, of Kafka 2.1, and Heartbeat v0, of 0.9.",
+    "  use OffsetCommit v2. Its other requests do not show which: it sends Fetch v10, from Kafka 2.1, and Heartbeat v0, from 0.9.",
     "* *Name and version alone*: Sarama, whose requests follow `config.Version` and whose declared version was that of the",
     "  application before 1.47.",
     "* *Client id alone*: a default client id identifies a library but usually no version; these libraries have",

@@ -98,7 +98,7 @@ def without_libraries() -> list[Prediction]:
 
 
 def report(some: list[Prediction], left_out: list[Prediction]) -> str:
-    lines = ["# How right the verdicts are: logging in, and feature levels", "", *_INTRODUCTION]
+    lines = ["# How often verdicts are right: logins and feature levels", "", *_INTRODUCTION]
     by_kind = grouped(some, lambda each: each.kind)
     lines += table("evidence", by_kind)
     for kind, of_kind in by_kind.items():

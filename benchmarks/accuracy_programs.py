@@ -169,7 +169,7 @@ _DEFAULT_IDS = {
 
 
 def report(some: list[Prediction]) -> str:
-    lines = ["# How right the verdicts are: programs, and a fleet", "", *_INTRODUCTION]
+    lines = ["# How often verdicts are right: programs and a fleet", "", *_INTRODUCTION]
     by_kind = grouped(some, lambda each: each.kind)
     lines += table("evidence", by_kind)
     for kind, of_kind in by_kind.items():

@@ -246,12 +246,12 @@ def _mixed_lines(missed: list[str]) -> list[str]:
     return [
         "Programs that share more than in these runs:",
         "",
-        f"* Every two programs at one address, with one principal, within twenty seconds: {two['pairs']:,} pairs have "
-        f"{two['rows']:,} rows, and {two['rows_apart']:,} in reports of their own. {two['of_both']} rows hold clients of both, "
+        f"* All pairs of programs at one address, with one principal, within twenty seconds: {two['pairs']:,} pairs have "
+        f"{two['rows']:,} rows, and {two['rows_apart']:,} in separate reports. {two['of_both']} rows contain clients of both, "
         f"{two['unsaid']} of these without a note.",
-        f"* Every two clients of kafka-clients with one client id, likewise: {one_id['told_apart']:,} of {one_id['pairs']:,} "
+        f"* All pairs of kafka-clients clients with one client id, likewise: {one_id['told_apart']:,} of {one_id['pairs']:,} "
         f"pairs with different request versions are told apart; {one_id['wrong']:,} of {one_id['connections']:,} connections "
-        f"({wrong:.1f} %) are put to the other program.",
+        f"({wrong:.1f} %) are assigned to the other program.",
     ]
 
 

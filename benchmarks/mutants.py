@@ -608,11 +608,11 @@ def _type_errors(file: Path, source: str) -> list[str]:
 _NOT_COVERED = (
     f"The folders {', '.join(ROOMS)} of the package are changed; the others, Spark jobs, plugins, DAGs, pages' scripts, the broker "
     "plugin and the rows of the knowledge base are not.",
-    "Texts are not changed, nor what only forbids (`frozen`, `strict`, `kw_only`), nor the sizes of caches, and a mutant has one change.",
+    "Text, flags that only forbid something (`frozen`, `strict`, `kw_only`) and cache sizes are not changed, and each mutant has one change.",
     "Tests that need Spark, Airflow, brokers or a browser are left out, and other processes do not see the change: what only they "
     "notice counts as survived.",
     "A mutant counts as killed when a test fails, takes four times as long, or cannot be imported. Whether the test says what is "
-    "wrong is not measured: many compare a whole verdict or page with a file that is kept.",
+    "wrong is not measured: many compare a whole verdict or page with a stored file.",
 )
 
 
@@ -634,10 +634,10 @@ def page(
         "# Which mistakes the tests notice",
         "",
         f"Written by `include/airflow.sh python -m benchmarks.mutants --count {count + len(equivalent)} --seed {seed} --write docs/mutants.md`: "
-        "a random sample of small changes of the code (benchmarks/mutants.py says which), each run against the tests that "
-        "call what it changes, and what survives them against the type checker as `make check` runs it. Equivalent mutants, which behave as the original does, do not count.",
+        "a random sample of small changes to the code (benchmarks/mutants.py describes them). Each is run against the tests that "
+        "call the changed code; if it survives, the type checker is run as in `make check`. Equivalent mutants, which behave like the original, do not count.",
         "",
-        f"**{len(killed)} of {count} mutants killed ({len(killed) / count:.0%}).** {len(killed) - len(by_types)} by tests, {len(by_types)} by the type checker alone. With a sample of this size, the share of all of them lies between "
+        f"**{len(killed)} of {count} mutants killed ({len(killed) / count:.0%}).** {len(killed) - len(by_types)} by tests, {len(by_types)} by the type checker alone. With a sample of this size, the share among all possible mutants is between "
         f"{low:.0%} and {high:.0%} (95 %, Wilson).",
         "",
         "| folder | mutants | killed |",

@@ -161,11 +161,11 @@ def report() -> tuple[str, list[Difference]]:
     decided = [each for each in of_each if each[1].ours != UNDECIDED]
     counts["releases whose library works"] = [len(decided), sum(agrees for agrees, _ in decided)]
     differences += [difference for agrees, difference in decided if not agrees]
-    lines = ["# Products: what is known of them, and what was read", "", *_INTRODUCTION]
+    lines = ["# Products: the knowledge base and the products' repositories", "", *_INTRODUCTION]
     lines += ["| compared | number | agree |", "|---|---:|---:|"]
     lines += [f"| {what} | {number} | {agree} |" for what, (number, agree) in counts.items()]
     undecided = len(of_each) - len(decided)
-    lines += ["", f"Of {undecided} more releases the library version alone does not decide.", ""]
+    lines += ["", f"For {undecided} more releases, the library version alone does not decide.", ""]
     lines += ["## Differences", ""]
     if differences:
         lines += ["| component | what | read | ours | why |", "|---|---|---|---|---|"]
@@ -203,19 +203,19 @@ def _fix_of(product: str) -> str:
 _INTRODUCTION = (
     "Written by `python -m benchmarks.product_knowledge --write docs/accuracy-products.md`. `benchmarks/products` has what was",
     "read in the repositories of 95 product components: the library inside, the client ids that they set, the first release",
-    "that works with brokers of 4.0 and the first with librdkafka's SCRAM fix. It is held against the",
+    "that works with 4.0 brokers and the first with librdkafka's SCRAM fix. It is compared with the",
     "[knowledge base](knowledge-base.md): `product_client_ids.csv`, `products.csv`, and for releases with a library that negotiates,",
     "the verdict on that library version.",
     "",
     "**Not covered**: whether the products behave as their repositories say: those that were run are in",
-    "[accuracy-programs.md](accuracy-programs.md). Products without a public repository, settings that users change (a client id",
-    "of their own, a pinned protocol version), and releases after those that were read.",
+    "[accuracy-programs.md](accuracy-programs.md). Products without a public repository, settings that users change (their own",
+    "client id, a pinned protocol version), and releases newer than those that were read.",
     "",
 )
 _WITHOUT = (
-    "These components set no client id of their own, or one that many others have (`kafka`, `rdkafka`, `consumer-<group>-1`), so",
-    "that nothing that a broker sees tells them from other programs with their library. Their fix is named where a person says",
-    "what a client is: by a client id in [a folder of your own](knowledge-base.md#your-own-knowledge), or by the column `product` in the list of the",
+    "These components set no client id, or one that many others use (`kafka`, `rdkafka`, `consumer-<group>-1`), so nothing that a",
+    "broker sees distinguishes them from other programs with the same library. Their fix is reported if a person says what a client",
+    "is: with a client id in [a folder of your own](knowledge-base.md#your-own-knowledge), or in the column `product` of the list for the",
     "compatibility command.",
     "",
 )

@@ -265,11 +265,11 @@ def metric_section() -> str:
             "the brokers had run for five minutes), split every 20 seconds; *called* counts the comparisons reported as changed. A/B: in the "
             "real data of one client at a time, from the middle of a period on, a third of the requests was left out, 5 % of the "
             "requests or records failed (if there are 400 of them), or the latency was doubled; *called* counts the harm that was found "
-            f"at that client. All of this {DRAWS} times, with other random numbers. *Elsewhere*: changes that were then reported at other clients.\n",
+            f"for that client. All of this {DRAWS} times, with different random numbers. *Elsewhere*: changes that were then reported for other clients.\n",
             "| recording | what | compared | called | | elsewhere |\n|---|---|---:|---:|---:|---:|",
             *rows,
             "",
-            "Harm that was not found (a latency is called from a factor of 1.5 on, a request rate from a fifth on, a share from 2 % on, "
+            "Harm that was not found (a change is reported from a factor of 1.5 for a latency, a fifth for a request rate, and 2 % for a share, "
             "each below the false discovery rate):\n",
             *(f"* {each}" for each in missed),
             "",

@@ -27,12 +27,12 @@ def text() -> str:
     for row in (*client_ranges.read(client_ranges.FILE), *client_ranges.read(fingerprints.UNNAMED_FILE)):
         by_library.setdefault(row.library, []).append(row)
     lines = [
-        "# What is known of client libraries",
+        "# What is known about client libraries",
         "",
         "Written by `python -m client_telemetry.compatibility.library_page` from the",
         "[knowledge base](knowledge-base.md), whose rows name their sources. *Versions*: those whose request versions are",
-        f"known. *Works with {TARGET}*: versions of which a producer, and a group consumer, finds all that it needs, by",
-        "ranges and known issues. *Rows*: how many ranges are known, by confidence (high: read in the source at these",
+        f"known. *Works with {TARGET}*: versions whose producer, or group consumer, finds everything that it needs, according to",
+        "ranges and known issues. *Rows*: number of known ranges, by confidence (high: read in the source at these",
         "tags; medium: read in part).",
         "",
         f"| library | declares | versions | producer works with {TARGET} | group consumer | rows high / medium / low |",
