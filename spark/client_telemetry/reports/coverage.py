@@ -10,13 +10,13 @@ from client_telemetry.tables.rows import BrokerHourRow, BrokerRow
 
 COMPLETENESS = {
     "complete": "seen completely",
-    "no_manifest": "no manifest: what happened is not known",
+    "no_manifest": "no manifest: no data",
     "bad_manifest": "the manifest cannot be read",
     "missing_objects": "raw objects are missing",
     "sequence_gap": "records are missing",
     "dropped_records": "the broker dropped records",
     "unread_records": "fewer records were read than exist",
-    "registry_not_watching": "connections were watched for only part of the hour, or not at all",
+    "registry_not_watching": "connections were observed for only part of the hour, or not at all",
     "registry_incomplete": "the broker counted connections or requests that the plugin did not see",
 }
 """The vocabulary of `broker_hours.completeness` in a reader's words."""
@@ -36,7 +36,7 @@ def coverage(
     broker_rows: Iterable[BrokerRow],
 ) -> Coverage:
     """Hours from the start of `first_dt` to the end of `last_dt`, or of the hour in which the evidence ends.
-    A broker hour without a row counts as `no_manifest`: nothing tells of it."""
+    A broker hour without a row counts as `no_manifest`: there is no data."""
     first = datetime.combine(first_dt, time(), UTC)
     end = datetime.combine(last_dt, time(), UTC) + 24 * HOUR
     if evidence_until is not None:
@@ -153,7 +153,7 @@ def hour_sentences(seen: Coverage, begin: datetime | None, end: datetime | None)
     """How complete the hours of the evidence are. Where connections were watched at times only, that says more:
     watched_sentences."""
     if not seen.broker_hours:
-        return ["It is not known which broker hours were seen."]
+        return ["Coverage is unknown: no broker reported its hours."]
     if seen.watched or begin is None or end is None:
         return []
     silent = sorted(set(seen.broker_ids) - _reported(seen))
@@ -190,7 +190,7 @@ def _deprecated_only_sentences(seen: Coverage) -> list[str]:
     if not seen.deprecated_only:
         return []
     return [
-        f"Of requests to {_brokers(seen.deprecated_only)}, only those of deprecated versions were watched: "
+        f"Of requests to {_brokers(seen.deprecated_only)}, only those of deprecated versions were observed: "
         "clients that sent none to them are missing from this report, unless other brokers saw them."
     ]
 
@@ -206,17 +206,17 @@ def _window_sentences(seen: Coverage) -> list[str]:
     for (start, end), brokers in sorted(windows.items())[:MAX_WINDOWS]:
         last = f"{end:%H:%M}" if end.date() == start.date() else f"{end:%Y-%m-%d %H:%M}"
         sentences.append(
-            f"Connections to {_brokers(brokers)} were watched from {start:%Y-%m-%d %H:%M} to {last}."
+            f"Connections to {_brokers(brokers)} were observed from {start:%Y-%m-%d %H:%M} to {last}."
         )
     if len(windows) > MAX_WINDOWS:
-        sentences.append(f"They were watched {counted(len(windows) - MAX_WINDOWS, 'more time')}.")
+        sentences.append(f"They were observed {counted(len(windows) - MAX_WINDOWS, 'more time')}.")
     watched = {window.broker_id for window in seen.watched}
     unwatched = sorted(set(seen.broker_ids) - watched - set(seen.deprecated_only))
     if unwatched:
-        sentences.append(f"Connections to {_brokers(unwatched)} were not watched at all.")
+        sentences.append(f"Connections to {_brokers(unwatched)} were not observed at all.")
     return [
         *sentences,
-        "Clients that sent no request to a watched broker in that time are not in this report.",
+        "Clients that sent no request to an observed broker in that time are not in this report.",
     ]
 
 
@@ -226,7 +226,7 @@ def _brokers(ids: Iterable[int]) -> str:
 
 
 def _watched(rows: Iterable[BrokerHourRow], end: datetime) -> tuple[Watched, ...] | None:
-    """Windows that touch are one: each hour tells its own."""
+    """Windows that touch are one: each hour has its own."""
     found: list[Watched] = []
     reported = [row for row in rows if row["incarnations"]]
     if not reported or any(row["registry_windows"] is None for row in reported):

@@ -2,18 +2,36 @@
 // Links and printing, on every page. The page is complete without it.
 (() => {
   // In the sandbox of the pages inside Airflow this page has an origin of its own, and what it asks for carries no login:
-  // the page around it follows links to other published files.
+  // the page around it follows links to other published files and mail, shows a client's page, and sees to printing.
+  const framed = parent !== window && origin === "null";
+  const tell = (message) => parent.postMessage(message, "*");
   document.addEventListener("click", (event) => {
     const link = event.target.closest("a[href]");
-    if (!link || parent === window || origin !== "null" || link.target || link.getAttribute("href").startsWith("#")) return;
+    if (!link || !framed || link.getAttribute("href").startsWith("#")) return;
+    if (link.target && link.protocol !== "mailto:") return;
     event.preventDefault();
-    parent.postMessage({ clientTelemetryLink: link.href }, "*");
+    tell({ clientTelemetryLink: link.href });
   });
+  for (const named of framed ? document.querySelectorAll("[data-client]") : []) {
+    const [id, principal] = JSON.parse(named.dataset.client);
+    const { day } = named.closest("[data-day]")?.dataset ?? {};
+    const link = document.createElement("a");
+    [link.href, link.title] = ["#", "Its connections, requests and metrics over the day"];
+    link.addEventListener("click", (event) => {
+      event.preventDefault();
+      tell({ clientTelemetryClient: { id, principal, day } });
+    });
+    named.replaceWith(link);
+    link.append(named);
+  }
   const printing = document.getElementById("print");
   if (printing) {
     printing.hidden = false;
-    printing.addEventListener("click", () => print());
+    printing.addEventListener("click", () => (framed ? tell({ clientTelemetryPrint: true }) : print()));
   }
+  addEventListener("message", (event) => {
+    if (framed && event.source === parent && event.data?.clientTelemetryPrint) print();
+  });
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("details:not([open])")];

@@ -3,6 +3,7 @@ client-supplied text as markup. What a page says is in its template: page.html, 
 
 import base64
 import hashlib
+import re
 from functools import cache
 from importlib import resources
 
@@ -19,6 +20,9 @@ from client_telemetry.reports.upgrade import wording
 
 RUNS_SHOWN = 200
 """Longest list of single facts."""
+
+
+_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+")
 
 
 @cache
@@ -80,6 +84,7 @@ def template(name: str, package: str, filters: dict[str, object], values: dict[s
         "registered": kip511.registered,
         "release": release,
         "id": id,
+        "is_address": lambda text: _ADDRESS.fullmatch(text) is not None,
         **filters,
     }
     environment.globals |= {

@@ -44,7 +44,7 @@ def decisions(review: Review) -> tuple[Decision, ...]:
         else:
             untested = [c for c in review.clients if c.last_outcome.outcome == outcome.NOT_TESTED]
             more = f"; {len(applications.keys(untested))} not tested yet" if untested else ""
-            reason = f"{_counted(tested)} answered, none failing because of it{more}"
+            reason = f"{_counted(tested)} answered, none failing since its upgrade{more}"
             found.append(Decision(broker, GO, reason, (), len(tested)))
     return tuple(found)
 

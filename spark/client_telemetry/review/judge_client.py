@@ -170,7 +170,7 @@ def _in_phase(
             f"last seen at {_clock(seen_until or base.until)}; a pause of this length is normal for it{wait}"
         )
         if overall is not None and overall.tolerance is None:
-            reason = f"seen only at {_clock(overall.last)} before the upgrade: too little to tell how often it sends"
+            reason = f"seen only at {_clock(overall.last)} before the upgrade: too few requests to know its normal rate"
         return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
     change = _changed(track, around, phase)
     if change is not None:
@@ -199,7 +199,7 @@ def _of_new(
 ) -> Outcome:
     first = track.all_requests[0].first if track.all_requests else phase.until
     if first < around.upgrade.phases[0].since and not within(track.all_requests, phase.since, phase.until):
-        reason = f"last seen at {_clock(track.all_requests[0].last)}, on an earlier release: too little to tell how often it sends"
+        reason = f"last seen at {_clock(track.all_requests[0].last)}, on an earlier release: too few requests to know its normal rate"
         return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
     if first >= phase.until:
         return Outcome(

@@ -167,7 +167,7 @@ def refused(
         needs = own if name is None else own + within(track.answered.get(name, ()), first, until)
         still = [span for span in needs if until - span.last <= tolerance]
         times = "once" if refusal.requests == 1 else f"{refusal.requests:,} times"
-        says = f"{apis.name(refusal.api_key)} v{refusal.version} refused {times}"
+        says = f"{apis.name(refusal.api_key)} v{refusal.version} rejected {times}"
         if refusal.confidence == POSSIBLE:
             says += " from its address; other clients there also send it"
         affected = (name,) if name else (apis.name(refusal.api_key),)

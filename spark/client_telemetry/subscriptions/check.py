@@ -48,9 +48,9 @@ HARMS = {
     "2.10.0)",
     LOSES_FOR_GOOD: "its largest push decompresses to more than telemetry.max.bytes: INVALID_RECORD, after which a Java "
     "client never pushes again",
-    TOO_LARGE: "its largest push is larger than telemetry.max.bytes: TELEMETRY_TOO_LARGE, its telemetry is lost each time",
-    LOSES_INTERVAL: "its next push is refused (UNKNOWN_SUBSCRIPTION_ID) and the delta values since the previous push are lost",
-    THROTTLED: "it requests the new subscription at once and is refused (THROTTLING_QUOTA_EXCEEDED): it waits one more interval",
+    TOO_LARGE: "its largest push is larger than telemetry.max.bytes: TELEMETRY_TOO_LARGE, and each such push is lost",
+    LOSES_INTERVAL: "its next push is rejected (UNKNOWN_SUBSCRIPTION_ID) and the delta values since the previous push are lost",
+    THROTTLED: "it requests the new subscription at once, is rejected (THROTTLING_QUOTA_EXCEEDED) and waits one more interval",
 }
 (
     NO_PLUGIN,
@@ -80,7 +80,7 @@ SILENCES = {
     UNKNOWN_LIBRARY: "it declares no known library, and requested no subscription",
     OPTED_OUT: "its library can push but requested no subscription: enable.metrics.push=false",
     ADMIN_DEFAULT: "Java's admin clients push only with enable.metrics.push=true",
-    REFUSED: "all its pushes were refused",
+    REFUSED: "all its pushes were rejected",
     NEVER_PUSHED: "it was asked for metrics but closed before its first push, or never pushed",
     NO_MATCH: "no subscription with metrics matches it",
 }

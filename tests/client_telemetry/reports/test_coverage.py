@@ -89,10 +89,10 @@ def test_windows_that_touch_at_the_hour_are_one(rows):
     assert traffic_seen(seen, _at(5), _at(7)) == "at least 119 seconds of traffic on each of 2 of 3 brokers"
     assert hour_sentences(seen, _at(5), _at(7)) == []
     assert watched_sentences(seen) == [
-        "Connections to broker 1 were watched from 2026-11-21 05:55 to 06:04.",
-        "Connections to broker 2 were watched from 2026-11-21 06:00 to 06:02.",
-        "Connections to broker 3 were not watched at all.",
-        "Clients that sent no request to a watched broker in that time are not in this report.",
+        "Connections to broker 1 were observed from 2026-11-21 05:55 to 06:04.",
+        "Connections to broker 2 were observed from 2026-11-21 06:00 to 06:02.",
+        "Connections to broker 3 were not observed at all.",
+        "Clients that sent no request to an observed broker in that time are not in this report.",
     ]
 
 
@@ -125,7 +125,7 @@ def test_where_deprecated_requests_only_were_watched_the_answer_says_so(rows):
     assert traffic_seen(seen, _at(5), _at(7)) == "2 hours of requests of deprecated versions on 1 broker"
     assert hour_sentences(seen, _at(5), _at(7)) == []
     assert watched_sentences(seen) == [
-        "Of requests to broker 1, only those of deprecated versions were watched: "
+        "Of requests to broker 1, only those of deprecated versions were observed: "
         "clients that sent none to them are missing from this report, unless other brokers saw them."
     ]
 
@@ -139,7 +139,7 @@ def test_a_broker_that_watches_deprecated_requests_beside_one_that_watches_all(r
     assert traffic_seen(seen, None, None) is None
     assert traffic_seen(seen, _at(5), _at(5, 8)) == "8 minutes of traffic on 2 brokers"
     (sentence,) = watched_sentences(seen)
-    assert sentence.startswith("Of requests to broker 1, only those of deprecated versions were watched")
+    assert sentence.startswith("Of requests to broker 1, only those of deprecated versions were observed")
 
 
 def test_a_broker_that_was_watched_in_full_for_an_hour_is_not_one_of_them(rows):
@@ -237,8 +237,8 @@ def test_windows_beyond_the_fourth_are_counted(rows):
 
     assert len(watched(4)) == 5 and not [each for each in watched(4) if "more" in each]
     assert watched(5)[4:] == [
-        "They were watched 1 more time.",
-        "Clients that sent no request to a watched broker in that time are not in this report.",
+        "They were observed 1 more time.",
+        "Clients that sent no request to an observed broker in that time are not in this report.",
     ]
 
 
@@ -253,8 +253,8 @@ def test_a_window_that_ends_on_another_day_names_it_and_one_after_the_evidence_i
     until = datetime(2026, 11, 22, 1, 30, tzinfo=UTC)
     seen = coverage(rows.DAY, rows.DAY + timedelta(days=1), until, hours, [])
     assert watched_sentences(seen)[:-1] == [
-        "Connections to broker 1 were watched from 2026-11-21 23:50 to 2026-11-22 00:04.",
-        "Connections to broker 1 were watched from 2026-11-22 00:30 to 00:40.",
+        "Connections to broker 1 were observed from 2026-11-21 23:50 to 2026-11-22 00:04.",
+        "Connections to broker 1 were observed from 2026-11-22 00:30 to 00:40.",
     ]
 
 

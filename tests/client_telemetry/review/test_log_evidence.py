@@ -111,7 +111,7 @@ def test_during_the_roll_it_says_stop(logs: Path, tmp_path: Path, capsys: pytest
     ("until", "code", "words"),
     [
         ("2026-11-22 12:05:40", 4, "broker 1: cannot tell: up for "),
-        ("2026-11-22 12:15:00", 0, "broker 1: go: 1 application answered, none failing because of it"),
+        ("2026-11-22 12:15:00", 0, "broker 1: go: 1 application answered, none failing since its upgrade"),
     ],
 )
 def test_during_the_roll_it_waits_and_then_goes_on(

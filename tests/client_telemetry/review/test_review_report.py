@@ -12,14 +12,15 @@ import scenarios
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.reports.review.document import OUTCOME_COLUMNS, files
 from client_telemetry.reports.review.metrics import by_group, of_changed
-from client_telemetry.reports.review.page import KIND_WORDS, OUTCOME_WORDS, PHASE_WORDS, review_page
+from client_telemetry.reports.review.page import PHASE_WORDS, review_page
 from client_telemetry.reports.review.publish import publish
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.reports.review.ticket import ROWS, owner_packs
+from client_telemetry.reports.review.wording import KIND_WORDS, OUTCOME_WORDS
 from client_telemetry.review import decision, outcome, phases, prediction
 from client_telemetry.review.activity import FailedLogin
 from client_telemetry.review.in_parts import assembled, part, setting
-from client_telemetry.review.metric_review import metric_review
+from client_telemetry.review.metric_review import NOTHING, metric_review
 
 OWNERS = """
 rules:
@@ -59,8 +60,8 @@ def test_owners_with_news_get_a_message_and_others_none() -> None:
     text = packs["owners/orders-team/review.md"]
     assert "2 of 2 applications need action now." in text
     assert "orders-fine" not in text and "quiet" not in text
-    assert "Produce v2 refused" in text
-    assert "failing: refused" in text
+    assert "Produce v2 rejected" in text
+    assert "failing (requests refused)" in text
 
 
 def test_nothing_was_predicted_and_one_break_happened() -> None:
@@ -250,7 +251,7 @@ def test_the_numbers_of_the_sentence_are_those_of_the_rows() -> None:
         r"(\d+) unexpected": many(comparison=prediction.UNEXPECTED),
         r"(\d+) latent ones? ha": many(comparison=prediction.NOT_TRIGGERED),
         r"(\d+) fixed meanwhile": many(comparison=prediction.FIXED_MEANWHILE),
-        r"(\d+) applications? (?:is|are) gone": many(last=outcome.GONE),
+        r"(\d+) applications? disappeared for unknown reasons": many(last=outcome.GONE),
         r"(\d+) (?:was|were) already failing": many(last=outcome.FAILING_BEFORE),
     }
     for pattern, number in numbers.items():
@@ -275,3 +276,23 @@ def test_whole_review_of_every_kind(same_as_kept, tmp_path) -> None:
     assert set(OUTCOME_WORDS) == {*outcome.OUTCOMES}
     assert set(KIND_WORDS) == {kind for _, kind in KINDS if kind}
     assert set(PHASE_WORDS) == {phases.BEFORE, *phases.AFTER}
+
+
+def test_a_review_links_to_its_files_owners_and_messages() -> None:
+    text = review_page(report())
+    assert set(re.findall(r'href="([^#"][^"]*)"', text)) == {
+        "mailto:orders@example.com",
+        "outcomes.csv",
+        "metric_changes.csv",
+        "review.json",
+        *owner_packs(report()),
+    }
+    assert text.count("<table") == text.count("<caption")
+
+
+def test_parts_of_a_review_without_content_are_not_drawn() -> None:
+    made = report()
+    nothing = replace(made, review=replace(made.review, rules=()), metrics=NOTHING)
+    text = review_page(nothing)
+    for anchor in ("rules", "metrics"):
+        assert f'id="{anchor}"' not in text and f'href="#{anchor}"' not in text

@@ -36,7 +36,7 @@ COUNTS = {
     "clients_with_deprecated_versions": "clients that use a request version that a newer release refuses",
     "asked_without_push": "connections of these clients on which a metrics subscription was requested and no "
     "client instance pushed",
-    "unidentified_connections": "connections and refusals that belong to no known client",
+    "unidentified_connections": "connections and refusals that cannot be attributed to a client",
     "brokers": "brokers named by a manifest or object of the day",
 }
 """What a day's counts mean."""

@@ -85,6 +85,7 @@ def _summary(fleet: FleetDay) -> dict[str, Any]:
             "sentence": fleet.sentence,
             "counts": fleet.counts,
             "oldest_release": fleet.compared_with_release,
+            "releases": coverage.cluster_states[-1].releases if coverage.cluster_states else (),
             "coverage": {
                 "broker_hours": coverage.broker_hours,
                 "complete_broker_hours": coverage.complete_broker_hours,

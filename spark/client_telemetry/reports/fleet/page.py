@@ -24,6 +24,19 @@ OWNERS_SHOWN = 6
 RELATED_SHOWN = 3
 CHANGES_SHOWN = 12
 
+FILES = (
+    *(
+        "fleet.json",
+        "software.csv",
+        "clients.csv",
+        "deprecated.csv",
+        "metrics.csv",
+        "application_metrics.csv",
+    ),
+    *("streams.csv", "never_pushed.csv", "refused.csv", "requests.csv", "quality.csv"),
+)
+"""Beside the page, as it links to them."""
+
 RELATIONS = {
     "one_application": "same application as",
     "two_applications": "not the same application as",
@@ -129,6 +142,7 @@ def _template() -> Template:
         "OWNERS_SHOWN": OWNERS_SHOWN,
         "RELATED_SHOWN": RELATED_SHOWN,
         "CHANGES_SHOWN": CHANGES_SHOWN,
+        "FILES": FILES,
         "RELATIONS": RELATIONS,
         "count_bar": charts.count_bar,
     }

@@ -51,7 +51,7 @@ def _drawn(one: MemberCurve, title: str, unit: str, upgrade: Upgrade, greatest: 
         for broker, started in sorted(upgrade.upgraded.items(), key=lambda item: item[1])
     ]
     rolling = upgrade.phase(ROLLING)
-    shaded = [Shaded(rolling.since, rolling.until, "brokers differ")] if rolling else []
+    shaded = [Shaded(rolling.since, rolling.until, "mixed versions")] if rolling else []
     return curve(
         title,
         unit,

@@ -14,6 +14,8 @@ from client_telemetry.reports.markup import page_parts, template, text_file
 from client_telemetry.reports.review import metrics
 from client_telemetry.reports.review import report as reports
 from client_telemetry.reports.review.report import ReviewReport, moment
+from client_telemetry.reports.review.ticket import pack_places
+from client_telemetry.reports.review.wording import KIND_WORDS, OUTCOME_WORDS, predicted
 from client_telemetry.reports.upgrade import changes, wording
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.comparison import RATIO
@@ -24,29 +26,6 @@ from client_telemetry.review.model import ReviewedClient
 ROWS_SHOWN = 300
 """Longest list of clients; outcomes.csv has all."""
 
-OUTCOME_WORDS = {
-    outcome.UNAFFECTED: "unaffected",
-    outcome.FAILING: "failing",
-    outcome.FAILING_BEFORE: "failed before",
-    outcome.GONE: "gone",
-    outcome.CHANGED: "changed",
-    outcome.NEW: "new",
-    outcome.NOT_TESTED: "not tested",
-    outcome.NOT_SEEN: "not seen",
-}
-KIND_WORDS = {
-    outcome.REFUSED: "requests refused",
-    outcome.AUTHENTICATION_FAILED: "cannot log in",
-    outcome.SILENT_FUNCTION: "stopped part of its work",
-    outcome.STUCK: "stuck",
-    outcome.PARTLY: "refused by some brokers",
-    outcome.LEFT_GROUP: "left its group",
-    outcome.FAILED_LOGINS: "failed logins from its address",
-    outcome.SILENT: "silent",
-    outcome.FIXED: "other software",
-    outcome.WORSE: "other software",
-    outcome.WORKS_AGAIN: "works again",
-}
 PHASE_WORDS = {
     "before": "before",
     "rolling": "rolling",
@@ -103,6 +82,7 @@ def review_page(report: ReviewReport) -> str:
             )
             if (curves := metrics.by_group(found, review.upgrade))
         ],
+        packs=pack_places(review.clients),
         counts=list(applications.outcome_counts(review.clients).items()),
         **page_parts(text_file("review.css", __package__), has_filters=False),
     )
@@ -151,14 +131,6 @@ def _fix(client: ReviewedClient) -> str:
     return client.prediction.fix if client.prediction is not None else ""
 
 
-def _predicted(client: ReviewedClient) -> str:
-    if client.prediction is None:
-        return "did not exist before"
-    verdict = client.prediction.verdict.replace("_", " ")
-    when = f" ({client.prediction.when.replace('_', ' ')})" if client.prediction.when else ""
-    return verdict + when
-
-
 @cache
 def _template() -> Template:
     filters: dict[str, object] = {
@@ -169,7 +141,7 @@ def _template() -> Template:
         "change_of_fix": changes.of_fix,
         "by_candidate": changes.by_candidate,
         "for_any_other": changes.for_any_other,
-        "predicted_of": _predicted,
+        "predicted_of": predicted,
         "api": apis.name,
         "color": lambda word: _COLORS[word],
         "outcome_words": lambda word: OUTCOME_WORDS[word],

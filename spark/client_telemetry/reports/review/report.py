@@ -102,7 +102,7 @@ def sentence(review: Review, cluster_name: str) -> str:
     if fixed := len(keys(of_comparison(review, prediction.FIXED_MEANWHILE))):
         parts.append(f"{fixed:,} fixed meanwhile")
     if lost := len(keys(gone(review))):
-        parts.append(f"{lost:,} application{'s are' if lost != 1 else ' is'} gone and it is not known why")
+        parts.append(f"{lost:,} application{'s' * (lost != 1)} disappeared for unknown reasons")
     if before := len(keys(with_outcome(review, outcome.FAILING_BEFORE))):
         parts.append(f"{before:,} {'was' if before == 1 else 'were'} already failing before")
     others = keys(with_outcome(review, outcome.FAILING)) - keys(happened) - unexpected

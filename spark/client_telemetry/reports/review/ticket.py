@@ -1,12 +1,13 @@
 """What an owner gets of a review: a message with the outcome of each of their clients, what was predicted, and what to do."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import code, prose, row
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.report import ReviewReport, moment
+from client_telemetry.reports.review.wording import happened, predicted
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.model import ReviewedClient
 
@@ -20,10 +21,16 @@ def owner_packs(report: ReviewReport) -> dict[str, str]:
     for client in report.review.clients:
         if client.owner is not None and _has_news(client):
             by_owner.setdefault(client.owner, []).append(client)
-    return {
-        f"owners/{folder_name(owner)}/review.md": _pack(report, owner, clients)
-        for owner, clients in sorted(by_owner.items())
-    }
+    return {_place(owner): _pack(report, owner, clients) for owner, clients in sorted(by_owner.items())}
+
+
+def pack_places(clients: Iterable[ReviewedClient]) -> dict[str, str]:
+    """Owner to the path of the message."""
+    return {each.owner: _place(each.owner) for each in clients if each.owner is not None and _has_news(each)}
+
+
+def _place(owner: str) -> str:
+    return f"owners/{folder_name(owner)}/review.md"
 
 
 def _has_news(client: ReviewedClient) -> bool:
@@ -53,14 +60,10 @@ def _pack(report: ReviewReport, owner: str, clients: Sequence[ReviewedClient]) -
             row(
                 (
                     _name(client),
-                    prose(
-                        f"{last.outcome.replace('_', ' ')}{f': {last.kind}' if last.kind else ''}".replace(
-                            "_", " "
-                        )
-                    ),
+                    prose(happened(last)),
                     f"{since:%Y-%m-%d %H:%M}" if since else "",
                     "; ".join(prose(reason) for reason in last.reasons),
-                    prose(foreseen.verdict.replace("_", " ")) if foreseen else "did not exist before",
+                    prose(predicted(client)),
                     prose(foreseen.fix) if foreseen and client.comparison != prediction.AS_SAFE else "",
                 )
             )

@@ -13,13 +13,15 @@ from client_telemetry.reports.subscription.content import size
 
 CLIENTS_SHOWN = 500
 IDS_SHOWN = 12
+FILES = ("clients.csv", "instances.csv", "report.md", "report.json")
+"""Beside the page."""
 _DIFFERS = 0.1
 COMMANDS = (
     ("Apply", "apply"),
     ("The same with kafka-configs.sh", "apply_with_configs"),
-    ("Look", "look"),
-    ("Take back", "take_back"),
-    ("ACLs that they need", "acls"),
+    ("Verify", "look"),
+    ("Undo", "take_back"),
+    ("Required ACLs", "acls"),
 )
 
 
@@ -48,5 +50,10 @@ def let_out(client: Mapping[str, Any]) -> list[tuple[tuple[str, ...], list[str]]
 @cache
 def _template() -> Template:
     filters: dict[str, object] = {"size": size, "short_metric": short_metric, "let_out": let_out}
-    values: dict[str, object] = {"CLIENTS_SHOWN": CLIENTS_SHOWN, "IDS_SHOWN": IDS_SHOWN, "COMMANDS": COMMANDS}
+    values: dict[str, object] = {
+        "CLIENTS_SHOWN": CLIENTS_SHOWN,
+        "IDS_SHOWN": IDS_SHOWN,
+        "COMMANDS": COMMANDS,
+        "FILES": FILES,
+    }
     return template("page.html", __package__, filters, values)

@@ -6,6 +6,7 @@ from typing import Any
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.subscription.content import size
+from client_telemetry.reports.subscription.page import COMMANDS
 
 CLIENTS_SHOWN = 50
 
@@ -25,7 +26,7 @@ def ticket(found: Mapping[str, Any]) -> str:
     ]
     if found["harms"]:
         lines += [
-            "## Clients that it harms",
+            "## Harmed clients",
             "",
             row(("Clients", "What happens", "Instances")),
             row(("---",) * 3),
@@ -35,7 +36,7 @@ def ticket(found: Mapping[str, Any]) -> str:
             lines.append(row((ids, prose(each["explanation"]), str(each["instances"]))))
         lines.append("")
     if found["silent"]:
-        lines += ["## Who stays silent", "", row(("Clients", "Why", "Instances")), row(("---",) * 3)]
+        lines += ["## Clients that stay silent", "", row(("Clients", "Why", "Instances")), row(("---",) * 3)]
         for each in found["silent"]:
             ids = ", ".join(code(name) for name in each["client_ids"][:10])
             lines.append(row((ids, prose(each["explanation"]), str(each["instances"]))))
@@ -64,13 +65,7 @@ def ticket(found: Mapping[str, Any]) -> str:
     if len(found["clients"]) > CLIENTS_SHOWN:
         lines.append(f"\n{len(found['clients']) - CLIENTS_SHOWN:,} more in clients.csv.")
     lines += ["", "## Commands", ""]
-    for title, name in (
-        ("Apply", "apply"),
-        ("The same with kafka-configs.sh", "apply_with_configs"),
-        ("Look", "look"),
-        ("Take back", "take_back"),
-        ("ACLs that these commands need", "acls"),
-    ):
+    for title, name in COMMANDS:
         if found["commands"][name]:
             lines += [f"{title}:", "", "```", *found["commands"][name], "```", ""]
     return "\n".join(lines) + "\n"

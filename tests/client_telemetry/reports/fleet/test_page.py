@@ -1,11 +1,13 @@
 """The fleet page as a reader gets it."""
 
+import json
 import re
 from datetime import timedelta
 from html.parser import HTMLParser
 
 import pytest
-from client_telemetry.reports.fleet.page import CLIENTS_SHOWN, fleet_page
+from client_telemetry.reports.fleet.files import files
+from client_telemetry.reports.fleet.page import CLIENTS_SHOWN, FILES, fleet_page
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -47,7 +49,7 @@ def test_what_clients_send_is_text_and_never_markup(hostile):
 
 
 def test_nothing_is_loaded_and_the_policy_says_so(hostile):
-    assert not re.findall(r'(?:src|href)="(?!#)', hostile)
+    assert set(re.findall(r'(?:src|href)="(?!#)([^"]*)', hostile)) == set(FILES)
     policy = next(a["content"] for t, a in Parts(hostile).tags if t == "meta" and "http-equiv" in a)
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
 
@@ -55,14 +57,35 @@ def test_nothing_is_loaded_and_the_policy_says_so(hostile):
 def test_all_links_lead_somewhere_on_the_page(hostile):
     parts = Parts(hostile)
     ids = {attrs["id"] for _, attrs in parts.tags if "id" in attrs}
-    assert {attrs["href"][1:] for tag, attrs in parts.tags if tag == "a"} <= ids
+    links = {attrs["href"] for tag, attrs in parts.tags if tag == "a"}
+    assert {link[1:] for link in links if link.startswith("#")} <= ids
+
+
+def test_all_files_beside_the_page_are_linked(build):
+    fleet = build()
+    beside = files(fleet).keys() - {"index.html", "day.json", "quality.json"}
+    linked = {attrs["href"] for tag, attrs in Parts(fleet_page(fleet)).tags if tag == "a"}
+    assert beside == {link for link in linked if not link.startswith("#")}
+
+
+def test_each_table_has_a_caption_and_each_row_the_client_of_its_page_in_airflow(hostile):
+    parts = Parts(hostile)
+    assert sum(tag == "table" for tag, _ in parts.tags) == sum(tag == "caption" for tag, _ in parts.tags)
+    named = {tuple(json.loads(attrs["data-client"])) for _, attrs in parts.tags if "data-client" in attrs}
+    assert named == {(text, text) for text in HOSTILE}
 
 
 def test_every_part_is_there_on_an_empty_day(build):
     text = fleet_page(build([], [], [], []))
     assert "Neither 2026-11-20, the day before, nor 2026-11-14, a week before, was processed" in text
-    for words in ("No client was seen.", "contain no request counts", "No check ran"):
+    for words in ("No client was seen.", "contain no request counts"):
         assert words in text
+
+
+def test_a_day_without_checks_has_no_part_about_them(build):
+    assert "quality" not in "".join(Parts(fleet_page(build(quality=()))).texts).partition("</style>")[2]
+    assert 'href="#quality"' not in fleet_page(build(quality=()))
+    assert "1 data-quality check passed." in fleet_page(build(quality=[_check(success=True)]))
 
 
 def test_required_metrics_are_distinguished_from_standard_ones(build, day_rows):
@@ -142,7 +165,7 @@ def test_the_numbers_in_sentences_are_those_of_the_rows(build, day_rows):
     for sentence in (
         "4 of 48 broker hours of 2 brokers seen completely.",
         "7 connections rejected before authentication, belonging to no client.",
-        "3 checks of the data ran, 2 failed.",
+        "2 of 3 data-quality checks failed.",
         "The longest bar is 3 applications.",
     ):
         assert sentence in words, sentence
