@@ -18,7 +18,7 @@ did instead), a day that was never processed, a window without data, a failed qu
 
 from airflow.sdk import Param, dag
 from include.releases import RELEASES
-from include.run_day import OPTIONAL_DAY, REVIEWED
+from include.run_day import OPTIONAL_DAY, REVIEW
 from include.spark_stage import QUESTION_ARGS, SparkStage
 
 _RELEASE = {
@@ -45,7 +45,7 @@ def broker_upgrade_review():
     review = SparkStage(
         task_id="review",
         cluster="{{ params.cluster }}",
-        locations=REVIEWED,
+        **REVIEW,
         arguments={
             "from": "{{ params['from'] or '' }}",
             "to": "{{ params.to or '' }}",

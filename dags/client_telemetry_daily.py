@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from airflow.sdk import CronDataIntervalTimetable, Param, dag, result, task, task_group
 from include.clusters import NAMES, read_clusters
 from include.daily_summary import conclude, stages_of
-from include.run_day import COLLECT, DAYS, OPTIONAL_DAY, PAGE, REVIEWED, RULES, day_of
+from include.run_day import COLLECT, DAYS, OPTIONAL_DAY, PAGE, REVIEW, RULES, day_of
 from include.spark_stage import DEFAULT_ARGS, SparkStage
 
 
@@ -45,7 +45,7 @@ def client_telemetry_daily():
         sessionize = SparkStage(task_id="sessionize", arguments=affected, **shared)
         profile = SparkStage(task_id="profile", locations=RULES, arguments=affected, **shared)
         publish = SparkStage(task_id="publish", **PAGE, arguments=affected, **shared)
-        review = SparkStage(task_id="review", locations=REVIEWED, arguments=changed, **shared)
+        review = SparkStage(task_id="review", arguments=changed, **REVIEW, **shared)
         decode >> sessionize >> profile >> publish >> review
 
     @result

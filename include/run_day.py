@@ -31,10 +31,10 @@ DAYS = (("days", "decode_days"), ("days", "derive_days"), ("changed-on", "derive
 """What stages of the daily run are told of the days that collect found, as option and XCom: decode; those after it; review."""
 RULES = ["owners", "knowledge"]
 """Locations that the stage profile is told."""
-PAGE = {"job": "publish_fleet", "locations": ["publish", "hosts"]}
+PAGE = {"job": "publish_fleet", "locations": ["publish", "hosts"], "page": "runs"}
 """The job of the fleet page."""
-REVIEWED = ["publish", "owners", "knowledge", "scram_users", "hosts"]
-"""Locations that a review is told."""
+REVIEW = {"locations": ["publish", "owners", "knowledge", "scram_users", "hosts"], "page": "runs"}
+"""What the stage review is told in every DAG."""
 
 
 class _Run(Protocol):

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
@@ -63,6 +63,10 @@ _FINAL = {"bad_arguments", "failed_gate"}
 """Statuses in the result file with the same meaning."""
 
 
+OF_TASK = "runs"
+"""Page of a stage whose result names what it published."""
+
+
 class PublishedLink(BaseOperatorLink):
     """From a task to the page that its run published, inside Airflow."""
 
@@ -71,8 +75,11 @@ class PublishedLink(BaseOperatorLink):
 
     def get_link(self, operator: Any, *, ti_key: Any) -> str:
         """Of a task that publishes nothing: empty."""
-        page = getattr(operator, "page", None)
-        return f"/client-telemetry/{page}/{quote(ti_key.run_id, safe='')}" if page else ""
+        page, run = getattr(operator, "page", None), quote(ti_key.run_id, safe="")
+        if page == OF_TASK:
+            task = urlencode({"task": ti_key.task_id, "map_index": ti_key.map_index})
+            return f"/client-telemetry/{page}/{quote(ti_key.dag_id, safe='')}/{run}?{task}"
+        return f"/client-telemetry/{page}/{run}" if page else ""
 
 
 class StageFailed(AirflowException):
@@ -112,7 +119,8 @@ class SparkStage(SparkSubmitOperator):
     :param job: name of the stage where it is not that of the task
     :param arguments: further options, name -> value. A list is joined by commas and passed even when it is empty
         ("there is nothing to do"); an empty text or None is a question that was not asked, and is left out.
-    :param page: word before the run id in the address of the page that the run publishes: ``answered``, ``checked``
+    :param page: word before the run id in the address of the page that the run publishes: ``answered``, ``checked``,
+        ``runs`` (OF_TASK)
 
     The whole report is the return value, and each of its keys is an XCom of its own, so that the next stage
     can take ``collect.output["decode_days"]``. A failure leaves its message as the XCom ``failure``, and as the only key of

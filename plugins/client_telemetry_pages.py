@@ -31,15 +31,9 @@ class ClientTelemetryPages(AirflowPlugin):
             "url_route": "client_telemetry",
         },
         {
-            "name": "Upgrade report",
-            "href": f"{PREFIX}/runs/{{RUN_ID}}",
+            "name": "Published pages",
+            "href": f"{PREFIX}/runs/{{DAG_ID}}/{{RUN_ID}}",
             "destination": "dag_run",
-            "url_route": "upgrade_report",
-        },
-        {
-            "name": "Subscription check",
-            "href": f"{PREFIX}/check-runs/{{RUN_ID}}",
-            "destination": "dag_run",
-            "url_route": "subscription_check",
+            "url_route": "published_pages",
         },
     ]

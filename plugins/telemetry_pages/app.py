@@ -1,5 +1,6 @@
 """The web application: routes, who may see them, and the headers that every answer carries."""
 
+from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
 
@@ -8,14 +9,14 @@ from airflow.api_fastapi.auth.managers.models.resource_details import DagDetails
 from airflow.api_fastapi.core_api.security import GetUserDep
 from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.exception_handlers import http_exception_handler
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from include.clusters import ClustersFileError, read_clusters
 from include.releases import RELEASES
 from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from telemetry_pages import PREFIX
 from telemetry_pages.client_day import client_day
-from telemetry_pages.pages import client_query, page, policy
+from telemetry_pages.pages import brokers, client_query, page, policy
 from telemetry_pages.published import (
     CHECKS,
     FLEET,
@@ -26,6 +27,7 @@ from telemetry_pages.published import (
     NotPublished,
     Published,
 )
+from telemetry_pages.run_pages import pages_of_run
 from telemetry_pages.search import SHOWN, forms, instance_id, search
 
 DAILY, IMPACT, REVIEW = "client_telemetry_daily", "broker_upgrade_impact", "broker_upgrade_review"
@@ -45,7 +47,27 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+MISSING = "Page not found"
+_TITLES = {403: "Access denied", 404: MISSING, 500: "This page cannot be shown"}
 LISTED_DAYS, LISTED_REPORTS, CALENDAR_DAYS = 14, 10, 31
+ROUTES = {FLEET: "fleet", REPORTS: "reports", REVIEWS: "reviews", CHECKS: "checks"}
+"""First part of the address of a published page in its frame, by kind."""
+DOWNLOADS = {
+    FLEET: (
+        *(
+            "software.csv",
+            "clients.csv",
+            "deprecated.csv",
+            "metrics.csv",
+            "application_metrics.csv",
+            "streams.csv",
+        ),
+        *("never_pushed.csv", "refused.csv", "requests.csv", "quality.csv", "fleet.json"),
+    ),
+    REPORTS: ("clients.csv", "findings.csv", "report.md", "report.json"),
+    REVIEWS: ("outcomes.csv", "metric_changes.csv", "review.json"),
+    CHECKS: ("clients.csv", "instances.csv", "report.md", "report.json"),
+}
 SEARCH_DAYS = {1: "the latest day", 7: "the last 7 days", 31: "the last 31 days", 92: "the last 92 days"}
 
 
@@ -61,11 +83,15 @@ def _reader_of(dag_id: str) -> Any:
     """Whoever may read a DAG may read what it published."""
 
     def check(user: GetUserDep) -> None:
-        allowed = get_auth_manager().is_authorized_dag(method="GET", user=user, details=DagDetails(id=dag_id))
-        if not allowed:
-            raise HTTPException(403, f"You may not read the DAG {dag_id}.")
+        _authorized(user, dag_id)
 
     return Depends(check)
+
+
+def _authorized(user: Any, dag_id: str) -> None:
+    allowed = get_auth_manager().is_authorized_dag(method="GET", user=user, details=DagDetails(id=dag_id))
+    if not allowed:
+        raise HTTPException(403, f"These pages need read access to the DAG {dag_id}.")
 
 
 Files = Annotated[Published, Depends(published)]
@@ -75,22 +101,32 @@ app = FastAPI(title="Client telemetry", docs_url=None, redoc_url=None, openapi_u
 
 @app.exception_handler(NotPublished)
 async def _not_published(request: Request, error: NotPublished) -> Response:
-    return _html(request, "missing.html", 404, title="Not there", message=str(error))
+    return _html(request, "missing.html", 404, title=MISSING, message=str(error))
 
 
 @app.exception_handler(StarletteHTTPException)
 async def _refused(request: Request, error: StarletteHTTPException) -> Response:
-    """A person who is not logged in is led to the login and back; pages that are not there are said to be so. Programs
-    get Airflow's own answers."""
+    """A person who is not logged in is led to the login and back, and gets any other refusal as a page. Programs get Airflow's
+    own answers."""
     root = request.scope.get("root_path", "")
     if "text/html" in request.headers.get("accept", "") and request.method == "GET":
         if error.status_code == 401:
             here = f"{request.url.path}?{request.url.query}" if request.url.query else request.url.path
             login = f"{root.removesuffix(PREFIX)}/api/v2/auth/login?{urlencode({'next': here})}"
             return RedirectResponse(login, 303, HEADERS)
-        if error.status_code == 404:
-            return _html(request, "missing.html", 404, title="Not there", message="There is no such page.")
+        message = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
+        title = _TITLES.get(error.status_code, HTTPStatus(error.status_code).phrase)
+        return _html(request, "missing.html", error.status_code, title=title, message=message)
     return await http_exception_handler(request, error)
+
+
+@app.exception_handler(Exception)
+async def _broken(request: Request, error: Exception) -> Response:
+    """Airflow's log has the traceback."""
+    if "text/html" not in request.headers.get("accept", ""):
+        return JSONResponse({"detail": "Internal Server Error"}, 500)
+    message = "The log of Airflow's API server says why."
+    return _html(request, "missing.html", 500, title=_TITLES[500], message=message)
 
 
 @app.get("/", dependencies=[_reader_of(DAILY)])
@@ -117,10 +153,7 @@ def days(request: Request, files: Files, cluster: str) -> Response:
 
 @app.get("/fleet/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
 def fleet_page(request: Request, files: Files, cluster: str, day: str) -> Response:
-    files.file(FLEET, cluster, day, PAGE)
-    tables = ("software", "clients", "deprecated", "metrics", "refused", "requests", "quality")
-    downloads = [*(f"{name}.csv" for name in tables), "fleet.json"]
-    return _shown(request, f"Fleet of {cluster}, {day}", FLEET, cluster, day, downloads)
+    return _shown(request, files, f"Fleet of {cluster}, {day}", FLEET, cluster, day)
 
 
 @app.get("/client/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
@@ -146,16 +179,12 @@ def client_page(
 
 @app.get("/reports/{cluster}/{report}", dependencies=[_reader_of(IMPACT)])
 def report_page(request: Request, files: Files, cluster: str, report: str) -> Response:
-    files.file(REPORTS, cluster, report, PAGE)
-    downloads = ["clients.csv", "findings.csv", "report.md", "report.json"]
-    return _shown(request, f"Upgrade report of {cluster}", REPORTS, cluster, report, downloads)
+    return _shown(request, files, f"Upgrade report of {cluster}", REPORTS, cluster, report)
 
 
 @app.get("/reviews/{cluster}/{review}", dependencies=[_reader_of(REVIEW)])
 def review_page(request: Request, files: Files, cluster: str, review: str) -> Response:
-    files.file(REVIEWS, cluster, review, PAGE)
-    downloads = ["outcomes.csv", "metric_changes.csv", "review.json"]
-    return _shown(request, f"Review of an upgrade of {cluster}", REVIEWS, cluster, review, downloads)
+    return _shown(request, files, f"Review of an upgrade of {cluster}", REVIEWS, cluster, review)
 
 
 @app.get("/checks", dependencies=[_reader_of(SUBSCRIPTIONS)])
@@ -167,9 +196,7 @@ def checks(request: Request, files: Files) -> Response:
 
 @app.get("/checks/{cluster}/{report}", dependencies=[_reader_of(SUBSCRIPTIONS)])
 def check_page(request: Request, files: Files, cluster: str, report: str) -> Response:
-    files.file(CHECKS, cluster, report, PAGE)
-    downloads = ["clients.csv", "instances.csv", "report.md", "report.json"]
-    return _shown(request, f"Subscription check of {cluster}", CHECKS, cluster, report, downloads)
+    return _shown(request, files, f"Subscription check of {cluster}", CHECKS, cluster, report)
 
 
 @app.get("/quality/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
@@ -232,8 +259,9 @@ def ask(request: Request, files: Files, cluster: str = "") -> Response:
     known = []
     for name in names:
         days = files.days(name) if name in published_names else []
-        release = files.summaries(name, days[:1])[0].get("oldest_release") if days else None
-        known.append({"name": name, "days": days, "release": release, "next": next_release(release)})
+        latest = files.summaries(name, days[:1])[0] if days else {}
+        release = latest.get("oldest_release")
+        known.append({"name": name, "days": days, "brokers": brokers(latest), "next": next_release(release)})
     return _html(
         request,
         "ask.html",
@@ -273,20 +301,42 @@ def _to_report(
 ) -> Response:
     report = files.report_of_run(run_id, kind)
     if report is None:
-        raise NotPublished(f"This run has published no {words} (yet).")
+        raise NotPublished(f"No {words} for this run yet")
     place = "/".join(quote(report[name], safe="") for name in ("cluster", "folder"))
     return RedirectResponse(f"{request.scope.get('root_path', '')}/{page_}/{place}", 303, HEADERS)
 
 
-@app.get("/runs/{run_id:path}", dependencies=[_reader_of(IMPACT)])
-def report_of_run(request: Request, files: Files, run_id: str) -> Response:
-    """What a DAG run published, for the tab of the run."""
-    return _to_report(request, files, run_id, REPORTS, "reports", "upgrade report")
-
-
-@app.get("/check-runs/{run_id:path}", dependencies=[_reader_of(SUBSCRIPTIONS)])
-def check_of_run(request: Request, files: Files, run_id: str) -> Response:
-    return _to_report(request, files, run_id, CHECKS, "checks", "subscription check")
+@app.get("/runs/{dag_id}/{run_id:path}")
+def pages_of_a_run(
+    request: Request,
+    files: Files,
+    user: GetUserDep,
+    dag_id: str,
+    run_id: str,
+    task: str | None = None,
+    map_index: int | None = None,
+) -> Response:
+    """What a DAG run published, for the tab of the run; of one of its tasks, for the link of the task. One page is shown, several
+    are listed."""
+    if dag_id not in (DAILY, IMPACT, REVIEW, SUBSCRIPTIONS):
+        raise NotPublished(f"Runs of {dag_id} publish no pages")
+    _authorized(user, dag_id)
+    if dag_id == IMPACT:
+        return _to_report(request, files, run_id, REPORTS, "reports", "upgrade report")
+    if dag_id == SUBSCRIPTIONS:
+        return _to_report(request, files, run_id, CHECKS, "checks", "subscription check")
+    found = []
+    for kind, cluster, entry in pages_of_run(dag_id, run_id, task, map_index):
+        files.file(kind, cluster, entry, PAGE)
+        place = f"{ROUTES[kind]}/{quote(cluster, safe='')}/{quote(entry, safe='')}"
+        words = "Fleet page" if kind == FLEET else "Review"
+        found.append({"place": place, "cluster": cluster, "words": f"{words} {entry.replace('_', ' ')}"})
+    if not found:
+        words = "fleet page" if dag_id == DAILY else "review"
+        raise NotPublished(f"No {words} for this run yet")
+    if len(found) == 1:
+        return RedirectResponse(f"{request.scope.get('root_path', '')}/{found[0]['place']}", 303, HEADERS)
+    return _html(request, "run.html", title="Published by this run", found=found)
 
 
 @app.get(f"/files/{CHECKS}/{{path:path}}", dependencies=[_reader_of(SUBSCRIPTIONS)])
@@ -321,15 +371,16 @@ def file(files: Published, kind: str, path: str) -> Response:
 
 def _known(files: Published, cluster: str) -> None:
     if cluster not in files.clusters():
-        raise NotPublished(f"nothing is published of a cluster {cluster!r}")
+        raise NotPublished(f"No pages for cluster {cluster!r}")
 
 
-def _shown(
-    request: Request, title: str, kind: str, cluster: str, entry: str, downloads: list[str]
-) -> Response:
-    """A published page in a frame, with the way back and the downloads above it."""
+def _shown(request: Request, files: Published, title: str, kind: str, cluster: str, entry: str) -> Response:
+    """A published page in a frame, with the way back, the downloads and the messages to owners above it."""
+    names, owners = files.entry(kind, cluster, entry)
+    downloads = [name for name in DOWNLOADS[kind] if name in names]
+    message = "review.md" if kind == REVIEWS else "report.md"
     parts = {"kind": kind, "cluster": cluster, "entry": entry, "downloads": downloads, "sandbox": SANDBOX}
-    return _html(request, "shown.html", title=title, **parts)
+    return _html(request, "shown.html", title=title, owners=owners, message=message, **parts)
 
 
 def _html(request: Request, template: str, status: int = 200, **values: Any) -> Response:

@@ -18,6 +18,8 @@ TEMPLATES = Path(__file__).parent / "templates"
 STYLESHEET = CHECKOUT / "spark" / "client_telemetry" / "reports" / "page.css"
 SCRIPTS = ("place.js", "ask.js", "runs.js")
 HOURS = range(24)
+MOST_BROKERS = 8
+"""That are listed by their ids."""
 KINDS = {"complete": "whole", "no_manifest": "none"}
 """How an hour's completeness is drawn; any other is seen partly."""
 
@@ -116,6 +118,29 @@ def applications(counts: dict[str, int], which: str = "") -> int:
     """
     ending = f"_{which}" if which else ""
     return counts.get(f"applications{ending}", counts.get(f"clients{ending}", 0))
+
+
+def brokers(day: dict[str, Any]) -> str:
+    """What each broker runs at the end of a day, from its summary; of days of an older version the oldest release.
+
+    >>> brokers({"releases": [{"release": "3.9.1", "broker_ids": [1, 2]}, {"release": "4.0.0", "broker_ids": [3]}]})
+    'Brokers 1, 2 run 3.9.1, broker 3 runs 4.0.0'
+    >>> brokers({"oldest_release": "3.9.1"}), brokers({})
+    ('Brokers run 3.9.1 or later', 'Release of the brokers not known')
+    """
+    parts = [_run(each["broker_ids"], each["release"]) for each in day.get("releases", ())]
+    if not parts:
+        oldest = day.get("oldest_release")
+        return f"Brokers run {oldest} or later" if oldest else "Release of the brokers not known"
+    words = ", ".join(parts)
+    return words[0].upper() + words[1:]
+
+
+def _run(ids: list[int], release: str) -> str:
+    if len(ids) == 1:
+        return f"broker {ids[0]} runs {release}"
+    listed = f"brokers {', '.join(map(str, ids))}" if len(ids) <= MOST_BROKERS else f"{len(ids):,} brokers"
+    return f"{listed} run {release}"
 
 
 def client_query(client: dict[str, Any]) -> str:

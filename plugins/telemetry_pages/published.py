@@ -32,8 +32,16 @@ LARGEST_KEPT = 256 * 1024
 """Bytes. A summary is kept in memory; the search index of a large fleet is read when it is asked."""
 
 
+_DAILY_FILES = {
+    PAGE: "fleet page",
+    "quality.json": "results of quality checks",
+    "curves.json": "curves of clients",
+}
+_REPORT_WORDS = {REPORTS: "upgrade report", REVIEWS: "review", CHECKS: "subscription check"}
+
+
 class NotPublished(LookupError):
-    """There is no such file; the message says what there is."""
+    """There is no such file; the message says to people what is missing, and what to do."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +115,7 @@ class Published:
             try:
                 summary = self.day(cluster, day)
                 if not (isinstance(summary, dict) and summary.keys() >= _SUMMARY):
-                    raise NotPublished(f"{FLEET}/{cluster}/{day}/day.json is no summary of a day")
+                    raise NotPublished(f"{FLEET}/{cluster}/{day}/day.json is not a summary of a day")
             except NotPublished as error:
                 summary = {"damaged": str(error)}
             found.append({**summary, "day": day})
@@ -132,7 +140,7 @@ class Published:
         return next((report for report in every if report.get("report_id") == run_id), None)
 
     def document(self, *names: str) -> Any:
-        """A published JSON file. Raises NotPublished, also for one that is no JSON."""
+        """A published JSON file. Raises NotPublished, also for one that is not valid JSON."""
         path = self.file(*names)
         try:
             found = path.files.info(path.path)
@@ -156,12 +164,39 @@ class Published:
             last = number == len(names) - 1
             listed = _files(path) if last else _folders(path)
             if name not in listed:
-                raise NotPublished(f"there is no {'/'.join(names)}")
+                raise NotPublished(_missing(names, number))
             path = path / listed[listed.index(name)]
         return path
 
+    def entry(self, kind: str, cluster: str, entry: str) -> tuple[list[str], list[str]]:
+        """Names of the files of a page, and of its owners that have a message. Raises NotPublished where there is no page."""
+        folder = self.root / kind / cluster / entry
+        self.file(kind, cluster, entry, PAGE)
+        return _files(folder), _folders(folder / "owners")
+
     def _cluster(self, kind: str, cluster: str) -> File | None:
         return self.root / kind / cluster if cluster in _folders(self.root / kind) else None
+
+
+def _missing(names: tuple[str, ...], number: int) -> str:
+    """Of kind, cluster, day or report, and file: what to say where the name of this number is not listed.
+
+    >>> _missing(("fleet", "east", "2026-11-20", "index.html"), 2)
+    'No fleet page for 2026-11-20: run client_telemetry_daily for that day'
+    >>> _missing(("upgrade_impact", "east", "x", "index.html"), 2), _missing(("fleet", "west", "x", "y"), 1)
+    ("No upgrade report 'x' of cluster east", "No pages for cluster 'west'")
+    """
+    kind, cluster, entry, file = (*names, "", "", "")[:4]
+    if number < 2:
+        return f"No pages for cluster {cluster!r}"
+    if kind == FLEET and not _DAY.fullmatch(entry):
+        return f"{entry!r} is not a date (YYYY-MM-DD)"
+    if kind == FLEET and (number == 2 or file == PAGE or file in _DAILY_FILES):
+        words = _DAILY_FILES.get(file, _DAILY_FILES[PAGE])
+        return f"No {words} for {entry}: run client_telemetry_daily for that day"
+    if number == 2 or file == PAGE:
+        return f"No {_REPORT_WORDS[kind]} {entry!r} of cluster {cluster}"
+    return f"{'/'.join(names[2:])} is missing"
 
 
 def _folders(folder: File) -> list[str]:

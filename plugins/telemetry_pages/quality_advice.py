@@ -17,7 +17,7 @@ ADVICE = {
     "opened_before_observed": "Nothing, if only a few rows are affected: the counts of the connection are right, its start is not.",
     "nothing_after_the_close": "Nothing, if only a few rows are affected: the end of the connection is not exact.",
     "counts_are_of_the_day": "Process the previous day too: the counts of connections that were open over midnight are then split.",
-    "connections_are_identified": "See 'Rejected before authentication' on the fleet page: find the host that keeps retrying.",
+    "connections_are_identified": "See 'What the brokers reported' on the fleet page for their number; find the host that keeps retrying.",
     "clients_have_instance_ids": "Update the client libraries that push without an id; they belong to no session.",
     "instance_ids_are_real": "Update the client libraries that push with the zero id; they cannot be distinguished.",
     "software_is_known": "Nothing breaks because of this: clients older than KIP-511 are identified by their requests. Upgrade them in time.",

@@ -52,3 +52,9 @@ def test_a_param_that_cannot_be_meant_is_refused(dag, name, value):
 
 def test_without_params_it_takes_the_day_of_the_run_and_all_clusters(dag):
     assert dag.params.dump() == {"day": None, "clusters": [], "again": None}
+
+
+def test_stages_that_publish_link_to_their_pages(dags):
+    tasks = {task.task_id: task for task in dags["client_telemetry_daily"].tasks}
+    linked = {name for name, task in tasks.items() if "page" in getattr(task, "partial_kwargs", vars(task))}
+    assert {"cluster.publish", "cluster.review"} <= linked

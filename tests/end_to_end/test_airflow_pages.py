@@ -189,6 +189,31 @@ def test_a_published_page_cannot_act_as_the_user(page, pages, airflow):
         frame.evaluate("document.cookie")
 
 
+def test_a_page_in_airflows_frame_is_printed_by_a_window_of_its_own(page, pages, airflow):
+    """Airflow's frame forbids dialogs."""
+    page.context.add_init_script(
+        "window.print = () => { document.documentElement.dataset.printed = location.href }"
+    )
+    pages.get_by_role("link", name=airflow.fleet_day).first.click()
+    shown = pages.frame_locator("iframe")
+    shown.get_by_role("searchbox").fill("erp")
+    page.wait_for_function("location.hash.endsWith('q=erp')")
+    with page.context.expect_page() as opened:
+        shown.get_by_role("button", name="Print").click()
+    own = opened.value
+    own.frame_locator("iframe").locator("html[data-printed]").wait_for(state="attached")
+    assert own.frame_locator("iframe").get_by_role("searchbox").input_value() == "erp"
+    assert shown.locator("html[data-printed]").count() == 0
+    own.close()
+
+
+def test_a_client_of_the_fleet_page_leads_to_its_own_page(page, pages, airflow):
+    pages.get_by_role("link", name=airflow.fleet_day).first.click()
+    pages.frame_locator("iframe").locator("#clients").get_by_role("link", name="orders-service").click()
+    page.wait_for_function("location.pathname.includes('/client/fleet/')")
+    assert "id=orders-service" in page.evaluate("location.search")
+
+
 def test_an_instance_is_found_by_its_id(page, pages, airflow):
     pages.get_by_role("searchbox").fill(airflow.instance_id)
     pages.get_by_role("button", name="Search").click()
@@ -218,7 +243,7 @@ def test_a_question_that_cannot_be_meant_is_refused_in_airflows_words(page, page
     inexact = "select => { select.options[0].value = '4.0'; select.selectedIndex = 0 }"
     pages.locator("[name=to]").evaluate(inexact)
     pages.get_by_role("button", name="Ask").click()
-    pages.get_by_text("Not answered. 400").wait_for()
+    pages.get_by_text("Rejected: ").wait_for()
     assert "4.0" in pages.locator("#asked").inner_text()
 
 
@@ -227,10 +252,10 @@ def test_a_run_shows_its_report_in_a_tab(page, airflow, complaints):
     answer = page.request.post(f"{airflow.url}/api/v2/dags/broker_upgrade_impact/dagRuns", data=run)
     assert answer.ok, answer.text()
     page.goto(f"{airflow.url}/dags/broker_upgrade_impact/runs/{quote(airflow.run_id, safe='')}")
-    page.get_by_role("link", name="Upgrade report").click()
-    shown = page.frame_locator("iframe[title='Upgrade report']").frame_locator("iframe")
+    page.get_by_role("link", name="Published pages").click()
+    shown = page.frame_locator("iframe[title='Published pages']").frame_locator("iframe")
     shown.get_by_role("heading", name="Action required").wait_for()
-    flags = set(page.locator("iframe[title='Upgrade report']").get_attribute("sandbox").split())
+    flags = set(page.locator("iframe[title='Published pages']").get_attribute("sandbox").split())
     assert flags == FLAGS
     assert shown.locator("body").evaluate("() => innerHeight") > 400
     page.screenshot(path=PICTURES / "run.png")

@@ -5,7 +5,7 @@ import pytest
 from airflow.sdk.exceptions import AirflowFailException
 from structlog.testing import capture_logs
 
-from include.spark_stage import SparkStage, StageFailed, StageRefused
+from include.spark_stage import PublishedLink, SparkStage, StageFailed, StageRefused
 
 RUN_ID = "manual__2026-11-22T02:00:00+00:00"
 
@@ -188,3 +188,15 @@ with open(options["result"], "w") as result:
     operator.application = str(job)
     report = operator.execute({"ti": ti, "run_id": RUN_ID, "dag": SimpleNamespace(dag_id="a_dag")})
     assert (report["message"], report["days"]) == ("decode on sc://127.0.0.1:1", "2026-11-21")
+
+
+def test_a_task_links_to_what_its_run_published():
+    key = SimpleNamespace(dag_id="a_dag", run_id=RUN_ID, task_id="cluster.publish", map_index=2)
+    run = "manual__2026-11-22T02%3A00%3A00%2B00%3A00"
+    for page, address in (
+        ("answered", f"/client-telemetry/answered/{run}"),
+        ("runs", f"/client-telemetry/runs/a_dag/{run}?task=cluster.publish&map_index=2"),
+        (None, ""),
+    ):
+        operator = SparkStage(task_id="publish", cluster="east", page=page)
+        assert PublishedLink().get_link(operator, ti_key=key) == address

@@ -48,6 +48,8 @@ def summary(day: str, clients: int = 2048) -> dict:
     return {
         "day": day,
         "sentence": f"2 clients {HOSTILE}",
+        "oldest_release": "3.9.1",
+        "releases": [{"release": "3.9.1", "broker_ids": [1, 2]}, {"release": "4.0.0", "broker_ids": [3]}],
         "counts": {
             "applications": clients // 2,
             "clients": clients,
@@ -93,6 +95,7 @@ def published(tmp_path_factory) -> Path:
         write(f"fleet/east/{day}/day.json", summary(day, 2048 if day == DAY else 1024))
         write(f"fleet/east/{day}/index.html", f"<p>page of {day}</p>")
         write(f"fleet/east/{day}/clients.csv", "a,b\r\n")
+        write(f"fleet/east/{day}/{'never_pushed.csv' if day == DAY else 'refused.csv'}", "a,b\r\n")
         write(f"fleet/east/{day}/quality.json", {"checks": [CHECK, PASSED]})
     write("fleet/east/2026-11-20/search.json", index("only-yesterday", HOSTILE))
     write(f"fleet/east/{DAY}/search.json", index("orders"))
@@ -101,6 +104,7 @@ def published(tmp_path_factory) -> Path:
     report |= {"counts": {"breaks_at_once": 1, "breaks_latent": 1, "safe": 1}}
     write("upgrade_impact/east/manual__1/summary.json", report)
     write("upgrade_impact/east/manual__1/index.html", "<p>the report</p>")
+    write("upgrade_impact/east/manual__1/owners/team-a/report.md", "# To team-a")
     write("upgrade_impact/east/older/index.html", "<p>of an older program</p>")
     check = {"report_id": "manual__3+00:00", "answer": "no-go", "sentence": f"1 aborts {HOSTILE}"}
     write("subscription_check/east/manual__3/summary.json", check | {"created_at": f"{DAY}T08:00:00Z"})

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 from fastapi.testclient import TestClient
+from telemetry_pages.run_pages import pages_in
 
 from tests.plugins.conftest import DAY, HOSTILE
 
@@ -30,9 +31,9 @@ FILES = [
     f"/files/fleet/east/{DAY}/index.html",
     f"/files/fleet/east/{DAY}/clients.csv",
     "/files/upgrade_impact/east/manual__1/index.html",
-    "/runs/manual__1%2B00:00",
+    "/runs/broker_upgrade_impact/manual__1%2B00:00",
     "/files/subscription_check/east/manual__3/index.html",
-    "/check-runs/manual__3%2B00:00",
+    "/runs/telemetry_subscription_check/manual__3%2B00:00",
     "/files/upgrade_review/east/review__1/index.html",
 ]
 
@@ -150,9 +151,31 @@ def test_what_is_not_there_is_said(web, path):
 
 
 def test_the_tab_of_a_run_shows_its_report(web):
-    assert 'src="/files/upgrade_impact/east/manual__1/index.html"' in web().get("/runs/manual__1+00:00").text
-    missing = web().get("/runs/scheduled__x")
-    assert (missing.status_code, "published no upgrade report" in missing.text) == (404, True)
+    runs = "/runs/broker_upgrade_impact"
+    assert (
+        'src="/files/upgrade_impact/east/manual__1/index.html"' in web().get(f"{runs}/manual__1+00:00").text
+    )
+    missing = web().get(f"{runs}/scheduled__x")
+    assert (missing.status_code, "No upgrade report for this run yet." in missing.text) == (404, True)
+    assert web().get("/runs/another_dag/x").status_code == 404
+
+
+def test_the_tab_of_a_daily_run_shows_its_fleet_page_or_lists_several(web, monkeypatch):
+    from telemetry_pages import app
+
+    results = []
+    asked = []
+    monkeypatch.setattr(app, "pages_of_run", lambda *of: asked.append(of) or pages_in(results))
+    run = "/runs/client_telemetry_daily/scheduled__2026-11-21"
+    assert "No fleet page for this run yet." in web().get(run).text
+    results += [{"page": f"s3://bucket/published/fleet/east/{DAY}/index.html", "reviews": [{"review": None}]}]
+    shown = web().get(f"{run}?task=cluster.publish&map_index=0", follow_redirects=False)
+    assert (shown.status_code, shown.headers["location"]) == (303, f"/fleet/east/{DAY}")
+    assert asked[-1] == ("client_telemetry_daily", "scheduled__2026-11-21", "cluster.publish", 0)
+    results += [{"reviews": [{"review": "/published/upgrade_review/east/review__1/index.html"}]}]
+    text = web().get(run).text
+    assert f'<a href="/fleet/east/{DAY}">' in text and '<a href="/reviews/east/review__1">' in text
+    assert web(may=lambda dag_id: dag_id != "client_telemetry_daily").get(run).status_code == 403
 
 
 def test_reports_are_listed_with_their_answer_and_older_ones_too(web):
@@ -255,8 +278,70 @@ def test_a_person_who_is_not_logged_in_is_led_to_the_login_and_back(clusters_fil
 
 
 def test_a_page_that_is_not_there_is_a_page_for_people(web):
-    assert "There is no such page" in web().get("/nowhere", headers={"Accept": "text/html"}).text
+    assert "<h1>Page not found</h1>" in web().get("/nowhere", headers={"Accept": "text/html"}).text
     assert web().get("/nowhere").json() == {"detail": "Not Found"}
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("/fleet/east/2026-01-01", "No fleet page for 2026-01-01: run client_telemetry_daily for that day."),
+        ("/fleet/west/2026-01-01", "No pages for cluster &#39;west&#39;."),
+        ("/clusters/west", "No pages for cluster &#39;west&#39;."),
+        (
+            "/quality/east/2026-01-01",
+            "No results of quality checks for 2026-01-01: run client_telemetry_daily",
+        ),
+        (
+            "/client/east/2026-11-20?id=a",
+            "No curves of clients for 2026-11-20: run client_telemetry_daily for that",
+        ),
+        ("/reports/east/other", "No upgrade report &#39;other&#39; of cluster east."),
+        ("/reviews/east/other", "No review &#39;other&#39; of cluster east."),
+        ("/checks/east/other", "No subscription check &#39;other&#39; of cluster east."),
+        ("/fleet/east/lately", "&#39;lately&#39; is not a date (YYYY-MM-DD)."),
+        ("/answered/other", "No upgrade report for this run yet."),
+        ("/checked/other", "No subscription check for this run yet."),
+    ],
+)
+def test_what_is_missing_is_said_with_what_to_do(web, path, words):
+    text = web().get(path).text
+    assert words in text and "<h1>Page not found</h1>" in text
+
+
+def test_refusals_and_failures_are_pages_for_people_too(web, tmp_path, monkeypatch):
+    people = {"Accept": "text/html"}
+    refused = web(may=lambda dag_id: False).get("/", headers=people)
+    assert refused.status_code == 403 and "<h1>Access denied</h1>" in refused.text
+    assert "need read access to the DAG client_telemetry_daily." in refused.text
+    client = TestClient(web().app, raise_server_exceptions=False)
+    monkeypatch.setattr("telemetry_pages.app.Published", lambda location: 1 / 0)
+    assert client.get("/").json() == {"detail": "Internal Server Error"}
+    broken = client.get("/", headers=people)
+    assert broken.status_code == 500 and "API server says why" in broken.text
+    monkeypatch.setenv("CLIENT_TELEMETRY_CLUSTERS", str(tmp_path / "nowhere.yaml"))
+    wrong = client.get("/", headers=people)
+    assert wrong.status_code == 500 and "nowhere.yaml" in wrong.text and "<h1>" in wrong.text
+
+
+def test_a_published_page_has_its_files_and_messages_to_owners_above_it(web, published):
+    text = web().get(f"/fleet/east/{DAY}").text
+    assert f"/files/fleet/east/{DAY}/never_pushed.csv" in text and 'class="packs"' not in text
+    assert "/files/fleet/east/2026-11-20/never_pushed.csv" not in web().get("/fleet/east/2026-11-20").text
+    text = web().get("/reports/east/manual__1").text
+    assert "Messages to 1 owner<" in text
+    assert "/files/upgrade_impact/east/manual__1/owners/team-a/report.md" in text
+    got = web().get("/files/upgrade_impact/east/manual__1/owners/team-a/report.md")
+    assert (got.status_code, got.text) == (200, "# To team-a")
+    assert web().get("/files/upgrade_impact/east/manual__1/owners/team-b/report.md").status_code == 404
+
+
+@pytest.mark.parametrize("path", [path for path in PAGES if "?q=" not in path])
+def test_every_page_has_one_first_heading_and_a_way_to_skip_the_links(web, path):
+    text = web().get(path).text
+    assert text.count("<h1") == 1
+    assert '<a class="skip" href="#content">' in text and '<main id="content"' in text
+    assert text.count("<table") == text.count("<caption")
 
 
 def test_a_run_leads_to_its_report(web):
@@ -280,5 +365,8 @@ def test_the_form_proposes_the_newest_patch_of_the_next_minor(web, running, prop
 
 def test_the_form_says_what_brokers_run_and_which_days_have_data(web):
     text = web().get("/ask?cluster=east").text
-    assert "2 days with data, 2026-11-20 to 2026-11-21" in text
+    assert "Brokers 1, 2 run 3.9.1, broker 3 runs 4.0.0; 2 days with data, 2026-11-20 to 2026-11-21" in text
+    assert 'data-first="2026-11-20" data-last="2026-11-21"' in text
+    assert 'name="planned_for" type="date"' in text and 'name="asked_by"' in text
+    assert "default: the newest patch of the next minor release" in text
     assert text.index("<option>4.4.0</option>") < text.index("<option>2.4.0</option>")

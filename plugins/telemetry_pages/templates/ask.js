@@ -17,7 +17,7 @@
     const body = await answer.json().catch(() => ({}));
     if (answer.ok) return body;
     const detail = typeof body.detail === "string" ? body.detail : JSON.stringify(body.detail || body);
-    throw new Error(`${answer.status}: ${detail}`);
+    throw Object.assign(new Error(detail), { status: answer.status });
   };
   const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -33,8 +33,9 @@
 
   const cluster = form.elements.cluster;
   const choose = () => {
-    const { next, known } = cluster.selectedOptions[0]?.dataset ?? {};
+    const { next, known, first, last } = cluster.selectedOptions[0]?.dataset ?? {};
     if (next) form.elements.to.value = next;
+    [form.elements.day.min, form.elements.day.max] = [first ?? "", last ?? ""];
     document.getElementById("known").textContent = known ?? "";
   };
   cluster.addEventListener("change", choose);
@@ -79,7 +80,12 @@
     const url = `${form.dataset.runs}/${encodeURIComponent(run)}`;
     for (;;) {
       const { state } = await json(url);
-      if (state === "success") return say("Answered.", form.dataset.answered + encodeURIComponent(run));
+      if (state === "success") {
+        const report = form.dataset.answered + encodeURIComponent(run);
+        say("Answered.", report);
+        location.assign(report);
+        return;
+      }
       if (state === "failed") return say(`The run ${run} failed. ${await reason(url)}`);
       say(`Asked as ${run}: ${state}.`);
       await pause(3000);
@@ -95,6 +101,8 @@
       to: values.to,
       day: values.day || null,
       window_days: Number(values.window_days),
+      planned_for: values.planned_for || null,
+      asked_by: values.asked_by.trim() || null,
     };
     const button = form.querySelector("button");
     button.disabled = true;
@@ -104,7 +112,7 @@
       const run = await json(form.dataset.runs, { method: "POST", headers, body });
       await follow(run.dag_run_id);
     } catch (error) {
-      say(`Not answered. ${error.message}`);
+      say(error.status ? `Rejected: ${error.message}` : `Airflow cannot be reached: ${error.message}`);
     } finally {
       button.disabled = false;
     }

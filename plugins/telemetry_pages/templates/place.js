@@ -12,11 +12,21 @@
     if (around && around.pathname.endsWith(location.pathname) && around.hash !== location.hash)
       airflow.history.replaceState(airflow.history.state, "", around.pathname + around.search + location.hash);
   };
-  // To another published file, and to nothing else: a page is shown in its frame, any other file is downloaded.
+  const leave = (href, target) => {
+    const { document: around } = airflow ?? window;
+    const followed = around.createElement("a");
+    followed.href = href;
+    if (target === "_blank") [followed.target, followed.rel] = ["_blank", "noopener"];
+    around.body.append(followed);
+    followed.click();
+    followed.remove();
+  };
+  const [base, inFrame] = frame ? new URL(frame.dataset.src, location.href).pathname.split("/files/") : ["", ""];
+  // To another published file or to mail, and to nothing else: a page is shown in its frame, any other file is downloaded.
   const pages = { fleet: "fleet", upgrade_impact: "reports", upgrade_review: "reviews", subscription_check: "checks" };
   const follow = (href) => {
-    const base = new URL(frame.src).pathname.split("/files/")[0];
     const url = new URL(href);
+    if (url.protocol === "mailto:") return leave(url.href, "_blank");
     if (url.origin !== location.origin || !url.pathname.startsWith(`${base}/files/`)) return;
     const [kind, cluster, entry, ...rest] = url.pathname.slice(`${base}/files/`.length).split("/");
     if (rest.join("/") === "index.html" && pages[kind]) {
@@ -29,11 +39,26 @@
     file.click();
     file.remove();
   };
-  // The page in the frame says what is chosen in it, and which of its links was followed.
+  // A client's page of the day: that of the fleet page, or the one that a report names.
+  const showClient = ({ id, principal, day }) => {
+    const [, cluster, entry] = inFrame.split("/");
+    const named = new URLSearchParams({ ...(id === null ? {} : { id }), principal: principal ?? "" });
+    location.href = `${base}/client/${cluster}/${day ? encodeURIComponent(day) : entry}?${named}`;
+  };
+  // Where Airflow's frame forbids dialogs, a window of its own prints, as its address asks.
+  const printed = new URLSearchParams(location.search).has("print");
+  const print = () => {
+    if (airflow) leave(`${location.pathname}?print${location.hash}`, "_blank");
+    else frame.contentWindow.postMessage({ clientTelemetryPrint: true }, "*");
+  };
+  if (frame && printed && !airflow) frame.addEventListener("load", print, { once: true });
+  // The page in the frame says what is chosen in it, and what was clicked.
   addEventListener("message", (event) => {
     if (!frame || event.source !== frame.contentWindow || !event.data) return;
-    const { clientTelemetryHash: hash, clientTelemetryLink: link } = event.data;
+    const { clientTelemetryHash: hash, clientTelemetryLink: link, clientTelemetryClient: client } = event.data;
     if (typeof link === "string") follow(link);
+    if (client) showClient(client);
+    if (event.data.clientTelemetryPrint) print();
     if (typeof hash !== "string") return;
     history.replaceState(null, "", hash || "#");
     keep();
@@ -45,12 +70,7 @@
     const link = event.target.closest("a[target]");
     if (!link || !airflow) return;
     event.preventDefault();
-    const followed = airflow.document.createElement("a");
-    followed.href = link.href;
-    if (link.target === "_blank") [followed.target, followed.rel] = ["_blank", "noopener"];
-    airflow.document.body.append(followed);
-    followed.click();
-    followed.remove();
+    leave(link.href, link.target);
   });
   keep();
 })();
