@@ -4,7 +4,7 @@ read them. Deletes of other engines are honoured, and columns are found by field
 
 import datetime as dt
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, cast
@@ -147,12 +147,13 @@ class PartitionFile:
                 found[name] = candidates[0]
         return found
 
-    def _name_of(self, field_id: int, stored: pa.Schema, ids: Mapping[int | None, str]) -> str:
+    def _name_of(self, field_id: int, stored: pa.Schema, ids: Mapping[int | None, str]) -> str | None:
+        """None: the column is younger than the file."""
         if field_id in ids:
             return ids[field_id]
         columns = self.columns or {}
         known = {name for column in columns.values() if column.field_id == field_id for name in column.names}
-        return next(name for name in stored.names if name in known)
+        return next((name for name in stored.names if name in known), None)
 
     def _is_ours(self, read: pa.Table, names: Mapping[str, str]) -> pa.ChunkedArray:
         same = pc.equal(read[names["cluster_id"]].cast(pa.string()), self.cluster_id)
@@ -178,12 +179,14 @@ class _Deleted:
                 positions.append(rows.filter(pc.equal(rows["file_path"], file.url))["pos"].combine_chunks())
         self._positions = pa.concat_arrays(positions) if positions else pa.array([], pa.int64())
 
-    def kept(self, start: int, read: pa.Table, name_of: Any) -> pa.Array:
+    def kept(self, start: int, read: pa.Table, name_of: Callable[[int], str | None]) -> pa.Array:
         """A mask of the rows of a row group, whose first row is number `start` of the file."""
         numbers = pa.array(range(start, start + len(read)), pa.int64())
         keep = pc.invert(pc.is_in(numbers, self._positions))
         for ids, values in self._equal:
-            rows = zip(*(read[name_of(i)].to_pylist() for i in ids), strict=True)
+            names = [name_of(i) for i in ids]
+            columns = [[None] * len(read) if name is None else read[name].to_pylist() for name in names]
+            rows = zip(*columns, strict=True)
             keep = pc.and_(keep, pa.array([row not in values for row in rows], pa.bool_()))
         return keep
 

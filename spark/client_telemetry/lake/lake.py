@@ -185,14 +185,23 @@ class Lake:
                             update.rename_column(found, name)
 
             iceberg = self.committed(table.name, rename)
-        if {c.name for c in table.columns} - set(iceberg.schema().column_names):
+        there = {field.name: field.field_id for field in iceberg.schema().fields}
+        if {c.name for c in table.columns} - there.keys():
 
             def add(_: IcebergTable, transaction: Transaction) -> None:
                 with transaction.update_schema() as update:
                     update.union_by_name(_arrow_schema_with_comments(table))
 
-            self.committed(table.name, add)
-            iceberg = self.committed(table.name, lambda known, change: _name_columns(known, table, change))
+            iceberg = self.committed(table.name, add)
+            there = {field.name: field.field_id for field in iceberg.schema().fields}
+        if any(ids.get(c.name) not in there.values() for c in table.columns):
+
+            def name_again(known: IcebergTable, transaction: Transaction) -> None:
+                _name_columns(known, table, transaction)
+                # Spark reads a snapshot with the columns that the table had then: without these, if one was dropped.
+                append_files(known, transaction, [])
+
+            iceberg = self.committed(table.name, name_again)
         if not _is_partitioned_as_declared(iceberg, table):
             print(f"{table.name}: partitioned by {', '.join(table.partition)} again")
             self.committed(table.name, lambda known, change: _partition_as_declared(known, table, change))
@@ -201,10 +210,12 @@ class Lake:
         return self.known_table(table.name)
 
     def known_table(self, name: str) -> IcebergTable:
-        """A table by its name, as it is now."""
+        """A table by its name, as it is now. Raises NoSuchLake if another engine upgraded it."""
         for attempt in range(_LOADS):
             try:
-                return self.catalog.load_table((NAMESPACE, name))
+                iceberg = self.catalog.load_table((NAMESPACE, name))
+                _check_version(iceberg)
+                return iceberg
             except OSError as error:
                 # Between the catalog's answer and the read, so many commits came that the metadata file is gone.
                 if not is_gone(error) or attempt == _LOADS - 1:
@@ -387,6 +398,16 @@ class Lake:
         return Branch(self, refs.branch_name(run_id, cluster_id, stage), cluster_id, self.recover())
 
 
+def _check_version(iceberg: IcebergTable) -> None:
+    """Raises NoSuchLake: neither deletion vectors nor manifests of version 3 are known here."""
+    found, ours = iceberg.metadata.format_version, _PROPERTIES[_VERSION]
+    if found > int(ours):
+        raise NoSuchLake(
+            f"table {'.'.join(iceberg.name())} has format version {found}, to which another engine upgraded it, and stages read and "
+            f"write version {ours}: put a copy of version {ours} in its place (docs/storage.md, Other engines)"
+        )
+
+
 def _heads(tables: Mapping[str, IcebergTable]) -> dict[str, int]:
     return {name: iceberg.metadata.refs["main"].snapshot_id for name, iceberg in tables.items()}
 
@@ -407,7 +428,9 @@ def _name_columns(iceberg: IcebergTable, table: Table, transaction: Transaction)
     fields = {field.name: field.field_id for field in iceberg.schema().fields}
     ids = {c.name: fields[c.name] for c in table.columns if c.name in fields}
     known = json.loads(iceberg.properties.get(COLUMNS_PROPERTY, "{}"))
-    properties = {COLUMNS_PROPERTY: json.dumps(ids | known)}
+    # A column that another engine dropped is a new one if it has come back.
+    there = {name: i for name, i in known.items() if name not in ids or i in fields.values()}
+    properties = {COLUMNS_PROPERTY: json.dumps(ids | there)}
     if iceberg.name_mapping() is None:
         properties[TableProperties.DEFAULT_NAME_MAPPING] = iceberg.schema().name_mapping.model_dump_json()
     missing = {name: value for name, value in _PROPERTIES.items() if name not in iceberg.properties}

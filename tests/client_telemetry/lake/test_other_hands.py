@@ -5,7 +5,13 @@ import datetime as dt
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from client_telemetry.lake.catalog import CATALOG, CATALOG_SETTING, NAMESPACE, spark_settings
+from client_telemetry.lake.catalog import (
+    CATALOG,
+    CATALOG_SETTING,
+    NAMESPACE,
+    NoSuchLake,
+    spark_settings,
+)
 from client_telemetry.lake.commits import SnapshotGone
 from client_telemetry.lake.files import portions
 from client_telemetry.lake.lake import Lake
@@ -213,3 +219,47 @@ def test_a_snapshot_that_has_expired_does_not_read_as_empty(lake):
     for read in (lake.rows, lake.files, lake.read):
         with pytest.raises(SnapshotGone, match=f"client_pushes: snapshot {snapshot} has expired"):
             read(CLIENT_PUSHES, snapshot)
+
+
+def test_a_column_that_another_engine_dropped_and_a_stage_made_again(lake):
+    """Another column to Iceberg: rows in files with field ids have lost it, and of files without ids it is found by its name."""
+    lake.spark.sql(
+        f"CALL {CATALOG}.system.rewrite_data_files(table => '{NAME}', where => \"dt = date'{DAY}'\", "
+        "options => map('rewrite-all', 'true'))"
+    )
+    lake.spark.sql(f"ALTER TABLE {NAME} DROP COLUMN client_software_name")
+    lake.create([CLIENT_PUSHES])
+    assert {software for _, software in seen(lake)} == {None}
+    assert seen(lake, DAY - dt.timedelta(days=1)) == of("ann", "bob")
+    publish(lake, "again", DAY, ["ann"])
+    assert seen(lake) == of("ann")
+
+
+def test_an_equality_delete_by_a_column_that_is_younger_than_the_file(lake):
+    """All its rows are null there."""
+    lake.spark.sql(f"ALTER TABLE {NAME} ADD COLUMN marker string")
+    iceberg = lake.table(CLIENT_PUSHES)
+    field = iceberg.schema().find_field("marker")
+
+    def delete(value):
+        url = f"{iceberg.location()}/data/delete-{value}.parquet"
+        deleted = pa.field("marker", pa.string(), metadata={"PARQUET:field_id": str(field.field_id)})
+        pq.write_table(pa.table([[value]], schema=pa.schema([deleted])), url.removeprefix("file://"))
+        append_equality_delete(lake, url, field.field_id)
+
+    delete("x")
+    assert len(lake.rows(CLIENT_PUSHES, cluster_id=CLUSTER, dt=DAY)) == 4
+    delete(None)
+    assert lake.rows(CLIENT_PUSHES, cluster_id=CLUSTER, dt=DAY) == []
+    assert len(lake.rows(CLIENT_PUSHES, cluster_id=CLUSTER)) == 2
+
+
+def test_a_table_that_another_engine_upgraded_is_refused_in_one_sentence(lake):
+    """Deletion vectors of version 3 are no Parquet files."""
+    lake.spark.sql(
+        f"ALTER TABLE {NAME} SET TBLPROPERTIES ('format-version' = '3', 'write.delete.mode' = 'merge-on-read')"
+    )
+    lake.spark.sql(f"DELETE FROM {NAME} WHERE client_id = 'bob'")
+    for use in (lake.rows, lambda table: lake.create([table]), lambda _: lake.published()):
+        with pytest.raises(NoSuchLake, match=r"client_pushes has format version 3.*version 2"):
+            use(CLIENT_PUSHES)
