@@ -11,6 +11,7 @@ import pytest
 
 from tests.end_to_end.browser import chromium
 from tests.plugins.conftest import clusters_file, published, web  # noqa: F401
+from tests.plugins.test_app import PAGES
 from tests.plugins.test_client_day import address
 
 if TYPE_CHECKING:
@@ -94,6 +95,14 @@ def test_nothing_against_aa_on_the_page_of_a_client(browser, web, tmp_path, sche
     """The plugin's, as the file that it gives."""
     page = tmp_path / "client.html"
     page.write_text(web().get(address("orders", file="1")).text, encoding="utf-8")
+    check_against_aa(browser, page, scheme)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", [*PAGES, "/nowhere"])
+def test_nothing_against_aa_on_the_pages_in_airflow(browser, web, tmp_path, path, scheme):  # noqa: F811
+    page = tmp_path / "page.html"
+    page.write_text(web().get(path, headers={"Accept": "text/html"}).text, encoding="utf-8")
     check_against_aa(browser, page, scheme)
 
 
