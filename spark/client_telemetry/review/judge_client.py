@@ -21,6 +21,9 @@ from client_telemetry.review.regularity import LEAST_TOLERANCE_SECONDS
 from client_telemetry.review.signs import Baseline, Refusal, Sign
 from client_telemetry.review.tracks import Track, last_before, within
 
+JUST_BEFORE_SECONDS = 120.0
+"""Of a client's last request: other clients of its address that fail to log in did so by then, too."""
+
 
 @dataclass(frozen=True)
 class Knowledge:
@@ -114,7 +117,9 @@ def _in_phase(
     answered_until = _last_answered(track, phase.until)
     seen_until = last_before(track.all_requests, phase.until)
     was_there = overall is not None
-    harm = signs.refused(track, refusals, phase.since, phase.until, min(tolerance, 60.0))
+    # After a rollback, what the other release refused until then is past.
+    refused_from = phase.settled if phase.name == ROLLED_BACK else phase.since
+    harm = signs.refused(track, refusals, refused_from, phase.until, min(tolerance, 60.0))
     jam = signs.stuck(track, phase.until, tolerance, phase.since)
     if jam is not None:
         harm.append(jam)
@@ -262,7 +267,7 @@ def _vanished(
         )
     rose = _failed_logins_rose(track, around, last, phase.until)
     if rose and not before_the_roll:
-        if known.breaks_login:
+        if known.breaks_login and not _is_let_in(track, around):
             return Outcome(
                 phase.name,
                 outcome.FAILING,
@@ -295,23 +300,16 @@ def _vanished(
 def _partly_locked_out(
     track: Track, known: Knowledge, around: Surroundings, sign: Sign, phase: Phase
 ) -> Sign | None:
-    """What stopped did so because new connections are not let in: those that are open go on until their broker stops. Without
-    a rule of its library only where none of its functions goes on, since another client of the address may fail to log in."""
+    """What stopped did so because new connections are not let in: those that are open go on until their broker stops. No
+    upgraded broker has answered it then."""
     if sign.kind != outcome.SILENT_FUNCTION:
         return None
     rose = _failed_logins_rose(track, around, sign.since, phase.until)
-    later = [span for span in track.all_requests if span.first > sign.since + around.slot_seconds]
-    if not rose or any(span.incarnation in around.upgrade.new for span in later):
+    if not rose or _is_let_in(track, around):
         return None
     if known.breaks_login:
         reason = f"{rose}; {'; '.join(known.breaks_login)}"
         return Sign(outcome.AUTHENTICATION_FAILED, sign.since, signs.LIKELY, reason, sign.functions, ())
-    if any(
-        phase.until - span.last <= LEAST_TOLERANCE_SECONDS
-        for spans in track.answered.values()
-        for span in spans
-    ):
-        return None
     reason = f"{sign.reason}; {rose}; no known issue in its library explains this"
     return Sign(outcome.FAILED_LOGINS, sign.since, signs.POSSIBLE, reason, sign.functions, ())
 
@@ -325,14 +323,24 @@ def _may_log_in(track: Track) -> bool:
     return any(protocol.startswith("SASL") or not protocol for protocol in track.protocols)
 
 
+def _is_let_in(track: Track, around: Surroundings) -> bool:
+    """Whether an upgraded broker has answered it: connections to it were opened since, so its logins succeed there."""
+    return any(span.incarnation in around.upgrade.new for span in track.all_requests)
+
+
 def _failed_logins_rose(track: Track, around: Surroundings, last: float, until: float) -> str:
     """Whether more logins failed from its addresses after its last request than before: per minute, half as many again
-    and three more. Empty if not."""
+    and three more. Before is the time before the upgrade, and for a client that upgraded brokers let in, whose own logins
+    succeeded until then, also the minutes just before its last request. Empty if not."""
     if not _may_log_in(track):
         return ""
     logins = [each for address in track.addresses for each in around.failed_logins.get(address, ())]
     before = around.upgrade.phases[0]
-    earlier = _count(logins, before.since, before.until) / max((before.until - before.since) / 60, 1 / 6)
+    since = max(before.since, around.data_from)  # brokers may have run for months before
+    earlier = _count(logins, since, before.until) / max((before.until - since) / 60, 1 / 6)
+    if _is_let_in(track, around):
+        just_before = max(last - JUST_BEFORE_SECONDS, since)
+        earlier = max(earlier, _count(logins, just_before, last) / max((last - just_before) / 60, 1 / 6))
     window = min(until, last + 300.0)
     later = _count(logins, last, window) / max((window - last) / 60, 1 / 6)
     if later < 1.5 * earlier + 3:

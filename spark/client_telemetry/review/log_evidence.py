@@ -90,6 +90,20 @@ def _folders(logs: Sequence[LogFile]) -> list[_Folder]:
     return [found[name] for name in sorted(found)]
 
 
+def _first_nanos(log: LogFile, zone: tzinfo) -> int | None:
+    """When the first line with a time was written."""
+    reader = LineReader(zone)
+    return next(
+        (nanos for _, line in lines(log, CutOff()) if (nanos := reader.nanos_of(line)) is not None), None
+    )
+
+
+def _is_same(run: ServerRun, other: ServerRun) -> bool:
+    """One process, by two of its logs: they overlap in time, and neither names another node."""
+    one_node = run.node_id == other.node_id or None in (run.node_id, other.node_id)
+    return one_node and run.started < other.last and other.started < run.last
+
+
 def _kind(log: LogFile) -> str | None:
     """What a file is, by its first lines."""
     looks_like_a_server_log = False
@@ -117,7 +131,9 @@ class _Reading:
         known = [run for runs in server_runs.values() for run in runs]
         if known:
             found.has_failed_logins = found.has_refusals = True
-            span = max(run.last for run in known) - min(run.started for run in known)
+            # From when requests were logged: brokers may have run for months before.
+            since = max(self._first_request(), min(run.started for run in known))
+            span = max(run.last for run in known) - since
             found.slot_seconds = max(_SHORTEST_SLOT_SECONDS, round(span / _SLOTS, -1))
         for folder in self._folders:
             if any(run.is_broker for run in server_runs[folder.name]):
@@ -133,13 +149,58 @@ class _Reading:
         found.failed_logins += [self._logins[key] for key in sorted(self._logins)]
         return found
 
+    def _first_request(self) -> float:
+        requests = [file for folder in self._folders for file in folder.requests]
+        first = [_first_nanos(file, self._zone) for file in requests]
+        return min((nanos / 1e9 for nanos in first if nanos is not None), default=0.0)
+
     def _server_runs(self, folder: _Folder) -> list[ServerRun]:
-        runs = [
-            run
-            for log in folder.servers
-            for run in read((line for _, line in lines(log, CutOff())), self._zone)
-        ]
-        return sorted(runs, key=lambda run: run.started)
+        """Runs of the brokers of a folder. The rotated files of a log are read as one, in the order of time. What a process
+        prints (kafkaServer.out) is the same as its server.log, and counts once."""
+        families: dict[str, list[LogFile]] = {}
+        for log in folder.servers:
+            families.setdefault(log.family, []).append(log)
+        found: list[ServerRun] = []
+        # What tells most of the starts first: others add to its runs.
+        by_family = {name: self._runs_of(logs) for name, logs in families.items()}
+        for name in sorted(
+            by_family, key=lambda name: (-sum(run.is_broker for run in by_family[name]), name)
+        ):
+            for run in by_family[name]:
+                # Other logs of Kafka (controller.log, log-cleaner.log) say nothing of starts.
+                if not (run.is_broker or run.refused or run.logins) and not name.endswith("server.log"):
+                    continue
+                same = next((other for other in found if _is_same(run, other)), None)
+                if same is None:
+                    found.append(run)
+                else:
+                    same.add_from(run)
+        found.sort(key=lambda run: run.started)
+        if found and not found[0].is_broker:
+            self._name_by_requests(folder, found[0], found[1:])
+        return found
+
+    def _runs_of(self, logs: Sequence[LogFile]) -> list[ServerRun]:
+        begins = [(_first_nanos(log, self._zone), log) for log in logs]
+        in_order = sorted(
+            ((nanos, log) for nanos, log in begins if nanos is not None), key=lambda pair: pair[0]
+        )
+        return read((line for _, log in in_order for _, line in lines(log, CutOff())), self._zone)
+
+    def _name_by_requests(self, folder: _Folder, run: ServerRun, later: Sequence[ServerRun]) -> None:
+        """Of a run whose start is in no file that is kept: its node is that of a later run, and its releases are those that
+        its ApiVersions answers leave possible."""
+        brokers = survey(folder.requests, self._zone).brokers if folder.requests else []
+        if len(brokers) != 1:
+            return
+        (broker,) = brokers
+        began = [each for each in broker.incarnations if each.since / 1e9 < run.last]
+        if not began:
+            return
+        named = [each.node_id for each in (run, *later) if each.node_id is not None]
+        run.node_id, run.has_broker = (named or [broker.broker_id])[0], True
+        run.releases = tuple(began[0].candidates or ())
+        run.started = min(run.started, began[0].since / 1e9)
 
     def _with_server_log(self, folder: _Folder, runs: Sequence[ServerRun]) -> None:
         found = self._evidence
@@ -154,7 +215,7 @@ class _Reading:
                 BrokerRun(
                     span.broker_id,
                     span.incarnation,
-                    (run.release or "",),
+                    run.releases,
                     run.started,
                     until,
                     run.stopping is None,

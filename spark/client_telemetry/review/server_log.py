@@ -33,12 +33,15 @@ class LoginFailure(NamedTuple):
 
 @dataclass
 class ServerRun:
-    """One start of the process, as its log has it. `stopping`: when it was told to stop; None = it was not, or was killed."""
+    """One run of the process, as its log has it. `releases`: the one that it says at its start; several, or none, where that
+    line is not kept. `stopping`: when it was told to stop; None = it was not, or was killed."""
 
     started: float
     last: float
-    release: str | None = None
+    releases: tuple[str, ...] = ()
     node_id: int | None = None
+    has_broker: bool = False
+    """Whether the process is a broker, maybe with a controller; not a controller alone."""
     stopping: float | None = None
     features: list[tuple[float, dict[str, int]]] = field(default_factory=list)
     refused: list[RefusedRequest] = field(default_factory=list)
@@ -46,13 +49,15 @@ class ServerRun:
 
     @property
     def is_broker(self) -> bool:
-        return self.release is not None and self.node_id is not None
+        return self.has_broker and bool(self.releases) and self.node_id is not None
 
     def add(self, event: ServerEvent) -> None:
         at = event.nanos / 1e9
         # The node of a controller's line may have no broker.
         if self.node_id is None and event.kind != "features" and event.text != "controller":
             self.node_id = event.node_id
+        if event.kind in ("starting", "stopping", "named") and event.text != "controller":
+            self.has_broker = True
         if event.kind == "refused" and event.api is not None:
             self.refused.append(RefusedRequest(at, event.connection_id, *event.api))
         elif event.kind == "login_failed":
@@ -62,12 +67,23 @@ class ServerRun:
             self.features.append((at, feature_levels(event.text)))
         elif event.kind in ("signal", "stopping") and self.stopping is None:
             self.stopping = at
-        elif event.kind == "release" and self.release is None:
-            self.release = event.text
+        elif event.kind == "release" and not self.releases:
+            self.releases = (event.text,)
+
+    def add_from(self, other: "ServerRun") -> None:
+        """What another log of the same process has beside this one's."""
+        self.releases = self.releases or other.releases
+        self.has_broker = self.has_broker or other.has_broker
+        self.node_id = other.node_id if self.node_id is None else self.node_id
+        self.stopping = other.stopping if self.stopping is None else self.stopping
+        refused, logins = set(self.refused), set(self.logins)
+        self.refused += [each for each in other.refused if each not in refused]
+        self.logins += [each for each in other.logins if each not in logins]
+        self.features += [each for each in other.features if each not in self.features]
 
 
 def read(lines: Iterable[bytes], zone: tzinfo = UTC) -> list[ServerRun]:
-    """Runs in the order of the log. Lines without a time belong to the one before."""
+    """Runs in the order of the log; the first one may have begun before it. Lines without a time belong to the one before."""
     return list(_runs(lines, LineReader(zone)))
 
 
@@ -83,8 +99,7 @@ def _runs(lines: Iterable[bytes], times: LineReader) -> Iterator[ServerRun]:
         if server.is_notable(line):
             for event in server.read(line, nanos):
                 if _begins_another(run, event):
-                    if run.is_broker:
-                        yield run
+                    yield run
                     run = ServerRun(event.nanos / 1e9, event.nanos / 1e9)
                 run.add(event)
         if nanos is not None:
@@ -92,8 +107,7 @@ def _runs(lines: Iterable[bytes], times: LineReader) -> Iterator[ServerRun]:
     if run is not None:
         for event in server.end():
             run.add(event)
-        if run.is_broker or run.refused or run.logins:
-            yield run
+        yield run
 
 
 def _begins_another(run: ServerRun, event: ServerEvent) -> bool:

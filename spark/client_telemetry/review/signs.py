@@ -212,11 +212,14 @@ def silent(
             continue
         failing = sum(f.failed for f in track.failures if f.first >= last - 1 and f.first < until)
         is_steady = before.requests >= STEADY_REQUESTS
-        if not (structural or failing or others or is_steady or _asks_more(track, base, last, until)):
+        asks_more = _asks_more(track, base, last, until)
+        if not (structural or failing or others or is_steady or asks_more):
             continue
         what = functions.does(others or ("Metadata",))
         says = f"stopped {functions.doing(name)} at {_clock(last)} ({_pace(before)} before that), but still {what}"
-        confidence = CERTAIN if structural and follows else LIKELY
+        # Nothing failed and nothing is asked more often: the application may have nothing to do.
+        may_be_idle = not (structural or failing or refused_apis or asks_more)
+        confidence = CERTAIN if structural and follows else POSSIBLE if may_be_idle else LIKELY
         found.append(Sign("silent_function", last, confidence, says, (name,), ()))
     return found
 
@@ -243,14 +246,22 @@ def without_fetch(track: Track, since: float, until: float) -> Sign | None:
     )
 
 
+_OF_TRANSACTIONS = frozenset((functions.INIT_PRODUCER_ID, 24, 25, 26, 28))
+"""Beside it AddPartitionsToTxn, AddOffsetsToTxn, EndTxn, TxnOffsetCommit."""
+
+
 def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | None:
-    """The same error for longer than its own time-out, and no success since."""
+    """The same error for longer than its own time-out, and no success since: of a transaction's requests, or of one that
+    succeeded before and whose function has stopped. An error alone is no harm: a tool may be answered that a topic exists."""
     by_api: dict[int, list[Failures]] = {}
     for failure in track.failures:
         if failure.failed and failure.code and failure.first < until:
             by_api.setdefault(failure.api_key, []).append(failure)
     for key, own in sorted(by_api.items()):
         succeeded = last_before(track.by_api.get(key, []), until)
+        name = functions.served(key, is_tool=track.is_tool)
+        if key not in _OF_TRANSACTIONS and (succeeded is None or name is None):
+            continue
         after = [each for each in own if succeeded is None or each.last > succeeded]
         if not after:
             continue
@@ -263,6 +274,8 @@ def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | 
             continue
         if sum(each.failed for each in after) < LEAST_ERRORS:
             continue
+        if key not in _OF_TRANSACTIONS and within(track.answered.get(name or "", ()), first, until):
+            continue
         codes = sorted({each.code for each in after if each.code})
         errors = ", ".join(
             f"{code} ({ERROR_NAMES[code]})" if code in ERROR_NAMES else str(code) for code in codes
@@ -271,7 +284,6 @@ def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | 
             f"{apis.name(key)} has returned nothing but error {errors} since {_clock(first)}, "
             f"for longer than its timeout of {timeout:.0f} s"
         )
-        name = functions.served(key, is_tool=track.is_tool)
         return Sign("stuck", first, CERTAIN, says, (name,) if name else (), (key,))
     return None
 

@@ -233,7 +233,9 @@ def _review(
     rules = read_text_file(owners, "owner rules", load_owner_rules) if owners else ()
     lake, cluster = stage.lake, stage.cluster
     runs = broker_runs(brokers, 0.0)
-    span = max(run.until for run in runs) - min(run.started for run in runs)
+    # Of the days that are read: brokers may have run for months before.
+    first_day = dt.datetime.combine(min(days), dt.time(), dt.UTC).timestamp()
+    span = max(run.until for run in runs) - max(first_day, min(run.started for run in runs))
     slot = max(SHORTEST_SLOT_SECONDS, round(span / SLOTS / 10) * 10)
     where = {"cluster_id": cluster, "dt": list(days)}
     events = lake.read(CONNECTION_EVENTS, snapshots[CONNECTION_EVENTS.name]).where(stage.condition(where))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import scenarios
 from client_telemetry.review import outcome
-from client_telemetry.review.activity import Client, Evidence
+from client_telemetry.review.activity import Activity, BrokerRun, Client, Evidence
 from client_telemetry.review.judge_client import Knowledge, Surroundings, outcomes
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import upgrade_of
@@ -46,6 +46,35 @@ def test_each_case_has_its_outcome_in_each_phase(case: dict[str, str]) -> None:
 
     happened = {each.phase: f"{each.outcome}:{each.kind}" if each.kind else each.outcome for each in found}
     assert happened == {phase: case[phase] for phase in ("rolling", "not_finalized", "finalized")}, found
+
+
+def test_what_the_upgraded_brokers_refused_is_past_after_a_rollback() -> None:
+    """Broker 3 was upgraded and went back. `refused` was refused there meanwhile, and again nowhere since."""
+    runs = [
+        BrokerRun(3, "3-old", ("3.9.1",), -5.0, 300.0),
+        BrokerRun(3, "3-new", ("4.0.1",), 308.0, 400.0),
+        BrokerRun(3, "3-back", ("3.9.1",), 408.0, 900.0, True),
+        BrokerRun(2, "2-old", ("3.9.1",), -5.0, 900.0, True),
+    ]
+    who = scenarios.client("refused")
+    activities = []
+    for at in range(0, 900, 2):
+        third = "3-old" if at < 300 else "3-new" if 308 <= at < 400 else "3-back" if at >= 408 else None
+        for broker, incarnation in ((3, third), (2, "2-old")):
+            if incarnation:
+                activity = Activity(who, broker, incarnation, float(at), at + 2.0)
+                use = activity.use(0, 2)
+                if incarnation == "3-new":
+                    use.add_failed(float(at), refused=True)
+                else:
+                    use.add_answered(float(at))
+                activities.append(activity)
+    evidence = Evidence("cluster", runs, [], activities, [], [], 10.0)
+    (found,) = reviewed(evidence)
+    assert [(each.phase, each.outcome, each.kind) for each in found] == [
+        ("rolling", outcome.FAILING, "partly"),
+        ("rolled_back", outcome.UNAFFECTED, None),
+    ]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["case"] for case in CASES])

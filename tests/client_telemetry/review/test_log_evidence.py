@@ -1,10 +1,15 @@
 """From log files to evidence and to the command's words."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from client_telemetry.cli import review
+from client_telemetry.compatibility import served
+from client_telemetry.review.activity import Evidence
+from client_telemetry.review.log_evidence import from_logs
+from client_telemetry.sources.log_files import find_logs
 
 SERVER = """\
 [2026-11-22 12:00:00,000] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
@@ -147,3 +152,82 @@ def test_a_folder_without_a_request_log(tmp_path: Path, capsys: pytest.CaptureFi
 
     assert ask(folder, tmp_path) == 2
     assert "no entry of kafka.request.logger at DEBUG" in capsys.readouterr().err
+
+
+def greeting(release: str) -> str:
+    """An ApiVersions request at 12:00:01, answered as brokers of a release do."""
+    apis = [
+        {"apiKey": key, "minVersion": api.served.min, "maxVersion": api.served.max}
+        for key, api in served.by(release).items()
+    ]
+    line = entry(0, 1, "API_VERSIONS", 18, 3, "fine", 4000)
+    return line.replace('"response":{}', f'"response":{json.dumps({"errorCode": 0, "apiKeys": apis})}')
+
+
+def evidence(logs: Path) -> Evidence:
+    return from_logs(find_logs([str(logs)]))
+
+
+def counted(found: Evidence) -> list[object]:
+    """All but the names of incarnations, which hold the time at which they started."""
+    return [
+        [(run.broker_id, run.releases, run.is_running) for run in found.runs],
+        sum(each.requests for each in found.unnamed_refusals),
+        found.slot_seconds,
+        len(found.activities),
+    ]
+
+
+def test_rotated_server_logs_are_read_as_one(logs: Path) -> None:
+    whole = evidence(logs)
+    log = logs / "broker-1/server.log"
+    lines = log.read_text().splitlines(True)
+    middle = len(lines) // 2  # between an exception and its line
+    (logs / "broker-1/server.log.2026-11-22-12").write_text("".join(lines[:middle]))
+    log.write_text("".join(lines[middle:]))
+    assert counted(evidence(logs)) == counted(whole)
+    assert [run.started for run in evidence(logs).runs] == [run.started for run in whole.runs]
+
+
+def test_a_start_that_is_in_no_file_any_more_is_known_by_the_requests(logs: Path) -> None:
+    whole = evidence(logs)
+    log = logs / "broker-1/server.log"
+    first, second = log.read_text().split("[2026-11-22 12:05:00,000]")
+    log.write_text(
+        "[2026-11-22 12:02:00,000] INFO still here (kafka.server.BrokerServer)\n[2026-11-22 12:05:00,000]"
+        + second
+    )
+    requests = logs / "broker-1/kafka-request.log"
+    requests.write_text(greeting("3.9.1") + requests.read_text())
+    before, after = evidence(logs).runs
+    assert first and "3.9.1" in before.releases and after.releases == ("4.0.1",)
+    assert (before.broker_id, after.broker_id) == (1, 1)
+    assert before.started == datetime(2026, 11, 22, 12, 0, 1, tzinfo=UTC).timestamp(), "its first request"
+    assert sum(each.requests for each in evidence(logs).unnamed_refusals) == sum(
+        each.requests for each in whole.unnamed_refusals
+    )
+
+
+def test_what_a_process_prints_counts_once(logs: Path) -> None:
+    whole = evidence(logs)
+    log = logs / "broker-1/server.log"
+    (logs / "broker-1/kafkaServer.out").write_text(log.read_text())
+    assert counted(evidence(logs)) == counted(whole)
+
+
+def test_brokers_that_ran_for_months_make_no_coarser_slots(logs: Path) -> None:
+    log = logs / "broker-1/server.log"
+    log.write_text(log.read_text().replace("2026-11-22 12:00:0", "2026-09-22 12:00:0"))
+    assert evidence(logs).slot_seconds == 10.0
+
+
+def test_a_controller_of_its_own_is_no_broker(logs: Path) -> None:
+    whole = evidence(logs)
+    (logs / "controller-9").mkdir()
+    (logs / "controller-9/server.log").write_text(
+        SERVER.replace(
+            "[BrokerServer id=1] Starting broker (kafka.server.BrokerServer)",
+            "[KafkaRaftServer nodeId=9] Kafka Server started (kafka.server.KafkaRaftServer)",
+        )
+    )
+    assert counted(evidence(logs)) == counted(whole)

@@ -26,7 +26,12 @@ org.apache.kafka.common.errors.UnsupportedVersionException: Received request for
 def test_both_runs_of_the_broker_with_their_releases() -> None:
     first, second = read(LOG.splitlines())
 
-    assert (first.node_id, first.release, second.node_id, second.release) == (3, "3.9.1", 3, "4.0.1")
+    assert (first.node_id, first.releases, second.node_id, second.releases) == (
+        3,
+        ("3.9.1",),
+        3,
+        ("4.0.1",),
+    )
     assert second.started - first.started == pytest.approx(327.089)
     assert first.stopping is not None and second.stopping is None
 
