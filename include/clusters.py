@@ -38,6 +38,15 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]+")
 """Kafka's cluster ids are URL-safe base64 of a UUID (org.apache.kafka.common.Uuid): they may begin with a dash."""
 
+_STORES = ("s3", "s3a", "s3n", "gs")
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://([^/?#]*)(.*)", re.DOTALL)
+_HOST = re.compile(r"(?:\[[^\]]*\]|[^:@\[\]]*)(?::\d*)?")
+_BUCKET = re.compile(r"[^:@]*")
+_SECRET_OPTION = re.compile(
+    r"[?&][^=&]*(?:password|secret|token|credential|(?<!ssl)key)[^=&]*=", re.IGNORECASE
+)
+"""Jobs refuse the same (raw/file_system.py); a test compares them."""
+
 
 class ClustersFileError(AirflowFailException):
     """The clusters file cannot be used. A retry would read the same file, so the task fails at once."""
@@ -209,13 +218,20 @@ def _text(path: Path, where: str, key: str, value: object) -> str:
 
 
 def _location(value: str) -> str:
-    """A URL as it is, but file:/folder as file:///folder; a path made absolute from the root of the checkout. A URL with a user or password is refused: it would
-    be seen in command lines and logs."""
-    place = re.fullmatch(r"([a-z0-9+.-]+://)[^/?]*@(.*)", value)
-    if place:
-        raise InvalidClustersFile(
-            f"{place[1]}{place[2]} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
-            "AWS_SECRET_ACCESS_KEY in the environment of Airflow's workers, or use an instance role."
-        )
+    """A URL as it is, but file:/folder as file:///folder; a path made absolute from the root of the checkout. A URL with
+    a user or password is refused: it would be seen in command lines and logs.
+    """
+    url = _URL.fullmatch(value)
+    if url:
+        scheme, authority, rest = url.groups()
+        plain = _BUCKET if scheme.lower() in _STORES else _HOST
+        if not plain.fullmatch(authority) or _SECRET_OPTION.search(rest):
+            place = f"{authority}{rest}".partition("?")[0]
+            # A secret key may contain slashes: the bucket is what follows the last @.
+            shown = place.rpartition("@")[2] if "@" in place or ":" not in authority else "..."
+            raise InvalidClustersFile(
+                f"{scheme}://{shown} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY in the environment of Airflow's workers, or use an instance role."
+            )
     value = re.sub(r"\Afile:/(?!/)", "file:///", value)
     return value if "://" in value else str(CHECKOUT / value)

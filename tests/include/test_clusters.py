@@ -1,6 +1,7 @@
 from pathlib import Path
 
 import pytest
+from client_telemetry.raw.file_system import UnusableLocation, without_userinfo
 
 from include.clusters import (
     CHECKOUT,
@@ -168,3 +169,47 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_path_and_the_reason(clus
         read_clusters()
     assert said in str(refused.value)
     assert str(path) in str(refused.value)
+
+
+SECRET = "hidden/of+mine"
+
+
+@pytest.mark.parametrize(
+    ("location", "shown"),
+    [
+        (f"s3://AKIA:{SECRET}@bucket/raw", "s3://bucket/raw"),
+        ("s3://hidden@bucket/raw", "s3://bucket/raw"),
+        (f"S3://AKIA:{SECRET}@bucket/raw", "S3://bucket/raw"),
+        ("s3a://AKIA:12hidden/3@bucket", "s3a://bucket"),
+        ("s3://AKIA:12/hidden@bucket", "s3://bucket"),
+        ("s3://AKIA:hidden", "s3://..."),
+        ("hdfs://me:hidden@node:8020/raw", "hdfs://node:8020/raw"),
+        ("s3://bucket/raw?access_key=hidden", "s3://bucket/raw"),
+        ("s3://bucket/raw?region=x&Secret-Key=hidden", "s3://bucket/raw"),
+    ],
+)
+def test_credentials_in_a_url_are_refused_and_not_repeated_here_and_by_jobs(clusters_file, location, shown):
+    clusters_file(LOCATIONS + f"clusters: [{{name: a, cluster_id: b, raw: '{location}'}}]")
+    with pytest.raises(InvalidClustersFile) as here:
+        read_clusters()
+    with pytest.raises(UnusableLocation) as of_jobs:
+        without_userinfo(f'{{"files": ["{location}"]}}')
+    for refused in (here, of_jobs):
+        assert str(refused.value).startswith(f"{shown} has a user or password in its URL")
+        assert "hidden" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "location",
+    [
+        "s3://bucket/a@b/key=c",
+        "hdfs://node:8020/raw",
+        "hdfs://[::1]:8020/raw",
+        "file:///srv/a:b@c",
+        "s3://bucket/logs?endpoint_override=127.0.0.1:9000&region=x",
+        "/srv/a:b@c",
+    ],
+)
+def test_other_colons_and_at_signs_are_no_credentials(clusters_file, location):
+    clusters_file(LOCATIONS + f"clusters: [{{name: a, cluster_id: b, raw: '{location}'}}]")
+    assert read_clusters().by_name["a"].raw == without_userinfo(location) == location

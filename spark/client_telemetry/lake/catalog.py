@@ -22,7 +22,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import DBAPIError
 
 from client_telemetry.lake.sql_catalog import DatabaseCatalog
-from client_telemetry.raw.file_system import without_userinfo
+from client_telemetry.raw.file_system import has_secret_option, without_userinfo
 
 CATALOG = "lake"
 NAMESPACE = "client_telemetry"
@@ -79,10 +79,10 @@ def configuration(location: str) -> dict[str, str] | None:
 
 
 def _has_password(uri: str) -> bool:
-    try:
-        return bool(urlsplit(uri).password)
-    except ValueError:
-        return False
+    # A password may contain slashes; SQLite's address is a path.
+    place = uri.partition("://")[2].partition("?")[0]
+    has_userinfo = not uri.startswith("sqlite") and ":" in place.rpartition("@")[0]
+    return has_userinfo or has_secret_option(uri)
 
 
 def open_catalog(location: str) -> Catalog:
@@ -240,7 +240,7 @@ def _jdbc(uri: URL) -> dict[str, str]:
         return {"uri": f"jdbc:sqlite:{uri.database}"}
     place = f"{uri.host or 'localhost'}:{uri.port}" if uri.port else uri.host or "localhost"
     # 57P01 is what a connection says first whose server was stopped.
-    found = {
+    properties = {
         "uri": f"jdbc:{uri.get_backend_name()}://{place}/{uri.database}",
         "retryable_status_codes": "57P01",
     }
@@ -249,8 +249,8 @@ def _jdbc(uri: URL) -> dict[str, str]:
         ("password", os.environ.get("PGPASSWORD")),
     ):
         if value:
-            found[f"jdbc.{name}"] = value
-    return found
+            properties[f"jdbc.{name}"] = value
+    return properties
 
 
 def _is_in_a_store(location: str) -> bool:
@@ -273,8 +273,8 @@ def _folder(location: str) -> Path:
             )
         path = unquote(location.partition(":")[2].removeprefix(f"//{url.netloc}"))
     folder = Path(path).absolute()
-    if found := re.search("[%?#]", str(folder)):
+    if match := re.search("[%?#]", str(folder)):
         raise NoSuchLake(
-            f"{folder}: tables name their files with URLs, where {found[0]} has another meaning: take another folder"
+            f"{folder}: tables name their files with URLs, where {match[0]} has another meaning: take another folder"
         )
     return folder

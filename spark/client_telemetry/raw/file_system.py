@@ -10,7 +10,13 @@ from pyarrow import fs
 _SCHEMES = {"s3a": "s3", "s3n": "s3"}
 """Hadoop's schemes for S3."""
 
-_USERINFO = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^/?#\s\"']*@(?P<rest>[^\s\"',]*)")
+_URL = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#\s\"']*)(?P<rest>[^\s\"']*)")
+_HOST = re.compile(r"(?:\[[^\]]*\]|[^:@\[\]]*)(?::\d*)?")
+_BUCKET = re.compile(r"[^:@]*")
+_SECRET_OPTION = re.compile(
+    r"[?&][^=&]*(?:password|secret|token|credential|(?<!ssl)key)[^=&]*=", re.IGNORECASE
+)
+"""`sslkey` of PostgreSQL is a file."""
 
 
 class StoreRetries(fs.AwsDefaultS3RetryStrategy):  # type: ignore[misc]
@@ -30,13 +36,23 @@ def without_userinfo(text: str) -> str:
     """Returns the text unchanged, a location or JSON with locations in it. Raises UnusableLocation if one contains a
     user or password, which would end up in command lines and logs.
     """
-    userinfo = _USERINFO.search(text)
-    if userinfo:
-        raise UnusableLocation(
-            f"{userinfo['scheme']}{userinfo['rest']} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
-            "AWS_SECRET_ACCESS_KEY (and AWS_ENDPOINT_URL where it is not Amazon's), or use an instance role"
-        )
+    for url in _URL.finditer(text):
+        scheme, authority, rest = url.groups()
+        is_bucket = scheme.lower() in ("s3", "gs", *_SCHEMES)
+        # A secret key may contain slashes: the store's name is then what follows the last @.
+        if not (_BUCKET if is_bucket else _HOST).fullmatch(authority) or has_secret_option(rest):
+            place = f"{authority}{rest}".partition("?")[0]
+            shown = place.rpartition("@")[2] if "@" in place or ":" not in authority else "..."
+            raise UnusableLocation(
+                f"{scheme}://{shown} has a user or password in its URL: leave them out, and set AWS_ACCESS_KEY_ID and "
+                "AWS_SECRET_ACCESS_KEY (and AWS_ENDPOINT_URL where it is not Amazon's), or use an instance role"
+            )
     return text
+
+
+def has_secret_option(url: str) -> bool:
+    """Whether a URL has a parameter such as `password` or `secret_key`."""
+    return bool(_SECRET_OPTION.search(url))
 
 
 @lru_cache(maxsize=64)

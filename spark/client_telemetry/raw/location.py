@@ -1,9 +1,11 @@
 """The raw location: listing and opening objects of a cluster, in a folder or an object store."""
 
 import datetime as dt
+import io
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import BinaryIO, cast
 
 import pyarrow as pa
 from pyarrow import fs
@@ -13,6 +15,7 @@ from client_telemetry.raw.file_system import file_system
 from client_telemetry.raw.object_key import ObjectKey, parse_object_key
 
 _DAYS_AT_ONCE = 8
+_READ_BYTES = 8 * 2**20
 DATASETS = ("client_pushes", "connections", "manifests")
 
 
@@ -76,13 +79,19 @@ class RawLocation:
             listings = pool.map(lambda day: list(self.objects(cluster_id, day)), days)
             return dict(zip(days, listings, strict=True))
 
-    def read(self, key: str) -> pa.NativeFile:
+    def read(self, key: str) -> BinaryIO:
         """The object as a binary stream, to be closed by the caller. pyarrow would decompress by file extension; that
         is disabled.
         """
-        files, root = self._open()
-        return files.open_input_file(f"{root}/{key}")
+        opened = self._opened(key)
+        # What reads it takes 64 KiB at a time, each of which would be a request to a store.
+        is_local = isinstance(self._open()[0], fs.LocalFileSystem)
+        return cast("BinaryIO", opened if is_local else io.BufferedReader(opened, _READ_BYTES))
 
     def bytes(self, key: str) -> bytes:
-        with self.read(key) as source:
+        with self._opened(key) as source:
             return source.read()
+
+    def _opened(self, key: str) -> pa.NativeFile:
+        files, root = self._open()
+        return files.open_input_file(f"{root}/{key}")

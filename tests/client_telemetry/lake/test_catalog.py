@@ -40,12 +40,30 @@ def test_credentials_in_a_url_are_refused_and_not_repeated(location):
     assert "hidden" not in str(refused.value) and "mine" not in str(refused.value)
 
 
-def test_a_password_in_the_address_of_the_catalog_is_refused(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    "uri", ["//lake:hidden@db/lake", "//lake:1/hidden@db/lake", "//lake@db/lake?password=hidden"]
+)
+def test_a_password_in_the_address_of_the_catalog_is_refused(tmp_path, monkeypatch, uri):
     monkeypatch.setenv(f"{VARIABLE}TYPE", "sql")
-    monkeypatch.setenv(f"{VARIABLE}URI", "postgresql+psycopg2://lake:hidden@db/lake")
+    monkeypatch.setenv(f"{VARIABLE}URI", f"postgresql+psycopg2:{uri}")
     with pytest.raises(NoSuchLake, match="PGPASSWORD") as refused:
         open_catalog(str(tmp_path))
     assert "hidden" not in str(refused.value)
+
+
+def test_files_with_keys_in_the_address_of_the_catalog_are_no_password(monkeypatch):
+    uri = "postgresql+psycopg2://lake@db:5433/tables?sslmode=verify-full&sslkey=/etc/lake.key"
+    monkeypatch.setenv(f"{VARIABLE}URI", uri)
+    assert catalog.configuration("s3://bucket/lake")["uri"] == uri
+
+
+def test_spark_shows_no_secret_of_the_catalog(spark):
+    session = spark.newSession()
+    names = ("credential", "token", "jdbc.password", "s3.secret-access-key", "s3.access-key-id")
+    for name in names:
+        session.conf.set(f"{catalog.CATALOG_SETTING}.{name}", "hidden")
+    shown = {row["key"]: row["value"] for row in session.sql("SET").collect()}
+    assert [name for name in names if shown[f"{catalog.CATALOG_SETTING}.{name}"] == "hidden"] == []
 
 
 def test_spark_gets_the_same_catalog(monkeypatch):

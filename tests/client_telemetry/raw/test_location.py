@@ -1,9 +1,15 @@
-"""Objects of a raw location in a folder."""
+"""Objects of a raw location in a folder, and of one in a store."""
 
 import datetime as dt
+import random
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, ClassVar
 
+from client_telemetry.raw.file_system import file_system
 from client_telemetry.raw.location import DATASETS, RawLocation
+from client_telemetry.raw.stored_object import StoredObject
 
 DAY = dt.date(2026, 11, 20)
 NAME = "000102030405060708090a0b0c0d0e0f-00000000000000000000-00000000000000000006.bin"
@@ -59,3 +65,50 @@ def test_objects_of_a_day_in_order_without_what_is_not_ours(tmp_path):
 def test_what_is_stored_is_read_whatever_its_ending(tmp_path):
     key = put(tmp_path, "connections", NAME.replace(".bin", ".gz"), data=b"no gzip")
     assert RawLocation(str(tmp_path)).bytes(key) == b"no gzip"
+
+
+class OneObject(BaseHTTPRequestHandler):
+    """Answers as S3 does to whoever reads an object; `requests`: so far."""
+
+    protocol_version = "HTTP/1.1"
+    content = random.Random(1).randbytes(5 * 2**20)
+    requests: ClassVar[list[str]] = []
+
+    def do_HEAD(self) -> None:
+        self._answer(200, self.content, b"")
+
+    def do_GET(self) -> None:
+        first, last = map(int, self.headers["Range"].removeprefix("bytes=").split("-"))
+        part = self.content[first : last + 1]
+        self._answer(206, part, part, f"bytes {first}-{first + len(part) - 1}/{len(self.content)}")
+
+    def _answer(self, status: int, part: bytes, body: bytes, content_range: str = "") -> None:
+        self.requests.append(self.command)
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(part)))
+        self.send_header("Content-Range", content_range)
+        self.send_header("Last-Modified", "Fri, 20 Nov 2026 07:00:00 GMT")
+        self.send_header("ETag", '"e"')
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        pass
+
+
+def test_an_object_of_a_store_is_read_in_two_requests(monkeypatch):
+    server = ThreadingHTTPServer(("127.0.0.1", 0), OneObject)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
+    monkeypatch.setenv("AWS_REGION", "us-east-1")
+    file_system.cache_clear()
+    try:
+        with RawLocation("s3://of-one-object/dump").read("object.bin") as source:
+            assert b"".join(StoredObject(source, "object.bin").pieces()) == OneObject.content
+        assert OneObject.requests == ["HEAD", "GET"]
+    finally:
+        file_system.cache_clear()
+        server.shutdown()
+        server.server_close()
