@@ -40,7 +40,7 @@ from client_telemetry.reports.counted import counted
 from client_telemetry.sources.log_files import NoLogs, find_logs
 from client_telemetry.sources.request_log.broker_releases import (
     BrokerReleases,
-    ReleaseNotTold,
+    UnclearRelease,
     release_to_leave,
 )
 from client_telemetry.sources.request_log.broker_survey import Survey, SurveyedFile, TwoClusters, survey
@@ -144,7 +144,7 @@ def _report(args: argparse.Namespace) -> int:
         upgrade(release, target)
     except (BadArguments, NoLogs, NothingInTheLogs, OutputIsThere, TwoClusters, UnusableRelease) as error:
         return _refuse(str(error))
-    except ReleaseNotTold as error:
+    except UnclearRelease as error:
         return _refuse(f"{error}; specify it with --from (make: FROM=)")
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / UNFINISHED).touch()

@@ -1,1 +1,1 @@
-"""What arrived in the raw location and what is missing."""
+"""What arrived in the raw location, and what is missing."""

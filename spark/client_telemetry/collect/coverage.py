@@ -1,6 +1,6 @@
-"""What arrived and what is missing: raw objects and manifests to rows of raw_objects, broker_hours and brokers.
+"""What arrived and what is missing: from raw objects and manifests to rows of raw_objects, broker_hours and brokers.
 
-Missing manifests, holes in the sequence and drops are facts of coverage, never errors. No I/O here.
+Missing manifests, gaps in the sequence and drops are facts of coverage, never errors. No I/O here.
 """
 
 import datetime as dt
@@ -35,7 +35,7 @@ class ManifestRead:
 
 
 class Decoded(Protocol):
-    """What decoding found in one object (decode/decoded_object.py)."""
+    """The result of decoding one object (decode/decoded_object.py)."""
 
     status: str
     error: str | None
@@ -56,8 +56,9 @@ def ledger(
     before: Mapping[str, RawObjectRow],
     now: dt.datetime,
 ) -> list[RawObjectRow]:
-    """Rows of raw_objects. `before`: the rows so far, by object key; an object that did not change since it was
-    decoded keeps what decoding found."""
+    """Rows of raw_objects. `before`: the rows so far, by object key; an object that has not changed since it was
+    decoded keeps the results.
+    """
     listed = {
         file.key: file for read in manifests if read.manifest is not None for file in read.manifest.files
     }
@@ -68,10 +69,10 @@ def ledger(
     }
     errors = {str(read.key): read.error for read in manifests}
     rows = []
-    for each in arrived:
-        key = each.key
+    for arrival in arrived:
+        key = arrival.key
         old = before.get(str(key))
-        row = _arrived_row(each, old["collected_at"] if old else now)
+        row = _arrived_row(arrival, old["collected_at"] if old else now)
         if key.dataset == "manifests":
             error = errors[str(key)]
             row |= {"status": "unreadable" if error else "decoded", "error": error.message if error else None}
@@ -79,7 +80,7 @@ def ledger(
         else:
             file = listed.get(key.key)
             row["sha256"] = file.sha256 if file else None
-            row["flags"] = _flags(key, each, file, reported_hours)
+            row["flags"] = _flags(key, arrival, file, reported_hours)
             if old and old["status"] != "too_late" and _same(old, row):
                 row |= {
                     "status": old["status"],
@@ -96,22 +97,22 @@ def ledger(
 
 
 def is_known(arrived: Sequence[Arrived], before: Mapping[str, RawObjectRow]) -> bool:
-    """Whether the ledger has all objects of a day as they are now, read to their end, and no other."""
+    """Whether the ledger has exactly the day's objects as they are now, all of them read to the end."""
     return len(arrived) == len(before) and all(
-        (row := before.get(str(each.key))) is not None
+        (row := before.get(str(arrival.key))) is not None
         and row["status"] not in ("new", "too_late")
-        and (row["bytes"], row["modified_at"]) == (each.bytes, each.modified_at)
-        for each in arrived
+        and (row["bytes"], row["modified_at"]) == (arrival.bytes, arrival.modified_at)
+        for arrival in arrived
     )
 
 
 def unread(arrived: Iterable[Arrived], now: dt.datetime) -> list[RawObjectRow]:
-    """Rows of raw_objects of objects that were listed and not looked into, not even into manifests."""
-    return [_arrived_row(each, now) for each in arrived]
+    """Rows of raw_objects for objects that were only listed: not even their manifests were read."""
+    return [_arrived_row(arrival, now) for arrival in arrived]
 
 
-def _arrived_row(each: Arrived, collected_at: dt.datetime | None) -> RawObjectRow:
-    key = each.key
+def _arrived_row(arrival: Arrived, collected_at: dt.datetime | None) -> RawObjectRow:
+    key = arrival.key
     return {
         "cluster_id": key.cluster_id,
         "dt": key.dt,
@@ -122,8 +123,8 @@ def _arrived_row(each: Arrived, collected_at: dt.datetime | None) -> RawObjectRo
         "broker_incarnation": key.incarnation,
         "first_sequence": key.first_sequence,
         "last_sequence": key.last_sequence,
-        "bytes": each.bytes,
-        "modified_at": each.modified_at,
+        "bytes": arrival.bytes,
+        "modified_at": arrival.modified_at,
         "sha256": None,
         "status": "new",
         "error": None,
@@ -144,14 +145,16 @@ def _same(old: RawObjectRow, new: RawObjectRow) -> bool:
     return all(old[name] == new[name] for name in ("bytes", "modified_at", "sha256"))
 
 
-def _flags(key: ObjectKey, each: Arrived, file: ManifestFile | None, reported_hours: set[Any]) -> list[str]:
+def _flags(
+    key: ObjectKey, arrival: Arrived, file: ManifestFile | None, reported_hours: set[Any]
+) -> list[str]:
     flags = []
     if key.incarnation is None:
         flags.append("name_not_by_contract")
     if file is None:
-        known = (key.broker_id, key.incarnation, key.hour) in reported_hours
-        flags.append("not_in_manifest" if known else "no_manifest")
-    elif file.bytes != each.bytes:
+        is_reported = (key.broker_id, key.incarnation, key.hour) in reported_hours
+        flags.append("not_in_manifest" if is_reported else "no_manifest")
+    elif file.bytes != arrival.bytes:
         flags.append("size_mismatch")
     return sorted(flags)
 
@@ -180,9 +183,10 @@ def with_decoded(row: RawObjectRow, decoded: Decoded, stated_records: int | None
 def broker_hours(
     objects: Sequence[RawObjectRow], manifests: Sequence[ManifestRead], day: dt.date
 ) -> list[BrokerHourRow]:
-    """Rows of broker_hours: 24 for each broker that an object or manifest of the day names.
+    """Rows of broker_hours: 24 for each broker that appears in an object or manifest of the day.
 
-    `objects`: the day's rows of raw_objects."""
+    `objects`: the day's rows of raw_objects.
+    """
     cluster_ids = {row["cluster_id"] for row in objects}
     brokers = sorted({row["broker_id"] for row in objects})
     gaps = _gap_hours(objects)
@@ -220,59 +224,60 @@ def broker_hours(
                 "connection_events_read": _read(data, EVENTS),
                 "completeness": ["complete"],
             }
-            found = set()
+            addresses = set()
             if not good:
-                found.add("no_manifest")
+                addresses.add("no_manifest")
             if len(good) < len(reads):
-                found.add("bad_manifest")
+                addresses.add("bad_manifest")
             if any(f.key not in there for m in good for f in m.files):
-                found.add("missing_objects")
+                addresses.add("missing_objects")
             if (broker_id, hour) in gaps:
-                found.add("sequence_gap")
+                addresses.add("sequence_gap")
             if any(hour_row["dropped"].values()):
-                found.add("dropped_records")
+                addresses.add("dropped_records")
             if _less(hour_row["pushes_read"], hour_row["pushes_expected"]) or _less(
                 hour_row["connection_events_read"], hour_row["connection_events_expected"]
             ):
-                found.add("unread_records")
+                addresses.add("unread_records")
             if any(m.registry is None or m.registry.mode != "continuous" for m in good):
-                found.add("registry_not_watching")
+                addresses.add("registry_not_watching")
             if any(_is_registry_incomplete(m.reconciliation) for m in good):
-                found.add("registry_incomplete")
-            if found:
-                hour_row["completeness"] = sorted(found)
+                addresses.add("registry_incomplete")
+            if addresses:
+                hour_row["completeness"] = sorted(addresses)
             rows.append(hour_row)
     return rows
 
 
 def _expected(manifests: Sequence[Manifest], dataset: str) -> int | None:
-    """Records that the manifests list; None without one."""
+    """Number of records according to the manifests; None without a manifest."""
     files = [file for manifest in manifests for file in manifest.files if file.dataset == dataset]
     return sum(file.records for file in files) if manifests else None
 
 
 def _read(objects: Iterable[RawObjectRow], dataset: str) -> int | None:
-    """Records that were read; None where an object is not decoded yet."""
+    """Number of records read; None if an object is not decoded yet."""
     counts = [row["records"] for row in objects if row["dataset"] == dataset]
     return None if None in counts else sum(filter(None, counts))
 
 
 def _windows(manifests: Iterable[Manifest]) -> list[str] | None:
-    """Of the hour, as `from-to`; None where every manifest was continuous, or none tells."""
+    """The watched parts of the hour, as `from-to`; None if every manifest was continuous, or none says."""
     sampled = [m.registry for m in manifests if m.registry and m.registry.mode != "continuous"]
     return sorted({"-".join(window) for r in sampled for window in r.windows}) if sampled else None
 
 
 REQUESTS_ON_THEIR_WAY = 16
-"""Requests that a broker may have counted and not logged yet when the plugin looks: one per network thread."""
+"""Requests that a broker may have counted but not logged yet when the plugin looks: one per network thread."""
 
 
 def _missed(manifests: Iterable[Manifest]) -> tuple[int | None, int | None]:
-    """Connections and requests that the brokers counted and their registries do not have; None where no manifest compares
-    the two."""
-    known = [m.reconciliation for m in manifests if m.reconciliation]
-    connections = [_difference(r.connections_by_gauge, r.connections_in_registry) for r in known]
-    requests = [_difference(r.requests_by_counter, r.requests_in_registry) for r in known]
+    """Connections and requests that the brokers counted but their registries do not have; None if no manifest compares
+    the two.
+    """
+    figures = [m.reconciliation for m in manifests if m.reconciliation]
+    connections = [_difference(r.connections_by_gauge, r.connections_in_registry) for r in figures]
+    requests = [_difference(r.requests_by_counter, r.requests_in_registry) for r in figures]
     return _sum(connections), _sum(requests)
 
 
@@ -289,12 +294,12 @@ def _difference(by_broker: int | None, in_registry: int | None) -> int | None:
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    numbers = [count for count in counts if count is not None]
+    return sum(numbers) if numbers else None
 
 
-def _less(read: int | None, expected: int | None) -> bool:
-    return read is not None and expected is not None and read < expected
+def _less(records_read: int | None, expected: int | None) -> bool:
+    return records_read is not None and expected is not None and records_read < expected
 
 
 def _from_v1(object_key: str) -> str:
@@ -310,24 +315,26 @@ def _sum_by_reason(manifests: Iterable[Manifest]) -> dict[str, int]:
 
 
 def _requests(manifests: Sequence[Manifest]) -> list[RequestsCountedRecord] | None:
-    """Sums over the incarnations of the hour; None where one of them does not tell."""
+    """Sums over the incarnations of the hour; None if one of them does not report any."""
     if not manifests or any(manifest.requests is None for manifest in manifests):
         return None
     total: dict[tuple[int, int], int] = {}
-    for api_key, version, count in (each for manifest in manifests for each in manifest.requests or ()):
+    for api_key, version, count in (
+        requests for manifest in manifests for requests in manifest.requests or ()
+    ):
         total[api_key, version] = total.get((api_key, version), 0) + count
     return [{"api_key": k, "version": v, "requests": count} for (k, v), count in sorted(total.items())]
 
 
 def _connections(manifests: Sequence[Manifest]) -> list[ConnectionsCountedRecord] | None:
-    """Over the listeners of the hour's last incarnation that tells; None where none does."""
+    """Sums over the listeners of the hour's last incarnation that reports them; None if none does."""
     reported = [manifest.connections for manifest in manifests if manifest.connections is not None]
     if not reported:
         return None
     total: dict[tuple[str, str], int] = {}
-    for each in reported[-1]:
-        software = each.client_software_name, each.client_software_version
-        total[software] = total.get(software, 0) + each.count
+    for listener in reported[-1]:
+        software = listener.client_software_name, listener.client_software_version
+        total[software] = total.get(software, 0) + listener.count
     return [
         {"software_name": name, "software_version": version, "connections": count}
         for (name, version), count in sorted(total.items())
@@ -336,8 +343,9 @@ def _connections(manifests: Sequence[Manifest]) -> list[ConnectionsCountedRecord
 
 
 def _gap_hours(objects: Sequence[RawObjectRow]) -> set[tuple[int, int]]:
-    """(broker, hour) of the object before which a hole in the names' sequences lies. What came before the day is
-    not looked at: the first object of an incarnation and dataset starts no hole."""
+    """(broker, hour) of each object preceded by a gap in the sequences of the file names. Earlier days are not
+    considered: the first object of an incarnation and dataset follows no gap.
+    """
     by_incarnation: dict[tuple[str, int, str | None], list[tuple[int, int, int]]] = {}
     for row in objects:
         first = row["first_sequence"]
@@ -347,7 +355,7 @@ def _gap_hours(objects: Sequence[RawObjectRow]) -> set[tuple[int, int]]:
     gaps = set()
     for (_, broker_id, _), ranges in by_incarnation.items():
         reach = None
-        for first, last, hour in sorted(ranges, key=lambda each: each[0]):
+        for first, last, hour in sorted(ranges, key=lambda named: named[0]):
             if reach is not None and first > reach + 1:
                 gaps.add((broker_id, hour))
             reach = last if reach is None else max(reach, last)
@@ -355,8 +363,9 @@ def _gap_hours(objects: Sequence[RawObjectRow]) -> set[tuple[int, int]]:
 
 
 def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[BrokerRow]:
-    """Rows of brokers: one per incarnation that a manifest of the day tells of; of several manifests the last
-    hour's wins, and what it does not tell comes from the hours before."""
+    """Rows of brokers: one per incarnation in the day's manifests. The last hour's manifest wins; what it does not
+    report comes from earlier hours.
+    """
     rows: dict[tuple[int, str], dict[str, Any]] = {}
     levels: dict[tuple[int, str], list[tuple[dt.datetime, dict[str, int]]]] = {}
     for read in sorted(manifests, key=lambda r: (r.key.hour, str(r.key))):
@@ -415,9 +424,9 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[BrokerRow]:
 
 
 def _feature_levels(manifest: Manifest) -> list[tuple[dt.datetime, dict[str, int]]]:
-    """Levels with the time at which they were in force for sure."""
+    """Levels with the earliest time at which they were certainly in force."""
     if manifest.feature_levels:
-        return [(each.since, each.levels) for each in manifest.feature_levels]
+        return [(levels.since, levels.levels) for levels in manifest.feature_levels]
     if not manifest.finalized_features:
         return []
     moments = [*(file.max_time for file in manifest.files), manifest.alive_at]
@@ -430,19 +439,19 @@ def _feature_levels(manifest: Manifest) -> list[tuple[dt.datetime, dict[str, int
 
 
 def _changes(levels: Sequence[tuple[dt.datetime, dict[str, int]]]) -> dict[str, Any]:
-    found: list[dict[str, Any]] = []
-    for at, own in sorted(levels, key=lambda each: each[0]):
-        if not found or found[-1]["levels"] != own:
-            found.append({"at": at, "levels": own})
-    return {"feature_levels": found or None}
+    changes: list[dict[str, Any]] = []
+    for at, own in sorted(levels, key=lambda change: change[0]):
+        if not changes or changes[-1]["levels"] != own:
+            changes.append({"at": at, "levels": own})
+    return {"feature_levels": changes or None}
 
 
 def _releases(row: Mapping[str, Any]) -> dict[str, Any]:
     offered = [tuple(api.values()) for api in row["api_versions"] or []]
-    found = broker_guess.possible_releases(
+    possible = broker_guess.possible_releases(
         row["software_name"], row["software_version"], offered, row["finalized_features"]
     )
-    return {"releases": list(found.releases), "releases_known_by": found.known_by}
+    return {"releases": list(possible.releases), "releases_known_by": possible.known_by}
 
 
 def _structs(rows: Iterable[Sequence[int]] | None, *names: str) -> list[dict[str, Any]] | None:

@@ -1,4 +1,4 @@
-"""Manifests in the raw location: read each, or say why it cannot be read."""
+"""Reads the manifests in the raw location, or says why one cannot be read."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,13 +14,13 @@ _AT_ONCE = 32
 
 
 def read_manifests(raw: RawLocation, keys: Sequence[ObjectKey]) -> list[ManifestRead]:
-    """In the order of the keys, many at a time."""
+    """In the order of the keys, many in parallel."""
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         return list(pool.map(lambda key: read_manifest(raw, key), keys))
 
 
 def read_manifest(raw: RawLocation, key: ObjectKey) -> ManifestRead:
-    """A manifest that cannot be read is no error of the run: its bytes go to quarantine when the day is decoded."""
+    """An unreadable manifest does not fail the run: its bytes go to quarantine when the day is decoded."""
     try:
         return ManifestRead(key, parse_manifest(raw.bytes(str(key)), key))
     except BadManifest as error:

@@ -1,11 +1,11 @@
 """collect: what arrived, from which broker and hour, and what is missing.
 
-Told a cluster and a day, it lists the objects of that day and of the days before it that can still be repaired,
-records them in raw_objects, coverage in broker_hours and incarnations in brokers, and names the days to decode
-(the day itself, and earlier ones with new or changed objects) and to derive again (those, and every published day
-that looks back at them). Objects of still earlier days that were not there when their day was collected are recorded
-as too late. With `--again quarantined`, days of any age with undecodable records are among those to decode. With
-`--source`, what is new in request logs or a Collector's files is converted into objects of the raw location first.
+Given a cluster and a day, it lists the objects of that day and of the earlier days that can still be repaired, records
+them in raw_objects, coverage in broker_hours and incarnations in brokers, and names the days to decode (the day itself,
+and earlier ones with new or changed objects) and to reprocess (those, and every published day that looks back at them).
+Objects of still earlier days that were missing when their day was collected are recorded as too late. With `--again
+quarantined`, days of any age with undecodable records are decoded again too. With `--source`, new parts of request logs
+or a Collector's files are first converted into objects of the raw location.
 """
 
 import datetime as dt
@@ -40,13 +40,15 @@ from client_telemetry.tables.rows import BrokerHourRow, BrokerRow, RawObjectRow
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 LATE_DAYS, TOO_LATE_DAYS = 3, 14
-"""Days back from which late objects are picked up, and days before these that are looked through for more."""
+"""How many days back late objects are picked up, and how many days before these are checked for objects that came too
+late.
+"""
 TABLES = (RAW_OBJECTS, BROKERS, BROKER_HOURS)
 SUITES = (raw_objects_suite.SUITE, brokers_suite.SUITE, broker_hours_suite.SUITE)
 
 
 class Collect:
-    """The stage's body. An attempt after the first converts what came meanwhile, and tells of all that was converted."""
+    """The stage's body. A repeated attempt converts what arrived meanwhile, and reports everything that was converted."""
 
     def __init__(self) -> None:
         self._converted: Counter[str] = Counter()
@@ -54,9 +56,9 @@ class Collect:
 
     def __call__(self, stage: Stage) -> Outcome:
         if stage.arguments.source:
-            done = _convert(stage)
-            self._converted.update(done.counts)
-            self._warnings += [each for each in done.warnings if each not in self._warnings]
+            conversion = _convert(stage)
+            self._converted.update(conversion.counts)
+            self._warnings += [warning for warning in conversion.warnings if warning not in self._warnings]
         stage.warnings += [f"source: {warning}" for warning in self._warnings]
         outcome = collect(stage)
         outcome.counts |= self._converted
@@ -66,41 +68,41 @@ class Collect:
 def collect(stage: Stage) -> Outcome:
     arguments, cluster = stage.arguments, stage.cluster
     raw = RawLocation(absolute_url(arguments.raw))
-    known = raw.clusters()
-    if cluster not in known and not arguments.source:
+    clusters = raw.clusters()
+    if cluster not in clusters and not arguments.source:
         raise BadArguments(
             f"no cluster {cluster!r} in {without_secrets(arguments.raw)}; it holds "
-            + (f"{', '.join(known)}" if known else "no cluster at all: is it the folder above `v1/`?")
+            + (f"{', '.join(clusters)}" if clusters else "no cluster at all: is it the folder above `v1/`?")
         )
     window = [arguments.day - dt.timedelta(days=n) for n in range(arguments.late_days, -1, -1)]
     branch = stage.branch(TABLES)
     now = dt.datetime.now(dt.UTC)
     again = _quarantined_days(stage, raw) if arguments.again else {}
     days = sorted({*window, *again})
-    objects, hours, incarnations, decode_days, written = [], [], [], [], []
-    known_rows: dict[dt.date, dict[str, RawObjectRow]] = {each: {} for each in days}
+    objects, hours, incarnations, decode_days, collected = [], [], [], [], []
+    known_rows: dict[dt.date, dict[str, RawObjectRow]] = {day_: {} for day_ in days}
     for row in stage.lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=days):
         known_rows[row["dt"]][row["object_key"]] = row
-    for each, arrived in raw.objects_of(cluster, days).items():
-        before = known_rows[each]
-        if each != arguments.day and each not in again and is_known(arrived, before):
-            continue  # and the tables have what its manifests said
-        written.append(each)
+    for day_, arrived in raw.objects_of(cluster, days).items():
+        before = known_rows[day_]
+        if day_ != arguments.day and day_ not in again and is_known(arrived, before):
+            continue  # and the tables already have what its manifests say
+        collected.append(day_)
         reads = read_manifests(raw, [a.key for a in arrived if a.key.dataset == "manifests"])
         rows = ledger(arrived, reads, before, now)
         is_changed = any(row["status"] == "new" for row in rows) or before.keys() != {
             r["object_key"] for r in rows
         }
-        if rows and (each == arguments.day or is_changed or each in again):
-            decode_days.append(each)
+        if rows and (day_ == arguments.day or is_changed or day_ in again):
+            decode_days.append(day_)
         objects += rows
-        hours += broker_hours(rows, reads, each)
-        incarnations += brokers(reads, each)
+        hours += broker_hours(rows, reads, day_)
+        incarnations += brokers(reads, day_)
     late_rows = _too_late(stage, raw, window[0], set(days), now)
-    where = {"cluster_id": cluster, "dt": written}
-    with_late = {"cluster_id": cluster, "dt": [*written, *late_rows]}
-    objects_too = [row for rows in late_rows.values() for row in rows]
-    branch.replace_rows(RAW_OBJECTS, [*objects, *objects_too], **with_late)
+    where = {"cluster_id": cluster, "dt": collected}
+    with_late = {"cluster_id": cluster, "dt": [*collected, *late_rows]}
+    late_objects = [row for rows in late_rows.values() for row in rows]
+    branch.replace_rows(RAW_OBJECTS, [*objects, *late_objects], **with_late)
     branch.replace_rows(BROKERS, incarnations, **where)
     branch.replace_rows(BROKER_HOURS, hours, **where)
     slices = [Slice(suite, with_late if suite.table is RAW_OBJECTS else where) for suite in SUITES]
@@ -109,63 +111,67 @@ def collect(stage: Stage) -> Outcome:
 
 
 def _convert(stage: Stage) -> Conversion:
-    """What is new in the files of the source, as objects of the raw location, by tasks of Spark as far as parts need nothing of each other."""
+    """Convert what is new in the source's files into objects of the raw location, in Spark tasks where parts are
+    independent.
+    """
     try:
         source = conversion.declared(stage.arguments.source)
         raw = absolute_url(stage.arguments.raw)
-        done = conversion.convert_new(source, stage.cluster, raw, spread=partial(in_tasks, stage.spark))
+        result = conversion.convert_new(source, stage.cluster, raw, spread=partial(in_tasks, stage.spark))
     except conversion.REFUSALS as error:
         raise BadArguments(f"source of cluster {stage.cluster}: {error}; see docs/sources.md") from None
-    print(f"collect: {done.message}", flush=True)
-    return done
+    print(f"collect: {result.message}", flush=True)
+    return result
 
 
 def _quarantined_days(stage: Stage, raw: RawLocation) -> dict[dt.date, int]:
-    """Days with undecodable records, and how many. A day of which an object is gone cannot be read again: it stays as
-    it is, with a warning."""
+    """Days with undecodable records, and how many there are. A day with a vanished object cannot be read again: it
+    stays as it is, with a warning.
+    """
     if not stage.lake.exists(UNDECODABLE_RECORDS):
         return {}
     rows = stage.lake.read(UNDECODABLE_RECORDS).where(stage.condition({"cluster_id": stage.cluster}))
-    found = {}
+    counts = {}
     for day_, count in sorted(tuple(row) for row in rows.groupBy("dt").count().collect()):
-        there = {str(each.key) for each in raw.objects(stage.cluster, day_)}
-        known = stage.lake.rows(RAW_OBJECTS, cluster_id=stage.cluster, dt=day_)
-        gone = [row["object_key"] for row in known if row["object_key"] not in there]
+        there = {str(arrival.key) for arrival in raw.objects(stage.cluster, day_)}
+        ledger = stage.lake.rows(RAW_OBJECTS, cluster_id=stage.cluster, dt=day_)
+        gone = [row["object_key"] for row in ledger if row["object_key"] not in there]
         if gone:
             stage.warnings.append(
                 f"{count} quarantined records of {day_} are not read again: {len(gone)} objects of that day are no "
                 f"longer in the raw location, such as {gone[0]}"
             )
         else:
-            found[day_] = count
-    return found
+            counts[day_] = count
+    return counts
 
 
 def _too_late(
-    stage: Stage, raw: RawLocation, first: dt.date, others: set[dt.date], now: dt.datetime
+    stage: Stage, raw: RawLocation, first: dt.date, replaced: set[dt.date], now: dt.datetime
 ) -> dict[dt.date, list[RawObjectRow]]:
-    """Ledgers of days before `first` that got objects after they were collected, with these as `too_late`. A day that
-    was never collected has none: nothing of it was promised."""
+    """Ledgers of days before `first` that received objects after they were collected, with these as `too_late`. A day
+    that was never collected has no ledger: no completeness was promised for it.
+    """
     before = range(1, stage.arguments.too_late_days + 1)
-    earlier = [day_ for n in before if (day_ := first - dt.timedelta(days=n)) not in others]
-    there = {each: arrived for each, arrived in raw.objects_of(stage.cluster, earlier).items() if arrived}
-    # As many as the ledger has and none that is newer: nothing came, and the ledger needs no reading.
+    earlier = [day_ for n in before if (day_ := first - dt.timedelta(days=n)) not in replaced]
+    there = {day_: arrived for day_, arrived in raw.objects_of(stage.cluster, earlier).items() if arrived}
+    # As many objects as in the ledger and none newer: nothing came, and the ledger need not be read.
     ledger_of = stage.lake.newest(RAW_OBJECTS, "modified_at", cluster_id=stage.cluster, dt=list(there))
-    found = {}
-    for each, arrived in there.items():
-        if ledger_of.get(each) == (len(arrived), max(a.modified_at for a in arrived)):
+    ledgers = {}
+    for day_, arrived in there.items():
+        if ledger_of.get(day_) == (len(arrived), max(a.modified_at for a in arrived)):
             continue
-        known = stage.lake.rows(RAW_OBJECTS, cluster_id=stage.cluster, dt=each)
-        keys = {row["object_key"] for row in known}
+        ledger = stage.lake.rows(RAW_OBJECTS, cluster_id=stage.cluster, dt=day_)
+        keys = {row["object_key"] for row in ledger}
         new = [a for a in arrived if str(a.key) not in keys]
-        if known and new:
+        if ledger and new:
             error = (
                 f"it arrived more than {stage.arguments.late_days} days after its day: run client_telemetry_daily with the "
-                f"day {each}, which reads all of that day"
+                f"day {day_}, which reads all of that day"
             )
             late = [row | {"status": "too_late", "error": error} for row in unread(new, now)]
-            found[each] = [*known, *late]
-    return found
+            ledgers[day_] = [*ledger, *late]
+    return ledgers
 
 
 def _outcome(
@@ -190,12 +196,12 @@ def _outcome(
         "broker_hours": len(covered),
         "broker_hours_reported": reported,
         "broker_hours_complete": complete,
-        "objects_too_late": sum(row["status"] == "too_late" for rows in late_rows.values() for row in rows),
+        "late_objects_late": sum(row["status"] == "too_late" for rows in late_rows.values() for row in rows),
         "quarantined_records_to_read_again": sum(again.values()),
     }
     if late_rows:
         stage.warnings.append(
-            f"{counts['objects_too_late']} objects came too late for their days; read them with client_telemetry_daily "
+            f"{counts['late_objects_late']} objects came too late for their days; read them with client_telemetry_daily "
             f"and the day {', '.join(map(str, sorted(late_rows)))}"
         )
     if not data and not covered:
@@ -211,7 +217,7 @@ def _outcome(
 
 
 def _derive_days(stage: Stage, decode_days: list[dt.date]) -> list[dt.date]:
-    """The days to decode, and every published day whose slice looks back at one of them."""
+    """The days to decode, and every published day whose partition looks back at one of them."""
     published = stage.lake.published_days(stage.cluster, "sessionize")
     looking_back = {
         d

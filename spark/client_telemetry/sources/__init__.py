@@ -1,2 +1,1 @@
-"""What brokers and collectors recorded in other forms than the contract's, read and written as a contract v1 dump.
-Pure: no Spark, no Airflow."""
+"""Converts what brokers and collectors recorded in other formats into contract v1 dumps. Pure: no Spark, no Airflow."""

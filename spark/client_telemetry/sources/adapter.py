@@ -1,7 +1,7 @@
-"""What a source is, and what turns its files into a dump: one Adapter for each kind of source (adapters.py lists them).
+"""What a source is, and what converts its files into a dump: one Adapter per kind of source (listed in adapters.py).
 
-An adapter says how messages follow each other in its files, and writes a contract v1 dump of those that are new. Which
-bytes are new, and that a dump gets all that came of them or nothing, is not its business (arrivals.py).
+An adapter says how messages follow each other in its files, and writes a contract v1 dump of the new ones. arrivals.py
+decides which bytes are new and makes the conversion atomic.
 """
 
 from collections.abc import Sequence
@@ -17,19 +17,21 @@ from client_telemetry.sources.stored_file import StoredFile
 
 
 class Refused(ValueError):
-    """The source cannot be converted as it was declared, or as it is: another attempt would end the same way. The message
-    says what to do instead."""
+    """The source cannot be converted as declared, or as it is: another attempt would fail the same way. The message
+    says what to do instead.
+    """
 
 
 class WrongCluster(Refused):
-    """The files are of another cluster than was specified."""
+    """The files belong to another cluster than specified."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """`format`: one of those that an adapter has. `files`: files, folders and patterns, each optionally after
-    `<node id>=`. `release`, `zone`: of adapters that take them: what the brokers run where the files do not prove it
-    (request_log/broker_releases.py), and the zone of times without one."""
+    """`format`: one that an adapter supports. `files`: files, folders and patterns, each optionally prefixed with
+    `<node id>=`. `release`, `zone`: for adapters that take them: the brokers' release if the files do not prove it
+    (request_log/broker_releases.py), and the time zone of times without one.
+    """
 
     format: str
     files: tuple[str, ...]
@@ -39,8 +41,9 @@ class Source:
 
 @dataclass
 class Conversion:
-    """What came of the new files; `warnings` are sentences. `left`: files of which nothing was converted, so that the next
-    conversion tries again."""
+    """The result of converting the new files; `warnings` are sentences. `left`: files of which nothing was converted,
+    so that the next conversion tries them again.
+    """
 
     message: str
     counts: dict[str, int]
@@ -49,7 +52,7 @@ class Conversion:
 
 
 class Adapter(Protocol):
-    """`formats`: what `format` of a source may be. `options`: which of `release` and `zone` it takes."""
+    """`formats`: accepted values of a source's `format`. `options`: which of `release` and `zone` it takes."""
 
     @property
     def formats(self) -> tuple[str, ...]: ...
@@ -63,11 +66,12 @@ class Adapter(Protocol):
     def convert(
         self, source: Source, parts: Sequence[LogFile], cluster_id: str, before: DumpRoot, staged: Staged
     ) -> Conversion:
-        """Write the dump of these parts of files, of one cluster, below `staged.folder`, with what the next conversion
-        has to know beside it; `before` is the dump so far, to read that from. The same parts give the same dump.
-        Raises Refused."""
+        """Write the dump of these parts of files, all of one cluster, below `staged.folder`, together with what the
+        next conversion needs to know, which is read from `before`, the dump so far. The same parts always give the
+        same dump. Raises Refused.
+        """
 
 
 def cut_files(reasons: Sequence[str]) -> list[str]:
-    """The warning about files that end early, if there are any."""
+    """The warning about files that end early, if any."""
     return [f"Truncated files: {len(reasons)}, such as {reasons[0]}"] if reasons else []

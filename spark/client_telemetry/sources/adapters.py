@@ -1,4 +1,4 @@
-"""The kinds of sources that there are."""
+"""All kinds of sources."""
 
 from client_telemetry.sources.adapter import Adapter
 from client_telemetry.sources.otlp.adapter import OtlpAdapter

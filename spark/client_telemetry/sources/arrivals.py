@@ -1,9 +1,9 @@
-"""Which bytes of a source's files are new, and a dump that gets all that came of them or nothing.
+"""Which bytes of a source's files are new, and a dump that receives everything converted from them or nothing.
 
-A file is known by what is in it, decompressed: since it was converted it may have been renamed, compressed or copied, and
-what was written behind its end is new. Of a file that is still written to, what stands up to the end of its last whole
-message is taken, and the rest is left. The record of what was converted gets into the dump with what came of it, and
-last (dump_root.py): after a crash the next conversion ends the move or begins again.
+A file is identified by its decompressed content: since its conversion it may have been renamed, compressed or copied,
+and what was appended to it is new. A file that is still being written is taken up to the end of its last whole message.
+The record of what was converted enters the dump together with the results, and last (dump_root.py): after a crash the
+next conversion completes the move or starts over.
 """
 
 import hashlib
@@ -20,33 +20,35 @@ from client_telemetry.sources.message_ends import MessageEnds
 from client_telemetry.sources.stored_file import State, StoredFile
 
 SETTLED = timedelta(minutes=10)
-"""A file that was written to within that time is still written to: it may end within a message."""
+"""A file modified within that time counts as still being written: it may end within a message."""
 
 _RECORDS = "converted"
 _BLOCK_BYTES = 2**20
 _NOT_ALL = -1
-"""For the size of a file of which more is to be read, even if nothing comes to it."""
+"""Stands for the size of a file of which more remains to be read, even if nothing is appended."""
 
 _MAX_TAIL_BYTES = 64 * 2**20
 
 
 class StillWritten(ValueError):
-    """A file changed while it was converted. Nothing was kept; another attempt leaves it out or takes all of it."""
+    """A file changed during its conversion. Nothing was kept; another attempt takes all of it or leaves it out."""
 
 
 @dataclass(frozen=True)
 class Form:
-    """How the messages of a source's files follow each other. `ends`: a new reader of where they end. `is_whole`: whether
-    what stands behind the last end is a message all the same, when nothing more comes."""
+    """How the messages of a source's files follow each other. `ends`: creates a reader that finds their ends.
+    `is_whole`: whether what follows the last end is a message after all if nothing more comes.
+    """
 
     ends: Callable[[], MessageEnds]
     is_whole: Callable[[bytes], bool]
 
 
 class _Taken(NamedTuple):
-    """A file as it was when it was converted: `stored_bytes` and `modified_ns` as it lay there, `bytes` and `sha256` of what
-    was taken of it, decompressed. `whole`: how much of that were whole messages; None = all. What was behind, which is
-    in the quarantine, is read again if more came: it was the beginning of a message."""
+    """A file as it was when it was converted: `stored_bytes` and `modified_ns` as stored, `bytes` and `sha256` of the
+    part that was taken, decompressed. `whole`: how many of these bytes were whole messages; None = all. The rest,
+    which is in the quarantine, is read again if more comes: it was the beginning of a message.
+    """
 
     path: str
     stored_bytes: int
@@ -62,13 +64,13 @@ class Arrivals:
     def __init__(self, root: str | Path) -> None:
         self.root = DumpRoot(root, _RECORDS)
         records = (json.loads(self.root.read(name) or b"[]") for name in self.root.names(_RECORDS))
-        known = [_Taken(*each) for record in records for each in record]
-        self.is_first = not known
-        self._as_they_lay = {each[:3] for each in known}
+        earlier = [_Taken(*fields) for record in records for fields in record]
+        self.is_first = not earlier
+        self._as_they_lay = {taken[:3] for taken in earlier}
         self._whole: dict[int, dict[str, int]] = {}
-        """Bytes of a known beginning of a file -> its digest -> how many of these were whole messages."""
-        for each in known:
-            self._know(each)
+        """Length of a known beginning of a file -> its digest -> how many of its bytes were whole messages."""
+        for taken in earlier:
+            self._know(taken)
         self._taken: list[_Taken] = []
         self._files: list[tuple[StoredFile, State, bool]] = []
         self._has_new: list[bool] = []
@@ -80,8 +82,7 @@ class Arrivals:
     def new_parts(
         self, files: Sequence[LogFile], form: Form, settled: timedelta
     ) -> tuple[list[LogFile], list[StoredFile]]:
-        """The part of each file that is new, where there is any; and the files that are still written to and end within
-        a message."""
+        """The new part of each file that has one, and the files that are still being written and end within a message."""
         parts, unfinished = [], []
         before = datetime.now(UTC) - settled
         for file in files:
@@ -109,9 +110,10 @@ class Arrivals:
     def _measure(
         self, file: LogFile, form: Form, lay: tuple[str, int, int], is_growing: bool
     ) -> tuple[int, int | None, _Taken, bool]:
-        """Where the new part starts; where the file ends, None = no end of a message will be found in a growing one; what is
-        to be taken; whether the file is cut off."""
-        start = known_whole = known = size = whole = 0
+        """Where the new part starts; where the file ends, None if no end of a message will be found in a growing one;
+        what is to be taken; whether the file is cut off.
+        """
+        start = known_whole = known_size = size = whole = 0
         digest = hashlib.sha256()
         digest_of_whole = digest.copy()
         ends, cut = form.ends(), CutOff()
@@ -125,9 +127,12 @@ class Arrivals:
                         digest_of_whole, whole = digest.copy(), size + end
                     digest.update(block[end:])
                     size += len(block)
-                if size == length and (found := self._whole[length].get(digest.hexdigest())) is not None:
-                    known, known_whole = size, found
-        start = size if known == size else known_whole
+                if (
+                    size == length
+                    and (whole_bytes := self._whole[length].get(digest.hexdigest())) is not None
+                ):
+                    known_size, known_whole = size, whole_bytes
+        start = size if known_size == size else known_whole
         if is_growing and not ends.is_lost:
             return start, size, _Taken(*lay, whole, digest_of_whole.hexdigest()), False
         if whole < size and not ends.is_lost and form.is_whole(self._tail(file, whole)):
@@ -138,14 +143,16 @@ class Arrivals:
         with opened(replace(file, start=start), CutOff()) as text:
             return text.read(_MAX_TAIL_BYTES)
 
-    def keep(self, left: Sequence[StoredFile] = ()) -> None:
-        """Move into the dump what was staged, with the record of what it came of. Raises StillWritten. `left`: files of which
-        nothing was staged; those that have nothing new beside them are looked at again too: they may be their copies."""
-        if left:
+    def keep(self, unconverted: Sequence[StoredFile] = ()) -> None:
+        """Move what was staged into the dump, with the record of the files it came from. Raises StillWritten.
+        `unconverted`: files of which nothing was staged. Files without new parts are then looked at again too: they
+        may be copies of those.
+        """
+        if unconverted:
             self._taken = [
                 taken
                 for taken, (file, _, _), has_new in zip(self._taken, self._files, self._has_new, strict=True)
-                if has_new and file not in left
+                if has_new and file not in unconverted
             ]
         if not self._taken:
             self.root.discard()
@@ -159,7 +166,7 @@ class Arrivals:
 
 
 def _is_as_before(file: StoredFile, before: State, may_grow: bool) -> bool:
-    """Whether what was read is what was measured: the file is the same, or the same and longer."""
+    """Whether what was read is what was measured: the file is the same, or the same but longer."""
     try:
         now = file.state()
     except FileNotFoundError:

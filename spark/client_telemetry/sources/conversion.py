@@ -1,6 +1,6 @@
-"""A declared source: which files a cluster's dump is made of, and the conversion of those that are new.
+"""A declared source: which files a cluster's dump consists of, and the conversion of the new ones.
 
-What the files say is not here (adapters.py), nor which of their bytes are new (arrivals.py).
+adapters.py reads the files; arrivals.py decides which of their bytes are new.
 """
 
 import json
@@ -19,37 +19,37 @@ _KEYS = {"format", "files", "release", "zone"}
 
 
 class UnusableSource(ValueError):
-    """What was declared is no source; the message says what to write."""
+    """The declaration is not a valid source; the message says what to write."""
 
 
 REFUSALS = (NoLogs, Refused, UnusableRelease, UnusableSource)
-"""What conversion raises where another attempt would end the same way."""
+"""Exceptions of a conversion that another attempt would raise again."""
 
 
 def declared(text: str) -> Source:
-    """A Source from a JSON object with the same keys, `files` being a list. Raises UnusableSource."""
+    """A Source from a JSON object with the same keys, where `files` is a list. Raises UnusableSource."""
     try:
-        given = json.loads(text)
+        fields = json.loads(text)
     except ValueError as error:
         raise UnusableSource(f"the source is not valid JSON: {error}") from None
-    if not isinstance(given, dict) or not {"format", "files"} <= given.keys() <= _KEYS:
+    if not isinstance(fields, dict) or not {"format", "files"} <= fields.keys() <= _KEYS:
         raise UnusableSource(f"a source has format and files, and may have release and zone, not {text}")
     try:
-        adapter = adapter_of(given["format"])
+        adapter = adapter_of(fields["format"])
     except KeyError:
         raise UnusableSource(
-            f"there is no format {given['format']!r}; there are {', '.join(formats())}"
+            f"there is no format {fields['format']!r}; there are {', '.join(formats())}"
         ) from None
-    if (given.keys() & {"release", "zone"}) - adapter.options:
+    if (fields.keys() & {"release", "zone"}) - adapter.options:
         takes = [name for name in formats() if adapter_of(name).options]
-        raise UnusableSource(f"release and zone are of {', '.join(takes)}, not of {given['format']}")
+        raise UnusableSource(f"release and zone are of {', '.join(takes)}, not of {fields['format']}")
     try:
-        zone = ZoneInfo(given.get("zone", "UTC"))
+        zone = ZoneInfo(fields.get("zone", "UTC"))
     except (ZoneInfoNotFoundError, ValueError):
         raise UnusableSource(
-            f"{given['zone']!r} is not a known time zone: write it as Europe/Berlin or UTC"
+            f"{fields['zone']!r} is not a known time zone: write it as Europe/Berlin or UTC"
         ) from None
-    return Source(given["format"], tuple(given["files"]), given.get("release"), zone)
+    return Source(fields["format"], tuple(fields["files"]), fields.get("release"), zone)
 
 
 def convert_new(
@@ -59,8 +59,10 @@ def convert_new(
     settled: timedelta = SETTLED,
     spread: Spread = one_after_another,
 ) -> Conversion:
-    """Convert what is new in the source's files into the dump below `root`, a folder or URL; all of it or nothing. What was written
-    to within `settled` is taken up to its last whole message. `spread`: where parts of it run. Raises one of REFUSALS, or StillWritten."""
+    """Convert what is new in the source's files into the dump below `root`, a folder or URL; everything or nothing.
+    Files modified within `settled` are taken up to their last whole message. `spread`: where independent parts run.
+    Raises one of REFUSALS, or StillWritten.
+    """
     arrivals = Arrivals(root)
     try:
         return _convert_new(source, cluster_id, arrivals, settled, spread)
@@ -87,10 +89,10 @@ def _convert_new(
         )
     if parts:
         staged = Staged(arrivals.root.staged(), arrivals.root.staging(), spread)
-        done = adapter.convert(source, parts, cluster_id, arrivals.root, staged)
+        result = adapter.convert(source, parts, cluster_id, arrivals.root, staged)
     else:
-        done = Conversion("no file has anything new", {})
-    arrivals.keep(done.left)
-    done.counts["converted_files"] = len(parts) - len(done.left)
-    done.warnings[:0] = warnings
-    return done
+        result = Conversion("no file has anything new", {})
+    arrivals.keep(result.left)
+    result.counts["converted_files"] = len(parts) - len(result.left)
+    result.warnings[:0] = warnings
+    return result

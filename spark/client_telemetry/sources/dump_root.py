@@ -1,5 +1,6 @@
-"""Where the dump of a source grows: a folder, or a place in an object store. What comes of one conversion gets into it whole,
-or not at all."""
+"""Where the dump of a source grows: a folder, or a location in an object store. The result of a conversion enters it
+whole or not at all.
+"""
 
 import contextlib
 import re
@@ -18,10 +19,10 @@ _STAGING = ".converting"
 
 
 class DumpRoot:
-    """`location`: what holds `v1/`, as a path or URL. Making one ends the move that a crash interrupted.
+    """`location`: what holds `v1/`, as a path or URL. Creating an instance completes a move that a crash interrupted.
 
-    What is to be moved into the dump is written to a local folder (`staged`), and with `move` goes to a folder within the
-    root, from there into the dump, and its last file last: that file is the sign that all of it was there.
+    What is to be moved into the dump is written to a local folder (`staged`); `move` copies it to a folder within the
+    root and from there into the dump, its last file last: that file proves that everything was there.
     """
 
     def __init__(self, location: str | Path, last_folder: str) -> None:
@@ -36,14 +37,14 @@ class DumpRoot:
         self._end_what_was_begun()
 
     def read(self, name: str) -> bytes | None:
-        """A file below the root; None = it is not there."""
+        """A file below the root; None if it does not exist."""
         if self._files.get_file_info(f"{self._path}/{name}").type != fs.FileType.File:
             return None
         with self._files.open_input_file(f"{self._path}/{name}") as file:
             return file.read()
 
     def names(self, folder: str) -> list[str]:
-        """Files anywhere below a folder of the root, from the root on, sorted."""
+        """Files anywhere below a folder of the root, relative to the root, sorted."""
         below = paths_below(self._files, f"{self._path}/{folder}")
         return sorted(path[len(self._path) + 1 :] for path in below)
 
@@ -58,17 +59,17 @@ class DumpRoot:
         return self._staged
 
     def staging(self) -> Staging:
-        """For those who write elsewhere what is to be moved with it."""
+        """For parts that run elsewhere and write what is to be moved with it."""
         return Staging(self._location, self._batch)
 
     def discard(self) -> None:
-        """Leave nothing of what was staged."""
+        """Delete everything that was staged."""
         if self._staged is not None:
             shutil.rmtree(self._staged, ignore_errors=True)
         self._staged = None
 
     def move(self, last: str, data: bytes) -> None:
-        """All that was staged, and then a file `last` (.json) in the last folder."""
+        """Move everything that was staged, and then a file `last` (.json) in the last folder."""
         staged = self.staged()
         if not self._is_local:
             upload(self._files, staged, f"{self._path}/{self._batch}")
@@ -107,7 +108,7 @@ class DumpRoot:
 
 
 def put(files: fs.FileSystem, source: str, to: str) -> None:
-    """A store cannot rename: there it is a copy, whose source is deleted with the others."""
+    """Stores cannot rename: there the file is copied, and the source is deleted with the others."""
     if isinstance(files, fs.LocalFileSystem):
         files.create_dir(to.rpartition("/")[0], recursive=True)
         files.move(source, to)

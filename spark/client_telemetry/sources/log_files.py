@@ -1,6 +1,6 @@
 """Log files as lines: plain, gzip or zstd, rotated, cut off at either end.
 
-A line is bytes without its line feed. What a line says is not here (log_line.py).
+A line is bytes without its line feed; log_line.py reads it.
 """
 
 import io
@@ -16,17 +16,18 @@ import zstandard
 from client_telemetry.sources.stored_file import NoSuchLocation, StoredFile, find_files, without_secrets
 
 MAX_LINE_BYTES = 16 * 2**20
-"""The longest line that is kept: telemetry.max.bytes is 1 MiB by default, a request at most 100 MiB and never logged
-whole (records are replaced by their sizes)."""
+"""The longest line that is kept: telemetry.max.bytes is 1 MiB by default, a request has at most 100 MiB and is never
+logged whole (records are replaced by their sizes).
+"""
 
 UNKNOWN_BROKER = -1
-"""Broker id in a dump of what tells of no broker."""
+"""Broker id in a dump for what belongs to no broker in particular."""
 
 _ROTATED = re.compile(r"^(?P<stem>.*?\.(?:log|txt|out|json))(?:[.\-_].*)?$")
 _COMPRESSED = (".gz", ".zst")
 _COMPRESSIONS: dict[bytes, Callable[[], Any]] = {
     b"\x1f\x8b": lambda: zlib.decompressobj(wbits=31),
-    # --long=31 is the largest window that the tool writes.
+    # --long=31 is the largest window that the zstd tool writes.
     b"\x28\xb5\x2f\xfd": lambda: zstandard.ZstdDecompressor(max_window_size=2**31).decompressobj(),
 }
 _BLOCK_BYTES = 256 * 2**10
@@ -34,15 +35,16 @@ LINE_BLOCK_BYTES = 4 * 2**20
 
 
 class NoLogs(ValueError):
-    """Nothing was named, or what was named is not there; the message says what to write."""
+    """Nothing was named, or what was named does not exist; the message says what to write."""
 
 
 @dataclass(frozen=True, order=True)
 class LogFile:
-    """`family`: what the rotated files of one log have in common, its folder and the name up to `.log`.
-    `broker_id`: as specified with the file's name, None = the log itself has to show it. `start`, `end`: the bytes of the
-    decompressed file that are to be read; `end` is None = all. Those before were converted before, those behind may be half
-    a line of a log that is still written to."""
+    """`family`: what the rotated files of one log have in common, its folder and the name up to `.log`. `broker_id`: as
+    specified with the file's name, None = the log itself has to show it. `start`, `end`: the bytes of the
+    decompressed file to read; `end` None = all. Earlier bytes were converted before; later ones may be half a line
+    of a log that is still being written.
+    """
 
     file: StoredFile
     family: str
@@ -56,11 +58,12 @@ class LogFile:
 
 
 def find_logs(named: Sequence[str]) -> list[LogFile]:
-    """Files of `named`: files, folders (all files below that are not hidden) and patterns, each optionally after
-    `<node id>=`. Order of location; the same file counts once. Raises NoLogs."""
+    """Files of `named`: files, folders (all files below that are not hidden) and patterns, each optionally prefixed
+    with `<node id>=`. Sorted by location; each file counts once. Raises NoLogs.
+    """
     if not named:
         raise NoLogs("name at least one request log, or a folder of them")
-    found: dict[str, LogFile] = {}
+    logs: dict[str, LogFile] = {}
     for name in named:
         numbered = re.match(r"(\d{1,9})=(?=.)", name)
         location = name[numbered.end() :] if numbered else name
@@ -73,10 +76,10 @@ def find_logs(named: Sequence[str]) -> list[LogFile]:
                 f"{without_secrets(location)}: there is no such file, and no folder or pattern with files in it"
             )
         for file in files:
-            found.setdefault(
+            logs.setdefault(
                 file.resolved(), LogFile(file, _family(file), int(numbered[1]) if numbered else None)
             )
-    return sorted(found.values())
+    return sorted(logs.values())
 
 
 def _family(file: StoredFile) -> str:
@@ -89,14 +92,14 @@ def _family(file: StoredFile) -> str:
 
 @dataclass
 class CutOff:
-    """Why a compressed log ended before its end, None = it did not; and where that was: the bytes as they are stored."""
+    """Why a compressed log ended early, None = it did not; and where that was: the stored bytes there."""
 
     reason: str | None = None
     stored: bytes = b""
 
 
 class _Decompressed(io.RawIOBase):
-    """What concatenated gzip members or zstd frames decompress to. At damage or an early end it ends, and says why."""
+    """What concatenated gzip members or zstd frames decompress to. At damage or an early end it stops, and says why."""
 
     def __init__(self, stored: BinaryIO, new: Callable[[], Any], cut: CutOff) -> None:
         self._stored, self._new, self._cut = stored, new, cut
@@ -141,8 +144,9 @@ class _Decompressed(io.RawIOBase):
 
 
 def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
-    """A gzip or zstd stream as what is in it, anything else as it is. The first bytes tell: rotated files of one log are
-    compressed or not, whatever the tool called them."""
+    """The contents of a gzip or zstd stream, anything else as it is. The first bytes decide: rotated files of one log
+    may or may not be compressed, whatever the tool called them.
+    """
     head = stored.read(4)
     stored.seek(0)
     for magic, new in _COMPRESSIONS.items():
@@ -152,7 +156,7 @@ def open_decompressed(stored: BinaryIO, cut: CutOff) -> BinaryIO:
 
 
 class _UpTo(io.RawIOBase):
-    """The next so many bytes of a file."""
+    """The next `count` bytes of a file."""
 
     def __init__(self, file: BinaryIO, count: int) -> None:
         self._file, self._left = file, count
@@ -169,7 +173,9 @@ class _UpTo(io.RawIOBase):
 
 @contextmanager
 def opened(log: LogFile, cut: CutOff) -> Iterator[BinaryIO]:
-    """What is to be read of a file, decompressed. Where it ends early or is damaged it ends, with the reason in `cut`."""
+    """The part of a file to read, decompressed. If it ends early or is damaged it stops there, with the reason in
+    `cut`.
+    """
     with log.file.open() as stored:
         text = open_decompressed(stored, cut)
         _skip(text, log.start)
@@ -177,7 +183,7 @@ def opened(log: LogFile, cut: CutOff) -> Iterator[BinaryIO]:
 
 
 def _skip(file: BinaryIO, count: int) -> None:
-    """Go on so many bytes, or to the end if that is nearer."""
+    """Skip that many bytes, or to the end if that is nearer."""
     if file.seekable():
         file.seek(count, io.SEEK_CUR)
         return
@@ -186,8 +192,9 @@ def _skip(file: BinaryIO, count: int) -> None:
 
 
 def lines(log: LogFile, cut: CutOff) -> Iterator[tuple[int, bytes]]:
-    """(offset in the decompressed log, line) of each line that is to be read; the last one may lack its line feed. A
-    compressed file that ends early or is damaged gives what comes before that, and the reason in `cut`."""
+    """(offset in the decompressed log, line) of each line to read; the last one may lack its line feed. A compressed
+    file that ends early or is damaged yields what precedes that, with the reason in `cut`.
+    """
     offset = log.start
     with opened(log, cut) as text:
         while line := text.readline(MAX_LINE_BYTES):
@@ -196,18 +203,19 @@ def lines(log: LogFile, cut: CutOff) -> Iterator[tuple[int, bytes]]:
 
 
 def line_blocks(log: LogFile, cut: CutOff) -> Iterator[tuple[int, bytearray]]:
-    """The same lines, many at a time, each with its line feed (the last one may lack it): offset of the first, and they, in memory
-    that the next ones take too."""
+    """The same lines in blocks, each with its line feed (the last one may lack it): offset of the first line, and the
+    lines, in memory that the next block overwrites.
+    """
     offset, block, rest = log.start, bytearray(), b""
     with opened(log, cut) as text:
         while True:
             block += bytes(max(0, len(rest) + LINE_BLOCK_BYTES - len(block)))
             block[: len(rest)] = rest
             with memoryview(block) as room:
-                read = text.readinto(room[len(rest) : len(rest) + LINE_BLOCK_BYTES])  # type: ignore[attr-defined]
-            if not read:
+                length = text.readinto(room[len(rest) : len(rest) + LINE_BLOCK_BYTES])  # type: ignore[attr-defined]
+            if not length:
                 break
-            size = len(rest) + read
+            size = len(rest) + length
             end = block.rfind(b"\n", 0, size) + 1
             if not end and size >= MAX_LINE_BYTES:
                 end = size

@@ -1,6 +1,6 @@
-"""Where messages end in a file that may still be written to: what stands behind the last end may be half a message.
+"""Where messages end in a file that may still be being written: what follows the last end may be half a message.
 
-One object reads one file from its first byte on, block by block. What is in the messages is not here.
+One object reads one file from its first byte on, block by block. It does not interpret the messages.
 """
 
 from collections.abc import Callable
@@ -9,10 +9,10 @@ from typing import Protocol
 
 class MessageEnds(Protocol):
     is_lost: bool
-    """What came was no beginning of a message: no end will be found any more."""
+    """The bytes so far were not the beginning of a message: no further end will be found."""
 
     def last_end(self, block: bytes) -> int:
-        """How much of the block is up to the last end of a message in it; 0 = none ends in it."""
+        """The length of the block up to the last end of a message in it; 0 = none ends in it."""
 
 
 class LineEnds:
@@ -25,7 +25,9 @@ class LineEnds:
 
 
 class FrameEnds:
-    """`{ length, message }*`. `length_of`: what a length's bytes say: None = it goes on, below 0 = it is none."""
+    """`{ length, message }*`. `length_of`: the value of a length's bytes: None = more bytes follow, negative = not a
+    length.
+    """
 
     def __init__(self, length_of: Callable[[bytes], int | None]) -> None:
         self.is_lost = False

@@ -1,7 +1,8 @@
-"""What a conversion makes, on its way into the dump, and the parts of a conversion that need nothing of each other.
+"""The output of a conversion on its way into the dump, and the parts of a conversion that are independent of each
+other.
 
-Parts run one after the other here, or where whoever started the conversion has them run: the daily run has tasks of Spark. Each writes
-to where the conversion itself does, so that all of it gets into the dump at once (dump_root.py).
+Parts run one after another here, or wherever the caller has them run: the daily run uses Spark tasks. Each writes to
+the conversion's own staging folder, so that everything enters the dump at once (dump_root.py).
 """
 
 import tempfile
@@ -21,7 +22,7 @@ Result = TypeVar("Result")
 
 
 class Spread(Protocol):
-    """Runs work on each part, wherever; gives the results in the order of the parts."""
+    """Runs `work` on each part, anywhere; returns the results in the order of the parts."""
 
     def __call__(self, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]: ...
 
@@ -32,27 +33,30 @@ def one_after_another(work: Callable[[Part], Result], parts: Sequence[Part]) -> 
 
 @dataclass(frozen=True)
 class Failed:
-    """What a part ended with, in one line. `may_pass`: a file or a store could not be read or written, which another attempt
-    may."""
+    """The error of a part, in one line. `may_pass`: a file or a store could not be read or written, which may succeed
+    in another attempt.
+    """
 
     error: str
     may_pass: bool
 
 
 class PartFailed(OSError):
-    """A part could not read or write what it had to. Nothing was kept; another attempt may end otherwise."""
+    """A part could not read or write what it had to. Nothing was kept; another attempt may succeed."""
 
 
 @dataclass(frozen=True)
 class Staging:
-    """The way to a folder within a dump's root, from any machine that reaches the root. `location`: the root, as a URL."""
+    """Access to a folder within a dump's root from any machine that reaches the root. `location`: the root, as a URL."""
 
     location: str
     folder: str
 
     @contextmanager
     def opened(self) -> Iterator[Path]:
-        """A local folder; what is in it at the end gets to the folder within the root, unless there was an exception."""
+        """A local folder; its contents are copied to the folder within the root at the end, unless there was an
+        exception.
+        """
         files, root = file_system(self.location)
         is_local = isinstance(files, fs.LocalFileSystem)
         beside = Path(root, self.folder).parent if is_local else None
@@ -68,7 +72,7 @@ class Staging:
 
 
 def upload(files: fs.FileSystem, folder: Path, to: str) -> None:
-    """All files anywhere below a local folder, to the same names below `to` in a store."""
+    """Upload all files anywhere below a local folder, under the same names below `to` in a store."""
     for path in _files_below(folder):
         with files.open_output_stream(f"{to}/{path.relative_to(folder)}", compression=None) as file:
             file.write(path.read_bytes())
@@ -80,18 +84,20 @@ def _files_below(folder: Path) -> list[Path]:
 
 @dataclass(frozen=True)
 class Staged:
-    """`folder`: for what the conversion writes itself."""
+    """`folder`: for what the conversion itself writes."""
 
     folder: Path
     _staging: Staging
     _spread: Spread
 
     def look(self, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result | Failed]:
-        """Of parts that only read. Raises PartFailed."""
+        """Run parts that only read. Raises PartFailed."""
         return _raised(self._spread(_Guarded(work), parts))
 
     def write(self, work: Callable[[Part, Path], Result], parts: Sequence[Part]) -> list[Result | Failed]:
-        """Of parts that write to the folder they are given. The same part writes the same files, however often. Raises PartFailed."""
+        """Run parts that write to the folder they are given. The same part writes the same files, however often. Raises
+        PartFailed.
+        """
         return _raised(self._spread(_Guarded(_Writing(work, self._staging)), parts))
 
 
@@ -107,7 +113,7 @@ class _Writing(Generic[Part, Result]):
 
 @dataclass(frozen=True)
 class _Guarded(Generic[Part, Result]):
-    """An error of one part must not end the others."""
+    """Turns an error of one part into a result, so that it does not end the others."""
 
     work: Callable[[Part], Result]
 
@@ -121,7 +127,7 @@ class _Guarded(Generic[Part, Result]):
 
 
 def _raised(results: list[Result | Failed]) -> list[Result | Failed]:
-    passing = [each.error for each in results if isinstance(each, Failed) and each.may_pass]
+    passing = [result.error for result in results if isinstance(result, Failed) and result.may_pass]
     if passing:
         raise PartFailed(passing[0])
     return results

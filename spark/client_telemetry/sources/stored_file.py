@@ -1,6 +1,6 @@
-"""Files of a source where they lie: in a folder, or as objects of a store (s3://, gs://).
+"""Files of a source at their location: in a folder, or as objects of a store (s3://, gs://).
 
-Finding and opening them is here; what is in them is not.
+Finds and opens files, without interpreting their contents.
 """
 
 import io
@@ -16,15 +16,15 @@ from pyarrow import fs
 from client_telemetry.raw.file_system import UnusableLocation, without_userinfo
 
 _READ_BYTES = 4 * 2**20
-"""Of an object at once: each is a request."""
+"""Bytes of an object to read at once: each read is a request."""
 
 
 class NoSuchLocation(ValueError):
-    """What was named cannot be a place of files; the message says what to write."""
+    """The named location cannot hold files; the message says what to write."""
 
 
 class State(NamedTuple):
-    """`identity`: tells a file from another one that took its name; 0 = the store has nothing of the kind."""
+    """`identity`: distinguishes a file from another one that took its name; 0 = the store has no such thing."""
 
     bytes: int
     modified_ns: int
@@ -33,8 +33,9 @@ class State(NamedTuple):
 
 @dataclass(frozen=True, order=True)
 class StoredFile:
-    """`location`: a path, or a URL without the credentials of the store. `files`, `path`: how to reach an object;
-    None = it is a file of a folder."""
+    """`location`: a path, or a URL without the credentials of the store. `files`, `path`: how to reach an object; None
+    = a file of a folder.
+    """
 
     location: str
     files: fs.FileSystem | None = field(default=None, compare=False, repr=False)
@@ -58,7 +59,7 @@ class StoredFile:
     def open(self) -> BinaryIO:
         if self.files is None:
             return Path(self.location).open("rb")
-        # pyarrow would decompress a stream by the ending of its name; a file it gives as it is.
+        # pyarrow would decompress a stream by its file extension; a file is returned as it is.
         return io.BufferedReader(self.files.open_input_file(self.path), _READ_BYTES)
 
     def state(self) -> State:
@@ -76,8 +77,9 @@ class StoredFile:
 
 
 def find_files(location: str) -> list[StoredFile]:
-    """Files of a file, folder or pattern (`*`, `**`, `[...]`; in folders also `?`), which may be a URL; of a folder all
-    below that are not hidden. In order of location. Raises NoSuchLocation."""
+    """Files for a file, folder or pattern (`*`, `**`, `[...]`; in folders also `?`), which may be a URL; for a folder
+    all files below that are not hidden. Sorted by location. Raises NoSuchLocation.
+    """
     if location.startswith("file://"):
         location = unquote(urlsplit(location).path)
     return _objects(location) if "://" in location else [StoredFile(str(path)) for path in _paths(location)]
@@ -98,14 +100,14 @@ def _paths(location: str) -> list[Path]:
 
 
 _URL = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]*)://(?P<authority>[^/?]+)/?(?P<path>[^?]*)(?P<options>\?.*)?")
-"""`s3://BUCKET/PATH`, maybe with how to reach the store: `s3://BUCKET/PATH?endpoint_override=...&region=...`."""
+"""`s3://BUCKET/PATH`, optionally with how to reach the store: `s3://BUCKET/PATH?endpoint_override=...&region=...`."""
 
 
 def _objects(url: str) -> list[StoredFile]:
-    found = _URL.fullmatch(url)
-    if found is None:
+    match = _URL.fullmatch(url)
+    if match is None:
         raise NoSuchLocation(f"{without_secrets(url)}: write it as s3://bucket/path")
-    scheme, authority, path, options = found.group("scheme", "authority", "path", "options")
+    scheme, authority, path, options = match.group("scheme", "authority", "path", "options")
     try:
         without_userinfo(url)
         files, bucket = fs.FileSystem.from_uri(f"{scheme}://{authority}/{options or ''}")
@@ -120,7 +122,7 @@ def _objects(url: str) -> list[StoredFile]:
         fixed = re.match(r"(?:[^*\[]*/)?(?=[^/]*[*\[])", path)  # up to the folder of the first wildcard
         folder = path if fixed is None else fixed[0].strip("/")
         below = paths_below(files, f"{bucket}/{folder}".rstrip("/"))
-        keys = [each.removeprefix(f"{bucket}/") for each in below]
+        keys = [path.removeprefix(f"{bucket}/") for path in below]
         if fixed is None:
             keys = [key for key in keys if not _is_hidden(key.removeprefix(folder))]
         else:
@@ -130,10 +132,10 @@ def _objects(url: str) -> list[StoredFile]:
 
 
 def paths_below(files: fs.FileSystem, folder: str) -> list[str]:
-    """All files anywhere below, without those that some tools put for a folder."""
+    """All files anywhere below, without the placeholders that some tools create for folders."""
     listed = files.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
-    folders = {each.path for each in listed if each.type == fs.FileType.Directory}
-    return [each.path for each in listed if each.path not in folders]
+    folders = {info.path for info in listed if info.type == fs.FileType.Directory}
+    return [info.path for info in listed if info.path not in folders]
 
 
 def _is_hidden(path: str) -> bool:
@@ -141,20 +143,20 @@ def _is_hidden(path: str) -> bool:
 
 
 def _as_regex(pattern: str) -> str:
-    """As pathlib takes it: `*` within a folder, `**/` any folders.
+    """The regular expression of a pattern as pathlib reads it: `*` within a folder, `**/` any folders.
 
     >>> bool(re.fullmatch(_as_regex("a/**/*.log"), "a/b/c.log")), bool(re.fullmatch(_as_regex("a/*.log"), "a/b/c.log"))
     (True, False)
     """
     parts = re.split(r"(\*\*/|\*\*|\*|\[[^]]+\])", pattern)
-    known = {"**/": r"(?:[^/]+/)*", "**": ".*", "*": "[^/]*"}
+    wildcards = {"**/": r"(?:[^/]+/)*", "**": ".*", "*": "[^/]*"}
     return "".join(
-        known.get(part)
+        wildcards.get(part)
         or (re.sub(r"^\[!", "[^", part) if part.startswith("[") and part.endswith("]") else re.escape(part))
         for part in parts
     )
 
 
 def without_secrets(url: str) -> str:
-    """A location as it can be shown."""
+    """A location without credentials, to show to people."""
     return re.sub(r"//[^/?]*@", "//", url).partition("?")[0]

@@ -1,1 +1,1 @@
-"""OpenTelemetry metric files and streams to contract v1 dumps."""
+"""From OpenTelemetry metric files and streams to contract v1 dumps."""

@@ -12,7 +12,7 @@ from client_telemetry.sources.otlp.files import FORMATS, form
 from client_telemetry.sources.staged import Staged
 
 _BEGAN = "began.json"
-"""With which day the metrics of each broker began."""
+"""Stores the day on which the metrics of each broker began."""
 
 
 class OtlpAdapter:
@@ -27,15 +27,15 @@ class OtlpAdapter:
     ) -> Conversion:
         starts = json.loads(before.read(_BEGAN) or b"{}")
         began = {int(broker_id): nanos for broker_id, nanos in starts.items()}
-        done = convert(parts, source.format, cluster_id, staged.folder, began)
+        converted = convert(parts, source.format, cluster_id, staged.folder, began)
         (staged.folder / _BEGAN).write_text(json.dumps(began), encoding="utf-8")
         message = (
-            f"{done.messages} messages of {done.files} files: {done.pushes} pushes, {done.unreadable.total()} unreadable "
-            f"messages, {done.other_signals} of logs or traces, {done.other_clusters} resources of other clusters"
+            f"{converted.messages} messages of {converted.files} files: {converted.pushes} pushes, {converted.unreadable.total()} unreadable "
+            f"messages, {converted.other_signals} of logs or traces, {converted.other_clusters} resources of other clusters"
         )
         counts = {
-            "converted_messages": done.messages,
-            "converted_pushes": done.pushes,
-            "converted_unreadable": done.unreadable.total(),
+            "converted_messages": converted.messages,
+            "converted_pushes": converted.pushes,
+            "converted_unreadable": converted.unreadable.total(),
         }
-        return Conversion(message, counts, cut_files(done.cut))
+        return Conversion(message, counts, cut_files(converted.cut))

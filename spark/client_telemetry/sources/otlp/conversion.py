@@ -1,8 +1,8 @@
-"""OpenTelemetry files to a contract v1 dump: each message becomes a push per client instance that it tells of.
+"""From OpenTelemetry files to a contract v1 dump: each message becomes one push per client instance in it.
 
-A collector has forgotten the push: who sent it stands in resource attributes (docs/raw-dump-contract.md has the
-spellings), when the broker received it stands nowhere. The latest time of a point takes its place: a client's clock.
-The same file gives the same dump.
+A collector does not keep the push: the sender is in resource attributes (docs/raw-dump-contract.md has the spellings),
+the time at which the broker received it is nowhere. The latest time of a point, by the client's clock, takes its place.
+The same file always gives the same dump.
 """
 
 import base64
@@ -32,8 +32,9 @@ _NAMESPACE = uuid.UUID("c1d8b0a4-52d3-5a3e-8f0e-0a2f4b8f1c77")
 
 @dataclass
 class Converted:
-    """What came of the messages. `unreadable`: by reason; `other_signals`: of logs or traces; `other_clusters`:
-    resources that name another cluster."""
+    """The result of converting the messages. `unreadable`: by reason; `other_signals`: logs or traces;
+    `other_clusters`: resources that name another cluster.
+    """
 
     files: int = 0
     messages: int = 0
@@ -47,22 +48,28 @@ class Converted:
 def convert(
     files: Sequence[LogFile], format_: str, cluster_id: str, root: Path, began: MutableMapping[int, int]
 ) -> Converted:
-    """Write the dump of the files below `root`. `cluster_id`: whose metrics are meant; resources that name no cluster
-    count as of this one. `began`: when the first day of each broker began, nanos; what is new is added. Nothing tells of a
-    broker's start: with the same one in all files, a new file does not look like a restart."""
-    done = Converted()
+    """Write the dump of the files below `root`. `cluster_id`: the cluster whose metrics are wanted; resources that name
+    no cluster count as its own. `began`: when the first day of each broker began, in nanoseconds; new brokers are
+    added. Nothing reports a broker's start: with the same one in all files, a new file does not look like a restart.
+    """
+    converted = Converted()
     for file in files:
-        _File(file, cluster_id, root, done, began).convert(format_)
-    return done
+        _File(file, cluster_id, root, converted, began).convert(format_)
+    return converted
 
 
 class _File:
     def __init__(
-        self, file: LogFile, cluster_id: str, root: Path, done: Converted, began: MutableMapping[int, int]
+        self,
+        file: LogFile,
+        cluster_id: str,
+        root: Path,
+        converted: Converted,
+        began: MutableMapping[int, int],
     ) -> None:
         self._began = began
-        self._file, self._cluster_id, self._root, self._done = file, cluster_id, root, done
-        # Files are renamed when they are rotated: what is in them tells them apart.
+        self._file, self._cluster_id, self._root, self._done = file, cluster_id, root, converted
+        # Files are renamed when they are rotated: only their content distinguishes them.
         digest, cut = hashlib.sha256(), CutOff()
         with opened(file, cut) as text:
             while block := text.read(_BLOCK_BYTES):
@@ -101,8 +108,8 @@ class _File:
                 self._done.pushes += 1
 
     def _pushes(self, metrics: MetricsData) -> dict[tuple[int, bytes], ClientPush]:
-        """By broker and client instance, in the order of the message."""
-        found: dict[tuple[int, bytes], tuple[dict[str, str], MetricsData]] = {}
+        """By broker and client instance, in message order."""
+        grouped: dict[tuple[int, bytes], tuple[dict[str, str], MetricsData]] = {}
         for resource_metrics in metrics.resource_metrics:
             identity = _identity(resource_metrics)
             if identity.get("kafka_cluster_id", self._cluster_id) != self._cluster_id:
@@ -110,9 +117,9 @@ class _File:
                 continue
             broker = identity.get("kafka_broker_id", "")
             key = (int(broker) if broker.isdecimal() else UNKNOWN_BROKER, _instance_id(identity))
-            _, data = found.setdefault(key, (identity, MetricsData()))
+            _, data = grouped.setdefault(key, (identity, MetricsData()))
             data.resource_metrics.append(_without_identity(resource_metrics))
-        return {key: self._push(key[1], *each) for key, each in found.items()}
+        return {key: self._push(key[1], *group) for key, group in grouped.items()}
 
     def _push(self, instance_id: bytes, identity: dict[str, str], data: MetricsData) -> ClientPush:
         client = ClientConnection(
@@ -161,7 +168,7 @@ def _snake(key: str) -> str:
 
 
 def _instance_id(identity: dict[str, str]) -> bytes:
-    """16 bytes from Kafka's own text of a Uuid (URL-safe base64) or the usual one; empty where it is neither."""
+    """16 bytes from Kafka's own text form of a Uuid (URL-safe base64) or the usual one; empty if it is neither."""
     text = identity.get("client_instance_id", "")
     try:
         if len(text) == 22:
@@ -175,9 +182,9 @@ def _without_identity(resource_metrics: ResourceMetrics) -> ResourceMetrics:
     """What the client itself sent: the labels that were added on the way are columns of the push."""
     copy = ResourceMetrics()
     copy.CopyFrom(resource_metrics)
-    kept = [a for a in resource_metrics.resource.attributes if a.key not in IDENTITY_LABELS]
+    attributes = [a for a in resource_metrics.resource.attributes if a.key not in IDENTITY_LABELS]
     del copy.resource.attributes[:]
-    copy.resource.attributes.extend(kept)
+    copy.resource.attributes.extend(attributes)
     return copy
 
 
@@ -189,5 +196,5 @@ def _latest_time(data: MetricsData) -> int:
                 kind = metric.WhichOneof("data")
                 for point in getattr(metric, kind).data_points if kind else ():
                     latest = max(latest, point.time_unix_nano)
-    # A time that no calendar has is no time.
+    # A time outside the calendar counts as none.
     return latest if latest < 2**62 else 0

@@ -28,16 +28,17 @@ from client_telemetry.sources.log_files import CutOff, LogFile, opened
 from client_telemetry.sources.message_ends import FrameEnds, LineEnds, MessageEnds, OnlyEnd
 
 MAX_MESSAGE_BYTES = 64 * 2**20
-"""Above the 4 MiB that OTLP receivers take by default; a larger length is damage."""
+"""Above the 4 MiB that OTLP receivers accept by default; a larger length is damage."""
 
 
 class NotMetrics(ValueError):
-    """A message that cannot be read; the message says why. A line of logs or traces is none of these: it is skipped."""
+    """A message that cannot be read; the text says why. Lines of logs or traces do not count: they are skipped."""
 
 
 class Message(NamedTuple):
-    """`offset` in the decompressed file; `data` as it stands there; `metrics`: None = it is of logs or traces.
-    `error`: why there are no metrics in it."""
+    """`offset` in the decompressed file; `data` as stored there; `metrics`: None if it is logs or traces. `error`: why
+    there are no metrics in it.
+    """
 
     offset: int
     data: bytes
@@ -46,37 +47,36 @@ class Message(NamedTuple):
 
 
 def messages(log: LogFile, format_: str, cut: CutOff) -> Iterator[Message]:
-    """The messages of what is to be read of a file. Where it is damaged or ends early the rest is one message with an
-    error."""
-    known = FORMATS[format_]
+    """The messages in the part of a file to read. If it is damaged or ends early the rest is one message with an error."""
+    layout = FORMATS[format_]
     with opened(log, cut) as file:
-        for at, data, error in known.split(file):
+        for at, data, error in layout.split(file):
             offset = log.start + at
             if error is not None:
                 yield Message(offset, data, None, error)
                 continue
             try:
-                yield Message(offset, data, known.parse(data))
+                yield Message(offset, data, layout.parse(data))
             except NotMetrics as reason:
                 yield Message(offset, data, None, str(reason))
 
 
 def form(format_: str) -> Form:
     """How the messages of this format follow each other."""
-    known = FORMATS[format_]
+    layout = FORMATS[format_]
 
     def is_whole(tail: bytes) -> bool:
-        if known.ends is OnlyEnd:
+        if layout.ends is OnlyEnd:
             return True
-        if known.ends is not LineEnds:
+        if layout.ends is not LineEnds:
             return False
         try:
-            known.parse(tail)
+            layout.parse(tail)
         except NotMetrics:
             return False
         return True
 
-    return Form(known.ends, is_whole)
+    return Form(layout.ends, is_whole)
 
 
 _Split = Callable[[BinaryIO], Iterator[tuple[int, bytes, str | None]]]
@@ -113,13 +113,13 @@ def _varint_framed(file: BinaryIO) -> Iterator[tuple[int, bytes, str | None]]:
 
 
 def _fixed_length(head: bytes) -> int | None:
-    """Of 4 bytes, the first one first; None = there are less, -1 = longer than any message."""
+    """Value of 4 bytes, big-endian; None = fewer bytes, -1 = longer than any message."""
     length = int.from_bytes(head, "big")
     return None if len(head) < 4 else length if length <= MAX_MESSAGE_BYTES else -1
 
 
 def _varint_length(head: bytes) -> int | None:
-    """Of protobuf's numbers; None = it goes on, -1 = longer than any message."""
+    """Value of a protobuf varint; None = it continues, -1 = longer than any message."""
     length = sum((byte & 0x7F) << (7 * i) for i, byte in enumerate(head))
     if length > MAX_MESSAGE_BYTES or len(head) > 10:
         return -1
@@ -167,8 +167,8 @@ def _json(data: bytes) -> MetricsData | None:
 def _without_exemplars(value: Any) -> Any:
     """OTLP/JSON has trace and span ids in hexadecimal where protobuf's JSON has base64; exemplars are not read."""
     if isinstance(value, dict):
-        return {key: _without_exemplars(each) for key, each in value.items() if key != "exemplars"}
-    return [_without_exemplars(each) for each in value] if isinstance(value, list) else value
+        return {key: _without_exemplars(item) for key, item in value.items() if key != "exemplars"}
+    return [_without_exemplars(item) for item in value] if isinstance(value, list) else value
 
 
 def _zstd_then(parse: Callable[[bytes], MetricsData | None]) -> Callable[[bytes], MetricsData | None]:

@@ -1,1 +1,1 @@
-"""Request logs of brokers (kafka.request.logger) to contract v1 dumps."""
+"""From brokers' request logs (kafka.request.logger) to contract v1 dumps."""

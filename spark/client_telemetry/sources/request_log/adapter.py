@@ -1,4 +1,4 @@
-"""Request logs, and the server logs beside them, as a source."""
+"""Request logs, and the server logs next to them, as a source."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -35,72 +35,76 @@ class RequestLogAdapter:
         self, source: Source, parts: Sequence[LogFile], cluster_id: str, before: DumpRoot, staged: Staged
     ) -> Conversion:
         open_incarnations = read_open_incarnations(before)
-        known = {
+        known_brokers = {
             endpoint: broker
             for incarnation in open_incarnations
             for endpoint, broker in incarnation.known().items()
         }
         logs = by_family(parts)
         looks = staged.look(partial(look_at_log, zone=source.zone), logs)
-        read, left = [], _Left()
+        complete_looks, skipped = [], _Skipped()
         for files, look in zip(logs, looks, strict=True):
             if isinstance(look, Failed):
-                left.add(f"log {files[0].family}", [log.file for log in files], look)
+                skipped.add(f"log {files[0].family}", [log.file for log in files], look)
             else:
-                read.append(look)
-        seen = surveyed(parts, read, known)
-        if seen.cluster_id not in (None, cluster_id):
+                complete_looks.append(look)
+        survey = surveyed(parts, complete_looks, known_brokers)
+        if survey.cluster_id not in (None, cluster_id):
             raise WrongCluster(
-                f"the log is of cluster {seen.cluster_id}, not {cluster_id}: name that cluster"
+                f"the log is of cluster {survey.cluster_id}, not {cluster_id}: name that cluster"
             )
-        releases = release_to_leave(seen, source.release)[0] if seen.brokers else BrokerReleases()
-        of_brokers = request_log.parts(seen, releases, cluster_id, source.zone, open_incarnations)
-        done, brokers = request_log.Converted(), 0
-        for part, converted in zip(of_brokers, staged.write(ConversionPart.convert, of_brokers), strict=True):
-            if isinstance(converted, Failed):
-                left.add(str(part), [file.log.file for file in part.survey.files], converted)
+        releases = release_to_leave(survey, source.release)[0] if survey.brokers else BrokerReleases()
+        of_brokers = request_log.parts(survey, releases, cluster_id, source.zone, open_incarnations)
+        converted, brokers = request_log.Converted(), 0
+        for part, part_result in zip(
+            of_brokers, staged.write(ConversionPart.convert, of_brokers), strict=True
+        ):
+            if isinstance(part_result, Failed):
+                skipped.add(str(part), [file.log.file for file in part.survey.files], part_result)
             else:
-                done.add(converted)
+                converted.add(part_result)
                 brokers += len(part.survey.brokers)
-        if left.files and not done.lines:
-            raise NothingConverted(left.warnings[0])
-        write_open_incarnations(staged.folder, open_incarnations, done.open_incarnations)
+        if skipped.files and not converted.lines:
+            raise NothingConverted(skipped.warnings[0])
+        write_open_incarnations(staged.folder, open_incarnations, converted.open_incarnations)
         counts = {
-            "converted_requests": done.entries,
-            "converted_pushes": done.pushes,
-            "converted_unreadable": done.unreadable.total(),
+            "converted_requests": converted.entries,
+            "converted_pushes": converted.pushes,
+            "converted_unreadable": converted.unreadable.total(),
         }
-        warnings = left.warnings + cut_files(done.cut)
-        if done.without_entries:
+        warnings = skipped.warnings + cut_files(converted.cut)
+        if converted.without_entries:
             warnings.append(
-                f"{len(done.without_entries)} files have no entry of kafka.request.logger at DEBUG, such as "
-                f"{done.without_entries[0]}: how they begin is in undecodable_records. Is the logger on?"
+                f"{len(converted.without_entries)} files have no entry of kafka.request.logger at DEBUG, such as "
+                f"{converted.without_entries[0]}: how they begin is in undecodable_records. Is the logger on?"
             )
-        numbered = [broker.broker_id for broker in seen.brokers if broker.id_known_by == "numbered"]
+        numbered = [broker.broker_id for broker in survey.brokers if broker.id_known_by == "numbered"]
         if numbered:
-            warnings.append(_numbers_of_ours(numbered))
+            warnings.append(_numbered_warning(numbered))
         run = sorted(
-            {releases.of(b.broker_id, incarnation) for b in seen.brokers for incarnation in b.incarnations}
+            {releases.of(b.broker_id, incarnation) for b in survey.brokers for incarnation in b.incarnations}
             - {""}
         )
         on = f" on {', '.join(run)}" if run else ""
         left_alone = (
-            f"; no request logs, left alone: {', '.join(sorted(done.no_logs))}" if done.no_logs else ""
+            f"; no request logs, left alone: {', '.join(sorted(converted.no_logs))}"
+            if converted.no_logs
+            else ""
         )
         message = (
-            f"{done.entries} requests of {brokers} brokers{on}: "
-            f"{done.connections} connections, {done.pushes} pushes, {done.refused} requests refused, {done.failed_logins} "
-            f"failed logins, {done.unreadable.total()} unreadable lines or files{left_alone}"
+            f"{converted.entries} requests of {brokers} brokers{on}: "
+            f"{converted.connections} connections, {converted.pushes} pushes, {converted.refused} requests refused, {converted.failed_logins} "
+            f"failed logins, {converted.unreadable.total()} unreadable lines or files{left_alone}"
         )
-        return Conversion(message, counts, warnings, left.files)
+        return Conversion(message, counts, warnings, skipped.files)
 
 
 class NothingConverted(RuntimeError):
-    """No part of the logs could be converted; the message says of one of them why."""
+    """No part of the logs could be converted; the message gives the reason for one of them."""
 
 
-class _Left:
-    """Files that could not be converted, and what to say of them."""
+class _Skipped:
+    """Files that could not be converted, and the warnings about them."""
 
     def __init__(self) -> None:
         self.files: list[StoredFile] = []
@@ -113,8 +117,8 @@ class _Left:
         )
 
 
-def _numbers_of_ours(numbers: Sequence[int]) -> str:
+def _numbered_warning(numbers: Sequence[int]) -> str:
     return (
-        f"the log does not tell the node id of {len(numbers)} brokers, numbered {', '.join(map(str, numbers))} here: "
-        "say it before the file, as 1=/logs/a"
+        f"the log does not contain the node ids of {len(numbers)} brokers, numbered {', '.join(map(str, numbers))} here: "
+        "put them before the file, as in 1=/logs/a"
     )

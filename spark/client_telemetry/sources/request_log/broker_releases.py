@@ -1,7 +1,7 @@
-"""Which release a broker incarnation runs: what its server log says, what somebody said, what its ApiVersions answers prove.
+"""Which release a broker incarnation runs: from its server log, from what was specified, from its ApiVersions answers.
 
-Spelled `4.0.1` for all brokers, or `1=3.9.1,2=4.0.1` by node id, and several where brokers went from one to the other
-(`3.9.1,4.0.1`, `1=3.9.1,1=4.0.1`): each incarnation runs the one that its answers fit.
+Specified as `4.0.1` for all brokers, or `1=3.9.1,2=4.0.1` by node id, and several if brokers went from one to the other
+(`3.9.1,4.0.1`, `1=3.9.1,1=4.0.1`): each incarnation runs the one that matches its answers.
 """
 
 import re
@@ -17,42 +17,46 @@ from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
 _PART = re.compile(r"(?:(?P<node>\d{1,9})=)?(?P<release>[^=,]+)")
 
 
-class ReleaseNotTold(Refused):
-    """The release that the brokers run is not in the logs, or more than one explains them; the message lists them."""
+class UnclearRelease(Refused):
+    """The release that the brokers run is not in the logs, or several explain them; the message lists them."""
 
 
 @dataclass(frozen=True)
 class BrokerReleases:
-    """`said`: node id, None = any, and release."""
+    """`specified`: node id (None = any) and release."""
 
-    said: tuple[tuple[int | None, str], ...] = ()
+    specified: tuple[tuple[int | None, str], ...] = ()
 
     @staticmethod
     def parse(text: str | None) -> "BrokerReleases":
         """Raises UnusableRelease.
 
-        >>> BrokerReleases.parse("1=3.9.1,4.0.1").said
+        >>> BrokerReleases.parse("1=3.9.1,4.0.1").specified
         ((1, '3.9.1'), (None, '4.0.1'))
         """
-        said = []
+        specified = []
         for part in text.split(",") if text else ():
-            found = _PART.fullmatch(part.strip())
-            if found is None:
+            match = _PART.fullmatch(part.strip())
+            if match is None:
                 raise UnusableRelease(
-                    f"{text!r} is no release: write 3.9.1 for all brokers, or 1=3.9.1,2=4.0.1 by node id"
+                    f"{text!r} is not a release: write 3.9.1 for all brokers, or 1=3.9.1,2=4.0.1 by node id"
                 )
-            node = found["node"]
-            said.append((None if node is None else int(node), releases.exact(found["release"])))
-        return BrokerReleases(tuple(said))
+            node = match["node"]
+            specified.append((None if node is None else int(node), releases.exact(match["release"])))
+        return BrokerReleases(tuple(specified))
 
     def of(self, broker_id: int, incarnation: BrokerIncarnation) -> str:
-        """Empty where nothing tells; what is only likely is left to those who read its ApiVersions answers."""
+        """Empty if nothing proves it; what is only likely is left to the readers of its ApiVersions answers."""
         if incarnation.release:
             return incarnation.release
-        own = [release for node, release in self.said if node == broker_id]
-        said = list(dict.fromkeys(own or [release for node, release in self.said if node is None]))
+        own = [release for node, release in self.specified if node == broker_id]
+        releases_given = list(
+            dict.fromkeys(own or [release for node, release in self.specified if node is None])
+        )
         fitting = [
-            release for release in said if not incarnation.candidates or release in incarnation.candidates
+            release
+            for release in releases_given
+            if not incarnation.candidates or release in incarnation.candidates
         ]
         if len(fitting) == 1 and (incarnation.candidates is None or incarnation.candidates or own):
             return fitting[0]
@@ -62,17 +66,18 @@ class BrokerReleases:
 
 
 def release_to_leave(survey: Survey, specified: str | None) -> tuple[BrokerReleases, str]:
-    """What the brokers run, and of it the release to upgrade from: the only one that was said, otherwise the one that all
-    run, otherwise the oldest that one of them ran: what a rolling upgrade leaves.
+    """What the brokers run, and the release to upgrade from: the only one specified, otherwise the one that all run,
+    otherwise the oldest that any of them ran: what a rolling upgrade leaves behind.
 
-    Raises ReleaseNotTold, also where what was said contradicts every broker, and UnusableRelease for what is no release.
+    Raises UnclearRelease, also if what was specified contradicts every broker, and UnusableRelease for what is not a
+    release.
     """
-    said = BrokerReleases.parse(specified)
+    given = BrokerReleases.parse(specified)
     nodes = {broker.broker_id for broker in survey.brokers}
-    for node, _ in said.said:
+    for node, _ in given.specified:
         if node is not None and node not in nodes:
             there = ", ".join(map(str, sorted(nodes)))
-            raise ReleaseNotTold(
+            raise UnclearRelease(
                 f"broker {node}, of which a release is given, has no log here; there are {there}"
             )
     answers = [
@@ -87,37 +92,41 @@ def release_to_leave(survey: Survey, specified: str | None) -> tuple[BrokerRelea
         for incarnation in broker.incarnations
         if incarnation.release
     }
-    for _, release in said.said:
-        if (answers or of_logs) and release not in of_logs and not any(release in each for each in answers):
-            raise ReleaseNotTold(f"no broker in the logs answers as {release} does: {_answers(survey)}")
-    if said.said:
-        named = {release for _, release in said.said}
-        return said, min(named, key=releases.parse)
+    for _, release in given.specified:
+        if (
+            (answers or of_logs)
+            and release not in of_logs
+            and not any(release in candidates for candidates in answers)
+        ):
+            raise UnclearRelease(f"no broker in the logs answers as {release} does: {_answers(survey)}")
+    if given.specified:
+        named = {release for _, release in given.specified}
+        return given, min(named, key=releases.parse)
     ran = {
-        said.of(broker.broker_id, incarnation)
+        given.of(broker.broker_id, incarnation)
         for broker in survey.brokers
         for incarnation in broker.incarnations[-1:]
     }
     if ran and "" not in ran:
         earlier = {
-            said.of(broker.broker_id, incarnation)
+            given.of(broker.broker_id, incarnation)
             for broker in survey.brokers
             for incarnation in broker.incarnations
         } - {""}
-        known = [release for release in earlier | ran if release in releases.known()]
-        if known:
-            return said, min(ran if len(ran) == 1 else known, key=releases.parse)
+        known_releases = [release for release in earlier | ran if release in releases.known()]
+        if known_releases:
+            return given, min(ran if len(ran) == 1 else known_releases, key=releases.parse)
     latest = [broker.incarnations[-1].candidates for broker in survey.brokers]
     explained = [set(candidates) for candidates in latest if candidates]
     possible = tuple(set.intersection(*explained)) if explained and None not in latest else ()
     if is_proven(possible):
-        return said, possible[0]
-    raise ReleaseNotTold(f"the logs do not tell the exact release that the brokers run ({_answers(survey)})")
+        return given, possible[0]
+    raise UnclearRelease(f"the logs do not show which exact release the brokers run ({_answers(survey)})")
 
 
 def is_proven(candidates: Sequence[str]) -> bool:
-    """Whether releases that explain ApiVersions answers prove one: there is no other, and a later patch of its line is
-    known to answer otherwise. Of the last known patch a later one may answer alike.
+    """Whether the releases that explain ApiVersions answers prove one: it is the only one, and a later patch of its line
+    is known to answer differently. A patch later than the last known one may answer the same.
 
     >>> is_proven(["4.0.0"]), is_proven(["4.4.0"])
     (True, False)
@@ -125,7 +134,11 @@ def is_proven(candidates: Sequence[str]) -> bool:
     if len(candidates) != 1:
         return False
     release = candidates[0]
-    of_line = [each for each in releases.known() if releases.line(each) == releases.line(release)]
+    of_line = [
+        known_release
+        for known_release in releases.known()
+        if releases.line(known_release) == releases.line(release)
+    ]
     return release != of_line[-1]
 
 
@@ -134,8 +147,8 @@ def _answers(survey: Survey) -> str:
     texts: dict[str, list[int]] = {}
     for broker in survey.brokers:
         incarnation = broker.incarnations[-1]
-        found = (incarnation.release,) if incarnation.release else incarnation.candidates
-        text = "no ApiVersions answer in the log" if found is None else " or ".join(found)
+        possible = (incarnation.release,) if incarnation.release else incarnation.candidates
+        text = "no ApiVersions answer in the log" if possible is None else " or ".join(possible)
         texts.setdefault(text or "answers that fit no release of Apache Kafka", []).append(broker.broker_id)
     return "; ".join(
         f"broker{'s' * (len(ids) > 1)} {', '.join(map(str, ids))}: {text}" for text, ids in texts.items()

@@ -1,9 +1,10 @@
-"""First reading of a cluster's logs: whose they are, from when to when, which processes wrote them, and which releases
-they may run.
+"""First pass over a cluster's logs: which brokers they belong to, their time range, which processes wrote them, and
+which releases these may run.
 
-An entry names its broker only by the local address of the connection. Which node that is, the answers to clients tell:
-Metadata lists the brokers with address and node id, and who accepts a Produce leads the partition that Metadata says
-somebody leads; otherwise the server log in the same folder. What clients did is read later (conversion.py).
+An entry names its broker only by the local address of the connection. The node id behind it follows from answers to
+clients: Metadata lists the brokers with address and node id, and a broker that accepts a Produce leads the partition
+whose leader Metadata names; otherwise from the server log in the same folder. What clients did is read in the second
+pass (conversion.py).
 """
 
 import hashlib
@@ -43,12 +44,13 @@ from client_telemetry.sources.request_log.server_log import ServerEvent, ServerL
 from client_telemetry.sources.stored_file import StoredFile
 
 _LOOKED_AT = 200
-"""Metadata answers and Produce requests that are looked at for each address."""
+"""Metadata answers and Produce requests that are examined per address."""
 
 _OF_CONTROLLERS = frozenset((52, 53, 54, 59, 62, 63, 70, 73, 82))
 """Vote, BeginQuorumEpoch, EndQuorumEpoch, FetchSnapshot, BrokerRegistration, BrokerHeartbeat, ControllerRegistration,
-AssignReplicasToDirs, UpdateRaftVoter: only a KRaft controller answers them, on a listener that no client of brokers uses
-(controller.listener.names may not be advertised)."""
+AssignReplicasToDirs, UpdateRaftVoter: only a KRaft controller answers these, on a listener that no client of brokers
+uses (controller.listener.names may not be advertised).
+"""
 
 _CONTROLLER_KEYS = np.array(sorted(_OF_CONTROLLERS), np.int32)
 _LOOKED_AT_KEYS = (API_VERSIONS, METADATA, PRODUCE)
@@ -57,23 +59,23 @@ _CONNECTIONS_IN_MEMORY = 500_000
 _DOCUMENT = re.compile(
     r"(?:readme|licen[cs]e|notice|changelog)(?:\..*)?|.+\.(?:md|rst|adoc|html?|properties|ya?ml|xml|ini|conf|cfg|toml|csv|sh|py|jar|png|pdf)"
 )
-"""Names of files that lie beside logs and are none, in lower case."""
+"""Names of files next to logs that are not logs, in lower case."""
 _CALLED_LIKE_A_LOG = re.compile(r"request|\.(?:log|out|txt|json)(?![a-z])")
 _LIKE_AN_ENTRY = re.compile(
     rb"[\x00-\x08\x0e-\x1a]|\xff|Completed request|requestHeader|apiKey|securityProtocol", re.IGNORECASE
 )
-"""Bytes that are no text, and words of an entry."""
+"""Bytes that are not text, and words of an entry."""
 
 _CONNECTION = re.compile(r"(?P<local>.+):(?P<local_port>\d+)-(?P<remote>.+):(?P<remote_port>\d+)-[\d-]+")
 _LINES_LOOKED_AT = 200
 
 
 class TwoClusters(Refused):
-    """The logs are of brokers of different clusters."""
+    """The logs come from brokers of different clusters."""
 
 
 class Endpoint(NamedTuple):
-    """Where connections arrive. `stream`: the family of log files, and the label where lines carry one."""
+    """Where connections arrive. `stream`: the family of log files, and the label if lines carry one."""
 
     stream: tuple[str, str]
     host: str
@@ -90,16 +92,17 @@ class Remote(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def addresses(connection_id: str) -> Remote | None:
-    """Both ends of a connection, from Kafka's id of it: `LOCAL:PORT-REMOTE:PORT-INDEX`, since 4.0
-    `…-PROCESSOR-INDEX` (ServerConnectionId); IPv6 without brackets. None for anything else."""
-    found = _CONNECTION.fullmatch(connection_id)
-    if found is None:
+    """Both ends of a connection, from Kafka's connection id: `LOCAL:PORT-REMOTE:PORT-INDEX`, since 4.0
+    `…-PROCESSOR-INDEX` (ServerConnectionId); IPv6 without brackets. None for anything else.
+    """
+    match = _CONNECTION.fullmatch(connection_id)
+    if match is None:
         return None
-    return Remote(found["local"], int(found["local_port"]), found["remote"], int(found["remote_port"]))
+    return Remote(match["local"], int(match["local_port"]), match["remote"], int(match["remote_port"]))
 
 
 @dataclass
-class _Seen:
+class _EndpointEvidence:
     """What was seen at one endpoint."""
 
     protocol: str
@@ -114,7 +117,7 @@ class _Seen:
 
 
 class _Time(NamedTuple):
-    """When a connection had an entry, nanos, and which of the lines it is."""
+    """When a connection had an entry, in nanoseconds, and in which line."""
 
     nanos: int
     row: int
@@ -124,9 +127,10 @@ class _Time(NamedTuple):
 
 @dataclass
 class SurveyedFile:
-    """`marked`: lines that begin like an entry. `of_kafka`: of the first lines, those of other loggers of Kafka. `events`:
-    of a server log; refusals and failed logins are only `counted`. `is_beside`: a request log is in the same folder.
-    `may_be_damaged`: some line without an entry has words of one, or bytes that are no text."""
+    """`marked`: lines that begin like an entry. `of_kafka`: how many of the first lines are from other loggers of
+    Kafka. `events`: of a server log; refusals and failed logins are only `counted`. `is_beside`: a request log is in
+    the same folder. `may_be_damaged`: some line that is not an entry has words of one, or bytes that are not text.
+    """
 
     log: LogFile
     lines: int = 0
@@ -149,8 +153,9 @@ class SurveyedFile:
 
     @property
     def is_no_log(self) -> bool:
-        """Whether it is plainly no request log: a README or a configuration by its name, or another text that is not
-        called like a log."""
+        """Whether it is plainly not a request log: a README or a configuration by its name, or another text whose name
+        is not that of a log.
+        """
         if self.entries or self.cut or not self.lines or self.is_server_log:
             return False
         name = self.log.file.name.lower()
@@ -161,8 +166,10 @@ class SurveyedFile:
 
 @dataclass
 class SurveyedBroker:
-    """`id_known_by`: `given`, `metadata`, `leadership`, `server_log`, or `numbered`: the logs do not tell its node id.
-    `listeners`: name and security protocol by local port. `server_logs`: where refusals and failed logins are."""
+    """`id_known_by`: `given`, `metadata`, `leadership`, `server_log`, or `numbered`: the logs do not contain its node
+    id. `listeners`: name and security protocol by local port. `server_logs`: files with its refusals and failed
+    logins.
+    """
 
     broker_id: int
     id_known_by: str
@@ -179,7 +186,7 @@ class SurveyedBroker:
 
 @dataclass
 class Survey:
-    """`without_log`: node ids that Metadata answers list and that none of the logs is of."""
+    """`without_log`: node ids listed in Metadata answers for which there is no log."""
 
     cluster_id: str | None
     brokers: list[SurveyedBroker]
@@ -189,8 +196,10 @@ class Survey:
 
 @dataclass
 class _FileLook:
-    """What one file says. `begin`: nanos of its first line that has a time. `endpoints`: those that no file of the log before it
-    has. Of its answers: `cluster_ids`; `addresses`, node ids by address, and `leaders`, node id by partition."""
+    """What one file says. `begin`: time of its first line that has one, in nanoseconds. `endpoints`: those that did not
+    appear in earlier files of the log. From its answers: `cluster_ids`; `addresses`, node ids by address; `leaders`,
+    node id by partition.
+    """
 
     begin: int
     file: SurveyedFile
@@ -202,10 +211,10 @@ class _FileLook:
 
 @dataclass
 class LogLook:
-    """What the files of one log say (those of one family): it needs nothing of other logs."""
+    """What the files of one log (one family) say, independent of other logs."""
 
     files: list[_FileLook]
-    seen: dict[Endpoint, _Seen]
+    evidence: dict[Endpoint, _EndpointEvidence]
     segments: dict[tuple[str, str], ConnectionSegments]
 
     @property
@@ -217,19 +226,20 @@ def survey(
     logs: Sequence[LogFile],
     zone: tzinfo = UTC,
     report: Callable[[int], None] = lambda n: None,
-    known: Mapping[Endpoint, tuple[int, str]] | None = None,
+    known_brokers: Mapping[Endpoint, tuple[int, str]] | None = None,
 ) -> Survey:
-    """Read the logs once. `report` is called now and then with the lines read so far. `known`: broker id, and how it is
-    known, by endpoints of lines before these. Raises TwoClusters."""
+    """Read the logs once. `report` is called now and then with the lines read so far. `known_brokers`: broker id, and
+    how it is known, by endpoint, from earlier lines. Raises TwoClusters.
+    """
     looks: list[LogLook] = []
     for files in by_family(logs):
         before = sum(look.lines for look in looks)
-        looks.append(look_at_log(files, zone, going_on(report, before)))
-    return surveyed(logs, looks, known)
+        looks.append(look_at_log(files, zone, report_from(report, before)))
+    return surveyed(logs, looks, known_brokers)
 
 
-def going_on(report: Callable[[int], None], before: int) -> Callable[[int], None]:
-    """A report of what comes behind so many lines."""
+def report_from(report: Callable[[int], None], before: int) -> Callable[[int], None]:
+    """A `report` whose counts begin after `before` lines."""
     return lambda lines: report(before + lines)
 
 
@@ -251,10 +261,10 @@ def look_at_log(
 def surveyed(
     logs: Sequence[LogFile],
     looks: Sequence[LogLook],
-    known: Mapping[Endpoint, tuple[int, str]] | None = None,
+    known_brokers: Mapping[Endpoint, tuple[int, str]] | None = None,
 ) -> Survey:
-    """What the looks at all logs say together; `logs`: their files, in the order in which they are to be told of. Raises TwoClusters."""
-    in_order = sorted((look for each in looks for look in each.files), key=_time_and_name)
+    """Combines the looks at all logs; `logs`: their files, in the order in which they are reported. Raises TwoClusters."""
+    in_order = sorted((look for log_look in looks for look in log_look.files), key=_time_and_name)
     by_file = {look.file.log: look.file for look in in_order}
     files = [by_file[log] for log in logs if log in by_file]
     _find_copies([look.file for look in in_order])
@@ -267,9 +277,9 @@ def surveyed(
             f"the logs are of {len(cluster_ids)} clusters ({', '.join(cluster_ids)}): "
             "name the logs of one cluster at a time"
         )
-    who = _WhoIsWho(looks, in_order, known or {})
+    who = _EndpointOwners(looks, in_order, known_brokers or {})
     brokers = who.brokers([file for file in files if file.is_server_log and file.same_as is None])
-    # A broker with a number of ours may be any of those that Metadata names.
+    # A broker numbered by us may be any of those that Metadata names.
     without_log = sorted(who.named() - {b.broker_id for b in brokers if b.entries})
     if any(b.id_known_by == "numbered" for b in brokers):
         without_log = []
@@ -277,7 +287,7 @@ def surveyed(
 
 
 def _time_and_name(look: _FileLook) -> tuple[int, StoredFile]:
-    """Rotated files of a log in the order in which they were written."""
+    """Sorts rotated files of a log in the order in which they were written."""
     return look.begin, look.file.log.file
 
 
@@ -287,10 +297,10 @@ class _LogReader:
     def __init__(self, zone: tzinfo, report: Callable[[int], None]) -> None:
         self._reader = LineReader(zone)
         self._report = report
-        self._seen: dict[Endpoint, _Seen] = {}
+        self._seen: dict[Endpoint, _EndpointEvidence] = {}
         self._segments: dict[tuple[str, str], ConnectionSegments] = {}
-        self._endpoints: dict[tuple[str, str, str, str], tuple[Endpoint, _Seen] | None] = {}
-        self._connections: dict[int, tuple[str, Endpoint, _Seen]] = {}
+        self._endpoints: dict[tuple[str, str, str, str], tuple[Endpoint, _EndpointEvidence] | None] = {}
+        self._connections: dict[int, tuple[str, Endpoint, _EndpointEvidence]] = {}
         self._lines = 0
 
     def look(self, files: Sequence[LogFile]) -> LogLook:
@@ -302,7 +312,7 @@ class _LogReader:
         return LogLook(looks, self._seen, self._segments)
 
     def _begin(self, log: LogFile) -> int:
-        """When the first of its lines was written that says when; nanos."""
+        """Time of the first line that has one, in nanoseconds."""
         for number, (_, line) in enumerate(lines(log, CutOff())):
             nanos = self._reader.nanos_of(line)
             if nanos is not None:
@@ -311,22 +321,23 @@ class _LogReader:
                 break
         return 0
 
-    def _file(self, done: SurveyedFile) -> None:
-        log, cut = done.log, CutOff()
+    def _file(self, file: SurveyedFile) -> None:
+        log, cut = file.log, CutOff()
         server = ServerLines()
         for _, block in line_blocks(log, cut):
-            self._block(log, block, server, done)
+            self._block(log, block, server, file)
             self._report(self._lines)
         for event in server.end():
-            _note(event, done)
-        done.cut = cut.reason
+            _note(event, file)
+        file.cut = cut.reason
 
-    def _block(self, log: LogFile, block: bytearray, server: ServerLines, done: SurveyedFile) -> None:
-        """What its lines tell of their connections. Each line for itself are only looked at: the first one of a connection,
-        answers that tell who is who, and what the compiled reader left."""
+    def _block(self, log: LogFile, block: bytearray, server: ServerLines, file: SurveyedFile) -> None:
+        """What the lines say about their connections. Parsed one by one are only: the first line of a connection,
+        answers that reveal which broker is which, and what the compiled reader left.
+        """
         scanned = scan(block, with_ids=False)
         self._lines += len(scanned.key)
-        done.lines += len(scanned.key)
+        file.lines += len(scanned.key)
         is_slow = scanned.essence == SLOW
         rows = np.flatnonzero(~is_slow)
         nanos = self._reader.utc_nanos(scanned.local_ms[rows])
@@ -339,138 +350,144 @@ class _LogReader:
         is_looked_at = is_slow | np.isin(scanned.key, _LOOKED_AT_KEYS)
         is_looked_at[rows[firsts]] = True
         times: list[_Time] = []
-        whose: dict[int, tuple[str, Endpoint, _Seen] | None] = {}
+        whose: dict[int, tuple[str, Endpoint, _EndpointEvidence] | None] = {}
         looked_at = np.flatnonzero(is_looked_at)
         for row, place, key in zip(
-            *(each.tolist() for each in (looked_at, place_of[looked_at], scanned.key[looked_at])), strict=True
+            *(values.tolist() for values in (looked_at, place_of[looked_at], scanned.key[looked_at])),
+            strict=True,
         ):
             if place < 0:
-                self._line(log, scanned.line(block, row), row, server, done, times)
+                self._line(log, scanned.line(block, row), row, server, file, times)
                 continue
             if row in begins_at:
                 whose[place] = self._connection(log, begins_at[row], scanned.line(block, row))
-            known = whose[place]
-            if known is not None and _is_looked_at(key, known[2]):
+            origin = whose[place]
+            if origin is not None and _is_looked_at(key, origin[2]):
                 nanos_of_row = int(nanos[np.searchsorted(rows, row)])
-                self._look(known[2], _parsed(scanned.line(block, row)), nanos_of_row)
-        done.marked += len(rows)
+                self._look(origin[2], _parsed(scanned.line(block, row)), nanos_of_row)
+        file.marked += len(rows)
         begin = np.full(len(connections), 2**63 - 1, np.int64)
         end = np.zeros(len(connections), np.int64)
         np.minimum.at(begin, places, nanos)
         np.maximum.at(end, places, nanos)
         of_controllers = set(places[np.isin(scanned.key[rows], _CONTROLLER_KEYS)].tolist())
-        for place, known in whose.items():
-            if known is None:
+        for place, origin in whose.items():
+            if origin is None:
                 continue
-            connection, endpoint, seen = known
+            connection, endpoint, evidence = origin
             first, last = int(begin[place]), int(end[place])
-            self._note_entries(log, seen, done, int(counts[place]), first, last)
-            seen.is_controller |= place in of_controllers
+            self._note_entries(log, evidence, file, int(counts[place]), first, last)
+            evidence.is_controller |= place in of_controllers
             row = int(rows[firsts[place]])
             times += [_Time(at, row, connection, endpoint) for at in (first, last)]
         for at, _, connection, endpoint in sorted(times, key=itemgetter(0, 1)):
             self._segments[endpoint.stream].add(connection, endpoint.listener, at)
 
-    def _connection(self, log: LogFile, number: int, line: bytes) -> tuple[str, Endpoint, _Seen] | None:
-        """Whose a connection is that the compiled reader numbers so; `line`: one of its own. None = its id is no pair of
-        addresses."""
-        known = self._connections.get(number)
-        if known is not None:
-            return known
+    def _connection(
+        self, log: LogFile, number: int, line: bytes
+    ) -> tuple[str, Endpoint, _EndpointEvidence] | None:
+        """The connection and endpoint behind the compiled reader's number for a connection; `line`: one of its lines.
+        None if the connection id is not a pair of addresses.
+        """
+        origin = self._connections.get(number)
+        if origin is not None:
+            return origin
         head = head_of(_message(line))
         if head is None:
             entry = _parsed(line)
             head = entry.connection_id, entry.listener, entry.security_protocol
-        found = self._endpoint((log.family, ""), *head)
-        if found is None:
+        endpoint = self._endpoint((log.family, ""), *head)
+        if endpoint is None:
             return None
         if len(self._connections) > _CONNECTIONS_IN_MEMORY:
             self._connections.clear()
-        self._connections[number] = (head[0], *found)
+        self._connections[number] = (head[0], *endpoint)
         return self._connections[number]
 
     def _note_entries(
-        self, log: LogFile, seen: _Seen, done: SurveyedFile, count: int, first: int, last: int
+        self, log: LogFile, evidence: _EndpointEvidence, file: SurveyedFile, count: int, first: int, last: int
     ) -> None:
-        """So many of one connection, from when to when."""
-        seen.entries += count
-        seen.first, seen.last = min(seen.first, first), max(seen.last, last)
-        seen.given_broker_id = log.broker_id
-        done.entries += count
-        done.first = first if done.first is None else min(done.first, first)
-        done.last = last if done.last is None else max(done.last, last)
+        """Add `count` entries of one connection, between `first` and `last`."""
+        evidence.entries += count
+        evidence.first, evidence.last = min(evidence.first, first), max(evidence.last, last)
+        evidence.given_broker_id = log.broker_id
+        file.entries += count
+        file.first = first if file.first is None else min(file.first, first)
+        file.last = last if file.last is None else max(file.last, last)
 
     def _line(
-        self, log: LogFile, line: bytes, row: int, server: ServerLines, done: SurveyedFile, times: list[_Time]
+        self, log: LogFile, line: bytes, row: int, server: ServerLines, file: SurveyedFile, times: list[_Time]
     ) -> None:
-        """In another layout, forwarded, damaged, or of another logger."""
-        if not done.may_be_damaged and not done.entries:
-            done.may_be_damaged = _LIKE_AN_ENTRY.search(line) is not None
+        """A line in another layout, forwarded, damaged, or of another logger."""
+        if not file.may_be_damaged and not file.entries:
+            file.may_be_damaged = _LIKE_AN_ENTRY.search(line) is not None
         if MARK not in line:
             if server.is_notable(line):
                 for event in server.read(line, self._reader.nanos_of(line)):
-                    _note(event, done)
-            elif done.of_kafka < _LINES_LOOKED_AT and not done.entries and is_of_kafka(line):
-                done.of_kafka += 1
+                    _note(event, file)
+            elif file.of_kafka < _LINES_LOOKED_AT and not file.entries and is_of_kafka(line):
+                file.of_kafka += 1
             return
-        done.marked += 1
-        read = self._reader.read(line)
-        if read is None or read.nanos is None:
+        file.marked += 1
+        parsed = self._reader.read(line)
+        if parsed is None or parsed.nanos is None:
             return
         try:
-            entry = parse_entry(read.message)
+            entry = parse_entry(parsed.message)
         except BadEntry:
             return
-        nanos = read.nanos
-        found = self._endpoint(
-            (log.family, read.label), entry.connection_id, entry.listener, entry.security_protocol
+        nanos = parsed.nanos
+        at_endpoint = self._endpoint(
+            (log.family, parsed.label), entry.connection_id, entry.listener, entry.security_protocol
         )
-        if found is None:
+        if at_endpoint is None:
             return
-        endpoint, seen = found
-        self._note_entries(log, seen, done, 1, nanos, nanos)
+        endpoint, evidence = at_endpoint
+        self._note_entries(log, evidence, file, 1, nanos, nanos)
         times.append(_Time(nanos, row, entry.connection_id, endpoint))
         key = entry.api_key
         if key in _OF_CONTROLLERS:
-            seen.is_controller = True
-        if key in _LOOKED_AT_KEYS and _is_looked_at(key, seen):
-            self._look(seen, entry, nanos)
+            evidence.is_controller = True
+        if key in _LOOKED_AT_KEYS and _is_looked_at(key, evidence):
+            self._look(evidence, entry, nanos)
 
     def _endpoint(
         self, stream: tuple[str, str], connection: str, listener: str, protocol: str
-    ) -> tuple[Endpoint, _Seen] | None:
+    ) -> tuple[Endpoint, _EndpointEvidence] | None:
         local = (*stream, connection.partition("-")[0], listener)
         if local not in self._endpoints:
             ends = addresses(connection)
             self._endpoints[local] = None
             if ends is not None:
                 at = Endpoint(stream, ends.local_host, ends.local_port, listener)
-                self._endpoints[local] = at, self._seen.setdefault(at, _Seen(protocol))
+                self._endpoints[local] = at, self._seen.setdefault(at, _EndpointEvidence(protocol))
                 self._segments.setdefault(stream, ConnectionSegments())
         return self._endpoints[local]
 
-    def _look(self, seen: _Seen, entry: RequestEntry, nanos: int) -> None:
-        seen.looked_at[entry.api_key] += 1
-        # An answer that was damaged may be JSON all the same; it tells nothing then.
+    def _look(self, evidence: _EndpointEvidence, entry: RequestEntry, nanos: int) -> None:
+        evidence.looked_at[entry.api_key] += 1
+        # A damaged answer may still be JSON; it then says nothing.
         with suppress(AttributeError, KeyError, TypeError):
-            self._look_at_answer(seen, entry, nanos)
+            self._look_at_answer(evidence, entry, nanos)
 
-    def _look_at_answer(self, seen: _Seen, entry: RequestEntry, nanos: int) -> None:
+    def _look_at_answer(self, evidence: _EndpointEvidence, entry: RequestEntry, nanos: int) -> None:
         answer = entry.response
         if entry.api_key == API_VERSIONS:
             offered = tuple(
                 sorted((r["apiKey"], r["minVersion"], r["maxVersion"]) for r in answer.get("apiKeys") or ())
             )
-            # A refusal (35) offers ApiVersions alone.
+            # A refusal (35) lists ApiVersions only.
             if len(offered) > 1 and not answer.get("errorCode"):
                 if offered[0][0] != PRODUCE:  # a controller's
-                    seen.is_controller = True
+                    evidence.is_controller = True
                     return
                 features = {f["name"]: f["maxVersionLevel"] for f in answer.get("finalizedFeatures") or ()}
-                last = seen.offers[-1] if seen.offers else None
+                last = evidence.offers[-1] if evidence.offers else None
                 if last is None or last.api_versions != offered or (features and features != last.features):
-                    known = features or (last.features if last and last.own == own_ranges(offered) else {})
-                    seen.offers.append(Offer(nanos, offered, known))
+                    finalized = features or (
+                        last.features if last and last.own == own_ranges(offered) else {}
+                    )
+                    evidence.offers.append(Offer(nanos, offered, finalized))
         elif entry.api_key == METADATA:
             if isinstance(answer.get("clusterId"), str) and answer["clusterId"]:
                 self._current.cluster_ids[answer["clusterId"]] += 1
@@ -487,22 +504,22 @@ class _LogReader:
             for topic in answer.get("responses") or ():
                 for part in topic.get("partitionResponses") or ():
                     if part.get("errorCode") == 0:
-                        seen.accepted.add((topic.get("name") or topic.get("topicId"), part.get("index")))
+                        evidence.accepted.add((topic.get("name") or topic.get("topicId"), part.get("index")))
 
 
-class _WhoIsWho:
-    """Which broker each endpoint is of."""
+class _EndpointOwners:
+    """Assigns endpoints to brokers."""
 
     def __init__(
         self,
         looks: Sequence[LogLook],
         in_order: Sequence[_FileLook],
-        known: Mapping[Endpoint, tuple[int, str]],
+        known_brokers: Mapping[Endpoint, tuple[int, str]],
     ) -> None:
-        self._known = known
-        of_log = {endpoint: seen for look in looks for endpoint, seen in look.seen.items()}
+        self._known = known_brokers
+        of_log = {endpoint: evidence for look in looks for endpoint, evidence in look.evidence.items()}
         self._seen = {endpoint: of_log[endpoint] for look in in_order for endpoint in look.endpoints}
-        self._segments = {stream: each for look in looks for stream, each in look.segments.items()}
+        self._segments = {stream: segments for look in looks for stream, segments in look.segments.items()}
         self._addresses: dict[tuple[str, Any], Counter[int]] = {}
         self._leaders: dict[tuple[Any, Any], int] = {}
         for look in in_order:
@@ -515,47 +532,49 @@ class _WhoIsWho:
         return {node for nodes in self._addresses.values() for node in nodes}
 
     def brokers(self, server_logs: Sequence[SurveyedFile]) -> list[SurveyedBroker]:
-        known: dict[int, tuple[str, list[Endpoint]]] = {}
+        identified: dict[int, tuple[str, list[Endpoint]]] = {}
         unknown: dict[tuple[str, str], list[Endpoint]] = {}
-        for endpoint, seen in self._seen.items():
-            broker_id, how = self._node_id(endpoint, seen)
+        for endpoint, evidence in self._seen.items():
+            broker_id, how = self._node_id(endpoint, evidence)
             if broker_id is None:
                 unknown.setdefault(endpoint.stream, []).append(endpoint)
             else:
-                known.setdefault(broker_id, (how, []))[1].append(endpoint)
+                identified.setdefault(broker_id, (how, []))[1].append(endpoint)
         by_folder: dict[str, Counter[int]] = {}
         for file in server_logs:
             by_folder.setdefault(file.log.file.folder, Counter()).update(file.node_ids)
         for stream, endpoints in unknown.items():
-            of_stream = [i for i, (_, own) in known.items() if any(e.stream == stream for e in own)]
-            if len(of_stream) == 1:  # another listener of the broker whose log it is
-                known[of_stream[0]][1].extend(endpoints)
+            of_stream = [i for i, (_, own) in identified.items() if any(e.stream == stream for e in own)]
+            if len(of_stream) == 1:  # another listener of the broker that wrote the log
+                identified[of_stream[0]][1].extend(endpoints)
                 continue
             if all(self._seen[e].is_controller for e in endpoints):
-                continue  # of a controller that is no broker
+                continue  # of a controller that is not a broker
             addresses = by_folder.get(stream[0].rpartition("/")[0], Counter())
-            groups = _apart(endpoints)
+            groups = _brokers_apart(endpoints)
             if len(addresses) == 1 and len(groups) == 1:
-                known.setdefault(next(iter(addresses)), ("server_log", []))[1].extend(endpoints)
+                identified.setdefault(next(iter(addresses)), ("server_log", []))[1].extend(endpoints)
                 continue
             for group in groups:
-                number = next(n for n in range(len(known) + 1) if n not in known)
-                known[number] = ("numbered", group)
-        of_broker = self._server_logs_by_broker(server_logs, known)
+                number = next(n for n in range(len(identified) + 1) if n not in identified)
+                identified[number] = ("numbered", group)
+        of_broker = self._server_logs_by_broker(server_logs, identified)
         for broker_id, files in of_broker.items():
-            if broker_id not in known and any(file.counted for file in files):
-                known[broker_id] = ("server_log", [])
-        return [self._broker(i, how, own, of_broker.get(i, [])) for i, (how, own) in sorted(known.items())]
+            if broker_id not in identified and any(file.counted for file in files):
+                identified[broker_id] = ("server_log", [])
+        return [
+            self._broker(i, how, own, of_broker.get(i, [])) for i, (how, own) in sorted(identified.items())
+        ]
 
     def _server_logs_by_broker(
-        self, files: Sequence[SurveyedFile], known: Mapping[int, tuple[str, list[Endpoint]]]
+        self, files: Sequence[SurveyedFile], identified: Mapping[int, tuple[str, list[Endpoint]]]
     ) -> dict[int, list[SurveyedFile]]:
-        """By what was said, by the node id in its lines, or by the request log in the same folder."""
-        found: dict[int, list[SurveyedFile]] = {}
+        """By what was specified, by the request log in the same folder, or by the node id in its lines."""
+        logs_by_broker: dict[int, list[SurveyedFile]] = {}
         for file in files:
             beside = {
                 broker_id
-                for broker_id, (_, endpoints) in known.items()
+                for broker_id, (_, endpoints) in identified.items()
                 if any(e.stream[0].rpartition("/")[0] == file.log.file.folder for e in endpoints)
             }
             broker_id = file.log.broker_id
@@ -564,18 +583,18 @@ class _WhoIsWho:
             if broker_id is None and file.node_ids:
                 broker_id = file.node_ids.most_common(1)[0][0]
             if broker_id is not None:
-                found.setdefault(broker_id, []).append(file)
-        return found
+                logs_by_broker.setdefault(broker_id, []).append(file)
+        return logs_by_broker
 
-    def _node_id(self, endpoint: Endpoint, seen: _Seen) -> tuple[int | None, str]:
-        if seen.given_broker_id is not None:
-            return seen.given_broker_id, "given"
-        if seen.is_controller:
+    def _node_id(self, endpoint: Endpoint, evidence: _EndpointEvidence) -> tuple[int | None, str]:
+        if evidence.given_broker_id is not None:
+            return evidence.given_broker_id, "given"
+        if evidence.is_controller:
             return None, ""
         advertised = self._addresses.get((endpoint.host, endpoint.port))
         if advertised:
             return advertised.most_common(1)[0][0], "metadata"
-        votes = Counter(self._leaders[p] for p in seen.accepted if p in self._leaders)
+        votes = Counter(self._leaders[p] for p in evidence.accepted if p in self._leaders)
         if votes and votes.most_common(1)[0][1] * 2 > votes.total():
             return votes.most_common(1)[0][0], "leadership"
         return self._known.get(endpoint, (None, ""))
@@ -584,11 +603,11 @@ class _WhoIsWho:
         self, broker_id: int, how: str, endpoints: list[Endpoint], files: Sequence[SurveyedFile]
     ) -> SurveyedBroker:
         of_clients = [e for e in endpoints if not self._seen[e].is_controller]
-        seen = [self._seen[e] for e in endpoints]
+        evidence = [self._seen[e] for e in endpoints]
         events = sorted({event for file in files for event in file.events})
         times = [event.nanos for event in events]
-        first = min([s.first for s in seen] + times[:1])
-        last = max([s.last for s in seen] + times[-1:])
+        first = min([s.first for s in evidence] + times[:1])
+        last = max([s.last for s in evidence] + times[-1:])
         logs = [self._segments[stream] for stream in dict.fromkeys(e.stream for e in endpoints)]
         offers = [offer for e in of_clients for offer in self._seen[e].offers]
         return SurveyedBroker(
@@ -606,12 +625,12 @@ class _WhoIsWho:
         )
 
 
-def _is_looked_at(key: int, seen: _Seen) -> bool:
-    return key == API_VERSIONS or (key in _LOOKED_AT_KEYS and seen.looked_at[key] < _LOOKED_AT)
+def _is_looked_at(key: int, evidence: _EndpointEvidence) -> bool:
+    return key == API_VERSIONS or (key in _LOOKED_AT_KEYS and evidence.looked_at[key] < _LOOKED_AT)
 
 
 def _parsed(line: bytes) -> RequestEntry:
-    """An entry in Kafka's layout that the compiled reader took."""
+    """Parses an entry in Kafka's layout that the compiled reader accepted."""
     return parse_entry(_message(line).decode("utf-8", "replace"))
 
 
@@ -620,7 +639,7 @@ def _message(line: bytes) -> bytes:
 
 
 def _find_copies(files: Sequence[SurveyedFile]) -> None:
-    """Files with the same lines: a log is often copied when it is rotated."""
+    """Finds files with the same lines: logs are often copied when they are rotated."""
     alike: dict[tuple[object, ...], list[SurveyedFile]] = {}
     for file in files:
         if file.entries or file.counted:
@@ -631,22 +650,22 @@ def _find_copies(files: Sequence[SurveyedFile]) -> None:
             digest = hashlib.blake2b(digest_size=16)
             for _, line in lines(file.log, CutOff()):
                 digest.update(line + b"\n")
-            same = digests.setdefault(digest.digest(), file.log.file)
-            file.same_as = None if same == file.log.file else same
+            original = digests.setdefault(digest.digest(), file.log.file)
+            file.same_as = None if original == file.log.file else original
 
 
-def _note(event: ServerEvent, done: SurveyedFile) -> None:
-    done.counted[event.kind] += 1
+def _note(event: ServerEvent, file: SurveyedFile) -> None:
+    file.counted[event.kind] += 1
     if event.node_id is not None:
-        done.node_ids[event.node_id] += 1
+        file.node_ids[event.node_id] += 1
     if event.kind in ("starting", "started", "stopping", "release"):
-        done.events.append(event)
-    done.first = event.nanos if done.first is None else min(done.first, event.nanos)
-    done.last = event.nanos if done.last is None else max(done.last, event.nanos)
+        file.events.append(event)
+    file.first = event.nanos if file.first is None else min(file.first, event.nanos)
+    file.last = event.nanos if file.last is None else max(file.last, event.nanos)
 
 
-def _apart(endpoints: Sequence[Endpoint]) -> list[list[Endpoint]]:
-    """Endpoints of one stream that no node id tells apart: one broker, unless a listener has several addresses."""
+def _brokers_apart(endpoints: Sequence[Endpoint]) -> list[list[Endpoint]]:
+    """Endpoints of one stream without node ids, grouped into brokers: one, unless a listener has several addresses."""
     listeners = Counter(e.listener for e in endpoints)
     if max(listeners.values()) == 1:
         return [list(endpoints)]

@@ -1,12 +1,12 @@
 """Connections of one broker as its request log shows them, as the contract's connection events.
 
-The log has an entry for each answered request and nothing for opening and closing. A connection whose first entry is its
-greeting (ApiVersions) was opened then; others need not begin with it (what comes before a login over SASL is not logged,
-old clients ask for nothing), so of them those count as opened that are first seen when all that were open before have
-been seen or are over. A connection is seen to close only where a server log says that a request was refused.
+The log has an entry for each answered request and none for opening and closing. A connection whose first entry is
+ApiVersions opened then. Others need not begin with it (requests before a SASL login are not logged, and old clients do
+not ask), so they count as opened only if they are first seen when all earlier connections have been seen or are over. A
+close is seen only if a server log says that a request was refused.
 
-Topics are those that the first request of each API and version of a connection names: a later entry like one that was seen is
-counted and not parsed (line_scan.py).
+Topics are those in the first request of each API and version of a connection: a later entry like an earlier one is
+counted without being parsed (line_scan.py).
 """
 
 import base64
@@ -29,11 +29,12 @@ from client_telemetry.sources.request_log.request_entry import (
 from client_telemetry.sources.request_log.server_log import ServerEvent, mechanism_of
 
 SNAPSHOT_NANOS = 5 * 60 * 10**9
-"""How often the contract wants a snapshot; hours are a multiple of it."""
+"""How often the contract wants a snapshot; an hour is a multiple of it."""
 
 FORGOTTEN_AFTER_NANOS = 2 * SNAPSHOT_NANOS
-"""connections.max.idle.ms is 10 minutes by default: a connection that is silent for longer is over, or comes back as
-another one. It bounds the memory."""
+"""connections.max.idle.ms is 10 minutes by default: a connection that is silent for longer is over, or returns as
+another one. This bounds the memory.
+"""
 
 _GREETINGS = (API_VERSIONS, 17)
 _UNSUPPORTED_VERSION, _INVALID_REQUEST = 35, 42
@@ -42,8 +43,9 @@ _BETWEEN_BROKERS = frozenset(key for key, api in apis.by_key().items() if api.us
 _BROKERS_CLIENT_ID = re.compile(
     r"AddPartitionsManager-client-\d+|broker-\d+-(?:txn-marker-sender|to-controller-.*)"
 )
-"""Client ids that brokers give themselves (AddPartitionsToTxnManager, TransactionMarkerChannelManager). A replica fetcher
-is told by its replica id: an application can be called `broker-1-fetcher-0`, too."""
+"""Client ids that brokers give themselves (AddPartitionsToTxnManager, TransactionMarkerChannelManager). A replica
+fetcher is recognised by its replica id: an application can be called `broker-1-fetcher-0`, too.
+"""
 
 
 class _Connection:
@@ -77,10 +79,11 @@ _READ_WHOLE = (API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY)
 
 
 class ConnectionWatch:
-    """`write` takes the events, in the order in which a broker would have written them. `all_since`: from when on (nanos) a
-    connection that was not seen before is a new one. `connections` counts all, `between_brokers` those of other brokers,
-    which are left out. `known`: of entries whose like was seen, by their essence (line_scan.py): the connection, and the
-    use that they add to."""
+    """`write` receives the events, in the order in which a broker would have written them. `all_since`: time (ns) from
+    which on an unseen connection is a new one. `connections` counts all, `between_brokers` those of other brokers,
+    which are left out. `known`: by essence (line_scan.py) of entries that were seen before: the connection, and the
+    use that they add to.
+    """
 
     def __init__(self, write: Callable[[ConnectionEvent], object], all_since: int) -> None:
         self._write, self._all_since = write, all_since
@@ -93,12 +96,12 @@ class ConnectionWatch:
 
     @property
     def due(self) -> int:
-        """When the next snapshot is."""
+        """Time of the next snapshot."""
         return self._next_snapshot or 0
 
     def add(self, entry: RequestEntry, logged: int, essence: int = 0) -> None:
-        """Note a request; `logged`: nanos of its line. `essence`: of the entry, 0 = it has none."""
-        self.tell_until(logged)
+        """Record a request; `logged`: time of its line in nanoseconds. `essence`: of the entry, 0 = none."""
+        self.write_snapshots_until(logged)
         at = received_nanos(entry, logged)
         connection = self._connections.get(entry.connection_id)
         if connection is None:
@@ -114,9 +117,10 @@ class ConnectionWatch:
             connection.essences.append(essence)
 
     def refuse(self, event: ServerEvent, listeners: Mapping[int, tuple[str, str]]) -> None:
-        """A request that the broker refused: it closed the connection. Nothing of the request is known but its API and
-        version; who sent it, if an earlier request of the connection was answered."""
-        self.tell_until(event.nanos)
+        """Record a request that the broker refused, closing the connection. Only its API and version are known, and the
+        sender if an earlier request of the connection was answered.
+        """
+        self.write_snapshots_until(event.nanos)
         connection = self._connections.get(event.connection_id)
         if connection is None:
             connection = self._unknown(event, listeners)
@@ -136,7 +140,7 @@ class ConnectionWatch:
         self._forget(event.connection_id)
 
     def fail_login(self, event: ServerEvent, listeners: Mapping[int, tuple[str, str]]) -> None:
-        self.tell_until(event.nanos)
+        self.write_snapshots_until(event.nanos)
         client = _client(event.connection_id, self._unknown(event, listeners))
         mechanism = mechanism_of(event.text)
         if mechanism is not None:
@@ -152,7 +156,7 @@ class ConnectionWatch:
         )
 
     def _unknown(self, event: ServerEvent, listeners: Mapping[int, tuple[str, str]]) -> _Connection:
-        """Of which no request was answered."""
+        """A connection of which no request was answered."""
         ends = addresses(event.connection_id)
         connection = _Connection(
             ends.host if ends else event.address,
@@ -163,39 +167,39 @@ class ConnectionWatch:
         connection.listener, connection.protocol = listeners.get(ends.local_port if ends else 0, ("", ""))
         return connection
 
-    def tell_until(self, logged: int) -> None:
-        """The snapshots that were due by then."""
+    def write_snapshots_until(self, logged: int) -> None:
+        """Write the snapshots that were due by then."""
         if self._next_snapshot is None:
             self._next_snapshot = (logged // SNAPSHOT_NANOS + 1) * SNAPSHOT_NANOS
         while logged >= self._next_snapshot:
             self._snapshot(self._next_snapshot - 10**6)
             self._next_snapshot += SNAPSHOT_NANOS
-            if logged - self._next_snapshot > 24 * 3600 * 10**9:  # a hole of days
+            if logged - self._next_snapshot > 24 * 3600 * 10**9:  # a gap of days
                 self._next_snapshot = (logged // SNAPSHOT_NANOS) * SNAPSHOT_NANOS
         self._now = max(self._now, logged)
 
     def client(self, connection_id: str) -> ClientConnection:
-        """Who is at the other end of a connection that was noted."""
+        """The client at the other end of a recorded connection."""
         return _client(connection_id, self._connections[connection_id])
 
     def end(self) -> None:
-        """The log ends: a last snapshot of what was not reported yet."""
+        """The log ends: write a last snapshot of what was not reported yet."""
         if self._next_snapshot is not None:
             self._snapshot(self._now)
 
     def state(self) -> dict[str, Any]:
-        """What `go_on_with` takes, as JSON has it; after `end`."""
+        """The argument of `resume`, as JSON stores it; call after `end`."""
         connections = {
             connection_id: {
-                name: getattr(each, name) for name in _Connection.__slots__ if name not in _NOT_KEPT
+                name: getattr(connection, name) for name in _Connection.__slots__ if name not in _NOT_KEPT
             }
-            | {"uses": [[*api, *use] for api, use in each.uses.items()]}
-            for connection_id, each in self._connections.items()
+            | {"uses": [[*api, *use] for api, use in connection.uses.items()]}
+            for connection_id, connection in self._connections.items()
         }
         return {"next_snapshot": self._next_snapshot, "now": self._now, "connections": connections}
 
-    def go_on_with(self, state: dict[str, Any]) -> None:
-        """The connections that were open where the log ended, with what they had done by then."""
+    def resume(self, state: dict[str, Any]) -> None:
+        """Restore the connections that were open where the log ended, with what they had done by then."""
         self._next_snapshot, self._now = state["next_snapshot"], state["now"]
         for connection_id, fields in state["connections"].items():
             connection = _Connection("", 0, 0, False)
@@ -241,8 +245,9 @@ class ConnectionWatch:
     def _register(
         self, connection: _Connection, entry: RequestEntry, software: tuple[str, str], at: int
     ) -> None:
-        """The name that the broker has now. An ApiVersions request of a version up to 2 resets it to `unknown`: what it was
-        is reported first, so that it is kept (sessionize)."""
+        """Set the name that the broker has now. An ApiVersions request up to version 2 resets it to `unknown`: the
+        previous name is reported first, so that it is kept (sessionize).
+        """
         is_reset = software[0] == "unknown" and connection.software[0] not in ("", "unknown")
         if is_reset and not connection.between_brokers:
             self._write(_event(ConnectionEvent.ACTIVE, at, entry.connection_id, connection))
@@ -251,8 +256,9 @@ class ConnectionWatch:
         connection.software = software
 
     def _greeting(self, connection: _Connection, entry: RequestEntry, at: int) -> bool:
-        """ApiVersions registers the name (KIP-511): its own entry still says unknown. True if it was refused for its
-        version, which no client goes on to use."""
+        """ApiVersions registers the name (KIP-511): its own entry still says unknown. Returns True if it was refused
+        for its version, which no client goes on to use.
+        """
         sent = entry.request.get("clientSoftwareName"), entry.request.get("clientSoftwareVersion")
         if sent[0]:
             connection.sent = (sent[0], sent[1] or "")
@@ -270,7 +276,7 @@ class ConnectionWatch:
                 if connection.greeted and not connection.announced:
                     self._write(_event(ConnectionEvent.OPENED, connection.opened, connection_id, connection))
                 connection.announced = True
-                # An entry is written when its request was answered: the request may be of the hour before.
+                # An entry is written when its request was answered: the request may have arrived an hour before.
                 self._write(_event(ConnectionEvent.ACTIVE, at, connection_id, connection))
             connection.unsaid = False
             if at - connection.last > FORGOTTEN_AFTER_NANOS:
@@ -311,10 +317,10 @@ def _instance_id(text: str) -> bytes | None:
 
 
 def _replica_id(request: dict[str, Any]) -> int:
-    """Of Fetch, ListOffsets, OffsetForLeaderEpoch: -1 and below are consumers, else the broker that asks."""
+    """From Fetch, ListOffsets, OffsetForLeaderEpoch: -1 and below are consumers, otherwise the requesting broker."""
     state = request.get("replicaState")
-    found = state.get("replicaId", -1) if isinstance(state, dict) else request.get("replicaId", -1)
-    return found if isinstance(found, int) else -1
+    replica_id = state.get("replicaId", -1) if isinstance(state, dict) else request.get("replicaId", -1)
+    return replica_id if isinstance(replica_id, int) else -1
 
 
 def _client(connection_id: str, connection: _Connection) -> ClientConnection:

@@ -1,8 +1,8 @@
-"""Request logs to a contract v1 dump: pushes and connections, as a plugin in the brokers would have dumped them.
+"""From request logs to a contract v1 dump: pushes and connections, as a plugin in the brokers would have dumped them.
 
-The same logs give the same dump, byte for byte: incarnations are made from what the logs say (incarnations.py), so that
-converting again replaces. Later lines of the log go on with the incarnation with which the lines before ended
-(open_incarnation.py). What a server log beside it tells of refused requests and failed logins is merged in by time.
+The same logs give the same dump, byte for byte: incarnations are derived from the logs (incarnations.py), so that a
+second conversion replaces the first. Later lines of a log continue the incarnation with which the earlier ones ended
+(open_incarnation.py). Refused requests and failed logins in a server log next to it are merged in by time.
 """
 
 import base64
@@ -28,7 +28,7 @@ from client_telemetry.sources.request_log.broker_survey import (
     SurveyedBroker,
     SurveyedFile,
     addresses,
-    going_on,
+    report_from,
 )
 from client_telemetry.sources.request_log.connection_watch import FORGOTTEN_AFTER_NANOS, ConnectionWatch
 from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
@@ -45,8 +45,9 @@ from client_telemetry.sources.request_log.request_entry import (
 from client_telemetry.sources.request_log.server_log import ServerEvent, ServerLines
 
 SILENCE_NANOS = 300 * 10**9
-"""Without a line for longer than that, a broker was not watched: its log was off, is not among the files, or it was down.
-A connected client asks for Metadata every five minutes if for nothing else (metadata.max.age.ms)."""
+"""If a broker logs no line for longer than that, it was not watched: its log was off, is not among the files, or it was
+down. A connected client asks for Metadata at least every five minutes (metadata.max.age.ms).
+"""
 
 _ESSENCES_IN_MEMORY = 100_000
 
@@ -55,10 +56,11 @@ _NAMESPACE = uuid.UUID("6d2f3c2e-8a55-5d0c-9a43-6c1f4f0f5b11")
 
 @dataclass
 class Converted:
-    """What came of the lines. `connections` are those of clients. `of_controllers`: entries of listeners of KRaft controllers,
-    which no client of brokers uses. `refused`, `failed_logins`: of server logs. `unreadable`: entries that could not be read, by
-    reason. `cut`: files that ended early, with the reason. `without_entries`: files of which no line is an entry, `no_logs`: those
-    that are plainly no request logs, of which nothing is kept."""
+    """The result of converting the lines. `connections` are those of clients. `of_controllers`: entries of listeners of
+    KRaft controllers, which no client of brokers uses. `refused`, `failed_logins`: from server logs. `unreadable`:
+    unreadable entries by reason. `cut`: why files ended early. `without_entries`: files without a single entry;
+    `no_logs`: those that are plainly not request logs, of which nothing is kept.
+    """
 
     lines: int = 0
     entries: int = 0
@@ -76,16 +78,16 @@ class Converted:
     no_logs: list[str] = field(default_factory=list)
     open_incarnations: list[OpenIncarnation] = field(default_factory=list)
 
-    def add(self, other: "Converted") -> None:
-        for each in fields(self):
-            setattr(self, each.name, getattr(self, each.name) + getattr(other, each.name))
+    def add(self, more: "Converted") -> None:
+        for counter in fields(self):
+            setattr(self, counter.name, getattr(self, counter.name) + getattr(more, counter.name))
 
 
 def is_entry(reader: LineReader, line: bytes) -> bool:
-    """Whether a line is whole and of the request logger."""
-    read = reader.read(line)
+    """Whether a line is whole and from the request logger."""
+    parsed = reader.read(line)
     try:
-        return read is not None and read.nanos is not None and parse_entry(read.message) is not None
+        return parsed is not None and parsed.nanos is not None and parse_entry(parsed.message) is not None
     except BadEntry:
         return False
 
@@ -99,19 +101,21 @@ def convert(
     report: Callable[[int], None] = lambda n: None,
     before: Sequence[OpenIncarnation] = (),
 ) -> Converted:
-    """Write the dump below `root`. `releases`: what the brokers run (broker_releases.py). `before`: incarnations that may go on; `Converted.open_incarnations`
-    are those that may go on from here."""
-    done = Converted()
+    """Write the dump below `root`. `releases`: what the brokers run (broker_releases.py). `before`: incarnations that
+    may continue; `Converted.open_incarnations` are those that may continue from here.
+    """
+    converted = Converted()
     for part in parts(survey, releases, cluster_id, zone, before):
-        done.add(part.convert(root, going_on(report, done.lines)))
-    return done
+        converted.add(part.convert(root, report_from(report, converted.lines)))
+    return converted
 
 
 @dataclass(frozen=True)
 class ConversionPart:
-    """Brokers whose lines stand in the same files, with these files: its conversion needs nothing of the others. Files that tell of no
-    broker are a part without brokers. `unreadable_of`: the broker that gets what cannot be read of a file, where one can be told. `first`,
-    `last`: nanos of all parts' lines; 0 = there are none."""
+    """Brokers whose lines are in the same files, with these files: their conversion is independent of the others. Files
+    that belong to no broker are a part without brokers. `unreadable_of`: the broker to which a file's unreadable
+    pieces are assigned, if there is one. `first`, `last`: time range (ns) of the lines of all parts; 0 = none.
+    """
 
     survey: Survey
     releases: BrokerReleases
@@ -130,7 +134,7 @@ class ConversionPart:
             conversion.abandon()
 
     def __str__(self) -> str:
-        """Whose lines it has."""
+        """The brokers of the part, for messages."""
         ids = [str(broker.broker_id) for broker in self.survey.brokers]
         return f"broker{'s' * (len(ids) > 1)} {', '.join(ids)}" if ids else "files that tell of no broker"
 
@@ -142,18 +146,18 @@ def parts(
     zone: tzinfo,
     before: Sequence[OpenIncarnation],
 ) -> list[ConversionPart]:
-    """Each file in one of them, and each broker."""
+    """Every file and every broker belongs to exactly one part."""
     whose = _Whose(survey.brokers)
     groups: dict[int, list[SurveyedBroker]] = {}
     of_family: dict[str, int] = {}
     of_broker: dict[int, int] = {}
     for number, broker in enumerate(survey.brokers):
         families = {at.stream[0] for at in (*broker.endpoints, *broker.controllers)}
-        others = sorted({of_family[family] for family in families if family in of_family})
-        groups[number] = [*(each for other in others for each in groups.pop(other)), broker]
-        of_family |= {family: number for family, other in of_family.items() if other in others}
+        merged = sorted({of_family[family] for family in families if family in of_family})
+        groups[number] = [*(broker for other in merged for broker in groups.pop(other)), broker]
+        of_family |= {family: number for family, other in of_family.items() if other in merged}
         of_family |= dict.fromkeys(families, number)
-        of_broker |= {each.broker_id: number for each in groups[number]}
+        of_broker |= {broker.broker_id: number for broker in groups[number]}
     of_server_log = {
         log: of_broker[broker.broker_id] for broker in survey.brokers for log in broker.server_logs
     }
@@ -172,7 +176,11 @@ def parts(
     ) -> ConversionPart:
         of_part = Survey(survey.cluster_id, brokers, files, without_log)
         unreadable_of = {file.log: whose.unreadable_of(file.log) for file in files}
-        open_ = [each for each in before if any(each.is_of(broker) for broker in brokers)]
+        open_ = [
+            open_incarnation
+            for open_incarnation in before
+            if any(open_incarnation.is_of(broker) for broker in brokers)
+        ]
         return ConversionPart(
             of_part,
             releases,
@@ -184,14 +192,16 @@ def parts(
             last,
         )
 
-    found = [part(brokers, files.get(group, []), []) for group, brokers in groups.items()]
+    result = [part(brokers, files.get(group, []), []) for group, brokers in groups.items()]
     if files.get(None) or survey.without_log:
-        found.append(part([], files.get(None, []), survey.without_log))
-    return found
+        result.append(part([], files.get(None, []), survey.without_log))
+    return result
 
 
 class _Whose:
-    """Of which broker a piece of a file is that tells of none: whose log it is, or the only one whose log lies beside it."""
+    """To which broker an unreadable piece of a file belongs: the one whose log it is, or the only one whose log is next
+    to it.
+    """
 
     def __init__(self, brokers: Sequence[SurveyedBroker]) -> None:
         self._of_family: dict[str, int] = {}
@@ -219,7 +229,10 @@ class _Conversion:
         self._brokers: list[_Broker] = []
         self._at: dict[Endpoint, _Broker | None] = {}
         for surveyed in survey.brokers:
-            open_ = next((each for each in part.before if each.is_of(surveyed)), None)
+            open_ = next(
+                (open_incarnation for open_incarnation in part.before if open_incarnation.is_of(surveyed)),
+                None,
+            )
             incarnations = [
                 _Incarnation(
                     surveyed, i, part.releases, part.cluster_id, root, self.done, open_ if i == 0 else None
@@ -243,7 +256,7 @@ class _Conversion:
 
     def run(self) -> Converted:
         if self._survey.without_log and self._first:
-            self._tell_of_brokers_without_log()
+            self._describe_brokers_without_log()
         files = [f for f in self._survey.files if f.same_as is None]
         for file in sorted((f for f in files if f.entries), key=lambda f: (f.first, f.log.file)):
             self._file(file.log)
@@ -263,7 +276,7 @@ class _Conversion:
         return self.done
 
     def abandon(self) -> None:
-        """Give up what is not closed."""
+        """Discard what is not closed."""
         for broker in self._brokers:
             for incarnation in broker.incarnations:
                 incarnation.abandon()
@@ -271,7 +284,7 @@ class _Conversion:
             dump.abandon()
 
     def _file(self, log: LogFile) -> None:
-        done = self.done
+        converted = self.done
         cut = CutOff()
         current: _Incarnation | None = None
         for offset, block in line_blocks(log, cut):
@@ -284,10 +297,10 @@ class _Conversion:
             )
             for row, (essence, nanos, total) in enumerate(rows):
                 if current is not None and current.since <= nanos < current.due:
-                    known = current.watch.known.get(essence)
-                    if known is not None:
-                        # As `_Incarnation.add` does, where nothing is new but the time.
-                        connection, use = known
+                    counted = current.watch.known.get(essence)
+                    if counted is not None:
+                        # Like `_Incarnation.add`, if nothing but the time is new.
+                        connection, use = counted
                         use[0] += 1
                         at = nanos - total
                         if at > use[3]:
@@ -301,54 +314,56 @@ class _Conversion:
                         connection.unsaid = True
                         if nanos > current.now:
                             current.now = nanos
-                        done.entries += 1
+                        converted.entries += 1
                         continue
                 if essence in self._of_controllers:
-                    done.entries += 1
-                    done.of_controllers += 1
+                    converted.entries += 1
+                    converted.of_controllers += 1
                     continue
                 line = scanned.line(block, row)
                 current = self._line(log, line, offset + int(scanned.bounds[row]), essence, current)
-            done.lines += len(scanned.key)
-            self._report(done.lines)
+            converted.lines += len(scanned.key)
+            self._report(converted.lines)
         if cut.reason and log.end is None:
-            done.cut.append(cut.reason)
+            converted.cut.append(cut.reason)
             self._pass_on(log, cut.stored, f"{log.file.name}: {cut.reason}", "the compressed file is cut off")
 
     def _line(
         self, log: LogFile, line: bytes, offset: int, essence: int, current: "_Incarnation | None"
     ) -> "_Incarnation | None":
-        """Gives the incarnation that it is of, or `current`."""
-        done = self.done
-        read = self._reader.read(line)
-        if read is None:
-            done.other_lines += 1
+        """Returns the incarnation that the line belongs to, or `current`."""
+        converted = self.done
+        parsed = self._reader.read(line)
+        if parsed is None:
+            converted.other_lines += 1
             return current
         try:
-            if read.nanos is None:
+            if parsed.nanos is None:
                 raise BadEntry("no time that can be read before the message")
-            entry = parse_entry(read.message)
-            broker = self._broker_of((log.family, read.label), entry.connection_id, entry.listener)
+            entry = parse_entry(parsed.message)
+            broker = self._broker_of((log.family, parsed.label), entry.connection_id, entry.listener)
         except BadEntry as error:
-            done.unreadable[str(error).partition(":")[0]] += 1
+            converted.unreadable[str(error).partition(":")[0]] += 1
             any_broker = self._unreadable_of.get(log)
             incarnation = current or (any_broker.incarnations[0] if any_broker else None)
             if incarnation is not None:
-                incarnation.add_unreadable(line, f"{log.file.name}, byte {offset}: {error}", read.nanos)
+                incarnation.add_unreadable(line, f"{log.file.name}, byte {offset}: {error}", parsed.nanos)
             return current
-        done.entries += 1
+        converted.entries += 1
         if entry.is_forwarded:  # a controller's entry for what a broker passed on: its client is the broker
-            done.forwarded += 1
+            converted.forwarded += 1
             return current
         if broker is None:
-            done.of_controllers += 1
+            converted.of_controllers += 1
             if essence and len(self._of_controllers) < _ESSENCES_IN_MEMORY:
                 self._of_controllers.add(essence)
             return current
-        return broker.add(entry, read.nanos, essence)
+        return broker.add(entry, parsed.nanos, essence)
 
     def _server_events(self, broker: SurveyedBroker) -> Iterator[ServerEvent]:
-        """Refusals and failed logins of a broker in the order of time, each once: the console has the lines of the file."""
+        """Refusals and failed logins of a broker in order of time, each once: the console repeats the lines of the
+        file.
+        """
         families: dict[str, list[LogFile]] = {}
         begin = {file.log: file.first or 0 for file in self._survey.files}
         for log in sorted(broker.server_logs, key=lambda log: (begin[log], log)):
@@ -372,8 +387,9 @@ class _Conversion:
             yield from _counted(server.end())
 
     def _without_entries(self, file: SurveyedFile) -> None:
-        """A file that none of the lines tells the broker of: one piece of it, from the first line on that may have been
-        meant as an entry, stands for all."""
+        """For a file whose lines belong to no broker, one piece is passed on, from the first line that may have been
+        meant as an entry.
+        """
         log, at = file.log, file.log.start
         if file.marked:
             at = next(offset for offset, line in lines(log, CutOff()) if MARK in line)
@@ -393,7 +409,7 @@ class _Conversion:
             self._pass_on(log, cut.stored, f"{log.file.name}: {file.cut}", "the compressed file is cut off")
 
     def _pass_on(self, log: LogFile, piece: bytes, where: str, reason: str) -> None:
-        """A piece of a file that tells of no broker, to the one whose log it seems to be."""
+        """Pass a piece of a file that belongs to no broker on to the one whose log it seems to be."""
         self.done.unreadable[reason] += 1
         broker = self._unreadable_of.get(log)
         if broker is not None:
@@ -411,8 +427,8 @@ class _Conversion:
             )
         self._of_no_broker[broker_id].append_unreadable("connections", piece, where, at)
 
-    def _tell_of_brokers_without_log(self) -> None:
-        """A manifest that says that nothing was watched: otherwise nobody would know that the broker is there."""
+    def _describe_brokers_without_log(self) -> None:
+        """Write a manifest that says that nothing was watched: otherwise nobody would know that the broker exists."""
         first = _time(self._first)
         for broker_id in self._survey.without_log:
             name = f"request-log/{self._cluster_id}/{broker_id}/none"
@@ -436,7 +452,7 @@ def _counted(events: Iterator[ServerEvent]) -> Iterator[ServerEvent]:
 
 
 class _Broker:
-    """The incarnations of a broker, and what its server log tells between the entries."""
+    """The incarnations of a broker, and what its server log says between the entries."""
 
     def __init__(
         self,
@@ -451,11 +467,11 @@ class _Broker:
         self._next = next(server_events, None)
 
     def add(self, entry: RequestEntry, logged: int, essence: int) -> "_Incarnation":
-        """Gives the incarnation that the entry is of."""
+        """Returns the incarnation that the entry belongs to."""
         self.take_until(logged)
         incarnation = self._incarnation_at(logged)
         incarnation.add(entry, logged, essence)
-        # From then on something has to be done before an entry is counted.
+        # From that time on something has to be done before an entry is counted.
         due = [incarnation.watch.due, *self._since[self.incarnations.index(incarnation) + 1 :][:1]]
         if self._next is not None:
             due.append(self._next.nanos + 1)
@@ -463,8 +479,9 @@ class _Broker:
         return incarnation
 
     def take_until(self, nanos: int | None) -> None:
-        """What the server log tells before that; None = all that is left. A request is logged before the next one of its
-        connection is read."""
+        """Take the events of the server log before that time; None = all that remain. A request is logged before the
+        next one of its connection is read.
+        """
         while self._next is not None and (nanos is None or self._next.nanos < nanos):
             self._incarnation_at(self._next.nanos).add_server_event(self._next, self._listeners)
             self._next = next(self._server_events, None)
@@ -476,7 +493,7 @@ class _Broker:
 
 
 def _unwatched(root: Path, cluster_id: str, broker_id: int, name: str, started_at: datetime) -> DumpWriter:
-    """Of a broker that nothing was seen of."""
+    """For a broker of which nothing was seen."""
     return DumpWriter(
         root,
         cluster_id,
@@ -489,7 +506,9 @@ def _unwatched(root: Path, cluster_id: str, broker_id: int, name: str, started_a
 
 
 class _Incarnation:
-    """A broker's incarnation and its part of the dump, which begins with the first entry, or goes on where `open_` ended."""
+    """A broker's incarnation and its part of the dump, which begins with the first entry, or continues where `open_`
+    ended.
+    """
 
     def __init__(
         self,
@@ -498,25 +517,26 @@ class _Incarnation:
         releases: BrokerReleases,
         cluster_id: str,
         root: Path,
-        done: Converted,
+        converted: Converted,
         open_: OpenIncarnation | None,
     ) -> None:
         incarnation: BrokerIncarnation = broker.incarnations[index]
         self.since = incarnation.since
         until = broker.incarnations[index + 1].since if index + 1 < len(broker.incarnations) else broker.last
-        self._done, self._broker = done, broker
+        self._done, self._broker = converted, broker
         self._first, self._last = incarnation.since, until
         started, name = incarnation.since, f"request-log/{cluster_id}/{broker.broker_id}/{incarnation.since}"
         self.is_latest = open_ is None or broker.last >= open_.last
-        going_on = open_ if open_ is not None and open_.goes_on_with(incarnation, broker) else None
-        if going_on is not None:
-            incarnation = going_on.completed(incarnation)
-            started, name = going_on.since, going_on.name
+        resumed = open_ if open_ is not None and open_.is_continued_by(incarnation, broker) else None
+        if resumed is not None:
+            incarnation = resumed.completed(incarnation)
+            started, name = resumed.since, resumed.name
         elif open_ is not None and open_.since <= incarnation.since and open_.answers_as(incarnation):
-            # Lines that come late: of that incarnation, which no restart is known to have ended. Its sequences are taken.
+            # Late lines belong to that incarnation too if no restart is known to have ended it. Its sequences are in
+            # use.
             started, name = open_.since, f"{name}/{open_.last}"
         self._incarnation, self._name, self._started = incarnation, name, started
-        self._windows = going_on.windows if going_on is not None else []
+        self._windows = resumed.windows if resumed is not None else []
         self.now, self.due = self._windows[-1][1] if self._windows else incarnation.since, 0
         fields: dict[str, object] = {"registry": {"mode": "sampled", "windows": []}}
         if incarnation.api_versions:
@@ -531,14 +551,14 @@ class _Incarnation:
             broker_started_at=_time(started),
             broker_software_version=releases.of(broker.broker_id, incarnation),
             manifest_fields=fields,
-            continues=None if going_on is None else going_on.continued(),
+            continues=None if resumed is None else resumed.continued(),
         )
         begins_here = incarnation.is_start or index > 0 or (open_ is not None and open_.last < started)
         self.watch = ConnectionWatch(
             self._dump.append_connection_event, started + (0 if begins_here else FORGOTTEN_AFTER_NANOS)
         )
-        if going_on is not None:
-            self.watch.go_on_with(going_on.watch)
+        if resumed is not None:
+            self.watch.resume(resumed.watch)
 
     def _watched(self, logged: int) -> None:
         if self._windows:
@@ -564,7 +584,7 @@ class _Incarnation:
             self._done.pushes += 1
 
     def add_unreadable(self, line: bytes, where: str, logged: int | None) -> None:
-        """A line that begins like an entry. Its time is taken only if it can be: a client can make one up."""
+        """A line that begins like an entry. Its time is used only if plausible: a client can make one up."""
         if logged is None or not self._first <= logged <= self._last:
             logged = self.now
         self._dump.append_unreadable("connections", line, where, logged)
@@ -572,7 +592,7 @@ class _Incarnation:
     def close(self) -> None:
         if self._windows:
             self._windows[-1][1] = max(self._windows[-1][1], self.now)
-            self.watch.tell_until(self.now)
+            self.watch.write_snapshots_until(self.now)
         self.watch.end()
         self._done.connections += self.watch.connections - self.watch.between_brokers
         self._done.between_brokers += self.watch.between_brokers
@@ -600,7 +620,7 @@ class _Incarnation:
         self._dump.abandon()
 
     def open_incarnation(self) -> OpenIncarnation:
-        """What later lines go on with; after `close`."""
+        """What later lines continue; call after `close`."""
         return OpenIncarnation.of(
             self._broker,
             self._incarnation,
@@ -613,7 +633,9 @@ class _Incarnation:
 
 
 def _push(entry: RequestEntry, logged: int, watch: ConnectionWatch) -> ClientPush:
-    """A PushTelemetry entry (KIP-714): its payload is base64, still compressed, and it has the broker's answer."""
+    """The push of a PushTelemetry entry (KIP-714): its payload is base64, still compressed, and the entry has the
+    broker's answer.
+    """
     request = entry.request
     push = ClientPush(
         received_at_nanos=received_nanos(entry, logged),
@@ -644,14 +666,14 @@ def _bytes(text: object, urlsafe: bool) -> bytes:
 
 def _hours(first: datetime, last: datetime) -> list[tuple[datetime, list[str]]]:
     """Hours from `first` to `last`, each with the times of day between which it was watched."""
-    found = []
+    hours = []
     hour = first.replace(minute=0, second=0, microsecond=0)
     while hour <= last:
         end = hour + timedelta(hours=1)
         window = (max(first, hour), min(last, end - timedelta(seconds=1)))
-        found.append((hour, [f"{moment:%H:%M:%S}" for moment in window]))
+        hours.append((hour, [f"{moment:%H:%M:%S}" for moment in window]))
         hour = end
-    return found
+    return hours
 
 
 def _time(nanos: int) -> datetime:
@@ -659,7 +681,7 @@ def _time(nanos: int) -> datetime:
 
 
 def surveyed_days(survey: Survey) -> Sequence[str]:
-    """UTC days that the logs touch, oldest first."""
+    """UTC days that the logs cover, oldest first."""
     days = set()
     for broker in survey.brokers:
         day = _time(broker.first).date()

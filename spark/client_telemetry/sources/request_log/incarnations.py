@@ -1,12 +1,12 @@
-"""When a broker process began, from its request log, and from its server log where that lies beside.
+"""When a broker process began, from its request log, and from its server log if that is next to it.
 
 A KRaft broker's ApiVersions answer follows the active controller: of the APIs that it forwards it offers what both know
-(ApiVersionsResponse.intersectForwardableApis), so an answer that changed is no restart. What does not follow is the
-broker's own: APIs of data and connections. Another own answer is another release, so another process.
+(ApiVersionsResponse.intersectForwardableApis), so a changed answer does not mean a restart. The APIs of data and
+connections are the broker's own: if they change, so has the release and hence the process.
 
-A restart on the same release shows in what all connections do: for a second or longer there is no line, no connection of
-before goes on, and the numbers of new connections, which begin at 0 with each process and only rise within a listener
-(SocketServer: Acceptor and Processor), begin below those of before. The server log says it outright.
+A restart on the same release shows in all connections at once: for a second or longer there is no line, no earlier
+connection continues, and the numbers of new connections, which begin at 0 with each process and only rise within a
+listener (SocketServer: Acceptor and Processor), are lower than before. The server log says it outright.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,7 +21,7 @@ ApiRanges = tuple[tuple[int, int, int], ...]
 """(api key, min, max) as ApiVersions offers them, sorted."""
 
 SILENCE_NANOS = 10**9
-"""A broker that starts again answers nothing for longer: its JVM alone takes that."""
+"""A restarting broker answers nothing for longer than that: its JVM alone takes that long."""
 
 _FORGOTTEN_AFTER_NANOS = 3600 * 10**9
 _CONNECTIONS_IN_MEMORY = 200_000
@@ -29,7 +29,7 @@ _OWN = frozenset(key for key, api in apis.by_key().items() if api.used_by in ("d
 
 
 class Offer(NamedTuple):
-    """An ApiVersions answer that differs from the one before."""
+    """An ApiVersions answer that differs from the previous one."""
 
     nanos: int
     api_versions: ApiRanges
@@ -41,15 +41,16 @@ class Offer(NamedTuple):
 
 
 def own_ranges(offered: Iterable[Sequence[int]]) -> ApiRanges:
-    """What of an ApiVersions answer does not follow the active controller."""
+    """The part of an ApiVersions answer that does not follow the active controller."""
     return tuple((key, low, high) for key, low, high in offered if key in _OWN)
 
 
 class BrokerIncarnation(NamedTuple):
-    """A broker incarnation. `since`: nanos; the first one begins with the log unless the server log has its start.
-    `api_versions`: the last answer, None = no answer was seen. `features`: what was finalized from when on (nanos).
-    `candidates`: releases that explain the answers. `release`: what the server log says; `is_start`: it has the start of
-    the process."""
+    """A broker incarnation. `since`: in nanoseconds; the first one begins with the log unless the server log has its
+    start. `api_versions`: the last answer, None if none was seen. `features`: what was finalized from when on (ns).
+    `candidates`: releases that explain the answers. `release`: according to the server log; `is_start`: it has the
+    start of the process.
+    """
 
     since: int
     api_versions: ApiRanges | None
@@ -61,8 +62,9 @@ class BrokerIncarnation(NamedTuple):
 
 @dataclass
 class Segment:
-    """Lines of one log without silence, or with connections that go on. `low`, `high`: numbers of connections by
-    listener and processor: the lowest among those that were new, the highest of all."""
+    """Lines of one log without silence, or with connections that continue across it. `low`, `high`: connection numbers
+    by listener and processor: the lowest among new ones, the highest of all.
+    """
 
     first: int
     last: int
@@ -81,7 +83,7 @@ class Segment:
 
 
 class ConnectionSegments:
-    """The segments of one log, from its lines in the order of time."""
+    """The segments of one log, from its lines in order of time."""
 
     def __init__(self) -> None:
         self.segments: list[Segment] = []
@@ -106,8 +108,8 @@ class ConnectionSegments:
     def __contains__(self, connection: str) -> bool:
         return connection in self._last_seen
 
-    def shares_connections(self, other: "ConnectionSegments") -> bool:
-        return not self._last_seen.keys().isdisjoint(other._last_seen)
+    def shares_connections(self, segments: "ConnectionSegments") -> bool:
+        return not self._last_seen.keys().isdisjoint(segments._last_seen)
 
     def _number(self, connection: str, listener: str) -> None:
         listener, number = _numbered(connection, listener)
@@ -122,7 +124,7 @@ class ConnectionSegments:
 
 
 def _numbered(connection: str, listener: str) -> tuple[str, int]:
-    """Who counts, and the number of a connection: `…-INDEX` up to 3.9, `…-PROCESSOR-INDEX` since.
+    """What counts connections, and a connection's number: `…-INDEX` up to 3.9, `…-PROCESSOR-INDEX` since.
 
     >>> _numbered("10.0.0.9:9092-10.0.1.1:40001-2-17", "CLIENTS"), _numbered("10.0.0.9:9092-10.0.1.1:40001-17", "CLIENTS")
     (('CLIENTS-2', 17), ('CLIENTS', 17))
@@ -133,7 +135,9 @@ def _numbered(connection: str, listener: str) -> tuple[str, int]:
 
 
 def open_segment(connections: Mapping[str, Mapping[str, object]], first: int, last: int) -> Segment:
-    """Of the incarnation with which lines before these ended: its connections that were open (connection_watch.py)."""
+    """A segment for the incarnation with which earlier lines ended: its connections that were open
+    (connection_watch.py).
+    """
     segment = Segment(first, last)
     for connection, fields in connections.items():
         listener, number = _numbered(connection, str(fields["listener"]))
@@ -146,11 +150,12 @@ def incarnations(
     offers: Sequence[Offer],
     events: Sequence[ServerEvent],
 ) -> list[BrokerIncarnation]:
-    """Of one broker, oldest first: from the segments of its logs, its ApiVersions answers and the events of its server
-    log (of which refusals and failed logins are not looked at)."""
+    """Incarnations of one broker, oldest first: from the segments of its logs, its ApiVersions answers and the events
+    of its server log (except refusals and failed logins).
+    """
     logs = sorted((log for log in logs if log.segments), key=lambda log: log.segments[0].first)
     segments = _merged(sorted((s for log in logs for s in log.segments), key=lambda s: s.first))
-    going_on = {
+    ongoing = {
         later.segments[0].first
         for place, later in enumerate(logs)
         if any(later.shares_connections(before) for before in logs[:place])
@@ -159,7 +164,7 @@ def incarnations(
     cuts = [
         later.first
         for before, later in _pairs(segments)
-        if later.first not in going_on and before.numbers_begin_again_in(later)
+        if later.first not in ongoing and before.numbers_begin_again_in(later)
     ]
     cuts += _other_answers(segments, offers, cuts)
     starts = _starts(events)
@@ -177,7 +182,7 @@ def incarnations(
             sinces.insert(0, segments[0].first)
         elif not sinces:
             sinces = [begin]
-    found: list[BrokerIncarnation] = []
+    result: list[BrokerIncarnation] = []
     for since, until in zip(sinces, [*sinces[1:], None], strict=True):
         within = [o for o in offers if o.nanos >= since and (until is None or o.nanos < until)]
         releases = [
@@ -186,8 +191,8 @@ def incarnations(
             if e.kind == "release" and e.nanos >= since and (until is None or e.nanos < until)
         ]
         incarnation = _incarnation(since, within, releases[-1] if releases else None)
-        found.append(incarnation._replace(is_start=since in starts))
-    return found
+        result.append(incarnation._replace(is_start=since in starts))
+    return result
 
 
 def _incarnation(since: int, offers: Sequence[Offer], release: str | None) -> BrokerIncarnation:
@@ -203,7 +208,7 @@ def _incarnation(since: int, offers: Sequence[Offer], release: str | None) -> Br
 
 
 def _merged(segments: Sequence[Segment]) -> list[Segment]:
-    """Of several logs of one broker: what overlaps is of one process."""
+    """Segments of several logs of one broker: overlapping ones belong to one process."""
     merged: list[Segment] = []
     for segment in segments:
         if merged and segment.first <= merged[-1].last + SILENCE_NANOS:
@@ -214,7 +219,7 @@ def _merged(segments: Sequence[Segment]) -> list[Segment]:
 
 
 def _pairs(segments: Sequence[Segment]) -> list[tuple[Segment, Segment]]:
-    """Each with all before it that no cut parts from its neighbour; connections that ended count too."""
+    """Each segment with all earlier ones that no cut separates from it; connections that ended count too."""
     pairs = []
     so_far: Segment | None = None
     for segment in segments:
@@ -231,27 +236,27 @@ def _pairs(segments: Sequence[Segment]) -> list[tuple[Segment, Segment]]:
 
 
 def _other_answers(segments: Sequence[Segment], offers: Sequence[Offer], cuts: Sequence[int]) -> list[int]:
-    """Where the own answers changed and no cut says so: at the silence before, otherwise at the answer."""
-    found = []
+    """Where the own answers changed without a known cut: at the silence before, otherwise at the answer."""
+    changes = []
     for before, after in pairwise(offers):
         if before.own == after.own or any(before.nanos < cut <= after.nanos for cut in cuts):
             continue
         silences = [s.first for s in segments if before.nanos < s.first <= after.nanos]
-        found.append(silences[-1] if silences else after.nanos)
-    return found
+        changes.append(silences[-1] if silences else after.nanos)
+    return changes
 
 
 def _starts(events: Sequence[ServerEvent]) -> list[int]:
     """When processes began: a process writes each line of its start once."""
     starts: list[int] = []
-    written: set[str] = set()
+    lines_seen: set[str] = set()
     is_up = False
     for event in sorted(events, key=lambda e: e.nanos):
         if event.kind == "starting":
-            if not starts or is_up or event.text in written:
+            if not starts or is_up or event.text in lines_seen:
                 starts.append(event.nanos)
-                written.clear()
-            written.add(event.text)
+                lines_seen.clear()
+            lines_seen.add(event.text)
             is_up = False
         elif event.kind in ("started", "stopping"):
             is_up = True

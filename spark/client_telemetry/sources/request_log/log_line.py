@@ -1,8 +1,8 @@
-"""A line of a broker's log: when it was written, what stands before the message, and the message.
+"""A line of a broker's log: when it was written, what precedes the message, and the message.
 
 log4j's layout is the operator's choice: the shipped one is `[%d] %p %m (%c)%n`, others put thread, host or pod before
-the message, end with something else, print another time, or wrap everything in a JSON object (log4j2's JSON layouts,
-Docker's json-file, Fluent Bit). What the message says is not here.
+the message, end differently, print times in another form, or wrap everything in a JSON object (log4j2's JSON layouts,
+Docker's json-file, Fluent Bit). request_entry.py and server_log.py read the message.
 """
 
 import json
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 MARK = b"Completed request:"
-"""What the request logger's message begins with (kafka.network.RequestChannel, all releases since 0.8)."""
+"""The beginning of the request logger's messages (kafka.network.RequestChannel, all releases since 0.8)."""
 
 _TIME = re.compile(
     r"(?P<date>\d{4}-\d\d-\d\d)[ T](?P<time>\d\d:\d\d:\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
@@ -21,15 +21,16 @@ _TIME = re.compile(
 )
 _EPOCH_MS = re.compile(r"(?<!\d)(\d{13})(?!\d)")
 _LABEL = re.compile(r"^(?P<label>[^\[\]{}|]{1,120}?)\s*\|\s*")
-"""`broker-1  | [2026-…`: how Docker Compose and some shippers say whose line it is."""
+"""`broker-1  | [2026-…`: how Docker Compose and some shippers label a line with its origin."""
 
 _TIME_KEYS = ("@timestamp", "timestamp", "time", "ts", "date", "asctime", "timeMillis", "instant")
 _LABEL_KEYS = ("hostname", "host", "pod", "pod_name", "container_name", "source_host")
 
 
 class Line(NamedTuple):
-    """`nanos`: when the line was written, Unix time; None = the line does not tell. `label`: whose line it is, where
-    lines of several brokers are mixed and say so. `message`: from MARK on, to the end of the line."""
+    """`nanos`: when the line was written, Unix time; None = the line has no time. `label`: the origin of the line, if
+    lines of several brokers are mixed and labelled. `message`: from MARK to the end of the line.
+    """
 
     nanos: int | None
     label: str
@@ -37,7 +38,7 @@ class Line(NamedTuple):
 
 
 class LineReader:
-    """Splits lines. `zone`: of times that do not name theirs, as log4j's `%d` does not."""
+    """Splits lines. `zone`: time zone of times without one, as log4j's `%d` prints them."""
 
     def __init__(self, zone: tzinfo = UTC) -> None:
         self._zone = zone
@@ -60,7 +61,9 @@ class LineReader:
         )
 
     def nanos_of(self, line: bytes) -> int | None:
-        """When a line was written whose layout puts the time first, as Kafka's does; None = it does not begin with one."""
+        """When a line was written whose layout puts the time first, as Kafka's does; None if it does not begin with
+        one.
+        """
         stamp = line[1:24]
         if line[:1] == b"[" and line[24:25] == b"]" and stamp[19:20] == b",":
             second = self._stamps.get(stamp[:19])
@@ -77,7 +80,7 @@ class LineReader:
         return self._nanos(prefix) if _TIME.match(prefix.lstrip("[")) else None
 
     def utc_nanos(self, local_ms: np.ndarray) -> np.ndarray:
-        """Of times in the log's zone, int64[n] in milliseconds."""
+        """UTC of times in the log's zone, int64[n] in milliseconds."""
         if self._zone is UTC:
             return local_ms * 1_000_000
         # No zone changes its offset within a quarter of an hour.
@@ -117,25 +120,25 @@ class LineReader:
         return None
 
     def _nanos(self, prefix: str) -> int | None:
-        found = _TIME.search(prefix)
-        if found is None:
+        match = _TIME.search(prefix)
+        if match is None:
             epoch = _EPOCH_MS.search(prefix)
             return int(epoch[1]) * 10**6 if epoch else None
-        key = (found["date"] + found["time"], found["zone"])
+        key = (match["date"] + match["time"], match["zone"])
         seconds = self._seconds.get(key)
         if seconds is None:
             try:
-                seconds = self._epoch(found)
+                seconds = self._epoch(match)
             except ValueError:
                 return None
             if len(self._seconds) > 4096:
                 self._seconds.clear()
             self._seconds[key] = seconds
-        return seconds * 10**9 + int((found["fraction"] or "0").ljust(9, "0"))
+        return seconds * 10**9 + int((match["fraction"] or "0").ljust(9, "0"))
 
-    def _epoch(self, found: re.Match[str]) -> int:
-        text = f"{found['date']}T{found['time']}"
-        zone = found["zone"]
+    def _epoch(self, match: re.Match[str]) -> int:
+        text = f"{match['date']}T{match['time']}"
+        zone = match["zone"]
         if zone in ("Z", "UTC", "GMT"):
             moment = datetime.fromisoformat(text).replace(tzinfo=UTC)
         elif zone:
@@ -148,5 +151,5 @@ class LineReader:
 def _flat(value: object, path: str = "") -> list[tuple[str, object]]:
     """Leaves of a JSON object by their dotted path."""
     if isinstance(value, dict):
-        return [leaf for key, each in value.items() for leaf in _flat(each, f"{path}.{key}" if path else key)]
+        return [leaf for key, item in value.items() for leaf in _flat(item, f"{path}.{key}" if path else key)]
     return [(path, value)]

@@ -1,4 +1,5 @@
-"""Which SASL mechanism a client logged in with, by how many requests that took. The log has none of them, but numbers.
+"""Which SASL mechanism a client logged in with, from the number of requests that the login took. The log does not have
+these requests, but later ones are numbered.
 
 A client numbers its requests, and the broker logs the first one after the login with its number (correlation id).
 librdkafka counts every request of a connection from 1 (rd_kafka_buf_finalize: rkb_corrid): ApiVersions 1, SaslHandshake 2,
@@ -18,7 +19,7 @@ _BY_FIRST_NUMBER = {4: "OAUTHBEARER|PLAIN", 5: "SCRAM-SHA-256|SCRAM-SHA-512"}
 
 @lru_cache(maxsize=4096)
 def mechanisms_by_number(name: str, version: str, first_correlation_id: int) -> str | None:
-    """Mechanisms that cannot be told apart, with a bar between them; None where the number says nothing.
+    """The mechanism, or indistinguishable ones separated by `|`; None if the number says nothing.
 
     >>> mechanisms_by_number("librdkafka", "2.3.0", 5)
     'SCRAM-SHA-256|SCRAM-SHA-512'

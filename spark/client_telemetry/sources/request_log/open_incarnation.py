@@ -25,14 +25,15 @@ from client_telemetry.sources.request_log.incarnations import (
 _FILE = "open_lives.json.zst"
 _HOUR_NANOS = 3600 * 10**9
 _OUT_OF_ORDER_NANOS = 10**9
-"""Lines of threads that log at the same time may change places."""
+"""Lines of threads that log at the same time may be swapped."""
 
 
 @dataclass(frozen=True)
 class OpenIncarnation:
-    """`name`: what the incarnation is made from. `since`, `last`: nanos of its first and latest line. `windows`: when there
-    were lines, in the last hours. `dump`: a Continued. `watch`: connections that are open (connection_watch.py). The
-    others as in SurveyedBroker and BrokerIncarnation."""
+    """`name`: what the incarnation's id is derived from. `since`, `last`: time (ns) of its first and latest line.
+    `windows`: when there were lines, in the last hours. `dump`: a Continued. `watch`: open connections
+    (connection_watch.py). The other fields are as in SurveyedBroker and BrokerIncarnation.
+    """
 
     broker_id: int
     id_known_by: str
@@ -59,18 +60,21 @@ class OpenIncarnation:
         dump: Continued,
         watch: dict[str, Any],
     ) -> "OpenIncarnation":
-        """With those windows and manifests only that lines to come may still belong to: of this hour and the one before,
-        in which a request may have come that is answered now."""
+        """Only with windows and manifests that future lines may still belong to: of this hour, and of the hour before,
+        in which a request may have arrived that is answered now.
+        """
         begin = (broker.last // _HOUR_NANOS - 1) * _HOUR_NANOS
         return OpenIncarnation(
             broker.broker_id,
             broker.id_known_by,
-            [[list(each.stream), *each[1:]] for each in broker.endpoints],
+            [[list(endpoint.stream), *endpoint[1:]] for endpoint in broker.endpoints],
             name,
             since,
             broker.last,
-            None if incarnation.api_versions is None else [list(each) for each in incarnation.api_versions],
-            [list(each) for each in incarnation.features],
+            None
+            if incarnation.api_versions is None
+            else [list(api_range) for api_range in incarnation.api_versions],
+            [list(levels) for levels in incarnation.features],
             None if incarnation.candidates is None else list(incarnation.candidates),
             incarnation.release,
             [[max(first, begin), last] for first, last in windows if last >= begin],
@@ -79,29 +83,30 @@ class OpenIncarnation:
         )
 
     def known(self) -> dict[Endpoint, tuple[int, str]]:
-        """Whose its endpoints are."""
+        """The broker of each of its endpoints."""
         return {
             Endpoint(tuple(stream), *rest): (self.broker_id, self.id_known_by)
             for stream, *rest in self.endpoints
         }
 
     def is_of(self, broker: SurveyedBroker) -> bool:
-        """Numbers of ours say little: then an endpoint has to be the same."""
+        """Numbers that we assigned prove little: then an endpoint has to be the same."""
         is_numbered = "numbered" in (self.id_known_by, broker.id_known_by)
-        same = not self.known().keys().isdisjoint(broker.endpoints)
-        return self.broker_id == broker.broker_id and (same or not is_numbered)
+        has_common_endpoint = not self.known().keys().isdisjoint(broker.endpoints)
+        return self.broker_id == broker.broker_id and (has_common_endpoint or not is_numbered)
 
     def answers_as(self, incarnation: BrokerIncarnation) -> bool:
-        """Whether neither an ApiVersions answer nor a server log tells the two apart."""
+        """Whether neither an ApiVersions answer nor a server log distinguishes the two."""
         if None not in (self.release, incarnation.release) and self.release != incarnation.release:
             return False
         if self.api_versions is None or incarnation.api_versions is None:
             return True
         return own_ranges(self.api_versions) == own_ranges(incarnation.api_versions)
 
-    def goes_on_with(self, incarnation: BrokerIncarnation, broker: SurveyedBroker) -> bool:
-        """`incarnation`: the first of the broker in later lines. Numbers of connections that begin again are another process,
-        unless a connection of before goes on."""
+    def is_continued_by(self, incarnation: BrokerIncarnation, broker: SurveyedBroker) -> bool:
+        """`incarnation`: the broker's first one in later lines. Connection numbers that start over mean another
+        process, unless an earlier connection continues.
+        """
         if not self.answers_as(incarnation) or incarnation.since < self.last - _OUT_OF_ORDER_NANOS:
             return False
         if incarnation.is_start:
@@ -115,7 +120,7 @@ class OpenIncarnation:
         return not open_segment(open_connections, self.since, self.last).numbers_begin_again_in(segment)
 
     def completed(self, incarnation: BrokerIncarnation) -> BrokerIncarnation:
-        """The incarnation, with the feature levels of before, and the answers of before where it has none."""
+        """The incarnation with the earlier feature levels, and with the earlier answers if it has none."""
         features = [(since, levels) for since, levels in self.features]
         for since, levels in incarnation.features:
             if not features or features[-1][1] != levels:
@@ -140,15 +145,15 @@ class OpenIncarnation:
 
 
 def read_open_incarnations(root: DumpRoot) -> list[OpenIncarnation]:
-    """Of the dump below `root`."""
+    """The open incarnations in the dump below `root`."""
     data = root.read(_FILE)
-    return [OpenIncarnation(**each) for each in json.loads(zstandard.decompress(data))] if data else []
+    return [OpenIncarnation(**fields) for fields in json.loads(zstandard.decompress(data))] if data else []
 
 
 def write_open_incarnations(
     folder: Path, before: Iterable[OpenIncarnation], now: Iterable[OpenIncarnation]
 ) -> None:
-    """Those of now, and those of before whose brokers have none now."""
+    """The current ones, and earlier ones of brokers that have none now."""
     incarnations = {incarnation.broker_id: incarnation for incarnation in [*before, *now]}
     text = json.dumps([vars(incarnation) for _, incarnation in sorted(incarnations.items())])
     (folder / _FILE).write_bytes(zstandard.compress(text.encode()))

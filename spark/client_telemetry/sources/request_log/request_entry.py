@@ -1,7 +1,8 @@
 """An entry of the request log (kafka.request.logger at DEBUG): one request, logged when it was answered.
 
-Two formats. JSON since 2.8.0 (KIP-673, RequestConvertToJson), where strings are escaped. Text before, where nothing is:
-a client id can imitate the header, and one with a line feed splits its entry. Both give the same RequestEntry.
+There are two formats: JSON since 2.8.0 (KIP-673, RequestConvertToJson), with escaped strings, and text before, where
+nothing is escaped: a client id can imitate the header, and a line feed in it splits its entry. Both give the same
+RequestEntry.
 """
 
 import json
@@ -18,14 +19,15 @@ API_VERSIONS, GET_TELEMETRY_SUBSCRIPTIONS, PUSH_TELEMETRY, METADATA, PRODUCE, FE
 
 
 class BadEntry(ValueError):
-    """Begins like an entry and is none: cut off, or with a line feed inside. The message says what is wrong."""
+    """Begins like an entry but is not one: cut off, or with a line feed inside. The message says what is wrong."""
 
 
 class RequestEntry(NamedTuple):
-    """`software_name`, `software_version`: as the broker registered them; None = the format does not tell (text logs
-    up to 2.4). `request`, `response`: bodies with the names of the JSON format; of the text format only what is read
-    here. `total_ms`: from receiving the request to sending the answer. `correlation_id`: the client's own number of the
-    request; None = the entry does not have it."""
+    """`software_name`, `software_version`: as the broker registered them; None = not in the format (text logs up to
+    2.4). `request`, `response`: bodies with the names of the JSON format; from the text format only what is read
+    here. `total_ms`: from receiving the request to sending the answer. `correlation_id`: the client's own number of
+    the request; None = not in the entry.
+    """
 
     api_key: int
     api_version: int
@@ -51,12 +53,15 @@ def parse_entry(message: str) -> RequestEntry:
 
 
 def topics_of(request: Mapping[str, Any]) -> list[str]:
-    """Names in the body of a request. A client can send what is no name of a topic, or anything at all where its body is
-    damaged; newer Fetch and Produce have ids instead."""
+    """Topic names in the body of a request. A client can send invalid names, or anything at all in a damaged body;
+    newer Fetch and Produce have ids instead.
+    """
     groups = request.get("groups") or ()
     lists = [request.get("topics"), request.get("topicData")]
     lists += [group.get("topics") for group in groups if isinstance(group, dict)]
-    topics = (topic for each in lists if isinstance(each, list) for topic in each if isinstance(topic, dict))
+    topics = (
+        topic for topics in lists if isinstance(topics, list) for topic in topics if isinstance(topic, dict)
+    )
     names = (topic.get("name") or topic.get("topic") for topic in topics)
     return [name for name in names if isinstance(name, str) and _TOPIC.fullmatch(name)]
 
@@ -68,11 +73,11 @@ def received_nanos(entry: RequestEntry, logged_nanos: int) -> int:
 
 _DECODER = json.JSONDecoder()
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
-"""What Kafka takes for a name (org.apache.kafka.common.internals.Topic)."""
+"""What Kafka accepts as a name (org.apache.kafka.common.internals.Topic)."""
 
 
-# As RequestConvertToJson writes it, all releases since 2.8. A quote inside of a JSON string is escaped, so no client can
-# imitate the key after it.
+# As RequestConvertToJson writes it, in all releases since 2.8. Quotes inside a JSON string are escaped, so no client
+# can imitate the key after it.
 _TAIL = re.compile(
     rb',"connection":"([^"\\]+)","totalTimeMs":[^"]+(?:"\w+Ms":[^"]+)+"securityProtocol":"([A-Z_]*)",'
     rb'"principal":"(?:[^"\\]|\\.)*","listener":"([^"\\]*)"'
@@ -80,8 +85,9 @@ _TAIL = re.compile(
 
 
 def head_of(message: bytes) -> tuple[str, str, str] | None:
-    """Connection, listener and security protocol of an entry that the compiled reader took, without parsing it; None if its end is
-    not as expected. `message`: as for `parse_entry`."""
+    """Connection, listener and security protocol of an entry that the compiled reader accepted, without parsing it;
+    None if its end is not as expected. `message`: as for `parse_entry`.
+    """
     if message.startswith(b"{", len("Completed request:")):
         tail = _TAIL.match(message, max(message.rfind(b',"connection":"'), 0))
         return (_decoded(tail[1]), _decoded(tail[3]), _decoded(tail[2])) if tail else None
@@ -98,7 +104,7 @@ _TEXTS = {
     PUSH_TELEMETRY: ("clientInstanceId", "metrics"),
 }
 _NUMBERS = {PUSH_TELEMETRY: ("compressionType", "subscriptionId")}
-"""Fields of requests that are read: damage can leave valid JSON with another kind of value."""
+"""Fields of requests that are read: damage can leave valid JSON with values of another type."""
 
 
 def _parse_json(message: str) -> RequestEntry:
@@ -108,7 +114,7 @@ def _parse_json(message: str) -> RequestEntry:
     except ValueError:  # or the layout has a brace after the message
         try:
             fields, _ = _DECODER.raw_decode(message, begin)
-            orjson.dumps(fields)  # half of a surrogate pair cannot be written anywhere
+            orjson.dumps(fields)  # half of a surrogate pair cannot be stored anywhere
         except (ValueError, TypeError) as error:
             raise BadEntry(f"not whole JSON: {error}") from None
     try:
@@ -147,7 +153,7 @@ def _parse_json(message: str) -> RequestEntry:
 
 def _text(value: object) -> str | None:
     if value is not None and not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not text")
     return value
 
 
@@ -159,12 +165,12 @@ def _int32(name: str, value: object) -> None:
 def _millis(value: object) -> float:
     millis = float(value)  # type: ignore[arg-type]
     if not 0 <= millis < 10**12:
-        raise ValueError(f"{value!r} is no duration")
+        raise ValueError(f"{value!r} is not a duration")
     return millis
 
 
 def _body(value: object) -> dict[str, Any]:
-    """Bodies are "" when absent."""
+    """Bodies are "" if absent."""
     return value if isinstance(value, dict) else {}
 
 
@@ -179,8 +185,8 @@ _END = (
     r"securityProtocol:(?P<protocol>[^,]*),principal:(?P<principal>.*),listener:(?P<listener>[^,() ]+)"
     r"(?:,clientInformation:ClientInformation\(softwareName=(?P<name>[^,)]*), softwareVersion=(?P<sv>[^,)]*)\))?"
 )
-# Anchored at both ends; the client id reaches up to the last correlation id before the body, because a client id may
-# hold anything, also what looks like one.
+# Anchored at both ends; the client id extends to the last correlation id before the body, because a client id may
+# contain anything, even what looks like one.
 TEXT = re.compile("".join((*_HEADER, _BODIES, _END)))
 _BEGIN_OF_TEXT, _NUMBER_OF_TEXT, _END_OF_TEXT = map(re.compile, (_HEADER[0], _HEADER[2], _END))
 _NUMBER, _RESPONSE, _CONNECTION = ", correlationId=", ",response:", " from connection "
@@ -195,7 +201,7 @@ _TEXT_FIELDS = [
         ("replicaId", "replica_id", r"-?\d+"),
     )
 ]
-"""Name in JSON, what a body has that has the field, and the field."""
+"""Name in JSON, the marker of a body that has the field, and the pattern of the field."""
 _TEXT_TOPIC = re.compile(rf"\{{(?:topic|name)=({_TOPIC.pattern})[,}}]")
 _ERROR_CODE = re.compile(r"^\{(?:throttle_time_ms=\d+,)?error_code=(-?\d+)")
 _RANGE = re.compile(r"api_key=(\d+),min_version=(\d+),max_version=(\d+)")
@@ -212,8 +218,9 @@ def _api_key(enum_name: str) -> int:
 
 
 def fields_of_text(message: str) -> dict[str, str | Any]:
-    """What TEXT finds, by name. Where the words that tell fields apart stand once, they are looked for, which takes a tenth of the
-    time."""
+    """What TEXT matches, by name. If the words that separate fields occur once, they are searched for, which takes a
+    tenth of the time.
+    """
     number_at, end_at = message.find(_NUMBER), message.find(_CONNECTION)
     if number_at == message.rfind(_NUMBER) and end_at == message.rfind(_CONNECTION) and "\n" not in message:
         begin = _BEGIN_OF_TEXT.match(message, 0, max(number_at, 0))
@@ -229,33 +236,33 @@ def fields_of_text(message: str) -> dict[str, str | Any]:
                 "response": message[response_at + len(_RESPONSE) : end_at],
                 **end.groupdict(),
             }
-    found = TEXT.match(message)
-    if found is None:
+    match = TEXT.match(message)
+    if match is None:
         raise BadEntry("does not read as an entry: cut off, or its client id has a line feed")
-    return found.groupdict()
+    return match.groupdict()
 
 
 def _parse_text(message: str) -> RequestEntry:
-    found = fields_of_text(message)
-    key = _api_key(found["api"])
-    client_id = found["client_id"]
-    if not _MILLIS.fullmatch(found["total"]):
-        raise BadEntry(f"no duration: {found['total']}")
+    match = fields_of_text(message)
+    key = _api_key(match["api"])
+    client_id = match["client_id"]
+    if not _MILLIS.fullmatch(match["total"]):
+        raise BadEntry(f"no duration: {match['total']}")
     return RequestEntry(
         key,
-        int(found["version"]),
+        int(match["version"]),
         None if client_id == "null" else client_id,
-        found["connection"],
-        found["listener"],
-        found["protocol"],
-        found["principal"],
-        found["name"],
-        found["sv"],
-        float(found["total"]),
-        _text_request(found["request"]),
-        _text_response(key, found["response"]),
+        match["connection"],
+        match["listener"],
+        match["protocol"],
+        match["principal"],
+        match["name"],
+        match["sv"],
+        float(match["total"]),
+        _text_request(match["request"]),
+        _text_response(key, match["response"]),
         False,
-        int(found["number"]),
+        int(match["number"]),
     )
 
 

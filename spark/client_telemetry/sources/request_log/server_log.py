@@ -1,12 +1,12 @@
-"""What else a broker's own log tells (server.log, or kafkaServer.out): starts, stops and the release, requests that it
-refused, logins that failed, finalized features. None of the first is in the request log. The only reader of such lines;
-what a reader makes of the events is its own.
+"""What else a broker's own log contains (server.log, or kafkaServer.out): starts, stops and the release, refused
+requests, failed logins, finalized features. The request log has no starts and stops. This is the only reader of such
+lines; how events are used is up to the caller.
 
-Words of the brokers, 2.x to 4.4. Starts and stops: Log4jController (the first line of every process), KafkaServer
-(ZooKeeper), BrokerServer, ControllerServer and KafkaRaftServer (KRaft), LoggingSignalHandler; the release: AppInfoParser;
-features: FeaturesPublisher. Refusals:
-kafka.network.Processor, two ERROR lines each, of which "Exception while processing request from" is always there
-(Processor.processException); the exception stands in the lines that follow. Logins: Selector.pollSelectionKeys.
+Wording of brokers from 2.x to 4.4. Starts and stops: Log4jController (the first line of every process), KafkaServer
+(ZooKeeper), BrokerServer, ControllerServer and KafkaRaftServer (KRaft), LoggingSignalHandler; the release:
+AppInfoParser; features: FeaturesPublisher. Refusals: kafka.network.Processor, two ERROR lines each, of which "Exception
+while processing request from" is always present (Processor.processException); the exception is in the lines that
+follow. Logins: Selector.pollSelectionKeys.
 """
 
 import re
@@ -30,11 +30,12 @@ Kind = Literal[
 
 
 class ServerEvent(NamedTuple):
-    """`node_id`: where the line names it; of a `named` line there is nothing else. `text`: of `starting` which line it is (a process has each once), of `release`
-    its number, of `features` the finalized levels as in `feature_levels`, of `login_failed` the broker's words, otherwise
-    empty. `connection_id`: of refusals and failed logins;
-    empty in releases that do not name it. `address`: of failed logins, numeric. `api`: key and version of a refused
-    request, where the exception names them."""
+    """`node_id`: if the line names it; a `named` event has nothing else. `text`: for `starting` which line it is (a
+    process writes each once), for `release` its number, for `features` the finalized levels as in `feature_levels`,
+    for `login_failed` the broker's words, otherwise empty. `connection_id`: of refusals and failed logins; empty in
+    releases that do not log it. `address`: of failed logins, numeric. `api`: key and version of a refused request,
+    if the exception names them.
+    """
 
     nanos: int
     kind: Kind
@@ -66,7 +67,8 @@ _EVENTS = (
     ("stopping", "", "shutting down (kafka.server.KafkaServer)"),
     ("stopping", "", "to SHUTTING_DOWN (kafka.server.BrokerServer)"),
 )
-_OF_A_BROKER = re.compile(r"\(kafka\.server\.(?:BrokerServer|KafkaServer|KafkaRaftServer)\)\s*$")
+_OF_A_BROKER = re.compile(r"\(kafka\.server\.(?:BrokerServer|KafkaServer)\)\s*$")
+"""KafkaRaftServer is the process, which may be a controller alone."""
 _RELEASE = re.compile(r"Kafka version ?: (\S+) \(org\.apache\.kafka\.common\.utils\.AppInfoParser\)")
 _REFUSED = re.compile(r"Exception while processing request from (\S+) \(kafka\.network\.Processor\)")
 _LOGIN = re.compile(
@@ -80,8 +82,9 @@ _REFUSED_API = re.compile(
     r"|for apiKey: (?P<name>\w+), apiVersion: (?P<of_name>-?\d+)"  # up to 3.9
 )
 _BEFORE_LOGIN = "org.apache.kafka.common.errors.InvalidRequestException: "
-"""An exception that Selector meets in KafkaChannel.prepare only, before the client has logged in (SaslServerAuthenticator);
-since 4.0 it is logged as unexpected and not as a failed login."""
+"""An exception that Selector gets in KafkaChannel.prepare only, before the client has logged in
+(SaslServerAuthenticator); since 4.0 it is logged as unexpected and not as a failed login.
+"""
 _ADDRESSES = re.compile(r", connectionId: [^,]+")
 _MECHANISM = re.compile(r"SASL mechanism ([A-Z0-9-]+)")
 _FEATURES = re.compile(r"finalizedFeatures=\{([^}]*)\}")
@@ -92,7 +95,7 @@ _MECHANISM_BY_WORDS = {
 
 
 def mechanism_of(reason: str) -> str | None:
-    """The SASL mechanism that a failed login tried, where the broker's words tell.
+    """The SASL mechanism that a failed login tried, if the broker's message names it.
 
     >>> mechanism_of("Authentication failed during authentication due to invalid credentials with SASL mechanism SCRAM-SHA-256")
     'SCRAM-SHA-256'
@@ -102,7 +105,7 @@ def mechanism_of(reason: str) -> str | None:
 
 
 def feature_levels(text: str) -> dict[str, int]:
-    """Of the text of a `features` event.
+    """The levels in the text of a `features` event.
 
     >>> feature_levels("group.version=1, metadata.version=25")
     {'group.version': 1, 'metadata.version': 25}
@@ -112,13 +115,14 @@ def feature_levels(text: str) -> dict[str, int]:
 
 
 def is_of_kafka(line: bytes) -> bool:
-    """Whether it is a line as Kafka's shipped layout writes it, of any of its loggers."""
+    """Whether a line is in Kafka's shipped layout, from any of its loggers."""
     return _OF_KAFKA.match(line) is not None
 
 
 class ServerLines:
-    """Makes events of lines that are not the request logger's. An exception follows its line: an event that waits for it
-    comes with a later line, or with `end`."""
+    """Turns lines of other loggers than the request logger into events. An exception follows its line: an event that
+    waits for it is returned with a later line, or by `end`.
+    """
 
     def __init__(self) -> None:
         self._waiting: ServerEvent | None = None
@@ -128,7 +132,7 @@ class ServerLines:
         return self._waiting is not None or _NOTABLE.search(line) is not None
 
     def read(self, line: bytes, nanos: int | None) -> Iterator[ServerEvent]:
-        """`nanos`: when the line was written, None = it does not begin with a time, like those of an exception."""
+        """`nanos`: when the line was written, None if it does not begin with a time, like those of an exception."""
         if self._waiting is not None:
             yield from self._exception(line.decode("utf-8", "replace"), is_new=nanos is not None)
         if nanos is None or not _NOTABLE.search(line):
@@ -167,7 +171,7 @@ class ServerLines:
             yield event._replace(api=_api(api))
 
     def _give_up(self) -> Iterator[ServerEvent]:
-        """A refusal whose request is not named counts; an unexpected error without its reason says nothing."""
+        """A refusal whose request is not named still counts; an unexpected error without its reason says nothing."""
         event, self._waiting = self._waiting, None
         if event is not None and event.kind == "refused":
             yield event
@@ -197,16 +201,16 @@ def _event(text: str, nanos: int) -> ServerEvent | None:
     return ServerEvent(nanos, "named", node_id) if node_id is not None and _OF_A_BROKER.search(text) else None
 
 
-def _login(nanos: int, node_id: int | None, found: re.Match[str], why: str) -> ServerEvent:
+def _login(nanos: int, node_id: int | None, match: re.Match[str], why: str) -> ServerEvent:
     """`who`: `/10.0.0.1`, or `host.example/10.0.0.1`, maybe with a port."""
-    address = found["who"].rpartition("/")[2]
-    return ServerEvent(nanos, "login_failed", node_id, why, found["id"] or "", address)
+    address = match["who"].rpartition("/")[2]
+    return ServerEvent(nanos, "login_failed", node_id, why, match["id"] or "", address)
 
 
-def _api(found: re.Match[str]) -> tuple[int, int] | None:
-    if found["key"]:
-        return int(found["key"]), int(found["version"])
+def _api(match: re.Match[str]) -> tuple[int, int] | None:
+    if match["key"]:
+        return int(match["key"]), int(match["version"])
     try:
-        return apis.find(found["name"]).key, int(found["of_name"])
+        return apis.find(match["name"]).key, int(match["of_name"])
     except apis.UnknownApi:
         return None

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import zstandard
 from client_telemetry.compatibility import served
-from client_telemetry.compatibility.broker_guess import GUESSED, known
+from client_telemetry.compatibility.broker_guess import GUESSED, possible_releases
 from client_telemetry.otlp.codecs import decompress
 from client_telemetry.raw.envelopes import parse_client_push, parse_connection_event
 from client_telemetry.raw.errors import UnreadableSource
@@ -17,7 +17,7 @@ from client_telemetry.sources.conversion import Source, convert_new
 from client_telemetry.sources.log_files import find_logs
 from client_telemetry.sources.request_log.broker_releases import (
     BrokerReleases,
-    ReleaseNotTold,
+    UnclearRelease,
     release_to_leave,
 )
 from client_telemetry.sources.request_log.broker_survey import survey
@@ -198,7 +198,7 @@ def test_a_release_that_its_answers_do_not_prove_stays_open(tmp_path):
     _convert(logs, tmp_path / "raw", "3.9.1")
     declared = {m["broker_software_version"]: m["api_versions"] for m in _manifests(tmp_path / "raw")}
     assert declared.keys() == {"3.9.1", ""}
-    assert known("apache-kafka", "", declared[""]) == (("4.4.0",), GUESSED)
+    assert possible_releases("apache-kafka", "", declared[""]) == (("4.4.0",), GUESSED)
 
 
 @pytest.mark.parametrize(
@@ -227,7 +227,7 @@ def test_release_to_upgrade_from(tmp_path, answers, specified, expected):
     ],
 )
 def test_a_release_that_is_not_reported(tmp_path, answers, specified, message):
-    with pytest.raises(ReleaseNotTold, match=message):
+    with pytest.raises(UnclearRelease, match=message):
         release_to_leave(_brokers(tmp_path, answers), specified)
 
 
