@@ -6,7 +6,6 @@ staged files: a change of metadata, made again if somebody else was first.
 
 import datetime as dt
 import json
-import logging
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, reduce
@@ -36,12 +35,10 @@ if TYPE_CHECKING:
     from client_telemetry.lake.lake import Lake
 
 
-# It warns of each column of each file whose statistics were left out on purpose (writer.py).
-logging.getLogger("pyiceberg.io.pyarrow").setLevel(logging.ERROR)
-
-
 _PUBLICATION_FILES = 16
-"""Files of `publications` that a cluster has at most: then they become one. Each run reads them all."""
+"""Maximum number of files of a cluster in `publications`; beyond that they are merged into one. Each run reads all of
+them.
+"""
 
 
 class Branch:

@@ -2,7 +2,6 @@
 the first. What a change does must therefore depend on nothing but the table that it is given.
 """
 
-import logging
 import random
 import time
 from collections.abc import Callable
@@ -12,9 +11,6 @@ from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import TableProperties, Transaction
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.update import TableUpdate
-
-# It warns of each old metadata file that another writer was first to delete. What is left over, maintenance removes.
-logging.getLogger("pyiceberg.catalog").setLevel(logging.ERROR)
 
 _LONGEST_S = 300.0
 _LONGEST_WAIT_S = 2.0

@@ -6,6 +6,7 @@ same catalog. What readers see is `main` of each table (refs.py); how a stage ge
 
 import datetime as dt
 import json
+import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -78,6 +79,9 @@ _TABLES_AT_ONCE = 8
 _PROBE = f"{refs.BRANCH_PREFIX}probe"
 """A branch as stages make them, so that maintenance removes it if the run was killed."""
 _LOADS = 5
+_QUIET = ("pyiceberg.io.pyarrow", "pyiceberg.catalog")
+"""Loggers. The first warns of each column of each file whose statistics were left out on purpose (writer.py), the second of each
+old metadata file that another writer was first to delete: what is left over, maintenance removes."""
 
 
 def _arrow_schema_with_comments(table: Table) -> pa.Schema:
@@ -92,6 +96,8 @@ class Lake:
         self.spark = spark
         self.location = location
         self.catalog: Catalog = open_catalog(location)
+        for logger in _QUIET:
+            logging.getLogger(logger).setLevel(logging.ERROR)
 
     @property
     def session(self) -> SparkSession:

@@ -1,6 +1,7 @@
 """Reading tables without Spark."""
 
 import datetime as dt
+import logging
 from dataclasses import replace
 
 from client_telemetry.lake.lake import Lake
@@ -24,3 +25,11 @@ def test_a_column_that_is_younger_than_the_table_or_the_snapshot_is_null(tmp_pat
     assert [row["dropped"] for row in lake.rows(BROKER_HOURS)] == [None]
     lake.create([BROKER_HOURS])  # adds the column
     assert [row["dropped"] for row in lake.rows(BROKER_HOURS, snapshot)] == [None]
+
+
+def test_opening_a_lake_quiets_the_loggers_that_warn_of_what_is_meant(tmp_path):
+    for name in ("pyiceberg.io.pyarrow", "pyiceberg.catalog"):
+        logging.getLogger(name).setLevel(logging.NOTSET)
+    Lake(None, str(tmp_path))
+    assert logging.getLogger("pyiceberg.io.pyarrow.anything").getEffectiveLevel() == logging.ERROR
+    assert logging.getLogger("pyiceberg.catalog").level == logging.ERROR
