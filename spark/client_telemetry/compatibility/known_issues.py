@@ -246,6 +246,12 @@ def of_library(library: str, target: str) -> tuple[KnownIssue, ...]:
     )
 
 
+@cache
+def login_rules() -> frozenset[str]:
+    """The issues because of which a client cannot log in, by rule id."""
+    return frozenset(issue.rule_id for issue in known() if issue.condition_test.is_about_login)
+
+
 def versions_of(issue: KnownIssue) -> str:
     """'2.6.0', '0.11.0 to 1.7.0', '4.0.0 and later'."""
     oldest, newest = client_versions.text(issue.version_from), client_versions.text(issue.version_to)

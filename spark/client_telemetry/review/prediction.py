@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from client_telemetry.compatibility import ApiUse, ClientEvidence, ClientVerdict, judge, known_issues
@@ -151,7 +150,7 @@ def predicted(verdict: ClientVerdict) -> Prediction:
     login = tuple(
         f.explanation
         for f in verdict.findings
-        if f.verdict == BREAKS and f.rule_id in login_rules() and f.condition_met != NO
+        if f.verdict == BREAKS and f.rule_id in known_issues.login_rules() and f.condition_met != NO
     )
     return Prediction(
         verdict.verdict,
@@ -183,7 +182,7 @@ def from_report(row: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -
     login = tuple(
         f["explanation"]
         for f in rows
-        if f["verdict"] == BREAKS and f["rule_id"] in login_rules() and f["condition_met"] != NO
+        if f["verdict"] == BREAKS and f["rule_id"] in known_issues.login_rules() and f["condition_met"] != NO
     )
     by_phase = {phases.ROLLING: row["mixed_verdict"]}
     if row["rollback_verdict"]:
@@ -198,12 +197,6 @@ def from_report(row: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -
         rules,
         login,
     )
-
-
-@cache
-def login_rules() -> frozenset[str]:
-    """Rules by which a client cannot log in."""
-    return frozenset(issue.rule_id for issue in known_issues.known() if issue.condition_test.is_about_login)
 
 
 def compared(prediction: Prediction | None, happened: Sequence[Outcome]) -> str:

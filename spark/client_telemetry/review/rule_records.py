@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from client_telemetry.compatibility import known_issues
 from client_telemetry.compatibility.verdict import BREAKS, DEGRADES, LATENT
 from client_telemetry.review import outcome, prediction
 from client_telemetry.review.outcome import Outcome
-from client_telemetry.review.prediction import FoundRule, Prediction, login_rules
+from client_telemetry.review.prediction import FoundRule, Prediction
 from client_telemetry.tables.rows import RuleRecordRow
 
 COUNTS = ("predicted", "happened", "did_not_happen", "not_triggered", "cannot_tell", "missed")
@@ -136,6 +137,6 @@ def _of_rule(client: Judged, rule: FoundRule) -> str:
 
 def _is_about(rule_id: str, api_keys: set[int], outcomes: Sequence[Outcome]) -> bool:
     failed = [each for each in outcomes if each.outcome == outcome.FAILING]
-    if rule_id in login_rules():
+    if rule_id in known_issues.login_rules():
         return any(each.kind == outcome.AUTHENTICATION_FAILED for each in failed)
     return any(api_keys & set(each.api_keys) for each in failed)

@@ -100,11 +100,11 @@ class _Said:
 
     def predictions(self) -> dict[tuple[str | None, str, str], Prediction]:
         """Of several programs behind one client id the one that fares worst: the review does not tell them apart."""
-        order = list(VERDICTS)
+        order, rules = list(VERDICTS), knowledge.version()
         found: dict[tuple[str | None, str, str], Prediction] = {}
         for key, own in sorted(self._verdicts, key=lambda each: (str(each[1]), str(each[0]))):
             client = key[0], key[1] or "", kip511.registered(key[2])
-            one = _prediction(own, tuple(sorted(self._findings.get(key, ()), key=str)))
+            one = _prediction(rules, own, tuple(sorted(self._findings.get(key, ()), key=str)))
             known = found.get(client)
             if known is None or order.index(one.verdict) < order.index(known.verdict):
                 found[client] = one
@@ -197,7 +197,6 @@ class ClientRows:
 
         def work(pieces: Iterator[Any]) -> Pieces:
             knowledge.use(own)
-            _prediction.cache_clear()  # another stage may have put it in force here already
             uses: list[Uses] = []
             said = _Said()
             for piece in pieces:
@@ -275,7 +274,10 @@ def _read_in_buckets(
 
 
 @lru_cache(maxsize=20_000)
-def _prediction(verdict: tuple[Any, ...], findings: tuple[tuple[Any, ...], ...]) -> Prediction:
+def _prediction(
+    knowledge_version: str, verdict: tuple[Any, ...], findings: tuple[tuple[Any, ...], ...]
+) -> Prediction:
+    """`knowledge_version`: a worker goes on to other reviews, and which findings are about logging in is in the knowledge."""
     rows = [dict(zip(_FINDING, finding, strict=True)) for finding in findings]
     return from_report(dict(zip(_VERDICT, verdict, strict=True)), rows)
 

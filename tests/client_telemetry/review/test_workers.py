@@ -2,6 +2,7 @@
 
 import datetime as dt
 import random
+import shutil
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,8 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import scenarios
+from client_telemetry.compatibility import known_issues
+from client_telemetry.compatibility.own_knowledge import use_folder
 from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.reports.review.document import outcome_lines
@@ -35,6 +38,7 @@ from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 DAY = dt.date(2026, 11, 21)
+EXAMPLE = Path(__file__).parents[3] / "docs/examples/knowledge"
 
 LIBRARIES = ("unknown", "apache-kafka-java 3.9.1", "confluent-kafka-python 2.3.0-rdkafka-2.3.0")
 DID = (
@@ -294,3 +298,33 @@ def test_workers_find_what_one_process_finds(spark: Any, tmp_path: Path) -> None
     )
     assert metrics.versions
     rows.close()
+
+
+OWN_LOGIN_RULE = (
+    "shop_kafka_login,shop-kafka,2.0.0,2.2.0,4.0.0,,,,,it uses SCRAM,sasl_mechanism in SCRAM-SHA-256,"
+    "breaks,at_once,,cannot log in,shop-kafka 2.3.0,,no,our issue 4712\n"
+)
+
+
+def test_rules_about_logging_in_are_those_of_the_knowledge_in_use(tmp_path: Path) -> None:
+    """A process reviews again after a user's own knowledge was changed: rules and predictions are made anew."""
+    said = workers._Said()
+    client = ("app", "User:app", "shop-kafka", "2.1.0", None)
+    said._verdicts.append((client, ("breaks", "observed", "at_once", "it breaks", None, "breaks", None)))
+    said._findings[client] = [("shop_kafka_login", "breaks", "at_once", 17, None, "cannot log in", "")]
+    own = tmp_path / "knowledge"
+    shutil.copytree(EXAMPLE, own)
+    with (own / "known_issues.csv").open("a", encoding="utf-8") as opened:
+        opened.write(OWN_LOGIN_RULE)
+
+    def breaks_login() -> tuple[str, ...]:
+        (found,) = said.predictions().values()
+        return found.breaks_login
+
+    assert "shop_kafka_login" not in known_issues.login_rules() and breaks_login() == ()
+    try:
+        use_folder(own)
+        assert "shop_kafka_login" in known_issues.login_rules() and breaks_login() == ("cannot log in",)
+    finally:
+        use_folder(None)
+    assert "shop_kafka_login" not in known_issues.login_rules() and breaks_login() == ()
