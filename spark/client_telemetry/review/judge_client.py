@@ -25,6 +25,14 @@ JUST_BEFORE_SECONDS = 120.0
 """Of a client's last request: other clients of its address that fail to log in did so by then, too."""
 
 
+_BEGINS = {
+    functions.JOIN_GROUP: functions.MEMBERSHIP,
+    14: functions.MEMBERSHIP,  # SyncGroup
+    functions.INIT_PRODUCER_ID: functions.TRANSACT,
+}
+"""Requests without which a function that ended does not begin again."""
+
+
 @dataclass(frozen=True)
 class Knowledge:
     """What is known of a client's library for this upgrade. `breaks_login`: the rules by which it cannot log in any more, as
@@ -159,6 +167,7 @@ def _in_phase(
                 track.by_api.get(functions.FETCH_API, ()), phase.until - 60.0, phase.until
             ):
                 harm.append(gave_up)
+        harm = _confirmed(track, harm, refusals, base)
         worst = _strongest(harm)
         if worst is not None:
             locked_out = _partly_locked_out(track, known, around, worst, phase)
@@ -443,6 +452,36 @@ def _strongest(found: Sequence[Sign]) -> Sign | None:
         ),
         default=None,
     )
+
+
+def _confirmed(
+    track: Track, found: Sequence[Sign], refusals: Sequence[Refusal], base: Baseline
+) -> list[Sign]:
+    """A request that may have been refused to one of several clients was, likely, to the one whose function has stopped since
+    and does not go on without it. Reading may go on without ListOffsets: that one may not have been sent again."""
+    stopped = {
+        name: sign.since
+        for sign in found
+        if sign.kind == outcome.SILENT_FUNCTION and sign.confidence != signs.POSSIBLE
+        for name in sign.functions
+    }
+
+    def is_why(api_key: int) -> bool:
+        name = functions.function(api_key, is_tool=track.is_tool) or _BEGINS.get(api_key)
+        before = base.regular(name) if name is not None else None
+        if name not in stopped or before is None or before.tolerance is None:
+            return False
+        refused_from = min(each.first for each in refusals if each.api_key == api_key)
+        return stopped[name] >= refused_from - before.tolerance
+
+    return [
+        sign._replace(confidence=signs.LIKELY)
+        if sign.kind == outcome.REFUSED
+        and sign.confidence == signs.POSSIBLE
+        and any(is_why(key) for key in sign.api_keys)
+        else sign
+        for sign in found
+    ]
 
 
 def _rates(track: Track, before: Phase, phase: Phase) -> tuple[FunctionRates, ...]:

@@ -149,6 +149,54 @@ def test_two_programs_with_one_client_id_are_distinguished_by_their_software() -
     assert last == ["failing", "unaffected"]
 
 
+def test_what_may_have_been_refused_was_if_its_function_has_stopped_since() -> None:
+    """Two clients of one address send Produce v2, and what is refused names neither."""
+    stopped, other = scenarios.client("orders"), scenarios.client("other")
+    evidence = scenarios.evidence(
+        [
+            (stopped, "Produce:2@0-320/2 Metadata:1@0-900/5"),
+            (other, "Produce:2@0-320/2 Produce:7@322-900/2"),
+        ],
+        "Produce:2@312-900/1",
+    )
+
+    happened, _ = reviewed(evidence)
+
+    assert [(each.outcome, each.kind, each.confidence) for each in happened[1:]] == [
+        ("failing", "refused", "likely"),
+        ("failing", "refused", "likely"),
+    ]
+    assert any("stopped writing records" in reason for reason in happened[1].reasons)
+
+
+def test_what_may_have_been_refused_is_not_why_a_function_stopped_before() -> None:
+    stopped, other = scenarios.client("orders"), scenarios.client("other")
+    evidence = scenarios.evidence(
+        [(stopped, "Produce:2@0-320/2 Metadata:1@0-900/5"), (other, "Produce:2@0-320/2")],
+        "Produce:2@500-900/1",
+    )
+
+    happened, _ = reviewed(evidence)
+
+    assert (happened[1].outcome, happened[1].kind) == ("failing", "silent_function")
+
+
+def test_a_refused_request_that_only_serves_a_function_is_not_why_it_stopped() -> None:
+    """librdkafka 1.4 gives up without ListOffsets v0 and sends none, while another client of its address does."""
+    gave_up, other = scenarios.client("orders"), scenarios.client("exporter")
+    evidence = scenarios.evidence(
+        [
+            (gave_up, "ListOffsets:0@1-1/1 Fetch:11@0-320/0.5 Heartbeat:3@0-900/3"),
+            (other, "ListOffsets:0@0-320/1 DescribeGroups:0@0-900/5"),
+        ],
+        "ListOffsets:0@312-900/1",
+    )
+
+    found = {own[-1].lost: own[-1].kind for own in reviewed(evidence)}
+
+    assert found == {("fetch",): "silent_function", ("ListOffsets",): "refused"}
+
+
 def test_a_client_that_is_replaced_by_another_version_has_changed() -> None:
     old = scenarios.client("loyalty", "confluent-kafka-python 2.3.0-rdkafka-2.3.0")
     new = scenarios.client("loyalty", "confluent-kafka-python 2.8.0-rdkafka-2.8.0")
