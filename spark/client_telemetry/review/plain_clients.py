@@ -5,7 +5,7 @@ functions went on in every phase. It is then `unaffected`, as judge_client.py wo
 others are judged one by one. Pure.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ from client_telemetry.review.phases import FINALIZED, ROLLED_BACK, ROLLING, Phas
 from client_telemetry.review.prediction import Prediction, compared
 from client_telemetry.review.samples import block_edges
 from client_telemetry.review.span_series import SPAN, After, Before, SpanSeries
-from client_telemetry.review.tracks import TrackKey
+from client_telemetry.review.tracks import TrackKey, ids_that_stay
 
 _FUNCTIONS = (
     functions.PRODUCE,
@@ -44,6 +44,9 @@ _OPENED = _KEYS - 1
 
 
 class _Candidate(NamedTuple):
+    """`family`: number of the ids that differ in masked parts. What one of them is depends on the others (tracks.ids_that_stay)."""
+
+    family: int
     key: TrackKey
     version: str
     clients: list[int]
@@ -61,6 +64,8 @@ def plain_clients(found: Uses, common: Setting, predictions: Predictions) -> tup
     for number, candidate in enumerate(candidates):
         track_of[candidate.clients] = number
     series = _Series(found, track_of, len(candidates), common)
+    of_family = np.array([candidate.family for candidate in candidates])
+    series.goes_on &= ~(np.bincount(of_family, ~series.goes_on) > 0)[of_family]
     part.clients.extend(series.reviewed(found, candidates))
     owners = dict(
         zip(np.flatnonzero(series.goes_on).tolist(), (each.owner for each in part.clients), strict=True)
@@ -74,35 +79,75 @@ def plain_clients(found: Uses, common: Setting, predictions: Predictions) -> tup
 
 
 def _candidates(found: Uses, common: Setting, predictions: Predictions) -> list[_Candidate]:
-    """Tracks of one software version of which nothing was refused and something predicted."""
+    """Tracks of one software version of which nothing was refused and something predicted, as all of their family."""
     used = found.used
     is_there = np.bincount(used["client"], minlength=len(found.clients)) > 0
     unusual = np.isin(used["api_key"], list(broker_clients.api_keys())) | (used["rejected"] > 0)
     is_odd = np.bincount(used["client"], unusual, minlength=len(found.clients)) > 0
     refused_at = {address for address, _, _ in common.refused}
     rows = list(zip(*(found.clients[name].to_pylist() for name in CLIENT), strict=True))
-    tracks: dict[tuple[str | None, str], list[int]] = {}
+    families: dict[tuple[str | None, str], list[int]] = {}
     odd: set[tuple[str | None, str]] = set()
     masked: dict[str | None, str | None] = {None: None}
     for number in np.flatnonzero(is_there).tolist():
         client_id, principal, address, *_ = rows[number]
         if client_id not in masked:
             masked[client_id] = family(client_id).text
-        track = masked[client_id], principal or ""
-        tracks.setdefault(track, []).append(number)
+        key = masked[client_id], principal or ""
+        families.setdefault(key, []).append(number)
         if is_odd[number] or address in refused_at or broker_clients.is_broker(client_id):
-            odd.add(track)
-    candidates = []
-    for (text, principal), clients in tracks.items():
-        software = {(kip511.registered(rows[n][3]), rows[n][4] or "") for n in clients}
-        if (text, principal) in odd or len(software) > 1:
+            odd.add(key)
+    has_others = np.zeros(len(found.clients), bool)
+    for members in families.values():
+        has_others[members] = len(members) > 1
+    seen = _seen(found, has_others, common.slot_seconds)
+    candidates: list[_Candidate] = []
+    for (text, principal), members in families.items():
+        if (text, principal) in odd:
             continue
-        ((name, version),) = software
-        client_id = min((rows[n][0] for n in clients if rows[n][0] is not None), default=None)
-        key = TrackKey(client_id, principal, name)
-        if key in predictions:
-            candidates.append(_Candidate(key, version, clients, predictions[key]))
+        number_of_family = len(candidates)
+        own = []
+        for clients in _by_id(members, [rows[n][0] for n in members], seen, common.upgrade.began):
+            software = {(kip511.registered(rows[n][3]), rows[n][4] or "") for n in clients}
+            ((name, version), *others) = software
+            client_id = min((rows[n][0] for n in clients if rows[n][0] is not None), default=None)
+            track = TrackKey(client_id, principal, name)
+            if others or track not in predictions:
+                break
+            own.append(_Candidate(number_of_family, track, version, clients, predictions[track]))
+        else:
+            candidates += own
     return candidates
+
+
+def _seen(found: Uses, is_wanted: Vector, slot_seconds: float) -> Vector:
+    """float[clients, 2]: when the first slot in which each asked something begins, and when the last one ends. `is_wanted`:
+    bool[clients]."""
+    used = found.used[is_wanted[found.used["client"]]]
+    first = np.full(len(found.clients), np.inf)
+    last = np.full(len(found.clients), -np.inf)
+    np.minimum.at(first, used["client"], used["slot"].astype(float))
+    np.maximum.at(last, used["client"], used["slot"].astype(float))
+    return np.column_stack([first * slot_seconds, last * slot_seconds + slot_seconds])
+
+
+def _by_id(
+    members: list[int], client_ids: Sequence[str | None], seen: Vector, changed_at: float
+) -> Iterable[list[int]]:
+    """As tracks.tracks: clients of the ids that stay, each, and those of the others together."""
+    if len(set(client_ids)) == 1:
+        return [members]
+    of_id: dict[str | None, list[int]] = {}
+    for number, client_id in zip(members, client_ids, strict=True):
+        of_id.setdefault(client_id, []).append(number)
+    times = {
+        client_id: (float(seen[own, 0].min()), float(seen[own, 1].max())) for client_id, own in of_id.items()
+    }
+    stay = ids_that_stay(times, changed_at)
+    found: dict[str | None, list[int]] = {}
+    for client_id, own in of_id.items():
+        found.setdefault(client_id if client_id in stay else None, []).extend(own)
+    return found.values()
 
 
 class _Series:

@@ -1,7 +1,8 @@
 """Tracks: what is one client before and after the upgrade, and what it did when. Pure.
 
-A track is followed by its client id with changing parts masked and its principal, through restarts and new versions. Two
-programs with one client id are two tracks where both software names were there at the same time.
+A track is followed by its client id and its principal, through restarts and new versions; of an id that came or went, the
+changing parts are masked, as another may have taken its place. Two programs with one client id are two tracks where both
+software names were there at the same time.
 """
 
 from bisect import bisect_right
@@ -18,6 +19,8 @@ from client_telemetry.review.samples import Sample
 
 SPANS_LOOKED_BACK = 64
 """Spans overlap by fewer: those that began earlier have ended before."""
+ENDED_SECONDS = 60.0
+"""Not seen for so long beside others, a client id has ended."""
 _API_VERSIONS = 18
 
 
@@ -44,7 +47,7 @@ class Failures(NamedTuple):
 
 
 class TrackKey(NamedTuple):
-    """`client_id`: as the client sends it, the first of a family; `software_name` as registered."""
+    """`client_id`: as the client sends it, the first of those that took each other's place; `software_name` as registered."""
 
     client_id: str | None
     principal: str
@@ -172,13 +175,44 @@ def tracks(activities: Iterable[Activity], changed_at: float) -> list[Track]:
                 text = masked[client_id] = family(client_id).text
         families.setdefault((text, activity.client.principal), []).append(activity)
     found = []
-    for (_, principal), members in families.items():
+    by_client = ((key[1], own) for key, members in families.items() for own in _by_id(members, changed_at))
+    for principal, members in by_client:
         for name, own in _by_software(members, changed_at).items():
             client_id = min(
                 (each.client.client_id for each in own if each.client.client_id is not None), default=None
             )
             found.append(Track(TrackKey(client_id, principal, name), own).settle())
     return sorted(found, key=lambda track: (track.key.client_id or "", *track.key[1:]))
+
+
+def _by_id(members: list[Activity], changed_at: float) -> Iterable[list[Activity]]:
+    """Activities of ids that differ in masked parts: those of the ids that stay, each, and those of the others together."""
+    seen: dict[str | None, tuple[float, float]] = {}
+    for each in members:
+        client_id = each.client.client_id
+        first, last = seen.get(client_id, (each.since, each.until))
+        seen[client_id] = min(first, each.since), max(last, each.until)
+    stay = ids_that_stay(seen, changed_at)
+    found: dict[str | None, list[Activity]] = {}
+    for each in members:
+        client_id = each.client.client_id
+        found.setdefault(client_id if client_id in stay else None, []).append(each)
+    return found.values()
+
+
+def ids_that_stay(seen: Mapping[str | None, tuple[float, float]], changed_at: float) -> set[str | None]:
+    """Of client ids that differ in masked parts, and when each was seen first and last: those that no other took the place of.
+    They were there before and after the first broker changed; where others came or went, they were there beside them."""
+    if len(seen) == 1:
+        return set(seen)
+    went = min((last for _, last in seen.values() if last <= changed_at), default=float("inf"))
+    has_come = any(first >= changed_at for first, _ in seen.values())
+    end = max(last for _, last in seen.values()) - ENDED_SECONDS if has_come else changed_at
+    return {
+        client_id
+        for client_id, (first, last) in seen.items()
+        if first < min(changed_at, went) and changed_at < last and end <= last
+    }
 
 
 def _by_software(members: list[Activity], changed_at: float) -> Mapping[str, list[Activity]]:

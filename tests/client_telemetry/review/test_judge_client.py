@@ -197,6 +197,55 @@ def test_a_refused_request_that_only_serves_a_function_is_not_why_it_stopped() -
     assert found == {("fetch",): "silent_function", ("ListOffsets",): "refused"}
 
 
+def outcomes_by_id(clients: list[tuple[str, str]], refused: str = "") -> dict[str | None, str]:
+    """Of clients of one principal: the last outcome of each, as (client id, what it did)."""
+    evidence = scenarios.evidence([(scenarios.client(client_id), did) for client_id, did in clients], refused)
+    found = tracks(evidence.activities, 300.0)
+    return {
+        track.key.client_id: own[-1].outcome for track, own in zip(found, reviewed(evidence), strict=True)
+    }
+
+
+GOES_ON = "Produce:7@0-900/2"
+
+
+@pytest.mark.parametrize(
+    "did",
+    ["Produce:2@0-379/2 Metadata:1@0-900/5 Produce:2@320-900/2x", "Produce:7@0-330/2"],
+    ids=["refused", "silent"],
+)
+def test_a_client_is_not_hidden_by_another_whose_id_differs_by_a_number(did: str) -> None:
+    expected = {
+        "etl-01": "failing" if "x" in did else "gone_or_locked_out",
+        "etl-02": "unaffected",
+    }
+    assert outcomes_by_id([("etl-01", did), ("etl-02", GOES_ON)]) == expected
+
+
+def test_an_id_that_took_over_from_another_is_the_same_client() -> None:
+    """Also where it came before the other went, and beside one that stays."""
+    replaced = [("etl-01", "Produce:7@0-440/2"), ("etl-02", "Produce:7@350-900/2")]
+    assert outcomes_by_id(replaced) == {"etl-01": "unaffected"}
+    assert outcomes_by_id([*replaced, ("etl-03", GOES_ON)]) == {
+        "etl-01": "unaffected",
+        "etl-03": "unaffected",
+    }
+
+
+def test_ids_that_are_new_at_each_run_are_one_client() -> None:
+    """Of which one run ended while brokers were exchanged."""
+    runs = [(f"job-{at:03}", f"Produce:7@{at}-{at + 20}/2") for at in range(10, 310, 95)]
+    assert outcomes_by_id(runs) == {"job-010": "gone_or_locked_out"}
+
+
+def test_a_client_that_stays_beside_ids_that_come_and_go_is_followed_by_itself() -> None:
+    others = [(f"etl-{at:03}", f"Produce:7@{at}-{at + 20}/2") for at in range(10, 890, 80)]
+    found = outcomes_by_id(
+        [("etl-999", "Produce:2@0-379/2 Metadata:1@0-900/5 Produce:2@320-900/2x"), *others]
+    )
+    assert found == {"etl-010": "unaffected", "etl-999": "failing"}
+
+
 def test_a_client_that_is_replaced_by_another_version_has_changed() -> None:
     old = scenarios.client("loyalty", "confluent-kafka-python 2.3.0-rdkafka-2.3.0")
     new = scenarios.client("loyalty", "confluent-kafka-python 2.8.0-rdkafka-2.8.0")

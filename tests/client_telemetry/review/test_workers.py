@@ -80,12 +80,24 @@ GOES_ON = (
 )
 
 
+IN_FAMILIES = (
+    *(GOES_ON[0], GOES_ON[0], GOES_ON[1], GOES_ON[0]),  # each goes on
+    *(GOES_ON[0], GOES_ON[0], "Produce:9@0-360/2", GOES_ON[0]),  # one ends
+    *(GOES_ON[0], "Produce:9@0-420/2", "Produce:9@350-900/2", GOES_ON[0]),  # one takes over from another
+    *(GOES_ON[0], "Produce:9@0-500/2", "Produce:9@350-520/2", GOES_ON[0]),  # and ends, which the others show
+)
+"""What clients do of which four each have ids that differ by a number."""
+
+
 def mostly_plain(evidence: Evidence) -> Evidence:
     """With clients that go on, or nearly so, at addresses where nothing was refused."""
     clients = []
     for number, did in enumerate(GOES_ON * 2):
         who = scenarios.client(f"steady-{'abcdefghijklmnopqr'[number]}", LIBRARIES[number % 3])
         clients.append((who._replace(address=f"10.0.1.{number}"), did))
+    for number, did in enumerate(IN_FAMILIES):
+        who = scenarios.client(f"family-{'abcd'[number // 4]}-{number % 4}", LIBRARIES[1])
+        clients.append((who._replace(address=f"10.0.2.{number}"), did))
     evidence.activities += scenarios.evidence(clients).activities
     return evidence
 
