@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import version
 from typing import NamedTuple
 
+from client_telemetry.compatibility import knowledge
 from client_telemetry.compatibility.arguments import day
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.expectations import metric_changes as metric_changes_suite
@@ -180,6 +182,8 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
             else f"../../../upgrade_impact/{folder_name(args.cluster_name or cluster)}/{folder_name(report_id)}/{PAGE}",
             metrics=metrics,
             all_rules=rule_records.totals([*_rules_of_others(lake, cluster, review_id), *found.rules]),
+            knowledge_version=knowledge.version(),
+            code_version=version("client-telemetry"),
         )
         texts = pages(report)
         written_changes = changes.result()
