@@ -11,10 +11,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from client_telemetry.compatibility import knowledge
 from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
@@ -61,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         decisions,
         "made now, from the requests before the first broker changed",
         metrics=metric_review(found, common, comparisons, curves, lambda clients: tracks),
+        knowledge_version=knowledge.version(),
+        code_version=version("client-telemetry"),
     )
     folder = publish(report, args.publish)
     if found.upgrade.is_mixed:

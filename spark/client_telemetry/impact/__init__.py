@@ -1,1 +1,1 @@
-"""An upgrade question to verdicts."""
+"""From an upgrade question to verdicts."""

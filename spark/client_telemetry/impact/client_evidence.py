@@ -1,7 +1,7 @@
-"""Which connections are evidence for an upgrade question, and what they tell of each client.
+"""Which connections are evidence for an upgrade question, and what they say about each client.
 
 Only connections to brokers that ran the from-release count, and only what happened before the first broker left it:
-while brokers differ, clients meet both releases, and what they do then is no evidence of how they were.
+while brokers differ, clients meet both releases, and what they do then is not evidence of how they were.
 """
 
 import datetime as dt
@@ -87,14 +87,16 @@ _ACTIVITY = StructField(
 )
 
 
-def connection_counts(connections: DataFrame, asked: Question) -> tuple[int, int, int]:
-    """Connections that are evidence of a client, those that would be but for whose they are, and all others."""
-    each = connections.groupBy(*CONNECTION).agg(
-        F.max(_counts(asked) & ~_unidentified()).alias("counted"),
-        F.max(_counts(asked) & _unidentified()).alias("unidentified"),
+def connection_counts(connections: DataFrame, question: Question) -> tuple[int, int, int]:
+    """Numbers of connections that are evidence about a client, that would be if their client were known, and all
+    others.
+    """
+    connection = connections.groupBy(*CONNECTION).agg(
+        F.max(_counts(question) & ~_unidentified()).alias("counted"),
+        F.max(_counts(question) & _unidentified()).alias("unidentified"),
         _stands_for(),
     )
-    (row,) = each.agg(
+    (row,) = connection.agg(
         *(
             F.coalesce(F.sum(F.when(which, F.col("stands_for"))), F.lit(0))
             for which in (F.col("counted"), F.col("unidentified") & ~F.col("counted"), F.lit(True))
@@ -104,33 +106,40 @@ def connection_counts(connections: DataFrame, asked: Question) -> tuple[int, int
     return counted, unidentified, every - counted - unidentified
 
 
-def connections_by_software(connections: DataFrame, asked: Question) -> dict[tuple[str, str], int]:
-    """Name and version, `unknown` where none was told -> connections that are evidence."""
+def connections_by_software(connections: DataFrame, question: Question) -> dict[tuple[str, str], int]:
+    """Name and version, `unknown` if not declared -> number of connections that are evidence."""
     name, version = (
         F.when(F.expr(kip511.is_declared(column)), F.col(column)).otherwise(kip511.UNKNOWN).alias(column)
         for column in ("client_software_name", "client_software_version")
     )
-    each = connections.where(_counts(asked)).groupBy(*CONNECTION, name, version).agg(_stands_for())
-    rows = each.groupBy("client_software_name", "client_software_version").agg(F.sum("stands_for")).collect()
+    connection = connections.where(_counts(question)).groupBy(*CONNECTION, name, version).agg(_stands_for())
+    rows = (
+        connection.groupBy("client_software_name", "client_software_version")
+        .agg(F.sum("stands_for"))
+        .collect()
+    )
     return {(row[0], row[1]): row[2] for row in rows}
 
 
 class Evidence:
-    """What the connections of a question tell of each client. Travels to the workers, which read the files: as rows of Spark, what
-    connections used costs several times as much.
+    """What the connections of a question say about each client. Sent to the workers, which read the files: as rows of
+    Spark, what connections used would cost several times as much.
 
-    `files`: of client_connections, of the cluster and days. `shared`: clients that may be several programs, as `shared_clients`
-    gives them."""
+    `files`: of client_connections, of the cluster and days. `shared`: clients that may be several programs, as returned
+    by `shared_clients`.
+    """
 
-    def __init__(self, asked: Question, files: Iterable[PartitionFile], shared: pa.Table | None = None):
+    def __init__(self, question: Question, files: Iterable[PartitionFile], shared: pa.Table | None = None):
         self.shared = shared
-        self._asked, self._time, self._knowledge = asked, _time(files, asked), knowledge.in_use()
-        self._older = [each for each in releases.known() if releases.is_rollback(asked.from_release, each)]
+        self._asked, self._time, self._knowledge = question, _time(files, question), knowledge.in_use()
+        self._older = [
+            release for release in releases.known() if releases.is_rollback(question.from_release, release)
+        ]
         kind = _EVIDENCE if shared is None else StructType([*_EVIDENCE.fields, _ACTIVITY])
         self._schema = to_arrow_schema(kind, timestamp_utc=True)
 
     def connections(self, files: Iterable[PartitionFile]) -> Iterator[pa.Table]:
-        """Connections of clients that are evidence, or to brokers of older releases: `is_evidence` says which."""
+        """Connections of clients that are evidence (`is_evidence`), and those to brokers of older releases."""
         for rows in stored_rows(files, CLIENT_CONNECTIONS, STORED):
             is_evidence = _is_evidence(rows, self._asked)
             there = pc.is_in(rows["broker_software_version"], pa.array(self._older, pa.string()))
@@ -138,15 +147,17 @@ class Evidence:
             yield rows.filter(pc.and_not(pc.or_(is_evidence, there), _is_unidentified(rows)))
 
     def of_clients(self, connections: Sequence[pa.Table]) -> pa.Table:
-        """One row per client, or program where one client id is several: CLIENT_KEY, `program` (empty where it is one),
-        `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners` (listener and security protocol),
-        `sasl_mechanisms` (as seen, sorted), and `uses`, one per API and version, sorted: requests, rejected, first and last request,
-        brokers, the latest raw record that shows answered requests, and the cells of the evidence's time
-        (compatibility/well_observed.py) in which some were answered. `cell_s`: seconds of a cell. `uses_elsewhere`: what brokers of
-        releases before the from-release answered, as release, api_key and version, sorted; it tells what a client sends that fails
-        now. With `shared` also `activity`: what tells which clients are one application.
+        """One row per client, or per program if several share a client id: CLIENT_KEY, `program` (empty if there is
+        only one), `connections`, `first_seen_at`, `last_seen_at`, `broker_ids`, `listeners` (listener and security
+        protocol), `sasl_mechanisms` (as seen, sorted), and `uses`, one per API and version, sorted: requests,
+        rejected, first and last request, brokers, the latest raw record that shows answered requests, and the cells
+        of the evidence's time (compatibility/well_observed.py) in which some were answered. `cell_s`: seconds per
+        cell. `uses_elsewhere`: what brokers of releases before the from-release answered, as release, api_key and
+        version, sorted; it shows what a client sends that now fails. With `shared` also `activity`: what shows which
+        clients are one application.
 
-        `connections`: all of these clients, as `connections` gives them."""
+        `connections`: all of these clients, as returned by `connections`.
+        """
         if not connections:
             return self._schema.empty_table()
         knowledge.use(self._knowledge)
@@ -157,13 +168,13 @@ class Evidence:
         return pa.table(arrays, schema=self._schema)
 
 
-def _is_evidence(rows: pa.Table, asked: Question) -> pa.ChunkedArray:
+def _is_evidence(rows: pa.Table, question: Question) -> pa.ChunkedArray:
     """`_counts`, for workers."""
-    declared = asked.brokers_declare or (asked.from_release,)
+    declared = question.brokers_declare or (question.from_release,)
     counts = pc.is_in(rows["broker_software_version"], pa.array(declared))
-    if asked.until is None:
+    if question.until is None:
         return counts
-    until = pa.scalar(asked.until, pa.timestamp("us", "UTC"))
+    until = pa.scalar(question.until, pa.timestamp("us", "UTC"))
     return pc.and_(counts, pc.fill_null(pc.less(rows["opened_at"], until), False))
 
 
@@ -174,9 +185,10 @@ def _is_unidentified(rows: pa.Table) -> pa.ChunkedArray:
     return pc.and_(nobody, undeclared)
 
 
-def by_pushes_only(profiled: DataFrame, asked: Question) -> DataFrame:
-    """Clients that pushed metrics (KIP-714) before the cut and of which no connection was seen, as rows of `evidence`
-    without requests and brokers. `profiled`: rows of `clients` of the days."""
+def by_pushes_only(profiled: DataFrame, question: Question) -> DataFrame:
+    """Clients that pushed metrics (KIP-714) before the cut but of which no connection was seen, as rows of `evidence`
+    without requests and brokers. `profiled`: rows of `clients` of the days.
+    """
     clients = (
         keyed_by_client(profiled.where(~_unidentified()))
         .groupBy(*_CLIENT)
@@ -188,8 +200,8 @@ def by_pushes_only(profiled: DataFrame, asked: Question) -> DataFrame:
         )
     )
     pushed = clients.where("connections = 0")
-    if asked.until is not None:
-        pushed = pushed.where(F.col("first_seen_at") < F.lit(asked.until))
+    if question.until is not None:
+        pushed = pushed.where(F.col("first_seen_at") < F.lit(question.until))
     return pushed.select(
         *(F.col("client")[name].alias(name) for name in CLIENT_KEY),
         F.lit("").alias("program"),
@@ -203,51 +215,53 @@ def _stands_for() -> Column:
 
 
 class Span(NamedTuple):
-    """The time of the clients' evidence."""
+    """The time range of the clients' evidence."""
 
     first: dt.datetime | None
     cells: int
-    """Those in which any client sent anything."""
+    """Cells in which any client sent anything."""
 
     @staticmethod
-    def of_all(found: Sequence["Span"]) -> "Span":
-        firsts = [each.first for each in found if each.first is not None]
-        return Span(min(firsts, default=None), reduce(or_, (each.cells for each in found), 0))
+    def of_all(spans: Sequence["Span"]) -> "Span":
+        firsts = [span.first for span in spans if span.first is not None]
+        return Span(min(firsts, default=None), reduce(or_, (span.cells for span in spans), 0))
 
 
 def span(clients: pa.Table) -> Span:
-    """Of rows of evidence."""
+    """The span of rows of evidence."""
     cells = pc.struct_field(pc.list_flatten(clients["uses"]), "cells").combine_chunks()
     return Span(pc.min(clients["first_seen_at"]).as_py(), int(np.bitwise_or.reduce(integers(cells))))
 
 
 def keyed_by_client(rows: DataFrame) -> DataFrame:
-    """With the client as one column, whose equality counts nulls as equal, and before it a hash: grouping and joining
-    by four texts sorts them, which takes several times as long as sorting by a number that tells nearly all apart."""
+    """With the client as one column, whose equality treats nulls as equal, preceded by a hash: grouping and joining by
+    four texts sorts them, which takes several times as long as sorting by an almost unique number.
+    """
     return rows.withColumns({"client_hash": F.xxhash64(*CLIENT_KEY), "client": F.struct(*CLIENT_KEY)})
 
 
-def _counts(asked: Question) -> Column:
+def _counts(question: Question) -> Column:
     """Whether a connection is to a broker of the from-release and was opened before the cut."""
-    declared = asked.brokers_declare or (asked.from_release,)
+    declared = question.brokers_declare or (question.from_release,)
     counts = F.coalesce(F.col("broker_software_version").isin(*declared), F.lit(False))
-    return counts if asked.until is None else counts & (F.col("opened_at") < F.lit(asked.until))
+    return counts if question.until is None else counts & (F.col("opened_at") < F.lit(question.until))
 
 
 def _unidentified() -> Column:
-    """Whose connection it is, is not known: the flag `unidentified` of the table `clients`. It may be any client's,
-    also one that is judged by its other connections, so it is judged as none."""
+    """Whether the client of a connection is unknown: the flag `unidentified` of the table `clients`. It may be any
+    client's, even one that is judged by its other connections, so no client is judged by it.
+    """
     undeclared = ~F.expr(kip511.is_declared("client_software_name"))
     return F.col("client_id").isNull() & (F.coalesce("principal", F.lit("")) == "") & undeclared
 
 
-def _time(files: Iterable[PartitionFile], asked: Question) -> Time:
+def _time(files: Iterable[PartitionFile], question: Question) -> Time:
     first, last = NEVER, ALWAYS
     for rows in stored_rows(files, CLIENT_CONNECTIONS, _OF_THE_TIME):
-        counted = rows.filter(pc.and_not(_is_evidence(rows, asked), _is_unidentified(rows)))
+        counted = rows.filter(pc.and_not(_is_evidence(rows, question), _is_unidentified(rows)))
         first = min(first, int(micros(counted["first_seen_at"], NEVER).min(initial=NEVER)))
         last = max(last, int(micros(counted["last_seen_at"], ALWAYS).max(initial=ALWAYS)))
-    until = None if asked.until is None else (asked.until - _EPOCH) // dt.timedelta(microseconds=1)
+    until = None if question.until is None else (question.until - _EPOCH) // dt.timedelta(microseconds=1)
     if first == NEVER:
         return Time(0, 1, until)
     end = last if until is None else min(last, until)

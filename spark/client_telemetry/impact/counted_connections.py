@@ -1,5 +1,6 @@
-"""Connections that only the brokers' own counters know: KIP-511's gauges count them by declared software, and neither an
-event nor a push tells of them (watching was off, or looked at another hour)."""
+"""Connections that only the brokers' own counters know: KIP-511's gauges count them by declared software, but no event
+or push shows them (watching was off, or covered another hour).
+"""
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
@@ -15,13 +16,13 @@ from client_telemetry.impact.question import Question
 from client_telemetry.tables.rows import BrokerHourRow, BrokerRow
 
 BROKERS_DECLARE = "apache-kafka-java"
-"""What brokers call themselves to each other, with their own version: their connections are no clients'."""
+"""The name under which brokers connect to each other, with their own version: these connections are not clients'."""
 
 Software = tuple[str, str]
 
 
 class CountedOnly(NamedTuple):
-    """Connections of one software beyond those that were seen of it."""
+    """Connections of one software beyond those that were seen."""
 
     software_name: str
     software_version: str
@@ -30,7 +31,7 @@ class CountedOnly(NamedTuple):
     """End of the first and the last hour that counts any."""
     last_at: dt.datetime
     is_judged: bool
-    """No client was seen with this software, so that a row stands for them."""
+    """No client was seen with this software, so a row stands for them."""
 
 
 def counted_only(
@@ -38,13 +39,14 @@ def counted_only(
     brokers: Iterable[BrokerRow],
     connections: DataFrame,
     pushing: DataFrame,
-    asked: Question,
+    question: Question,
 ) -> list[CountedOnly] | None:
-    """Sorted by software; None where no manifest tells. `hours`: rows of broker_hours of the days, `brokers` of brokers;
-    `connections` of client_connections; `pushing`: what `by_pushes_only` found."""
+    """Sorted by software; None if no manifest has the counts. `hours`: rows of broker_hours of the days, `brokers` of
+    brokers; `connections` of client_connections; `pushing`: the result of `by_pushes_only`.
+    """
     reported = [
         row
-        for row in _of_the_from_release(hours, brokers, asked)
+        for row in _of_the_from_release(hours, brokers, question)
         if row.get("connections_counted") is not None
     ]
     if not reported:
@@ -53,32 +55,45 @@ def counted_only(
     by_hour: dict[dt.datetime, dict[Software, int]] = {}
     for row in reported:
         counts = by_hour.setdefault(_end(row), {})
-        for each in row["connections_counted"] or ():
-            software = (kip511.registered(each["software_name"]), kip511.registered(each["software_version"]))
+        for counted in row["connections_counted"] or ():
+            software = (
+                kip511.registered(counted["software_name"]),
+                kip511.registered(counted["software_version"]),
+            )
             if software[0] != BROKERS_DECLARE or software[1] not in own:
-                counts[software] = counts.get(software, 0) + each["connections"]
-    seen = connections_by_software(connections, asked)
+                counts[software] = counts.get(software, 0) + counted["connections"]
+    observed = connections_by_software(connections, question)
     names = ("client_software_name", "client_software_version")
     pushed = {
         tuple(row)
         for row in pushing.select(*(F.coalesce(n, F.lit(kip511.UNKNOWN)) for n in names)).distinct().collect()
     }
-    found = []
-    for software in sorted({each for counts in by_hour.values() for each in counts} - pushed):
-        more = max(counts.get(software, 0) for counts in by_hour.values()) - seen.get(software, 0)
+    result = []
+    for software in sorted({software for counts in by_hour.values() for software in counts} - pushed):
+        more = max(counts.get(software, 0) for counts in by_hour.values()) - observed.get(software, 0)
         if more > 0:
             ends = [end for end, counts in by_hour.items() if counts.get(software)]
-            is_judged = kip511.is_known(software[0]) and software not in seen
-            found.append(CountedOnly(*software, more, min(ends), max(ends), is_judged))
-    return found
+            is_judged = kip511.is_known(software[0]) and software not in observed
+            result.append(CountedOnly(*software, more, min(ends), max(ends), is_judged))
+    return result
 
 
-def evidence_of(found: Iterable[CountedOnly], like: DataFrame) -> DataFrame:
+def evidence_of(counted: Iterable[CountedOnly], like: DataFrame) -> DataFrame:
     """A row of `evidence` without requests and brokers for each that is to be judged. `like`: rows of `by_pushes_only`."""
     rows: list[tuple[Any, ...]] = [
-        (None, None, each.software_name, each.software_version, 0, each.first_at, each.last_at, [], "")
-        for each in found
-        if each.is_judged
+        (
+            None,
+            None,
+            software.software_name,
+            software.software_version,
+            0,
+            software.first_at,
+            software.last_at,
+            [],
+            "",
+        )
+        for software in counted
+        if software.is_judged
     ]
     schema = (
         "principal string, client_id string, client_software_name string, client_software_version string, "
@@ -88,10 +103,10 @@ def evidence_of(found: Iterable[CountedOnly], like: DataFrame) -> DataFrame:
 
 
 def _of_the_from_release(
-    hours: Sequence[BrokerHourRow], brokers: Iterable[BrokerRow], asked: Question
+    hours: Sequence[BrokerHourRow], brokers: Iterable[BrokerRow], question: Question
 ) -> list[BrokerHourRow]:
-    """Broker hours that ended before the cut, of brokers that ran the from-release and nothing else in them."""
-    running = asked.brokers_declare or (asked.from_release,)
+    """Broker hours that ended before the cut, of brokers that ran only the from-release in them."""
+    running = question.brokers_declare or (question.from_release,)
     there = {
         row["broker_incarnation"]
         for row in brokers
@@ -102,7 +117,7 @@ def _of_the_from_release(
         for row in hours
         if row["incarnations"]
         and there.issuperset(row["incarnations"])
-        and (asked.until is None or _end(row) <= asked.until)
+        and (question.until is None or _end(row) <= question.until)
     ]
 
 

@@ -1,4 +1,4 @@
-"""What connections tell of their clients, computed a column at a time by a worker of Spark, which has all rows of a client."""
+"""What connections say about their clients, computed column by column by a Spark worker that has all rows of a client."""
 
 from typing import NamedTuple
 
@@ -40,14 +40,15 @@ STORED = (
     "uses_sequence",
     "group_ids",
 )
-"""Columns of connections that are read."""
+"""Columns of connections to read."""
 _SEQUENCE_BITS = 43
-"""A broker that writes a million events a second needs 100 days to number more."""
+"""A broker that writes a million events a second needs 100 days to exceed it."""
 
 
 class Time(NamedTuple):
-    """The time of all evidence, in microseconds since 1970: where it begins, how long one of its CELLS cells is, and from when on
-    requests do not count; None = all count."""
+    """The time of all evidence, in microseconds since 1970: where it begins, the length of one of its CELLS cells, and
+    from when on requests do not count; None = all count.
+    """
 
     begin: int
     cell: int
@@ -55,10 +56,11 @@ class Time(NamedTuple):
 
 
 def evidence_of(connections: pa.Table, time: Time, with_activity: bool) -> dict[str, pa.Array]:
-    """Columns of `evidence` (client_evidence.py) by name, but for `cell_s`: one row for each client, or program of one.
+    """Columns of `evidence` (client_evidence.py) by name, except `cell_s`: one row per client, or program of one.
 
-    `connections`: columns STORED; `is_evidence`: otherwise to a broker of an older release; `program`: empty where a client id
-    is one."""
+    `connections`: columns STORED; `is_evidence`: False for a broker of an older release; `program`: empty if a client
+    id is one program.
+    """
     clients, _ = numbered([connections[name] for name in CLIENT_KEY])
     is_evidence = connections["is_evidence"].to_numpy()
     elsewhere = _elsewhere(connections.filter(pa.array(~is_evidence)), clients[~is_evidence])
@@ -95,16 +97,16 @@ def _elsewhere(connections: pa.Table, clients: Vector) -> _Elsewhere:
     api_keys, versions = (integers(pc.struct_field(use, name))[answered] for name in ("api_key", "version"))
     row = row[answered]
     owner, release, api_key, version = distinct(clients[row], rank[row], api_keys, versions)
-    found = np.unique(owner)
+    owners = np.unique(owner)
     names = ("release", "api_key", "version")
     uses = pa.StructArray.from_arrays(
         [releases.take(pa.array(release)), _ints(api_key), _ints(version)], names
     )
-    return _Elsewhere(found, list_column(np.searchsorted(found, owner), uses, len(found)))
+    return _Elsewhere(owners, list_column(np.searchsorted(owners, owner), uses, len(owners)))
 
 
 def _connections(counted: pa.Table, of_program: Vector, size: int) -> dict[str, pa.Array]:
-    # Over the days of a connection it stands for as many as on the day with the most.
+    # Over its days a connection stands for as many as on the day with the most.
     names = (*CONNECTION, "broker_id", "listener_name", "security_protocol")
     connection, _ = numbered([pa.chunked_array([of_program]), *(counted[name] for name in names)])
     order = np.argsort(connection, kind="stable")
@@ -154,29 +156,31 @@ def _uses(
     owner, api_key, version = of_program[row][order], api_key[order], version[order]
     begins, use_of = np.flatnonzero(is_new), np.cumsum(is_new) - 1
 
-    def each(function: np.ufunc, values: Vector) -> Vector:
-        found: Vector = function.reduceat(values[order], begins) if len(begins) else values
-        return found
+    def per_use(function: np.ufunc, values: Vector) -> Vector:
+        reduced: Vector = function.reduceat(values[order], begins) if len(begins) else values
+        return reduced
 
-    record = each(np.maximum, record)
-    known = record >= 0
+    record = per_use(np.maximum, record)
+    is_recorded = record >= 0
     of_use, broker = distinct(use_of, _numbers(counted, "broker_id")[row][order])
-    answered = each(np.maximum, requests)
+    answered = per_use(np.maximum, requests)
     fields = {
         "api_key": _ints(api_key[begins]),
         "version": _ints(version[begins]),
-        "requests": pa.array(each(np.add, requests)),
-        "rejected": pa.array(each(np.add, rejected)),
-        "first_request_at": _moments(each(np.minimum, first)),
-        "last_request_at": _moments(each(np.maximum, last)),
+        "requests": pa.array(per_use(np.add, requests)),
+        "rejected": pa.array(per_use(np.add, rejected)),
+        "first_request_at": _moments(per_use(np.minimum, first)),
+        "last_request_at": _moments(per_use(np.maximum, last)),
         "broker_ids": list_column(of_use, _ints(broker), len(begins)),
-        "source_object": objects.take(pa.array(record >> _SEQUENCE_BITS, mask=~known)),
-        "source_sequence": pa.array(record & ((1 << _SEQUENCE_BITS) - 1), mask=~known),
-        "cells": pa.array(each(np.bitwise_or, cells), mask=answered <= 0),
+        "source_object": objects.take(pa.array(record >> _SEQUENCE_BITS, mask=~is_recorded)),
+        "source_sequence": pa.array(record & ((1 << _SEQUENCE_BITS) - 1), mask=~is_recorded),
+        "cells": pa.array(per_use(np.bitwise_or, cells), mask=answered <= 0),
     }
     uses = pa.StructArray.from_arrays(list(fields.values()), list(fields))
-    found = list_column(owner[begins], uses, size)
-    return pc.if_else(pc.equal(pc.list_value_length(found), 0), pa.scalar(None, found.type), found)
+    use_lists = list_column(owner[begins], uses, size)
+    return pc.if_else(
+        pc.equal(pc.list_value_length(use_lists), 0), pa.scalar(None, use_lists.type), use_lists
+    )
 
 
 def _activity(counted: pa.Table, row: Vector, use: pa.Array, of_program: Vector, size: int) -> pa.Array:
@@ -207,20 +211,21 @@ def last_requests(connections: pa.Table, row: Vector, use: pa.Array) -> Vector:
 
 
 def _texts(owners: Vector, column: pa.ChunkedArray, size: int) -> pa.Array:
-    """For each of `size` owners its distinct texts, sorted, nulls left out."""
+    """For each of `size` owners its distinct texts, sorted, without nulls."""
     return distinct_lists(owners, *ranks(column), size)
 
 
 def _cells(first: Vector, last: Vector, first_seen: Vector, requests: Vector, time: Time) -> Vector:
-    """A bit for each cell in which a connection was answered: from its first request to its last where these are a cell
-    apart on average or less, otherwise the two, as the others may be anywhere between."""
+    """A bit for each cell in which a connection was answered: all from its first request to its last if requests are on
+    average at most a cell apart, otherwise just those two, as the others may be anywhere in between.
+    """
     first = np.where(first == NEVER, first_seen, first)
     some = (requests > 0) & (last != ALWAYS)
     last = np.where(some, last, first)
     dense = last - first <= (requests - 1) * time.cell
     begin, end = _cell(np.minimum(first, last), time), _cell(last, time)
-    one = np.int64(1)
-    cells = np.where(dense, ((one << (end - begin + 1)) - 1) << begin, (one << begin) | (one << end))
+    unit = np.int64(1)
+    cells = np.where(dense, ((unit << (end - begin + 1)) - 1) << begin, (unit << begin) | (unit << end))
     return np.where(some, cells, 0)
 
 
@@ -230,7 +235,7 @@ def _cell(at: Vector, time: Time) -> Vector:
 
 
 def each_item(lists: pa.ChunkedArray) -> tuple[Vector, pa.Array]:
-    """For each item of the lists the row that it is of, and the item."""
+    """For each item of the lists its row, and the item."""
     lists = lists.combine_chunks()
     return np.repeat(np.arange(len(lists)), lengths(lists)), pc.list_flatten(lists)
 

@@ -1,4 +1,4 @@
-"""The verdict on the release that was asked about, compared with nearby releases: where a client fares otherwise."""
+"""The verdict on the requested release compared with nearby releases: where a client's verdict differs."""
 
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ COUNTED_AS = ("breaks_at_once", "breaks_latent", *PRECEDENCE[1:])
 
 
 class Judged(NamedTuple):
-    """In short, how a client fares on a release."""
+    """Summary of a client's verdict on a release."""
 
     verdict: str
     when: str | None
@@ -37,8 +37,9 @@ class Judged(NamedTuple):
 
 
 def on_the_way(evidence: ClientEvidence, from_release: str, to_release: str) -> ClientVerdict:
-    """The verdict on an upgrade in place: the most serious one of what happens before and after the features of the new
-    release are finalized. Both come: an upgraded broker keeps the old levels until somebody raises them."""
+    """The verdict on an in-place upgrade: the more serious one of before and after the features of the new release are
+    finalized. Both happen: an upgraded broker keeps the old levels until somebody raises them.
+    """
     finalized = judge(evidence, from_release, to_release)
     before = finalized.steps.get(NOT_FINALIZED)
     if before is None or not _is_worse(before, finalized):
@@ -56,30 +57,30 @@ def _is_worse(before: Outlook | ClientVerdict, after: ClientVerdict) -> bool:
 
 
 def on_nearby_targets(
-    evidence: ClientEvidence, from_release: str, to_release: str, asked: ClientVerdict
+    evidence: ClientEvidence, from_release: str, to_release: str, verdict: ClientVerdict
 ) -> dict[str, Judged]:
-    """Release to how the client fares there: the one that was asked about and those compared with it."""
-    found = {to_release: _in_short(asked)}
-    alike = {what_decides(from_release, to_release): found[to_release]}
+    """Release -> the client's verdict there, for the requested release and those compared with it."""
+    judged = {to_release: _in_short(verdict)}
+    alike = {what_decides(from_release, to_release): judged[to_release]}
     for release in targets.nearby(from_release, to_release):
         key = what_decides(from_release, release)
         if key not in alike:
             before, finalized = ends_of_an_upgrade(evidence, from_release, release)
             alike[key] = _in_short(before if _is_worse(before, finalized) else finalized)
-        found[release] = alike[key]
-    return found
+        judged[release] = alike[key]
+    return judged
 
 
 def differing(judged: dict[str, Judged], to_release: str) -> list[dict[str, Any]]:
     """upgrade_verdicts.other_targets."""
-    asked, found = judged[to_release], []
+    target, differences = judged[to_release], []
     for release, there in judged.items():
-        if (there.verdict, there.when) != (asked.verdict, asked.when):
-            reason = min(asked, there, key=lambda each: each.seriousness).decided_by
-            found.append(
+        if (there.verdict, there.when) != (target.verdict, target.when):
+            reason = min(target, there, key=lambda summary: summary.seriousness).decided_by
+            differences.append(
                 {"to_release": release, "verdict": there.verdict, "when": there.when, "reason": reason}
             )
-    return found
+    return differences
 
 
 def _in_short(verdict: ClientVerdict) -> Judged:
@@ -87,7 +88,7 @@ def _in_short(verdict: ClientVerdict) -> Judged:
 
 
 def decided_by(verdict: ClientVerdict) -> str:
-    """The requests that make a verdict what it is ("JoinGroup v1"), or the rules where it is no request."""
+    """The requests that decide a verdict ("JoinGroup v1"), or the rules if no request does."""
     deciding = [
         finding
         for finding in verdict.findings

@@ -1,5 +1,6 @@
-"""Which connections of a client id that several programs share are whose: identity/programs.py decides, for the clients
-whose day shows a reason to look."""
+"""Which connections of a client id shared by several programs belong to which: identity/programs.py decides, for
+clients whose day gives a reason to look.
+"""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +22,7 @@ _PROFILE = (*CLIENT_KEY, "api_uses")
 
 
 def shared_clients(spark: SparkSession, files: Sequence[PartitionFile]) -> pa.Table | None:
-    """CLIENT_KEY of the clients that may be several programs; None where there is none. `files`: of `clients`."""
+    """CLIENT_KEY of the clients that may be several programs; None if there are none. `files`: of `clients`."""
     tasks, own = files_by_task(files), knowledge.in_use()
 
     def read(task: int) -> Pieces:
@@ -29,8 +30,8 @@ def shared_clients(spark: SparkSession, files: Sequence[PartitionFile]) -> pa.Ta
         for rows in stored_rows(tasks[task], CLIENTS, _PROFILE):
             yield 0, rows.filter(pa.array(_may_be_several(rows))).select(CLIENT_KEY)
 
-    found: list[Any] = list(unpacked(read_pieces(spark, len(tasks), read).toArrow().to_batches()))
-    shared = pa.concat_tables(found) if found else ()
+    tables: list[Any] = list(unpacked(read_pieces(spark, len(tasks), read).toArrow().to_batches()))
+    shared = pa.concat_tables(tables) if tables else ()
     return shared if len(shared) else None
 
 
@@ -55,21 +56,22 @@ def _may_be_several(profiled: pa.Table) -> Vector:
 
 
 def with_programs(connections: pa.Table, shared: pa.Table | None) -> pa.Table:
-    """`connections` (of evidence_columns.py) with `program`, empty where a client id is one program. A connection that can be of
-    several stands there once for each: what it shows may be anyone's. `shared`: as `shared_clients` gives them."""
-    found = _programs(connections, shared) if shared is not None else {}
-    if not found:
+    """`connections` (of evidence_columns.py) with `program`, empty if a client id is one program. A connection that can
+    belong to several is repeated for each: its requests may be anyone's. `shared`: as returned by `shared_clients`.
+    """
+    programs_of = _programs(connections, shared) if shared is not None else {}
+    if not programs_of:
         return connections.append_column("program", pa.repeat("", len(connections)))
-    names = [found.get(row, ("",)) for row in range(len(connections))]
+    names = [programs_of.get(row, ("",)) for row in range(len(connections))]
     row = np.repeat(np.arange(len(names)), [len(of_it) for of_it in names])
     program = pa.array([name for of_it in names for name in of_it], pa.string())
     return connections.take(pa.array(row)).append_column("program", program)
 
 
 def _programs(connections: pa.Table, shared: pa.Table) -> dict[int, tuple[str, ...]]:
-    """Row to its programs, of those that have some."""
-    both = pa.concat_tables([shared, connections.select(CLIENT_KEY)])
-    client, _ = numbered([both[name] for name in CLIENT_KEY])
+    """Row -> its programs, for rows that have any."""
+    keys = pa.concat_tables([shared, connections.select(CLIENT_KEY)])
+    client, _ = numbered([keys[name] for name in CLIENT_KEY])
     is_shared = np.isin(client[len(shared) :], client[: len(shared)])
     rows = np.flatnonzero(is_shared & connections["is_evidence"].to_numpy())
     if not len(rows):
@@ -83,33 +85,35 @@ def _programs(connections: pa.Table, shared: pa.Table) -> dict[int, tuple[str, .
         if requests > 0:
             apis[place].add((api_key, version))
     connection, _ = numbered([pa.chunked_array([client]), *(of_them[name] for name in CONNECTION)])
-    each = map(
+    connections_seen = map(
         Seen,
         pc.fill_null(of_them["client_address"], "").to_pylist(),
         micros(of_them["first_seen_at"], ALWAYS).tolist(),
         last_requests(of_them, row, use).tolist(),
         map(frozenset, apis),
     )
-    seen: dict[int, dict[int, Seen]] = {}
-    for of_client, number, of_a_day in zip(client.tolist(), connection.tolist(), each, strict=True):
-        of_it = seen.setdefault(of_client, {})
+    by_client: dict[int, dict[int, Seen]] = {}
+    for of_client, number, of_a_day in zip(
+        client.tolist(), connection.tolist(), connections_seen, strict=True
+    ):
+        of_it = by_client.setdefault(of_client, {})
         of_it[number] = _of_all_days(of_it.get(number), of_a_day)
     client_ids = dict(zip(client.tolist(), of_them["client_id"].to_pylist(), strict=True))
-    found: dict[int, tuple[str, ...]] = {}
-    for of_client, of_it in seen.items():
-        # In one order, whatever the order of the files.
-        order = sorted(of_it, key=lambda each: (*of_it[each][:3], sorted(of_it[each].uses)))
-        names = programs(client_ids[of_client], [of_it[each] for each in order])
-        found |= zip(order, names, strict=True)
+    programs_of: dict[int, tuple[str, ...]] = {}
+    for of_client, of_it in by_client.items():
+        # In a fixed order, whatever the order of the files.
+        order = sorted(of_it, key=lambda row: (*of_it[row][:3], sorted(of_it[row].uses)))
+        names = programs(client_ids[of_client], [of_it[row] for row in order])
+        programs_of |= zip(order, names, strict=True)
     return {
-        place: found[number]
+        place: programs_of[number]
         for place, number in zip(rows.tolist(), connection.tolist(), strict=True)
-        if found[number]
+        if programs_of[number]
     }
 
 
-def _of_all_days(before: Seen | None, seen: Seen) -> Seen:
+def _of_all_days(before: Seen | None, later: Seen) -> Seen:
     if before is None:
-        return seen
-    first, last = min(seen.first, before.first), max(seen.last, before.last)
-    return Seen(seen.address, first, last, seen.uses | before.uses)
+        return later
+    first, last = min(later.first, before.first), max(later.last, before.last)
+    return Seen(later.address, first, last, later.uses | before.uses)

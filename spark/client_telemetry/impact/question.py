@@ -1,5 +1,6 @@
-"""An upgrade question with everything that was left open filled in. The evidence that counts for it:
-client_evidence.py; the verdicts: verdict_rows.py."""
+"""An upgrade question with all defaults filled in. client_evidence.py: the evidence that counts; verdict_rows.py: the
+verdicts.
+"""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -18,10 +19,11 @@ class NoSuchQuestion(Exception):
 
 @dataclass(frozen=True)
 class Question:
-    """An upgrade question with everything that was left open filled in.
+    """An upgrade question with all defaults filled in.
 
-    `until`: evidence from this time on does not count, null = all counts. `brokers_declare`: what brokers of the
-    from-release declare, if not just its number: a platform's or vendor's version."""
+    `until`: evidence from this time on does not count, None = all counts. `brokers_declare`: what brokers of the
+    from-release declare, if it is more than its number: the version of a platform or vendor.
+    """
 
     cluster_id: str
     from_release: str
@@ -53,8 +55,8 @@ def question(
         raise NoSuchQuestion(str(error)) from error
     declared = sorted({str(_declared(row)) for row in released if source in _can_be(row)})
     if not declared:
-        seen = ", ".join(sorted({str(_declared(row)) for row in released}))
-        raise NoSuchQuestion(f"no broker ran {source} on {_days(days)}; brokers ran {seen}")
+        releases_seen = ", ".join(sorted({str(_declared(row)) for row in released}))
+        raise NoSuchQuestion(f"no broker ran {source} on {_days(days)}; brokers ran {releases_seen}")
     until, reason = _until(source, brokers)
     return Question(cluster_id, source, target, tuple(days), until, reason, tuple(declared))
 
@@ -69,9 +71,11 @@ def _current_release(brokers: Sequence[BrokerRow]) -> str:
         latest[row["broker_id"]] = row
     releases = {broker_id: tuple(_can_be(row)) for broker_id, row in latest.items()}
     if len(set(releases.values())) > 1:
-        each = ", ".join(f"broker {broker_id}: {_declared(row)}" for broker_id, row in sorted(latest.items()))
+        by_broker = ", ".join(
+            f"broker {broker_id}: {_declared(row)}" for broker_id, row in sorted(latest.items())
+        )
         raise NoSuchQuestion(
-            f"the brokers run different releases ({each}): specify the one to upgrade from (--from)"
+            f"the brokers run different releases ({by_broker}): specify the one to upgrade from (--from)"
         )
     (possible,) = set(releases.values())
     if len(possible) > 1:
@@ -84,8 +88,9 @@ def _current_release(brokers: Sequence[BrokerRow]) -> str:
 
 
 def _until(source: str, brokers: Sequence[BrokerRow]) -> tuple[dt.datetime | None, str | None]:
-    """When the first broker left the from-release: the start of its next incarnation on another release. Where a broker
-    does not declare its release, that its answers are those of other releases only tells that it left."""
+    """When the first broker left the from-release: the start of its next incarnation on another release. If a broker
+    does not declare its release, it counts as having left only if its answers are those of other releases.
+    """
     moves = []
     for broker_id in {row["broker_id"] for row in brokers}:
         incarnations = sorted(
@@ -102,7 +107,7 @@ def _until(source: str, brokers: Sequence[BrokerRow]) -> tuple[dt.datetime | Non
 
 
 def _can_be(broker: BrokerRow) -> list[str]:
-    """The releases that it can be; for other software than Apache Kafka what it declares, which is none of them."""
+    """The releases that it can be; for software other than Apache Kafka what it declares, which is none of them."""
     return broker["releases"] or list(filter(None, [_declared(broker)]))
 
 
@@ -111,8 +116,9 @@ def _declared(broker: BrokerRow) -> str | None:
 
 
 def offered_mechanisms(brokers: Sequence[BrokerRow]) -> dict[str, tuple[str, ...]]:
-    """Listener to the SASL mechanisms that it offers on any broker (sasl.enabled.mechanisms), sorted; empty for a listener
-    without SASL. `brokers`: rows of the table; listeners that no manifest names are left out."""
+    """Listener -> the SASL mechanisms that it offers on any broker (sasl.enabled.mechanisms), sorted; empty for a
+    listener without SASL. `brokers`: rows of the table; listeners that no manifest names are left out.
+    """
     offered: dict[str, set[str]] = {}
     for row in brokers:
         for listener in row["listeners"] or []:
@@ -121,8 +127,9 @@ def offered_mechanisms(brokers: Sequence[BrokerRow]) -> dict[str, tuple[str, ...
 
 
 def reported_scram_users(brokers: Sequence[BrokerRow]) -> frozenset[str] | None:
-    """Principals with SCRAM credentials, by the broker that reported them last: they are the same on all brokers of a
-    KRaft cluster. None where no broker reports them, or where it omits the names. `brokers`: rows of the table."""
+    """Principals with SCRAM credentials, from the broker that reported them last: they are the same on all brokers of a
+    KRaft cluster. None if no broker reports them, or if it omits the names. `brokers`: rows of the table.
+    """
     reporting = [row for row in brokers if row.get("scram_users") is not None]
     if not reporting:
         return None

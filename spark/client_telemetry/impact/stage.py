@@ -1,7 +1,7 @@
 """impact: which clients an upgrade of the brokers breaks.
 
-Reads one consistent set of snapshots and tags them with the report's id. Replaces the report's rows of
-upgrade_reports, upgrade_verdicts and upgrade_findings.
+Reads one consistent set of snapshots and tags them with the report's id. Replaces the report's rows of upgrade_reports,
+upgrade_verdicts and upgrade_findings.
 """
 
 import datetime as dt
@@ -87,7 +87,7 @@ def impact(stage: Stage) -> Outcome:
         row for d in days for row in lake.rows(BROKERS, snapshots[BROKERS.name], cluster_id=cluster, dt=d)
     ]
     try:
-        asked = question(cluster, args.from_release, args.to_release, days, brokers)
+        upgrade_question = question(cluster, args.from_release, args.to_release, days, brokers)
     except NoSuchQuestion as error:
         raise BadArguments(str(error)) from error
 
@@ -98,13 +98,13 @@ def impact(stage: Stage) -> Outcome:
     ).where(slice_)
     of_clients = lake.files(CLIENTS, snapshots[CLIENTS.name], cluster_id=cluster, dt=days)
     profiled = lake.read(CLIENTS, snapshots[CLIENTS.name], split_bytes=split_bytes(of_clients)).where(slice_)
-    pushing = by_pushes_only(profiled, asked).persist()
+    pushing = by_pushes_only(profiled, upgrade_question).persist()
     hours = [
         row
         for d in days
         for row in lake.rows(BROKER_HOURS, snapshots[BROKER_HOURS.name], cluster_id=cluster, dt=d)
     ]
-    counted_more = counted_only(hours, brokers, connections, pushing, asked)
+    counted_more = counted_only(hours, brokers, connections, pushing, upgrade_question)
     parts = max(FEWEST_PARTS, sum(file.rows for file in (*files, *of_clients)) // ROWS_OF_A_PART)
     more = pushing.unionByName(evidence_of(counted_more or (), pushing))
     scram_users = (
@@ -114,60 +114,76 @@ def impact(stage: Stage) -> Outcome:
     )
     where = {"cluster_id": cluster, "report_id": args.report_id}
     mechanisms = Mechanisms(offered_mechanisms(brokers), scram_users)
-    # Spark plans a query on one core: what is apart from each other is asked at once.
+    # Spark plans a query on one core: independent queries are run in parallel.
     with ThreadPoolExecutor(2) as pool:
-        counts = pool.submit(connection_counts, connections, asked)
+        counts = pool.submit(connection_counts, connections, upgrade_question)
         by_pushes = pool.submit(pushing.count)
-        evidence = Evidence(asked, files, shared_clients(stage.spark, of_clients))
-        known = known_clients(stage.spark, evidence, files, of_clients, more, mechanisms, parts).persist()
-        seen = summary(known)
-        of_programs = applications_of_programs(known, seen.principals, parts) if seen.principals else None
-        places = (lake.place(UPGRADE_VERDICTS), lake.place(UPGRADE_FINDINGS))
-        written = write_verdicts(
-            parts_of(known, of_programs, parts),
-            Report(cluster, args.report_id, asked.from_release, asked.to_release, seen.span.cells, places),
+        evidence = Evidence(upgrade_question, files, shared_clients(stage.spark, of_clients))
+        pieces_of_clients = known_clients(
+            stage.spark, evidence, files, of_clients, more, mechanisms, parts
+        ).persist()
+        client_totals = summary(pieces_of_clients)
+        of_programs = (
+            applications_of_programs(pieces_of_clients, client_totals.principals, parts)
+            if client_totals.principals
+            else None
         )
-    branch.replace_files(UPGRADE_VERDICTS, written.verdicts, **where)
-    branch.replace_files(UPGRADE_FINDINGS, written.findings, **where)
-    targets = compared_targets(written, asked)
-    verdicts = verdict_counts(targets, asked.to_release)
+        places = (lake.place(UPGRADE_VERDICTS), lake.place(UPGRADE_FINDINGS))
+        result = write_verdicts(
+            parts_of(pieces_of_clients, of_programs, parts),
+            Report(
+                cluster,
+                args.report_id,
+                upgrade_question.from_release,
+                upgrade_question.to_release,
+                client_totals.span.cells,
+                places,
+            ),
+        )
+    branch.replace_files(UPGRADE_VERDICTS, result.verdicts, **where)
+    branch.replace_files(UPGRADE_FINDINGS, result.findings, **where)
+    targets = compared_targets(result, upgrade_question)
+    verdicts = verdict_counts(targets, upgrade_question.to_release)
     counted, unidentified, elsewhere = counts.result()
     report = {
         "cluster_id": cluster,
         "report_id": args.report_id,
-        "from_release": asked.from_release,
-        "to_release": asked.to_release,
+        "from_release": upgrade_question.from_release,
+        "to_release": upgrade_question.to_release,
         "first_dt": min(days),
         "last_dt": max(days),
-        "evidence_from": seen.span.first,
-        "evidence_until": asked.until,
-        "evidence_until_reason": asked.until_reason,
+        "evidence_from": client_totals.span.first,
+        "evidence_until": upgrade_question.until,
+        "evidence_until_reason": upgrade_question.until_reason,
         "clients": sum(verdicts.values()),
         "clients_by_pushes_only": by_pushes.result(),
-        "already_failing": written.already_failing,
+        "already_failing": result.already_failing,
         "connections": counted,
         "connections_elsewhere": elsewhere,
         "connections_unidentified": unidentified,
         "connections_counted_only": None
         if counted_more is None
-        else [{name: getattr(each, name) for name in COUNTED_ONLY} for each in counted_more],
+        else [{name: getattr(counted, name) for name in COUNTED_ONLY} for counted in counted_more],
         "targets": targets,
         "knowledge_version": knowledge.version(),
         "snapshots": snapshots,
         "code_version": version("client-telemetry"),
         "created_at": dt.datetime.now(dt.UTC),
     }
-    known.unpersist()
+    pieces_of_clients.unpersist()
     pushing.unpersist()
     branch.replace_rows(UPGRADE_REPORTS, [report], **where)
-    facts = {"clients": report["clients"], "dropped_apis": len(dropped(asked.from_release, asked.to_release))}
+    facts = {
+        "clients": report["clients"],
+        "dropped_apis": len(dropped(upgrade_question.from_release, upgrade_question.to_release)),
+    }
     for table in READ:
         lake.keep(table, snapshots[table.name], f"report {args.report_id}")
     stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
 
     programs = _applications(lake.rows(UPGRADE_VERDICTS, columns=_OF_APPLICATIONS, **where))
     message = (
-        f"impact: cluster {cluster}, {asked.from_release} to {asked.to_release}: {programs.total():,} applications with "
+        f"impact: cluster {cluster}, {upgrade_question.from_release} to {upgrade_question.to_release}: {programs.total():,} applications with "
         f"{report['clients']:,} clients: "
         + ", ".join(f"{programs[v]} {v}" for v in PRECEDENCE if programs[v])
     )
@@ -179,7 +195,7 @@ _OF_APPLICATIONS = ("principal", "owner", "application", "verdict")
 
 
 def _applications(verdicts: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    """Applications by the verdict of their worst client."""
+    """Number of applications by the verdict of their worst client."""
     worst: dict[tuple[object, ...], int] = {}
     for row in verdicts:
         key = row["principal"], row["owner"], row["application"]

@@ -1,7 +1,8 @@
-"""Clients judged by a worker of Spark, and their rows of upgrade_verdicts and upgrade_findings as data files.
+"""Judges clients in a Spark worker, and writes their rows of upgrade_verdicts and upgrade_findings as data files.
 
-Clients whose evidence is alike in what the engine looks at have the same verdict, which is judged once. Rows are made a column
-at a time: a verdict's texts, of which a client has some ten kilobytes, are in memory once and stand in the rows as numbers.
+Clients whose evidence does not differ in what the engine looks at have the same verdict, which is computed once. Rows
+are built column by column: a verdict's texts, some ten kilobytes per client, are in memory once and appear in the rows
+as dictionary numbers.
 """
 
 import json
@@ -83,9 +84,9 @@ READ = (
     "cell_s",
     "alike",
 )
-"""Columns of clients that are judged."""
+"""Columns of the clients to judge."""
 _VERDICTS_AT_ONCE = 20_000
-"""Rows in memory. Steps and other releases are the one thing that each row of them holds itself, some 3 kB."""
+"""Rows in memory. Only steps and other releases are stored per row, some 3 kB."""
 
 
 def _kinds(table: Table, without: tuple[str, ...]) -> list[StructField]:
@@ -108,7 +109,7 @@ _JUDGED = StructType(
 
 
 class Written(NamedTuple):
-    """What was written, by one task or by several."""
+    """What one or several tasks wrote."""
 
     verdicts: list[str]
     """URLs of files."""
@@ -120,20 +121,21 @@ class Written(NamedTuple):
     already_failing: int
 
     @staticmethod
-    def of_all(found: Iterable["Written"]) -> "Written":
+    def of_all(results: Iterable["Written"]) -> "Written":
         every = Written([], [], Counter(), Counter(), 0)
-        for each in found:
-            every.verdicts.extend(each.verdicts)
-            every.findings.extend(each.findings)
-            every.counted_as.update(each.counted_as)
-            every.works_again.update(each.works_again)
-            every = every._replace(already_failing=every.already_failing + each.already_failing)
+        for result in results:
+            every.verdicts.extend(result.verdicts)
+            every.findings.extend(result.findings)
+            every.counted_as.update(result.counted_as)
+            every.works_again.update(result.works_again)
+            every = every._replace(already_failing=every.already_failing + result.already_failing)
         return every
 
 
 class Report(NamedTuple):
-    """What all rows of a report share. `places`: where files of upgrade_verdicts and upgrade_findings go. `watched`: the cells
-    of time in which any client sent anything: of the others nothing is known."""
+    """What all rows of a report share. `places`: where files of upgrade_verdicts and upgrade_findings go. `watched`:
+    the cells of time in which any client sent anything: nothing is known about the others.
+    """
 
     cluster_id: str
     report_id: str
@@ -144,22 +146,22 @@ class Report(NamedTuple):
 
 
 def write(clients: Iterable[pa.RecordBatch], report: Report) -> Written:
-    """Judge the clients, columns READ, and write their rows. Clients that are alike are best in one call."""
+    """Judge the clients, columns READ, and write their rows. Faster if clients that are alike are in the same call."""
     partition = {"cluster_id": report.cluster_id, "report_id": report.report_id}
     verdicts, findings = (
-        # The gate tells what lacks a value, and in how many rows.
+        # The gate reports missing values, and in how many rows.
         DataFile(table, place, partition, rows_in_columns=_VERDICTS_AT_ONCE, is_complete=False)
         for table, place in zip((UPGRADE_VERDICTS, UPGRADE_FINDINGS), report.places, strict=True)
     )
-    known = _Verdicts(report.from_release, report.to_release)
+    judged = _Verdicts(report.from_release, report.to_release)
     with collector_paused():
         for batch in clients:
             if len(batch):
-                place = known.of(batch)
-                verdicts.add_columns(_verdict_columns(batch, known, place, report.watched))
-                findings.add_columns(_finding_columns(batch, known, place))
+                place = judged.of(batch)
+                verdicts.add_columns(_verdict_columns(batch, judged, place, report.watched))
+                findings.add_columns(_finding_columns(batch, judged, place))
         urls = [[url] if (url := file.close()) else [] for file in (verdicts, findings)]
-    return known.written(*urls)
+    return judged.written(*urls)
 
 
 class _Columns:
@@ -183,8 +185,9 @@ class _Columns:
 
 
 class _Verdicts:
-    """What was judged, each distinct evidence once: `rows`, of _JUDGED; `findings`, of _FINDING, those of one row after the
-    other's, from `first_finding` of its place to that of the next."""
+    """Verdicts, one for each distinct evidence: `rows`, of _JUDGED; `findings`, of _FINDING, row after row, those of a
+    row from its `first_finding` to that of the next.
+    """
 
     def __init__(self, from_release: str, to_release: str):
         self._releases = from_release, to_release
@@ -218,20 +221,20 @@ class _Verdicts:
         self._clients = np.concatenate([self._clients, np.zeros(len(keys), np.int64)])
 
     def written(self, verdicts: list[str], findings: list[str]) -> Written:
-        found = Written(verdicts, findings, Counter(), Counter(), 0)
+        result = Written(verdicts, findings, Counter(), Counter(), 0)
         targets = self.rows.column("targets").to_pylist()
         failing = self.rows.column("already_failing").to_pylist()
-        for clients, each in zip(self._clients.tolist(), targets, strict=True):
-            for target in each:
-                found.counted_as[target["to_release"], target["counted_as"]] += clients
-                found.works_again[target["to_release"]] += clients * target["works_again"]
-        return found._replace(
+        for clients, of_target in zip(self._clients.tolist(), targets, strict=True):
+            for target in of_target:
+                result.counted_as[target["to_release"], target["counted_as"]] += clients
+                result.works_again[target["to_release"]] += clients * target["works_again"]
+        return result._replace(
             already_failing=sum(n for n, fails in zip(self._clients.tolist(), failing, strict=True) if fails)
         )
 
 
 def _verdict_columns(
-    clients: pa.RecordBatch, known: _Verdicts, place: Vector, watched: int
+    clients: pa.RecordBatch, judged: _Verdicts, place: Vector, watched: int
 ) -> dict[str, pa.Array]:
     uses = _Uses(clients)
     own = {
@@ -246,30 +249,30 @@ def _verdict_columns(
         )
     }
     return {
-        **{each.name: known.rows.taken(each.name, place) for each in _JUDGED.fields[:-2]},
+        **{field.name: judged.rows.taken(field.name, place) for field in _JUDGED.fields[:-2]},
         **own,
         "program": _null_if_one(clients),
         "requests": pa.array(uses.sums("requests")),
         "well_observed": uses.well_observed(
-            known.rows.taken("roles", place).to_pylist(), clients["cell_s"], watched
+            judged.rows.taken("roles", place).to_pylist(), clients["cell_s"], watched
         ),
     }
 
 
-def _finding_columns(clients: pa.RecordBatch, known: _Verdicts, place: Vector) -> dict[str, pa.Array]:
-    """How often, when and where is the client's own, of the versions that a finding names."""
-    first, uses = known.first_finding, _Uses(clients)
+def _finding_columns(clients: pa.RecordBatch, judged: _Verdicts, place: Vector) -> dict[str, pa.Array]:
+    """How often, when and where is the client's own, for the versions that a finding names."""
+    first, uses = judged.first_finding, _Uses(clients)
     client, finding = expanded(first[place], np.diff(first)[place])
     number = pa.array((finding - first[place][client]).astype(np.int32))
-    versions = known.findings.column("seen_versions")
+    versions = judged.findings.column("seen_versions")
     named, version = items(versions, finding)
     use = uses.places(
         client[named],
-        integers(known.findings.column("api_key"))[finding[named]],
+        integers(judged.findings.column("api_key"))[finding[named]],
         integers(pc.list_flatten(versions))[version],
     )
     return {
-        **{each.name: known.findings.taken(each.name, finding) for each in _FINDING.fields[:-1]},
+        **{field.name: judged.findings.taken(field.name, finding) for field in _FINDING.fields[:-1]},
         **{name: clients[name].take(pa.array(client)) for name in CLIENT_KEY},
         "program": _null_if_one(clients).take(pa.array(client)),
         "finding": number,
@@ -278,7 +281,7 @@ def _finding_columns(clients: pa.RecordBatch, known: _Verdicts, place: Vector) -
 
 
 class _Uses:
-    """The APIs and versions that clients use, one client's after the other's."""
+    """The APIs and versions that clients use, client after client."""
 
     def __init__(self, clients: pa.RecordBatch):
         lists = clients["uses"]
@@ -300,22 +303,23 @@ class _Uses:
         return pa.array([_is_well_observed(tuple(r), a, s, watched) for r, a, s in rows], pa.bool_())
 
     def places(self, clients: Vector, api_keys: Vector, versions: Vector) -> Vector:
-        """Where the clients' uses of these APIs and versions are; -1 where there is none."""
+        """Places of the clients' uses of these APIs and versions; -1 if there is none."""
         owners = np.repeat(np.arange(len(self._lengths)), self._lengths)
-        known = (self._numbers("api_key") << 32) + self._numbers("version")
-        apis, number = np.unique(np.concatenate([known, (api_keys << 32) + versions]), return_inverse=True)
+        use_keys = (self._numbers("api_key") << 32) + self._numbers("version")
+        apis, number = np.unique(np.concatenate([use_keys, (api_keys << 32) + versions]), return_inverse=True)
         every = np.concatenate([owners, clients]) * len(apis) + number
-        keys, wanted = every[: len(known)], every[len(known) :]
+        keys, wanted_keys = every[: len(use_keys)], every[len(use_keys) :]
         if not len(keys):
-            return np.full(len(wanted), -1)
+            return np.full(len(wanted_keys), -1)
         order = np.argsort(keys, kind="stable")
-        place = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
-        found: Vector = np.where(keys[place] == wanted, place, -1)
-        return found
+        place = order[np.minimum(np.searchsorted(keys, wanted_keys, sorter=order), len(keys) - 1)]
+        matched: Vector = np.where(keys[place] == wanted_keys, place, -1)
+        return matched
 
     def amounts(self, rows: Vector, uses: Vector, size: int) -> dict[str, pa.Array]:
-        """Of `size` rows, which have these uses: pairs, in the order of the rows. A version that the brokers of now refuse
-        already has no answered request: then those that it refused count."""
+        """For `size` rows, which have these uses: pairs, in row order. A version that the current brokers already
+        refuse has no answered requests: then the refused ones count.
+        """
         requests, rejected = self._numbers("requests"), self._numbers("rejected")
         is_answered = np.zeros(size, bool)
         is_answered[rows[requests[uses] > 0]] = True
@@ -335,8 +339,10 @@ class _Uses:
     ) -> pa.Array:
         never = NEVER if least_or_most is np.minimum else ALWAYS
         moments = micros(pc.struct_field(self._uses, name), never)[uses]
-        found = least_or_most.reduceat(moments, begins) if len(own) else moments
-        return column_at(own[found != never], size, found[found != never]).cast(pa.timestamp("us", "UTC"))
+        reduced = least_or_most.reduceat(moments, begins) if len(own) else moments
+        return column_at(own[reduced != never], size, reduced[reduced != never]).cast(
+            pa.timestamp("us", "UTC")
+        )
 
     def _brokers(self, rows: Vector, uses: Vector, size: int) -> pa.Array:
         lists = pc.struct_field(self._uses, "broker_ids")
@@ -380,7 +386,7 @@ def _is_well_observed(
 
 
 def _shared(client_id: str | None) -> tuple[str | None, str | None]:
-    """The client id if it is a library's default, and the product whose own it is: nothing else of it decides."""
+    """The client id if it is a library's default, and the product that sets it: nothing else of it matters."""
     product = products.by_client_id(client_id)
     return client_id if fingerprints.by_client_id(client_id)[0] else None, product and product.name
 
@@ -388,9 +394,9 @@ def _shared(client_id: str | None) -> tuple[str | None, str | None]:
 def judged_row(
     text: str, client_id: str | None, product: str | None, from_release: str, to_release: str
 ) -> dict[str, Any]:
-    """A row of _JUDGED for the JSON of `alike`, and what _shared has of the client id."""
+    """A row of _JUDGED for the JSON of `alike`, and the parts of the client id that _shared returns."""
     values = json.loads(text)
-    known = ClientEvidence(
+    evidence = ClientEvidence(
         client_software_name=values["client_software_name"],
         client_software_version=values["client_software_version"],
         client_id=client_id,
@@ -400,18 +406,18 @@ def judged_row(
         offered_sasl_mechanisms=_tuple(values["offered_sasl_mechanisms"]),
         principal_has_scram=values["principal_has_scram"],
         security_protocol=values["security_protocol"],
-        also_declared=tuple(tuple(each) for each in values["also_declared"]),
+        also_declared=tuple(tuple(software) for software in values["also_declared"]),
         uses_elsewhere=tuple(
             (use["release"], ApiUse(use["api_key"], use["version"]))
             for use in values.get("uses_elsewhere") or ()
         ),
     )
     releases = (from_release, to_release)
-    verdict = on_the_way(known, *releases)
-    there = on_nearby_targets(known, *releases, verdict)
+    verdict = on_the_way(evidence, *releases)
+    there = on_nearby_targets(evidence, *releases, verdict)
     mixed = judge_mixed_window(*releases, verdict)
-    # To an older release the verdict itself is that of the way back: there is no other.
-    back = None if is_rollback(*releases) else judge_rollback(known, *releases, verdict)
+    # For an older release the verdict itself is about the rollback: there is no other.
+    back = None if is_rollback(*releases) else judge_rollback(evidence, *releases, verdict)
     return {
         "verdict": verdict.verdict,
         "confidence": verdict.confidence,
@@ -435,8 +441,8 @@ def judged_row(
         "mixed_explanation": mixed.explanation,
         "other_targets": differing(there, to_release),
         "targets": [
-            {"to_release": release, "counted_as": each.counted_as, "works_again": each.works_again}
-            for release, each in there.items()
+            {"to_release": release, "counted_as": target.counted_as, "works_again": target.works_again}
+            for release, target in there.items()
         ],
         "findings": [_finding(finding) for finding in verdict.findings],
     }

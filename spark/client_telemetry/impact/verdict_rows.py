@@ -1,6 +1,6 @@
-"""Verdicts on the clients of an upgrade question. Clients whose evidence is alike are in one part (known_clients.py), of which a
-worker of Spark judges each distinct evidence once and writes the rows (verdict_files.py). A hundred thousand clients have some
-thousand distinct evidences.
+"""Verdicts on the clients of an upgrade question. Clients with the same evidence are in one part (known_clients.py), of
+which a Spark worker judges each distinct evidence once and writes the rows (verdict_files.py). A hundred thousand
+clients have some thousand distinct evidences.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ _ROWS_OF_A_BATCH = 10_000
 
 
 def write_verdicts(clients: DataFrame, report: Report) -> Written:
-    """Judge the clients, pieces as `parts_of` gives them, and write their rows."""
+    """Judge the clients, pieces as returned by `parts_of`, and write their rows."""
     own = knowledge.in_use()
 
     def work(pieces: Iterator[Any]) -> Pieces:
@@ -31,15 +31,15 @@ def write_verdicts(clients: DataFrame, report: Report) -> Written:
         if of_part is not None:
             yield 0, write(of_part.combine_chunks().to_batches(_ROWS_OF_A_BATCH), report)
 
-    found: list[Any] = list(
+    results: list[Any] = list(
         unpacked(clients.mapInArrow(packed(work), PIECES).select("piece").toArrow().to_batches())
     )
-    return Written.of_all(found)
+    return Written.of_all(results)
 
 
-def compared_targets(written: Written, asked: Question) -> list[dict[str, Any]]:
+def compared_targets(written: Written, question: Question) -> list[dict[str, Any]]:
     """upgrade_reports.targets: clients per release and how they are counted there, oldest release first."""
-    compared = (asked.to_release, *targets.nearby(asked.from_release, asked.to_release))
+    compared = (question.to_release, *targets.nearby(question.from_release, question.to_release))
     return [
         {
             "to_release": release,

@@ -1,5 +1,6 @@
-"""The part of a client's evidence that a verdict depends on, but for its client id, as a text: clients with the same text are alike
-and are judged once. Not when; how often only by its power of ten."""
+"""The part of a client's evidence that a verdict depends on, except its client id, as a text: clients with the same
+text are alike and are judged once. It leaves out when, and rounds how often to a power of ten.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -18,27 +19,29 @@ Software = tuple[str | None, str | None]
 
 
 class Mechanisms(NamedTuple):
-    """`offered`: listener to the SASL mechanisms that it offers. `scram_users`: principals with SCRAM credentials; None = not
-    known."""
+    """`offered`: listener -> the SASL mechanisms that it offers. `scram_users`: principals with SCRAM credentials; None
+    = unknown.
+    """
 
     offered: Mapping[str, tuple[str, ...]]
     scram_users: frozenset[str] | None = None
 
 
 def alike(clients: pa.Table, mechanisms: Mechanisms) -> pa.ChunkedArray:
-    """The text of each client, JSON. `clients`: rows of evidence (client_evidence.py), all that share a principal and client id
-    among them."""
+    """The JSON text of each client. `clients`: rows of evidence (client_evidence.py), which must include all clients
+    that share a principal and client id.
+    """
     texts: dict[_Decides, str] = {}
     scram_users = mechanisms.scram_users
     principals = clients["principal"].to_pylist()
-    found = []
-    for each in map(
+    client_texts = []
+    for decides in map(
         _Decides,
         clients["client_software_name"].to_pylist(),
         clients["client_software_version"].to_pylist(),
         _uses(clients["uses"].combine_chunks()),
         _tuples(clients["listeners"].combine_chunks()),
-        [tuple(seen or ()) for seen in clients["sasl_mechanisms"].to_pylist()],
+        [tuple(mechanisms_seen or ()) for mechanisms_seen in clients["sasl_mechanisms"].to_pylist()],
         [
             None if scram_users is None or (scram_users and principal is None) else principal in scram_users
             for principal in principals
@@ -46,10 +49,10 @@ def alike(clients: pa.Table, mechanisms: Mechanisms) -> pa.ChunkedArray:
         _also_declared(clients),
         _tuples(clients["uses_elsewhere"].combine_chunks()),
     ):
-        if each not in texts:
-            texts[each] = json.dumps(each.values(mechanisms.offered))
-        found.append(texts[each])
-    return pa.chunked_array([pa.array(found, pa.string())])
+        if decides not in texts:
+            texts[decides] = json.dumps(decides.values(mechanisms.offered))
+        client_texts.append(texts[decides])
+    return pa.chunked_array([pa.array(client_texts, pa.string())])
 
 
 class _Decides(NamedTuple):
@@ -75,16 +78,16 @@ class _Decides(NamedTuple):
             "sasl_mechanism": _only(self.mechanisms),
             "offered_sasl_mechanisms": self._offered(offered) if is_sasl else None,
             "principal_has_scram": self.has_scram,
-            # Several protocols under one client: which of them a connection used decides nothing here.
+            # Several protocols under one client: which of them a connection used does not matter here.
             "security_protocol": _only(protocols),
             "also_declared": self.also_declared,
             "uses_elsewhere": elsewhere and [dict(zip(names, use, strict=True)) for use in elsewhere],
         }
 
     def _offered(self, offered: Mapping[str, tuple[str, ...]]) -> list[str] | None:
-        """The mechanisms that the listeners offer, sorted; None where those of one are not known."""
-        each = [offered.get(name or "") for name, _ in self.listeners or ()]
-        return sorted({name for names in each for name in names or ()}) if all(each) else None
+        """The mechanisms that the listeners offer, sorted; None if those of any are unknown."""
+        of_listeners = [offered.get(name or "") for name, _ in self.listeners or ()]
+        return sorted({name for names in of_listeners for name in names or ()}) if all(of_listeners) else None
 
 
 def _uses(lists: pa.Array) -> list[bytes]:
@@ -99,8 +102,8 @@ def _uses(lists: pa.Array) -> list[bytes]:
 
 def _power_of_ten(counts: Vector) -> Vector:
     """The largest power of ten up to a count; 0 for 0."""
-    found: Vector = np.where(counts > 0, _POWERS[np.searchsorted(_POWERS, counts, "right") - 1], 0)
-    return found
+    powers: Vector = np.where(counts > 0, _POWERS[np.searchsorted(_POWERS, counts, "right") - 1], 0)
+    return powers
 
 
 def _tuples(lists: pa.Array) -> list[tuple[tuple[Any, ...], ...] | None]:
@@ -117,8 +120,9 @@ def _tuples(lists: pa.Array) -> list[tuple[tuple[Any, ...], ...] | None]:
 
 
 def _also_declared(clients: pa.Table) -> list[tuple[Software, ...]]:
-    """Software that other clients with the principal and client id declared, sorted: some libraries name only a part of
-    their connections. Without a principal or client id connections have nothing in common."""
+    """Software declared by other clients with the principal and client id, sorted: some libraries declare their name on
+    only some connections. Without a principal or client id connections have nothing in common.
+    """
     names = ("principal", "client_id", "client_software_name", "client_software_version")
     rows = list(zip(*(clients[name].to_pylist() for name in names), strict=True))
     declared: dict[tuple[str, str], set[Software]] = {}
@@ -137,5 +141,5 @@ def _also_declared(clients: pa.Table) -> list[tuple[Software, ...]]:
 
 
 def _only(values: Sequence[str | None]) -> str | None:
-    """The value of a sequence of one."""
+    """The only value of a sequence of one, otherwise None."""
     return values[0] if len(values) == 1 else None

@@ -1,1 +1,1 @@
-"""The only room that knows Iceberg: the catalog, branches, data files and publishing."""
+"""The only package that knows Iceberg: the catalog, branches, data files and publishing."""

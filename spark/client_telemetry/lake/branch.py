@@ -1,7 +1,7 @@
-"""What one attempt of a stage writes, out of the readers' sight, and how readers get to see it.
+"""What one attempt of a stage writes, invisible to readers, and how readers get to see it.
 
-A branch of a table holds the staged rows alone. Publishing replaces the branch's partitions in main as it is then by the
-staged files: a change of metadata, made again if somebody else was first.
+A table's branch holds the staged rows only. Publishing replaces the branch's partitions in main, as it is at that time,
+by the staged files: a metadata change, repeated if somebody else committed first.
 """
 
 import datetime as dt
@@ -52,10 +52,10 @@ class Branch:
         self._erasures = {table: iceberg.properties.get(self._erased) for table, iceberg in tables.items()}
         self.attempt = uuid.uuid4().hex
         self._base: dict[Table, tuple[int, dict[str, object]]] = {}
-        """Table to the snapshot that main had, and the partitions that the branch replaces."""
+        """Table -> the snapshot of main at the start, and the partitions that the branch replaces."""
 
     def _stage(self, table: Table, urls: Sequence[str], partitions: dict[str, object]) -> None:
-        """Make the branch with these files in it, in place of what an earlier attempt of this name left."""
+        """Create the branch with these files, replacing what an earlier attempt of this name left."""
         if table in self._base:
             raise ValueError(f"{table.name} is written twice by {self.name}")
         properties = {
@@ -75,8 +75,9 @@ class Branch:
         self._base[table] = (iceberg.metadata.refs["main"].snapshot_id, partitions)
 
     def _displace(self, table: Table) -> None:
-        """Remove the branch of an earlier attempt of this name, which cannot publish any more then. If it has decided to, that is
-        completed."""
+        """Remove the branch of an earlier attempt of this name, which then can no longer publish. If its publication
+        has been decided, that is completed first.
+        """
         if self.name not in self.lake.table(table).metadata.refs:
             return
         drop_branch(self.lake, table.name, self.name, lambda metadata: not _is_decided(metadata, self.name))
@@ -85,15 +86,16 @@ class Branch:
             finish(self.lake, refs.attempt(metadata, self.name) or "")
 
     def replace(self, table: Table, parts: Sequence[DataFrame], **partitions: object) -> None:
-        """Replace the partitions whose columns equal `partitions` (a list means any of them) by the rows of all
-        `parts`."""
+        """Replace the partitions whose columns equal `partitions` (a list means any of its values) by the rows of all
+        `parts`.
+        """
         self._stage(table, [], partitions)
         (
             reduce(DataFrame.unionByName, parts)
             .select(*[F.col(c.name).cast(c.kind) for c in table.columns])
             .writeTo(f"{CATALOG}.{NAMESPACE}.{table.name}.branch_{self.name}")
             .option("check-nullability", "false")
-            # Otherwise every row is sorted by the partition columns, of which there are one or few values here.
+            # Otherwise every row is sorted by the partition columns, which have only one or a few values here.
             .option("fanout-enabled", "true")
             .append()
         )
@@ -107,7 +109,7 @@ class Branch:
         self._stage(table, urls, partitions)
 
     def read(self, table: Table) -> DataFrame:
-        """What was staged; of a table that this attempt does not write, what readers see."""
+        """The staged rows; for a table that this attempt does not write, what readers see."""
         return self.lake.read(table, branch=self.name) if table in self._base else self.lake.read(table)
 
     def files(self, table: Table, **partitions: object) -> list[PartitionFile]:
@@ -116,10 +118,11 @@ class Branch:
         return files.partition_files(iceberg, table, iceberg.metadata.refs[self.name].snapshot_id, partitions)
 
     def publish(self, cluster_id: str, run_id: str, stage: str, days: Sequence[dt.date]) -> None:
-        """Apply the changes to main, table by table in the order of writing; then say so in `publications`.
+        """Apply the changes to main, table by table in the order of writing; then record the publication in
+        `publications`.
 
-        Raises ConcurrentCommit if another run changed the same partitions since they were staged, or a client was erased;
-        Superseded if a later attempt of the same run has begun to write.
+        Raises ConcurrentCommit if another run has changed the same partitions since they were staged, or a client was
+        erased; Superseded if a later attempt of the same run has begun to write.
         """
         for table, (base, partitions) in self._base.items():
             self._check(table, base, partitions, self.lake.table(table))
@@ -130,15 +133,15 @@ class Branch:
             "days": sorted(day.isoformat() for day in days),
         }
         staged = list(self._base.items())
-        # From here on a failure may come after the commit that decides: the branches are what completes it.
+        # From here on a failure may come after the deciding commit: the branches are needed to complete it.
         self._base.clear()
         for number, (table, (base, partitions)) in enumerate(staged):
-            left = refs.Leftover(table.name, self.name, self.attempt, partitions)
+            leftover = refs.Leftover(table.name, self.name, self.attempt, partitions)
             if number > 0:
-                apply(self.lake, left)
+                apply(self.lake, leftover)
                 continue
             try:
-                apply(self.lake, left, publication, partial(self._check, table, base, partitions))
+                apply(self.lake, leftover, publication, partial(self._check, table, base, partitions))
             except (ConcurrentCommit, Superseded):
                 self._base.update(staged)
                 raise
@@ -180,66 +183,69 @@ class Branch:
 
 def apply(
     lake: "Lake",
-    left: refs.Leftover,
+    leftover: refs.Leftover,
     publication: dict[str, object] | None = None,
     check: Callable[[IcebergTable], None] = lambda _: None,
 ) -> None:
-    """Replace a branch's partitions in main by what was staged, unless that is done already. With a `publication`, this
-    is the table that decides, and its branch stays until `finish`. Raises Superseded if the branch is another attempt's by
-    now."""
-    if not left.partitions:
-        raise ValueError(f"{left.table}: branch {left.branch} does not say what it replaces")
-    table = lake.known(left.table)
+    """Replace a branch's partitions in main by what was staged, unless that has been done. With a `publication`, this
+    is the deciding table, and its branch stays until `finish`. Raises Superseded if the branch belongs to another
+    attempt by now.
+    """
+    if not leftover.partitions:
+        raise ValueError(f"{leftover.table}: branch {leftover.branch} does not say what it replaces")
+    table = lake.known(leftover.table)
     staged_metadata: list[str] = []
 
     def change(iceberg: IcebergTable, transaction: Transaction) -> None:
         metadata = iceberg.metadata
         staged_metadata.clear()
-        if refs.published_by(metadata, left.attempt):
+        if refs.published_by(metadata, leftover.attempt):
             return
         check(iceberg)
-        if left.branch not in metadata.refs:
-            raise ConcurrentCommit(f"{left.table}: {left.branch} was removed before it was published")
-        if refs.attempt(metadata, left.branch) != left.attempt:
-            raise Superseded(f"{left.table}: a later attempt of the same run writes to {left.branch}")
-        properties = {refs.PUBLISHED: left.attempt}
+        if leftover.branch not in metadata.refs:
+            raise ConcurrentCommit(f"{leftover.table}: {leftover.branch} was removed before it was published")
+        if refs.attempt(metadata, leftover.branch) != leftover.attempt:
+            raise Superseded(f"{leftover.table}: a later attempt of the same run writes to {leftover.branch}")
+        properties = {refs.PUBLISHED: leftover.attempt}
         if publication is not None:
             properties[refs.PUBLICATION] = json.dumps(publication, sort_keys=True)
-        head = metadata.refs[left.branch].snapshot_id
+        head = metadata.refs[leftover.branch].snapshot_id
         staged = [plan.file for plan in files.planned(iceberg, head, files.all_of({}))]
-        wanted = {
-            name: {str(each) for each in (value if isinstance(value, list) else [value])}
-            for name, value in left.partitions.items()
+        partition_values = {
+            name: {str(item) for item in (value if isinstance(value, list) else [value])}
+            for name, value in leftover.partitions.items()
         }
         replace_matching(
             iceberg,
             table,
             transaction,
-            files.condition(iceberg, table, left.partitions),
-            lambda row: all(str(row[name]) in values for name, values in wanted.items()),
+            files.condition(iceberg, table, leftover.partitions),
+            lambda row: all(str(row[name]) in values for name, values in partition_values.items()),
             staged,
             properties,
         )
         if publication is None:
-            staged_metadata.extend(_remove_branch(iceberg, transaction, left.branch))
+            staged_metadata.extend(_remove_branch(iceberg, transaction, leftover.branch))
 
-    iceberg = lake.committed(left.table, change)
+    iceberg = lake.committed(leftover.table, change)
     _forget(iceberg, staged_metadata)
 
 
 def finish(lake: "Lake", attempt: str) -> None:
     """Complete a publication that has been decided: the other tables, the row in `publications`, the branches."""
     tables = lake.tables()
-    left = [each for each in refs.leftovers(tables) if each.attempt == attempt]
+    branches = [leftover for leftover in refs.leftovers(tables) if leftover.attempt == attempt]
     publication = next(
         json.loads(text)
         for iceberg in tables.values()
         if (snapshot := refs.published_by(iceberg.metadata, attempt))
         and (text := refs.summary(snapshot).get(refs.PUBLICATION))
     )
-    pending = [each for each in left if not refs.published_by(tables[each.table].metadata, attempt)]
-    for each in pending:
-        apply(lake, each)
+    pending = [
+        leftover for leftover in branches if not refs.published_by(tables[leftover.table].metadata, attempt)
+    ]
+    for leftover in pending:
+        apply(lake, leftover)
     tables = lake.tables()
     snapshots = {
         name: snapshot.snapshot_id
@@ -247,13 +253,13 @@ def finish(lake: "Lake", attempt: str) -> None:
         if (snapshot := refs.published_by(iceberg.metadata, attempt))
     }
     _record(lake, publication, snapshots)
-    for each in left:
-        if each not in pending:
-            _drop_own(lake, each.table, each.branch, attempt)
+    for leftover in branches:
+        if leftover not in pending:
+            _drop_own(lake, leftover.table, leftover.branch, attempt)
 
 
 def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, int]) -> None:
-    """The row of `publications`, once."""
+    """Write the row of `publications`, once."""
     row = publication | {
         "days": [dt.date.fromisoformat(day) for day in cast("list[str]", publication["days"])],
         "snapshots": snapshots,
@@ -261,26 +267,28 @@ def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, i
     }
     place = TablePlace.of(lake.table(PUBLICATIONS))
     urls: list[str] = []
-    same: dict[str, Any] = {name: row[name] for name in ("cluster_id", "run_id", "stage")}
+    run_key: dict[str, Any] = {name: row[name] for name in ("cluster_id", "run_id", "stage")}
     cluster = row["cluster_id"]
 
     def change(iceberg: IcebergTable, transaction: Transaction) -> None:
         where = files.condition(iceberg, PUBLICATIONS, {"cluster_id": cluster})
-        if any(each["snapshots"] == snapshots for each in lake.rows_of(iceberg, PUBLICATIONS, **same)):
+        if any(
+            earlier["snapshots"] == snapshots for earlier in lake.rows_of(iceberg, PUBLICATIONS, **run_key)
+        ):
             return
         if len(files.planned(iceberg, None, where)) < _PUBLICATION_FILES:
             if not urls:
                 urls.extend(write_rows(PUBLICATIONS, place, [row]))
             append_files(iceberg, transaction, urls)
             return
-        known = lake.rows_of(iceberg, PUBLICATIONS, cluster_id=cluster)
-        together = write_rows(PUBLICATIONS, place, [*known, row])
+        publications = lake.rows_of(iceberg, PUBLICATIONS, cluster_id=cluster)
+        together = write_rows(PUBLICATIONS, place, [*publications, row])
         replace_matching(
             iceberg,
             PUBLICATIONS,
             transaction,
             where,
-            lambda each: each["cluster_id"] == cluster,
+            lambda publication_row: publication_row["cluster_id"] == cluster,
             [_registered(iceberg, url) for url in together],
         )
 
@@ -288,7 +296,7 @@ def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, i
 
 
 def append_files(iceberg: IcebergTable, transaction: Transaction, urls: Sequence[str]) -> None:
-    """Register files in main beside those that are there."""
+    """Add files to main, next to the existing ones."""
     with transaction.update_snapshot().merge_append() as append:
         for url in urls:
             append.append_data_file(_registered(iceberg, url))
@@ -307,14 +315,16 @@ def replace_matching(
     added: Sequence[IcebergFile] = (),
     properties: Mapping[str, str] | None = None,
 ) -> int:
-    """Replace the rows of main that match by those of the added files, in one snapshot. `where` finds the files, `matches`
-    the rows of those that another engine's layout filled with others too: these are written anew. Returns how many rows
-    were in the files that went. Without `properties`, nothing to do is no snapshot."""
-    # Files by this project's partition fields were chosen by them.
+    """Replace the matching rows of main by those of the added files, in one snapshot. `where` selects the files;
+    `matches` selects the rows of files that also hold other rows, as another engine's layout may: those files are
+    rewritten. Returns how many rows were in the removed files. Without `properties`, no snapshot is made if there is
+    nothing to do.
+    """
+    # Files in this project's partitions were selected by them.
     evaluator = _StrictMetricsEvaluator(iceberg.schema(), where)
     identity = set(table.partition)
     plans = files.planned(iceberg, None, where)
-    kept: list[IcebergFile] = []
+    kept_files: list[IcebergFile] = []
     rows = 0
     for plan in plans:
         rows += plan.file.record_count
@@ -328,31 +338,31 @@ def replace_matching(
             if not matches(row)
         ]
         rows -= len(rest)
-        kept += [_registered(iceberg, url) for url in write_rows(table, TablePlace.of(iceberg), rest)]
+        kept_files += [_registered(iceberg, url) for url in write_rows(table, TablePlace.of(iceberg), rest)]
     if properties is None and not plans:
         return 0
     with transaction.update_snapshot(dict(properties or {}), branch="main").overwrite() as overwrite:
         for plan in plans:
             overwrite.delete_data_file(plan.file)
-        for file in [*added, *kept]:
+        for file in [*added, *kept_files]:
             overwrite.append_data_file(file)
     return rows
 
 
 def _is_decided(metadata: TableMetadata, branch: str) -> bool:
-    """Whether main has the branch's change: the branch is there for those who complete the publication."""
+    """Whether main has the branch's change; the branch then stays so that the publication can be completed."""
     return refs.published_by(metadata, refs.attempt(metadata, branch) or "") is not None
 
 
 def _drop_own(lake: "Lake", table: str, name: str, attempt: str) -> None:
-    """Remove a branch, if it is this attempt's still."""
+    """Remove a branch if it still belongs to this attempt."""
     drop_branch(lake, table, name, lambda metadata: refs.attempt(metadata, name) == attempt)
 
 
 def drop_branch(
     lake: "Lake", table: str, name: str, if_: Callable[[TableMetadata], bool] = lambda _: True
 ) -> None:
-    """Remove a branch of a table, if it is there and the condition holds, and its metadata files."""
+    """Remove a branch of a table with its metadata files, if it exists and the condition holds."""
     if name not in lake.known_table(table).metadata.refs:
         return
     paths: list[str] = []
@@ -366,22 +376,25 @@ def drop_branch(
 
 
 def _remove_branch(iceberg: IcebergTable, transaction: Transaction, name: str) -> list[str]:
-    """Remove a branch, if it is there, and its snapshots, of which nothing but data files may be in main. Returns the
-    metadata files that nobody names any more once this is committed."""
+    """Remove a branch, if it exists, and its snapshots, of which nothing but data files may be in main. Returns the
+    metadata files that are unreferenced once this is committed.
+    """
     metadata = iceberg.metadata
     if name not in metadata.refs:
         return []
     transaction._apply((cast("Any", RemoveSnapshotRefUpdate)(ref_name=name),))
     own = refs.lineage(metadata, name)
     if refs.ATTEMPT not in refs.summary(own[-1]):
-        return []  # made from main: its snapshots may be main's
-    transaction._apply((cast("Any", RemoveSnapshotsUpdate)(snapshot_ids=[each.snapshot_id for each in own]),))
-    manifests = [each.manifest_path for snapshot in own for each in snapshot.manifests(iceberg.io)]
-    return [*manifests, *(each.manifest_list for each in own)]
+        return []  # created from main: its snapshots may be main's
+    transaction._apply(
+        (cast("Any", RemoveSnapshotsUpdate)(snapshot_ids=[snapshot.snapshot_id for snapshot in own]),)
+    )
+    manifests = [manifest.manifest_path for snapshot in own for manifest in snapshot.manifests(iceberg.io)]
+    return [*manifests, *(snapshot.manifest_list for snapshot in own)]
 
 
 def _forget(iceberg: IcebergTable, paths: Sequence[str]) -> None:
-    """Delete metadata files of a branch that is gone; what is left by a killed run, maintenance removes."""
+    """Delete metadata files of a removed branch; maintenance removes what a killed run leaves behind."""
     for path in dict.fromkeys(paths):
         try:
             iceberg.io.delete(path)

@@ -1,6 +1,6 @@
-"""Which catalog keeps the tables, for pyiceberg and for Spark alike, from one configuration: pyiceberg's own of the
-catalog `lake` (PYICEBERG_CATALOG__LAKE__* or .pyiceberg.yaml). Without one it is a local SQLite file. docs/storage.md
-has the recipes. Not: what is in the tables.
+"""Which catalog keeps the tables, for pyiceberg and Spark alike, from one configuration: pyiceberg's own for the
+catalog `lake` (PYICEBERG_CATALOG__LAKE__* or .pyiceberg.yaml). Without one it is a local SQLite file.
+docs/storage.md has recipes.
 """
 
 import os
@@ -27,7 +27,7 @@ from client_telemetry.raw.file_system import has_secret_option, without_userinfo
 CATALOG = "lake"
 NAMESPACE = "client_telemetry"
 WRITERS_OF_A_SERVER = 8
-"""With which 8 clusters at once were tested, on PostgreSQL and a REST catalog."""
+"""Tested with 8 clusters at once, on PostgreSQL and a REST catalog."""
 _CLOCKS_APART_S = 60
 CATALOG_SETTING = f"spark.sql.catalog.{CATALOG}"
 
@@ -35,7 +35,7 @@ _OF_AWS = {
     "s3.endpoint": ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"),
     "s3.region": ("AWS_REGION", "AWS_DEFAULT_REGION"),
 }
-"""Property to the variables of Amazon's tools that say the same: the store of all other files is said with these."""
+"""Property -> the equivalent variables of Amazon's tools, which configure the store for all other files."""
 
 _VARIABLES = f"PYICEBERG_CATALOG__{CATALOG.upper()}__"
 
@@ -50,13 +50,13 @@ class NoSuchLake(Exception):
 
 
 class WrongClock(Exception):
-    """This machine's clock and the catalog's are too far apart."""
+    """This machine's clock and the catalog's differ too much."""
 
 
 def configuration(location: str) -> dict[str, str] | None:
-    """pyiceberg's configuration of the catalog `lake`, with `location` as its warehouse where it names none; None =
-    there is no configuration, the catalog is local. Raises
-    NoSuchLake, or UnusableLocation."""
+    """pyiceberg's configuration of the catalog `lake`, with `location` as its warehouse if it names none; None if there
+    is no configuration and the catalog is local. Raises NoSuchLake, or UnusableLocation.
+    """
     without_userinfo(location)
     configured = Config().get_catalog_config(CATALOG)
     if configured is None:
@@ -86,7 +86,7 @@ def _has_password(uri: str) -> bool:
 
 
 def open_catalog(location: str) -> Catalog:
-    """pyiceberg's view of the catalog: the configured one, else the local one at `location`. Raises NoSuchLake."""
+    """pyiceberg's catalog: the configured one, otherwise the local one at `location`. Raises NoSuchLake."""
     properties = configuration(location)
     if properties is None:
         folder = _folder(location)
@@ -104,15 +104,18 @@ def open_catalog(location: str) -> Catalog:
 
 
 def _check_that_it_was_made_here(catalog: DatabaseCatalog, folder: Path) -> None:
-    """Raises NoSuchLake for a lake that was moved or copied: its tables name their files with the folder where they were made."""
+    """Raises NoSuchLake for a lake that was moved or copied: its tables refer to their files by the folder where they
+    were created.
+    """
     ours = select(IcebergTables.metadata_location).where(IcebergTables.table_namespace == NAMESPACE).limit(1)
     with catalog.engine.connect() as connection:
         location = connection.scalar(ours) or ""
-    # Java's Iceberg writes file:/folder, pyiceberg file:///folder. The lake may be in a folder of the namespace's name.
+    # Java's Iceberg writes file:/folder, pyiceberg file:///folder. The lake may be in a folder named like the
+    # namespace.
     made_in, separator, _ = location.removeprefix("file:").removeprefix("//").rpartition(f"/{NAMESPACE}/")
     if not separator:
         return
-    with suppress(OSError):  # it is not there, or this user may not look
+    with suppress(OSError):  # it does not exist, or this user may not look
         if Path(made_in).samefile(folder):
             return
         raise NoSuchLake(
@@ -125,8 +128,9 @@ def _check_that_it_was_made_here(catalog: DatabaseCatalog, folder: Path) -> None
 
 
 def check_clock(catalog: Catalog) -> None:
-    """Raises WrongClock if this machine's clock is not that of the catalog's server. Iceberg's tables are ordered by the clocks of
-    those who write them, within a minute."""
+    """Raises WrongClock if this machine's clock differs from that of the catalog's server. Iceberg orders snapshots by
+    their writers' clocks, with a tolerance of a minute.
+    """
     theirs = None
     if isinstance(catalog, DatabaseCatalog) and catalog.engine.dialect.name == "postgresql":
         with catalog.engine.connect() as connection:
@@ -145,7 +149,9 @@ def check_clock(catalog: Catalog) -> None:
 
 
 def unavailable(error: BaseException) -> str | None:
-    """What is wrong with the catalog or the store, in one line, if an error says that it is theirs and not the program's."""
+    """What is wrong with the catalog or the store, in one line, if the error is theirs and not the program's; otherwise
+    None.
+    """
     if isinstance(error, DBAPIError):
         return f"the catalog's database: {_in_one_line(error.orig)}"
     if isinstance(error, requests.ConnectionError):
@@ -160,38 +166,38 @@ def _in_one_line(error: object) -> str:
 
 
 def _is_database(properties: dict[str, str]) -> bool:
-    """As pyiceberg tells it."""
+    """As pyiceberg decides it."""
     uri = properties.get("uri", "")
     named = properties.get("type", "sql" if uri.startswith(("sqlite", "postgresql")) else "")
     return bool(uri) and named.lower() == "sql"
 
 
 def is_missing(location: str) -> bool:
-    """Whether it would be the local catalog, and there is none yet: to open it makes one."""
+    """Whether the catalog would be the local one but does not exist yet: opening it would create it."""
     return is_local(location) and not (_folder(location) / "catalog.db").exists()
 
 
 def is_local(location: str) -> bool:
-    """Whether no catalog is configured: it is the SQLite file of this program."""
+    """Whether no catalog is configured, so that this program's SQLite file is used."""
     return configuration(location) is None
 
 
 def writers(location: str = "") -> int:
-    """How many stages may write at once, which are the slots of the pool `lake_writer`: a SQLite file takes one."""
+    """How many stages may write at once, the slots of the pool `lake_writer`: a SQLite file allows one."""
     properties = configuration(location)
     is_sqlite = properties is None or properties.get("uri", "").startswith("sqlite")
     return 1 if is_sqlite else WRITERS_OF_A_SERVER
 
 
 def spark_settings_at_start() -> dict[str, str]:
-    """What has to be set before Spark starts."""
+    """Settings that are needed before Spark starts."""
     return {"spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"}
 
 
 def spark_settings(location: str) -> dict[str, str]:
-    """What a Spark session needs to read and write the lake: the same catalog that pyiceberg opens.
+    """Settings with which a Spark session reads and writes the lake: the same catalog that pyiceberg opens.
 
-    A session that has CATALOG_SETTING already (Glue, Hive, ...) keeps what it has.
+    A session that already has CATALOG_SETTING (Glue, Hive, ...) keeps it.
     """
     properties = configuration(location)
     if properties is None:
@@ -205,7 +211,7 @@ def spark_settings(location: str) -> dict[str, str]:
     else:
         of_catalog = _spark_properties(properties)
     settings = {f"{CATALOG_SETTING}.{name}": value for name, value in of_catalog.items()}
-    # Branches and snapshots are moved outside Spark: a cached table would be a stale one.
+    # Branches and snapshots are moved outside Spark: a cached table would be stale.
     return {
         CATALOG_SETTING: "org.apache.iceberg.spark.SparkCatalog",
         **settings,
@@ -214,7 +220,7 @@ def spark_settings(location: str) -> dict[str, str]:
 
 
 def _spark_properties(properties: dict[str, str]) -> dict[str, str]:
-    """pyiceberg's properties in the words of Iceberg's Java classes, which are mostly the same."""
+    """pyiceberg's properties under their names in Iceberg's Java classes, which are mostly the same."""
     kind = properties.get("type", "rest" if properties.get("uri", "").startswith("http") else "sql")
     shared = {
         k: v
@@ -235,11 +241,11 @@ def _spark_properties(properties: dict[str, str]) -> dict[str, str]:
 
 
 def _jdbc(uri: URL) -> dict[str, str]:
-    """SQLAlchemy's address of a database as JDBC's; libpq's variables hold for both."""
+    """SQLAlchemy's URL of a database as a JDBC URL; libpq's variables apply to both."""
     if uri.get_backend_name() == "sqlite":
         return {"uri": f"jdbc:sqlite:{uri.database}"}
     place = f"{uri.host or 'localhost'}:{uri.port}" if uri.port else uri.host or "localhost"
-    # 57P01 is what a connection says first whose server was stopped.
+    # 57P01 is the first error of a connection whose server was stopped.
     properties = {
         "uri": f"jdbc:{uri.get_backend_name()}://{place}/{uri.database}",
         "retryable_status_codes": "57P01",
@@ -258,7 +264,7 @@ def _is_in_a_store(location: str) -> bool:
 
 
 def _folder(location: str) -> Path:
-    """Of a path, or of a file: URL as RFC 8089 has them."""
+    """The folder of a path, or of a file: URL (RFC 8089)."""
     if _is_in_a_store(location):
         raise NoSuchLake(
             f"{location}: tables in an object store need a catalog that is no local file: set {_VARIABLES}TYPE and "

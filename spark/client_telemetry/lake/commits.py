@@ -1,4 +1,4 @@
-"""Commits to a table that others commit to as well: the change is made again on the table as it is then, until it is
+"""Commits to a table to which others commit as well: a change is applied to the current table and repeated until it is
 the first. What a change does must therefore depend on nothing but the table that it is given.
 """
 
@@ -17,7 +17,7 @@ _LONGEST_WAIT_S = 2.0
 
 
 Change = Callable[[IcebergTable, Transaction], None]
-"""What to do in a transaction of the table, which is as it was loaded."""
+"""What to do in a transaction of the table, given as it was loaded."""
 
 
 class ConcurrentCommit(Exception):
@@ -29,7 +29,7 @@ class Superseded(Exception):
 
 
 class SnapshotGone(Exception):
-    """A snapshot that is to be read is not there any more: maintenance, an erasure or another engine expired it."""
+    """A snapshot to read no longer exists: maintenance, an erasure or another engine expired it."""
 
 
 class CommitsLost(Exception):
@@ -37,8 +37,9 @@ class CommitsLost(Exception):
 
 
 class MetadataOnce(Transaction):
-    """A transaction that derives the table's metadata once after each update. pyiceberg's own copies it at every access, some
-    fifteen times in a commit, with all snapshots of the table."""
+    """A transaction that derives the table's metadata once per update. pyiceberg's own copies it at every access, some
+    fifteen times per commit, with all snapshots of the table.
+    """
 
     _derived: tuple[tuple[TableUpdate, ...], TableMetadata] | None = None
 
@@ -50,13 +51,14 @@ class MetadataOnce(Transaction):
 
 
 def committed(load: Callable[[], IcebergTable], change: Change) -> IcebergTable:
-    """Load the table, apply `change` in a transaction and commit it, once more whenever somebody else committed to the
-    table in between. Returns the table with the change."""
+    """Load the table, apply `change` in a transaction and commit it, repeating all of this whenever somebody else
+    committed to the table in between. Returns the changed table.
+    """
     until = time.monotonic() + _LONGEST_S
     wait = 0.01
     while True:
         iceberg = load()
-        # pyiceberg would repeat the commit itself, without `change` seeing what the others did.
+        # pyiceberg would repeat only the commit, without `change` seeing what the others did.
         iceberg.metadata.properties[TableProperties.COMMIT_NUM_RETRIES] = "0"
         try:
             with MetadataOnce(iceberg) as transaction:
@@ -80,16 +82,18 @@ def committed(load: Callable[[], IcebergTable], change: Change) -> IcebergTable:
 
 
 def is_gone(error: OSError) -> bool:
-    """Whether a file is not there. pyarrow has errors of its own for objects of S3: one that was not there when it was opened,
-    and one that went before it was read."""
+    """Whether the error means that a file does not exist. pyarrow has its own errors for S3 objects: for one that was
+    missing when opened, and for one that vanished before it was read.
+    """
     return isinstance(error, FileNotFoundError) or any(
         code in str(error) for code in ("RESOURCE_NOT_FOUND", "NO_SUCH_KEY")
     )
 
 
 def _lost(error: Exception, iceberg: IcebergTable, load: Callable[[], IcebergTable]) -> bool:
-    """Whether somebody else was first. pyiceberg says so in several ways: a sequence number that is too old (another
-    branch moved), a snapshot or file that is not there (another run completed the same publication)."""
+    """Whether somebody else committed first. pyiceberg reports that in several ways: a sequence number that is too old
+    (another branch moved), a missing snapshot or file (another run completed the same publication).
+    """
     if isinstance(error, CommitFailedException | ValidationException):
         return True
     return load().metadata_location != iceberg.metadata_location

@@ -1,7 +1,7 @@
 """Erasure: every row about a client or principal leaves all tables, their kept snapshots and the published files.
 
-Raw objects are not rewritten: the report names those that still hold the client, because a day that is decoded again would
-bring it back.
+Raw objects are not rewritten: the report names those that still hold the client, because decoding such a day again
+would bring it back.
 """
 
 import html
@@ -30,12 +30,13 @@ from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 from client_telemetry.tables.undecodable_records import UNDECODABLE_RECORDS
 
 _BY_INSTANCE = ("client_metrics", "client_metric_histograms")
-"""Tables that know a client by the ids of its instances only."""
+"""Tables that identify a client by the ids of its instances only."""
 _ATTEMPTS = 20
-"""To delete rows of a cluster whose stages publish meanwhile: nobody does it later."""
+"""To delete rows of a cluster while its stages publish: nobody retries it later."""
 _FACTS = (*_BY_INSTANCE, UNDECODABLE_RECORDS.name, CLIENT_PUSHES.name, CONNECTION_EVENTS.name)
-"""The order of deletion: facts before what is derived from them, and tables that need the ids of instances before
-`client_pushes`, which has them, so that an erasure that was interrupted can be run again."""
+"""The order of deletion: facts before what is derived from them, and tables that need the instance ids before
+`client_pushes`, which has them, so that an interrupted erasure can be run again.
+"""
 _TEXTS = (".html", ".json", ".csv")
 
 
@@ -45,7 +46,7 @@ class Erased:
 
     rows: dict[str, int] = field(default_factory=dict)
     related: int = 0
-    """Rows about other clients that named it as a related one."""
+    """Rows about other clients that listed it as related."""
     report_tags: list[str] = field(default_factory=list)
     published_folders: list[str] = field(default_factory=list)
     raw_objects: list[str] = field(default_factory=list)
@@ -58,10 +59,11 @@ class Erased:
 def erase(
     lake: Lake, cluster_id: str, who: Mapping[str, str], publish: str | None = None, cluster_name: str = ""
 ) -> Erased:
-    """`who`: `client_id`, `principal` or both (rows that match all). `publish`: URL of the published files, in which the
-    cluster's folders have the name `cluster_name`. Prints what is done as it is done: the log of an attempt that was
-    interrupted is the only place that has it."""
-    done = Erased()
+    """`who`: `client_id`, `principal` or both (rows must match all). `publish`: URL of the published files, where the
+    cluster's folders are named `cluster_name`. Progress is printed step by step: if an attempt is interrupted, its
+    log is the only record.
+    """
+    erased = Erased()
     tables = lake.recover()
     instances = _instances(lake, tables, cluster_id, who)
     conditions = _conditions(tables, cluster_id, who, instances)
@@ -70,10 +72,11 @@ def erase(
         if table.name in conditions:
             rows = lake.read(table).where(conditions[table.name])
             objects.update(row[0] for row in rows.select("source_object").distinct().collect())
-    done.raw_objects = sorted(objects)
-    for name in done.raw_objects:
+    erased.raw_objects = sorted(objects)
+    for name in erased.raw_objects:
         print(f"raw object that holds the client: {name}", flush=True)
-    # Facts first: what a stage derives from then on does not hold the client, and what it has derived it cannot publish.
+    # Facts first: what stages derive from then on does not contain the client, and what they derived before they cannot
+    # publish.
     erasure = {refs.ERASED + cluster_id: uuid.uuid4().hex}
     began_ms = int(time.time() * 1000)
 
@@ -82,26 +85,26 @@ def erase(
 
     for name, condition in conditions.items():
         lake.committed(name, mark)
-        done.rows[name] = _delete(lake, name, condition)
-    # Once more: publications that were decided before a table had the mark are complete now.
+        erased.rows[name] = _delete(lake, name, condition)
+    # Once more: publications that were decided before a table was marked are complete now.
     tables = lake.recover()
     for name, condition in conditions.items():
-        done.rows[name] += _delete(lake, name, condition)
-        done.report_tags += _forget_tags(lake, name, tables[name], condition)
+        erased.rows[name] += _delete(lake, name, condition)
+        erased.report_tags += _forget_tags(lake, name, tables[name], condition)
         _drop_branches(lake, name, cluster_id, began_ms)
         if name == CLIENTS.name and "client_id" in who:
-            done.related = _forget_related(lake, cluster_id, who)
+            erased.related = _forget_related(lake, cluster_id, who)
         expire(lake, name, "now()")
-    done.report_tags = sorted(set(done.report_tags))
+    erased.report_tags = sorted(set(erased.report_tags))
     if publish:
-        done.published_folders = _forget_published(publish, cluster_name, who)
-    return done
+        erased.published_folders = _forget_published(publish, cluster_name, who)
+    return erased
 
 
 def _instances(
     lake: Lake, tables: Mapping[str, IcebergTable], cluster_id: str, who: Mapping[str, str]
 ) -> list[str]:
-    """Ids of the client's instances, in hex, from all tables that have both: pushes may be past their retention."""
+    """Ids of the client's instances, in hex, from all tables that have both: its pushes may be past their retention."""
     ids: set[str] = set()
     for name, iceberg in tables.items():
         columns = iceberg.schema().column_names
@@ -114,13 +117,13 @@ def _instances(
 
 
 def _delete(lake: Lake, name: str, condition: str) -> int:
-    """Delete the rows of a table that match, those too that a stage adds meanwhile; how many they were."""
+    """Delete the matching rows of a table, including those that a stage adds meanwhile; returns their number."""
 
     def statement() -> int:
-        found = lake.session.table(f"{CATALOG}.{NAMESPACE}.{name}").where(condition).count()
-        if found:
+        count = lake.session.table(f"{CATALOG}.{NAMESPACE}.{name}").where(condition).count()
+        if count:
             lake.session.sql(f"DELETE FROM {CATALOG}.{NAMESPACE}.{name} WHERE {condition}")
-        return found
+        return count
 
     rows = again_if_overtaken(statement, _ATTEMPTS)
     if rows:
@@ -129,35 +132,36 @@ def _delete(lake: Lake, name: str, condition: str) -> int:
 
 
 def _forget_related(lake: Lake, cluster_id: str, who: Mapping[str, str]) -> int:
-    """Remove the client from the lists of related clients that rows about others have; how many rows had it."""
+    """Remove the client from the lists of related clients in rows about others; returns the number of such rows."""
     table = f"{CATALOG}.{NAMESPACE}.{CLIENTS.name}"
-    same = _where({"client_id": who["client_id"]})
+    is_client = _where({"client_id": who["client_id"]})
     condition = _where({"cluster_id": cluster_id, **{n: v for n, v in who.items() if n != "client_id"}})
-    condition += f" AND exists(related, one -> one.{same})"
+    condition += f" AND exists(related, one -> one.{is_client})"
 
     def statement() -> int:
         rows = lake.session.table(table).where(condition).count()
         if rows:
-            others = f"filter(related, one -> one.client_id IS NULL OR NOT one.{same})"
-            lake.session.sql(f"UPDATE {table} SET related = {others} WHERE {condition}")
+            remaining = f"filter(related, one -> one.client_id IS NULL OR NOT one.{is_client})"
+            lake.session.sql(f"UPDATE {table} SET related = {remaining} WHERE {condition}")
         return rows
 
     return again_if_overtaken(statement, _ATTEMPTS)
 
 
 def _drop_branches(lake: Lake, name: str, cluster_id: str, before_ms: int) -> None:
-    """Drop what stages of the cluster staged before the erasure, with its files: it can no longer be published, and of a
-    stage whose gate failed it would stay for days."""
+    """Drop what stages of the cluster staged before the erasure, with its files: it can no longer be published, and
+    after a failed gate it would stay for days.
+    """
     iceberg = lake.known_table(name)
     for leftover in refs.leftovers({name: iceberg}):
         staged = refs.lineage(iceberg.metadata, leftover.branch)
         if leftover.partitions.get("cluster_id") != cluster_id or staged[-1].timestamp_ms >= before_ms:
             continue
-        own = [each for each in staged if refs.ATTEMPT in refs.summary(staged[-1])]
+        own = [snapshot for snapshot in staged if refs.ATTEMPT in refs.summary(staged[-1])]
         paths = {path for snapshot in own for path in files_of(iceberg, snapshot)}
         drop_branch(lake, name, leftover.branch)
-        kept = lake.known_table(name)
-        paths -= {path for snapshot in kept.metadata.snapshots for path in files_of(kept, snapshot)}
+        current = lake.known_table(name)
+        paths -= {path for snapshot in current.metadata.snapshots for path in files_of(current, snapshot)}
         for path in paths:
             try:
                 iceberg.io.delete(path)
@@ -168,21 +172,21 @@ def _drop_branches(lake: Lake, name: str, cluster_id: str, before_ms: int) -> No
 def _conditions(
     tables: Mapping[str, IcebergTable], cluster_id: str, who: Mapping[str, str], instances: Sequence[str]
 ) -> dict[str, str]:
-    """Table to what its rows about the client are, as SQL; tables without such rows are left out."""
+    """Table -> SQL condition for its rows about the client; tables without such rows are left out."""
     of_cluster = _where({"cluster_id": cluster_id})
-    ids = ", ".join(f"X'{each}'" for each in instances)
+    ids = ", ".join(f"X'{instance}'" for instance in instances)
     of_instances = f"client_instance_id IN ({ids})" if instances else "false"
     named = " AND ".join(f"contains(bytes, X'{value.encode().hex()}')" for value in who.values())
-    found = {}
+    conditions = {}
     order = sorted(tables, key=lambda name: _FACTS.index(name) if name in _FACTS else len(_FACTS))
     for name, iceberg in ((name, tables[name]) for name in order):
         if who.keys() <= set(iceberg.schema().column_names):
-            found[name] = _where({"cluster_id": cluster_id, **who})
+            conditions[name] = _where({"cluster_id": cluster_id, **who})
         elif name == UNDECODABLE_RECORDS.name:
-            found[name] = f"{of_cluster} AND (({named}) OR {of_instances})"
+            conditions[name] = f"{of_cluster} AND (({named}) OR {of_instances})"
         elif name in _BY_INSTANCE and instances:
-            found[name] = f"{of_cluster} AND {of_instances}"
-    return found
+            conditions[name] = f"{of_cluster} AND {of_instances}"
+    return conditions
 
 
 def _where(equal: Mapping[str, str]) -> str:
@@ -194,7 +198,7 @@ def _where(equal: Mapping[str, str]) -> str:
 
 
 def _forget_tags(lake: Lake, name: str, iceberg: IcebergTable, condition: str) -> list[str]:
-    """Remove the tags of snapshots that hold such rows: reports keep their findings about others, not their evidence."""
+    """Remove the tags of snapshots with such rows: reports keep their findings about others, but not their evidence."""
     tags = []
     for ref, reference in iceberg.metadata.refs.items():
         if reference.snapshot_ref_type.value == "tag":
@@ -212,8 +216,9 @@ def _forget_tags(lake: Lake, name: str, iceberg: IcebergTable, condition: str) -
 
 
 def _forget_published(publish: str, cluster: str, who: Mapping[str, str]) -> list[str]:
-    """Remove the pages, reports and reviews of a cluster in which a file names the client, each with all its files, such as
-    `fleet/orders/2026-11-21`. A run publishes them again without it."""
+    """Remove the cluster's pages, reports and reviews in which a file names the client, each with all its files, such
+    as `fleet/orders/2026-11-21`. A run publishes them again without the client.
+    """
     files, root = file_system(publish)
     named = _named(who.values())
     removed = []
@@ -241,9 +246,9 @@ def _names(files: fs.FileSystem, folder: str, named: re.Pattern[bytes]) -> bool:
 
 
 def _named(values: Iterable[str]) -> re.Pattern[bytes]:
-    """A name as a whole value: of JSON (not a key), a cell of CSV, the text of an element or an attribute of HTML. Words of
-    sentences do not count, or a client called `consumer` would take every page with it; a page that names a client in a
-    sentence has it in a list too.
+    """Matches a name as a whole value: of JSON (not a key), a cell of CSV, the text of an element or an attribute of
+    HTML. Words of sentences do not count, or a client called `consumer` would take every page with it; a page that
+    names a client in a sentence has it in a list too.
 
     >>> named = _named(["a&b"])
     >>> [bool(named.search(text)) for text in (b"<td>a&amp;b</td>", b'{"id": "a&b"}', b'x,"a&b",1')]

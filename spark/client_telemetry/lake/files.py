@@ -1,5 +1,5 @@
-"""Data files of a table: which ones a state of it has, and their rows, column by column, as Python workers and the driver
-read them. Deletes of other engines are honoured, and columns are found by field id. What workers write is in writer.py.
+"""Data files of a table: which ones a snapshot has, and their rows, column by column, as Python workers and the driver
+read them. Deletes by other engines are honoured, and columns are found by field id. writer.py writes files.
 """
 
 import datetime as dt
@@ -32,12 +32,12 @@ _PORTION = 1_000_000
 _TASKS, _LEAST_SPLIT, _MOST_SPLIT = 8, 2**20, 2**27
 _FIELD_ID = b"PARQUET:field_id"
 COLUMNS_PROPERTY = "client-telemetry.columns"
-"""Property of a table: the field ids of its columns, by the names that they have here."""
+"""Property of a table: the field ids of its columns, by their names in this program."""
 
 
 @dataclass(frozen=True)
 class FileAccess:
-    """How files are opened, in every process: by the catalog's FileIO. May hold credentials that the catalog vended."""
+    """How every process opens files: by the catalog's FileIO. May hold credentials that the catalog vended."""
 
     properties: tuple[tuple[str, str], ...] = ()
 
@@ -46,12 +46,12 @@ class FileAccess:
         return cls(tuple(sorted((name, str(value)) for name, value in io.properties.items())))
 
     def io(self, url: str) -> FileIO:
-        """One for all files of a process, with its connections."""
+        """One per process for all files, with its connections."""
         return _file_io(self.properties, url.partition("://")[0])
 
 
 LOCAL = FileAccess()
-"""Local files, and what the environment gives access to."""
+"""Local files, and whatever the environment gives access to."""
 
 
 @cache
@@ -61,7 +61,7 @@ def _file_io(properties: tuple[tuple[str, str], ...], scheme: str) -> FileIO:
 
 @dataclass(frozen=True)
 class ColumnNames:
-    """Where a column is in a file: by its field id, or in a file without ids by one of the names that it has had."""
+    """Identifies a column in a file: by its field id, or in a file without ids by one of the names that it has had."""
 
     field_id: int
     names: tuple[str, ...]
@@ -70,7 +70,8 @@ class ColumnNames:
 @dataclass(frozen=True)
 class DeleteFile:
     """Rows that another engine deleted without rewriting the data file: by position, or all rows that equal one of its
-    rows in the columns with these field ids."""
+    rows in the columns with these field ids.
+    """
 
     url: str
     equal: tuple[int, ...] = ()
@@ -78,9 +79,10 @@ class DeleteFile:
 
 @dataclass(frozen=True)
 class PartitionFile:
-    """One Parquet file with rows of one partition (cluster, day) of a table. `rows` counts those of the file. `dt` is
-    None where nobody asked for the day. Of a file that holds rows of several partitions `is_mixed`, the others are left out.
-    Without `columns`, columns are found by name."""
+    """One Parquet file with rows of one partition (cluster, day) of a table. `rows` counts those in the file. `dt` is
+    None if no particular day was requested. If the file holds rows of several partitions (`is_mixed`), the others
+    are left out. Without `columns`, columns are found by name.
+    """
 
     url: str
     cluster_id: str
@@ -91,17 +93,17 @@ class PartitionFile:
     columns: Mapping[str, ColumnNames] | None = None
     access: FileAccess = LOCAL
     stored_bytes: int = 0
-    """Size of the file; of one that is mixed, the part that its rows take."""
+    """Size of the file; for a mixed one, its rows' share."""
 
     def row_groups(self, schema: pa.Schema, as_dictionaries: bool) -> Iterator[pa.Table]:
-        """The columns of `schema`, a row group at a time. A column that is younger than the file is null."""
+        """The columns of `schema`, a row group at a time. A column newer than the file is null."""
         with self.access.io(self.url).new_input(self.url).open() as source:
             metadata = pq.read_metadata(source)
             stored = metadata.schema.to_arrow_schema()
-            wanted = [*schema.names]
+            columns_to_read = [*schema.names]
             if self.is_mixed:
-                wanted += [name for name in ("cluster_id", "dt") if name not in wanted]
-            names = self._names(stored, wanted)
+                columns_to_read += [name for name in ("cluster_id", "dt") if name not in columns_to_read]
+            names = self._names(stored, columns_to_read)
             texts = [
                 names[field.name]
                 for field in schema
@@ -114,56 +116,58 @@ class PartitionFile:
             deleted = _Deleted(self) if self.deletes else None
             start = 0
             for group in range(parquet.num_row_groups):
-                read = parquet.read_row_group(
+                group_rows = parquet.read_row_group(
                     group, [name for name in stored.names if name in needed], use_threads=False
                 )
-                size = len(read)
-                found = pa.table(
-                    [_as_declared(read, field, names, as_dictionaries) for field in schema],
+                size = len(group_rows)
+                rows = pa.table(
+                    [_as_declared(group_rows, field, names, as_dictionaries) for field in schema],
                     names=schema.names,
                 )
                 keep = None
                 if deleted is not None:
-                    keep = deleted.kept(start, read, lambda i: self._name_of(i, stored, ids))
+                    keep = deleted.kept(start, group_rows, lambda i: self._name_of(i, stored, ids))
                 if self.is_mixed:
-                    ours = self._is_ours(read, names)
+                    ours = self._is_ours(group_rows, names)
                     keep = ours if keep is None else pc.and_(keep, ours)
                 start += size
-                yield found if keep is None else found.filter(keep)
+                yield rows if keep is None else rows.filter(keep)
 
-    def _names(self, stored: pa.Schema, wanted: Iterable[str]) -> dict[str, str]:
-        """Column to its name in the file, for those that the file has."""
+    def _names(self, stored: pa.Schema, columns: Iterable[str]) -> dict[str, str]:
+        """Column -> its name in the file, for the columns that the file has."""
         in_file = set(stored.names)
         if self.columns is None:
-            return {name: name for name in wanted if name in in_file}
+            return {name: name for name in columns if name in in_file}
         ids = {_id(field): field.name for field in stored if _id(field) is not None}
-        found = {}
-        for name in wanted:
+        stored_names = {}
+        for name in columns:
             column = self.columns.get(name, ColumnNames(-1, (name,)))
             candidates = [ids[column.field_id]] if column.field_id in ids else []
             if not ids:
-                candidates = [known for known in column.names if known in in_file]
+                candidates = [name for name in column.names if name in in_file]
             if candidates:
-                found[name] = candidates[0]
-        return found
+                stored_names[name] = candidates[0]
+        return stored_names
 
     def _name_of(self, field_id: int, stored: pa.Schema, ids: Mapping[int | None, str]) -> str | None:
-        """None: the column is younger than the file."""
+        """None if the column is newer than the file."""
         if field_id in ids:
             return ids[field_id]
         columns = self.columns or {}
-        known = {name for column in columns.values() if column.field_id == field_id for name in column.names}
-        return next((name for name in stored.names if name in known), None)
+        names = {name for column in columns.values() if column.field_id == field_id for name in column.names}
+        return next((name for name in stored.names if name in names), None)
 
-    def _is_ours(self, read: pa.Table, names: Mapping[str, str]) -> pa.ChunkedArray:
-        same = pc.equal(read[names["cluster_id"]].cast(pa.string()), self.cluster_id)
+    def _is_ours(self, rows: pa.Table, names: Mapping[str, str]) -> pa.ChunkedArray:
+        is_ours = pc.equal(rows[names["cluster_id"]].cast(pa.string()), self.cluster_id)
         return (
-            same if self.dt is None else pc.and_(same, pc.equal(read[names["dt"]].cast(pa.date32()), self.dt))
+            is_ours
+            if self.dt is None
+            else pc.and_(is_ours, pc.equal(rows[names["dt"]].cast(pa.date32()), self.dt))
         )
 
 
 class _Deleted:
-    """What the delete files of a data file say, read once."""
+    """The contents of a data file's delete files, read once."""
 
     def __init__(self, file: PartitionFile) -> None:
         positions = []
@@ -180,7 +184,7 @@ class _Deleted:
         self._positions = pa.concat_arrays(positions) if positions else pa.array([], pa.int64())
 
     def kept(self, start: int, read: pa.Table, name_of: Callable[[int], str | None]) -> pa.Array:
-        """A mask of the rows of a row group, whose first row is number `start` of the file."""
+        """Mask of the remaining rows of a row group whose first row has number `start` in the file."""
         numbers = pa.array(range(start, start + len(read)), pa.int64())
         keep = pc.invert(pc.is_in(numbers, self._positions))
         for ids, values in self._equal:
@@ -196,19 +200,19 @@ def _id(field: pa.Field) -> int | None:
 
 
 def _as_declared(
-    read: pa.Table, field: pa.Field, names: Mapping[str, str], as_dictionaries: bool
+    rows: pa.Table, field: pa.Field, names: Mapping[str, str], as_dictionaries: bool
 ) -> pa.ChunkedArray:
     kind = field.type
     if as_dictionaries and pa.types.is_string(kind):
         kind = pa.dictionary(pa.int32(), kind)
     if field.name not in names:
-        return pa.chunked_array([pa.nulls(len(read), kind)])
-    column = read[names[field.name]]
+        return pa.chunked_array([pa.nulls(len(rows), kind)])
+    column = rows[names[field.name]]
     return column if column.type == kind else column.cast(kind)
 
 
 def files_by_task(files: Sequence[PartitionFile], most_rows: int = _PORTION) -> list[list[PartitionFile]]:
-    """The files in tasks of about so many rows each."""
+    """Groups the files into tasks of about `most_rows` rows each."""
     tasks: list[list[PartitionFile]] = []
     rows = most_rows
     for file in sorted(files, key=lambda file: file.url):
@@ -221,17 +225,19 @@ def files_by_task(files: Sequence[PartitionFile], most_rows: int = _PORTION) -> 
 
 
 def split_bytes(files: Sequence[PartitionFile]) -> int:
-    """How much of the files a task of Spark reads, so that some tasks share them: a megabyte of connections can be fifty
-    thousand, and the table format's 128 MB are one task."""
+    """How many bytes of the files a Spark task reads, so that several tasks share them: a megabyte of connections can
+    be fifty thousand, and the table format's default of 128 MB would make one task.
+    """
     every = sum(file.stored_bytes for file in files)
     return min(max(every // _TASKS, _LEAST_SPLIT), _MOST_SPLIT)
 
 
 def portions(files: Sequence[PartitionFile], schema: pa.Schema) -> Iterator[pa.Table]:
-    """The columns of `schema`, and `cluster_id`, of about a million rows at a time.
-    Strings are dictionaries. A column that is younger than a file is null."""
+    """The columns of `schema`, and `cluster_id`, in batches of about a million rows. Strings are dictionaries. A column
+    newer than a file is null.
+    """
     every = sum(file.rows for file in files)
-    # Equal ones: a small rest would cost as much as a whole one where each row is of somebody else.
+    # In equal batches: a small remainder would cost as much as a whole one if every row has another owner.
     portion = every / max(1, round(every / _PORTION))
     tables, rows = [], 0
     for file in files:
@@ -248,7 +254,7 @@ def portions(files: Sequence[PartitionFile], schema: pa.Schema) -> Iterator[pa.T
 
 
 def all_of(equal: Mapping[str, object]) -> BooleanExpression:
-    """Rows whose columns equal the values; a list means any of them, None in it a null."""
+    """Rows whose columns equal the values; a list means any of its values, None in it a null."""
     conditions = [_any_of(n, v if isinstance(v, list) else [v]) for n, v in equal.items()]
     if not conditions:
         return AlwaysTrue()
@@ -256,22 +262,22 @@ def all_of(equal: Mapping[str, object]) -> BooleanExpression:
 
 
 def _any_of(column: str, values: list[Any]) -> BooleanExpression:
-    # Its classes take these arguments in its own words only in the eyes of a type checker.
+    # The type checker does not see these classes' positional arguments.
     in_, is_null = cast("Any", In), cast("Any", IsNull)
-    wanted: BooleanExpression = in_(column, [value for value in values if value is not None])
-    return Or(wanted, is_null(column)) if None in values else wanted
+    matches: BooleanExpression = in_(column, [value for value in values if value is not None])
+    return Or(matches, is_null(column)) if None in values else matches
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A live data file of a state of a table, and its delete files."""
+    """A live data file of a snapshot, and its delete files."""
 
     file: IcebergFile
     deletes: tuple[DeleteFile, ...]
 
 
 def snapshot_of(iceberg: IcebergTable, snapshot: int) -> Snapshot:
-    """A snapshot by its id. Raises SnapshotGone: to a reader it would look as if there were no rows."""
+    """A snapshot by its id. Raises SnapshotGone if it has expired: it would otherwise look as if there were no rows."""
     state = iceberg.metadata.snapshot_by_id(snapshot)
     if state is None:
         raise SnapshotGone(f"{iceberg.name()[-1]}: snapshot {snapshot} has expired")
@@ -279,8 +285,9 @@ def snapshot_of(iceberg: IcebergTable, snapshot: int) -> Snapshot:
 
 
 def planned(iceberg: IcebergTable, snapshot: int | None, where: BooleanExpression) -> list[Planned]:
-    """The data files that can have rows that match `where`, in one snapshot of the table, None = what readers see. Raises
-    SnapshotGone."""
+    """The data files that may have rows matching `where`, in one snapshot of the table, None = what readers see. Raises
+    SnapshotGone.
+    """
     metadata = iceberg.metadata
     state = snapshot_of(iceberg, snapshot) if snapshot is not None else metadata.snapshot_by_name("main")
     if state is None:
@@ -297,7 +304,7 @@ def planned(iceberg: IcebergTable, snapshot: int | None, where: BooleanExpressio
                 by_position.add_delete_file(entry, partition_key=entry.data_file.partition)
             else:
                 by_equality.append(entry)
-    found = []
+    plans = []
     for entry in data:
         file, sequence = entry.data_file, entry.sequence_number or 0
         deletes = [
@@ -306,20 +313,23 @@ def planned(iceberg: IcebergTable, snapshot: int | None, where: BooleanExpressio
         ]
         for delete in by_equality:
             spec = metadata.specs()[delete.data_file.spec_id]
-            same = spec.is_unpartitioned() or (delete.data_file.spec_id, delete.data_file.partition) == (
+            is_same_partition = spec.is_unpartitioned() or (
+                delete.data_file.spec_id,
+                delete.data_file.partition,
+            ) == (
                 file.spec_id,
                 file.partition,
             )
-            if same and (delete.sequence_number or 0) > sequence:
+            if is_same_partition and (delete.sequence_number or 0) > sequence:
                 deletes.append(
                     DeleteFile(delete.data_file.file_path, tuple(delete.data_file.equality_ids or ()))
                 )
-        found.append(Planned(file, tuple(sorted(deletes, key=lambda delete: delete.url))))
-    return found
+        plans.append(Planned(file, tuple(sorted(deletes, key=lambda delete: delete.url))))
+    return plans
 
 
 def may_match(iceberg: IcebergTable, where: BooleanExpression, file: IcebergFile) -> bool:
-    """Whether a data or delete file can be about rows that match."""
+    """Whether a data or delete file may concern matching rows."""
     planner = ManifestGroupPlanner(iceberg.metadata, iceberg.io, where)
     if not planner._build_partition_evaluator(file.spec_id)(file):
         return False
@@ -327,22 +337,23 @@ def may_match(iceberg: IcebergTable, where: BooleanExpression, file: IcebergFile
 
 
 def partition_of(iceberg: IcebergTable, table: Table, file: IcebergFile) -> dict[str, object]:
-    """The values of the table's partition columns that all rows of the file share, as far as its metadata tell:
-    another engine may have replaced the partition fields."""
+    """The values of the table's partition columns that all rows of the file share, as far as its metadata shows:
+    another engine may have replaced the partition fields.
+    """
     metadata = iceberg.metadata
     ids = {name: column.field_id for name, column in columns_of(iceberg, table).items()}
     spec = metadata.specs()[file.spec_id]
-    found: dict[str, object] = {}
+    values: dict[str, object] = {}
     for name in table.partition:
         for place, field in enumerate(spec.fields):
             if field.source_id == ids[name] and isinstance(field.transform, IdentityTransform):
                 value = file.partition[place]
-                found[name] = days_to_date(value) if name == "dt" and isinstance(value, int) else value
-    return found
+                values[name] = days_to_date(value) if name == "dt" and isinstance(value, int) else value
+    return values
 
 
 def columns_of(iceberg: IcebergTable, table: Table) -> dict[str, ColumnNames]:
-    """Where the table's columns are in its files, by the field ids that they were created with."""
+    """How the table's columns are found in its files, by the field ids with which they were created."""
     ids: dict[str, int] = json.loads(iceberg.properties.get(COLUMNS_PROPERTY, "{}"))
     fields = {field.name: field.field_id for field in iceberg.schema().fields}
     mapping = iceberg.name_mapping()
@@ -350,16 +361,16 @@ def columns_of(iceberg: IcebergTable, table: Table) -> dict[str, ColumnNames]:
     for mapped in mapping.root if mapping else ():
         if mapped.field_id is not None:
             names[mapped.field_id] = tuple(mapped.names)
-    found = {}
+    columns = {}
     for column in table.columns:
         field_id = ids.get(column.name, fields.get(column.name))
         if field_id is not None:
-            found[column.name] = ColumnNames(field_id, names.get(field_id, ()) or (column.name,))
-    return found
+            columns[column.name] = ColumnNames(field_id, names.get(field_id, ()) or (column.name,))
+    return columns
 
 
 def condition(iceberg: IcebergTable, table: Table, equal: Mapping[str, object]) -> BooleanExpression:
-    """Rows whose columns equal the values, in the names that the columns have at the moment. Days may be texts."""
+    """Rows whose columns equal the values, under the columns' current names. Days may be texts."""
     columns = columns_of(iceberg, table)
     names = {name: iceberg.schema().find_column_name(column.field_id) for name, column in columns.items()}
     return all_of({names.get(name) or name: value for name, value in equal.items()})
@@ -369,25 +380,26 @@ def partition_files(
     iceberg: IcebergTable, table: Table, snapshot: int | None, equal: Mapping[str, object]
 ) -> list[PartitionFile]:
     """The files with rows of the partitions whose columns equal `equal`."""
-    found = []
+    result = []
     for plan in planned(iceberg, snapshot, condition(iceberg, table, equal)):
         shared = partition_of(iceberg, table, plan.file)
         file = whole(iceberg, table, plan)
         if shared.keys() == set(table.partition):
             cluster, day = cast("str", shared["cluster_id"]), cast("dt.date | None", shared.get("dt"))
-            found.append(replace(file, cluster_id=cluster, dt=day))
+            result.append(replace(file, cluster_id=cluster, dt=day))
         else:
-            found += _by_partition(file, table, equal)
-    return found
+            result += _by_partition(file, table, equal)
+    return result
 
 
 def newest(
     iceberg: IcebergTable, table: Table, column: str, equal: Mapping[str, object]
 ) -> dict[dt.date, tuple[int, dt.datetime]]:
-    """Day to its rows and the latest of their times, as the statistics of the files have them: none is opened. A day that they do
-    not tell of is left out: another engine deleted rows of it, or laid out its files."""
+    """Day -> number of rows and latest time, from the statistics of the files, without opening any. Days for which they
+    are incomplete are left out: another engine deleted rows or changed the layout.
+    """
     field = columns_of(iceberg, table)[column].field_id
-    found: dict[dt.date, tuple[int, dt.datetime]] = {}
+    by_day: dict[dt.date, tuple[int, dt.datetime]] = {}
     unknown = set()
     for plan in planned(iceberg, None, condition(iceberg, table, equal)):
         shared, bounds = partition_of(iceberg, table, plan.file), plan.file.upper_bounds or {}
@@ -398,9 +410,9 @@ def newest(
             unknown.add(day)
             continue
         last = micros_to_timestamptz(cast("int", from_bytes(TimestamptzType(), bounds[field])))
-        rows, before = found.get(day, (0, last))
-        found[day] = rows + plan.file.record_count, max(before, last)
-    return {day: of_day for day, of_day in found.items() if day not in unknown}
+        rows, before = by_day.get(day, (0, last))
+        by_day[day] = rows + plan.file.record_count, max(before, last)
+    return {day: of_day for day, of_day in by_day.items() if day not in unknown}
 
 
 def stored_rows(files: Iterable[PartitionFile], table: Table, columns: Sequence[str]) -> Iterator[pa.Table]:
@@ -411,7 +423,7 @@ def stored_rows(files: Iterable[PartitionFile], table: Table, columns: Sequence[
 
 
 def _by_partition(file: PartitionFile, table: Table, equal: Mapping[str, object]) -> list[PartitionFile]:
-    """One for each wanted partition that a file of another engine's layout has rows of."""
+    """One entry for each requested partition that has rows in a file of another engine's layout."""
     schema = pa.schema([field for field in table.arrow_schema if field.name in ("cluster_id", "dt")])
     partitions: dict[tuple[str, dt.date | None], int] = {}
     for group in file.row_groups(schema, as_dictionaries=False):
@@ -449,7 +461,7 @@ def whole(iceberg: IcebergTable, table: Table, plan: Planned) -> PartitionFile:
 
 
 def matching(table: pa.Table, equal: Mapping[str, object]) -> pa.Table:
-    """The rows whose columns equal the values; a list means any of them."""
+    """The rows whose columns equal the values; a list means any of its values."""
     for name, value in equal.items():
         values = value if isinstance(value, list) else [value]
         table = table.filter(pc.is_in(table[name], pa.array(values, table.schema.field(name).type)))

@@ -1,7 +1,7 @@
 """The lake: the tables, as stages, commands and reports read and write them. Nothing else knows about Iceberg.
 
 Rows are written by Spark, or as Parquet files by Python workers and the driver; metadata goes through pyiceberg, on the
-same catalog. What readers see is `main` of each table (refs.py); how a stage gets there is in branch.py.
+same catalog. Readers see `main` of each table (refs.py); branch.py says how a stage gets there.
 """
 
 import datetime as dt
@@ -58,7 +58,7 @@ _VERSION = "format-version"
 _PROPERTIES = {
     _VERSION: "2",
     "write.parquet.compression-codec": "zstd",
-    # What a stage writes is one partition: hashing by partition would funnel it through one task.
+    # A stage writes one partition: hashing by partition would funnel it through one task.
     "write.distribution-mode": "none",
     "write.spark.accept-any-schema": "false",
     # Each commit writes a new metadata file; those that readers may still be opening stay.
@@ -66,18 +66,18 @@ _PROPERTIES = {
     "write.metadata.previous-versions-max": "10",
     # Tables that are appended to get a manifest with each stage of each cluster.
     "commit.manifest-merge.enabled": "true",
-    # Manifests that maintenance sorts by cluster and day name some hundred files each: one large one would be read whole for
-    # each day of each cluster.
+    # Manifests that maintenance sorts by cluster and day list some hundred files each: one large one would be read
+    # whole for each day of each cluster.
     "commit.manifest.target-size-bytes": "65536",
     # Other clusters commit to the same table.
     "commit.retry.num-retries": "20",
     "commit.retry.max-wait-ms": "2000",
 }
 KEPT_DAYS = 396
-"""13 months, as rows that are derived from received data stay."""
+"""13 months, as long as rows that are derived from received data."""
 _TABLES_AT_ONCE = 8
 _PROBE = f"{refs.BRANCH_PREFIX}probe"
-"""A branch as stages make them, so that maintenance removes it if the run was killed."""
+"""Named like the branches of stages, so that maintenance removes it if the run was killed."""
 _LOADS = 5
 _QUIET = ("pyiceberg.io.pyarrow", "pyiceberg.catalog")
 """Loggers. The first warns of each column of each file whose statistics were left out on purpose (writer.py), the second of each
@@ -90,7 +90,7 @@ def _arrow_schema_with_comments(table: Table) -> pa.Schema:
 
 
 class Lake:
-    """The tables at one location. Create one per job; it holds no state but the catalog's connection."""
+    """The tables at one location. Create one per job; its only state is the catalog's connection."""
 
     def __init__(self, spark: SparkSession | None, location: str):
         self.spark = spark
@@ -101,14 +101,15 @@ class Lake:
 
     @property
     def session(self) -> SparkSession:
-        """Of a lake that was made with one."""
+        """The Spark session that the lake was opened with."""
         if self.spark is None:
             raise ValueError(f"{self.location} was opened without Spark")
         return self.spark
 
     def create(self, tables: Iterable[Table]) -> None:
-        """Create the tables that do not exist yet, each with an empty first snapshot; give older ones the columns, names
-        and partition fields that they have here."""
+        """Create the tables that do not exist yet, each with an empty first snapshot; give older ones the columns,
+        names and partition fields that they have in this program.
+        """
         try:
             self.catalog.create_namespace(NAMESPACE)
         except NamespaceAlreadyExistsError:
@@ -131,7 +132,7 @@ class Lake:
 
     def _create(self, table: Table) -> None:
         properties = {**_PROPERTIES, "comment": table.comment, "key": ", ".join(table.key)}
-        # With bounds cut at 16 characters, nobody could tell that a file lies wholly in a partition.
+        # With bounds cut at 16 characters, it would not show whether a file lies wholly in a partition.
         properties |= {f"write.metadata.metrics.column.{column}": "full" for column in table.partition}
         name = (NAMESPACE, table.name)
         with self.catalog.create_table_transaction(
@@ -143,7 +144,7 @@ class Lake:
         self._fill_in(table)
 
     def _fill_in(self, table: Table) -> IcebergTable:
-        """What a table lacks that an older version of the program made, or a run that was killed."""
+        """Add what a table lacks that was created by an older version of the program, or by a run that was killed."""
 
         def first(iceberg: IcebergTable, transaction: Transaction) -> None:
             _name_columns(iceberg, table, transaction)
@@ -153,7 +154,9 @@ class Lake:
         return self.committed(table.name, first)
 
     def _check_branches(self, table: Table) -> None:
-        """Raises NoSuchLake if the catalog forgets branches, as Nessie's REST interface does: stages write to one each."""
+        """Raises NoSuchLake if the catalog forgets branches, as Nessie's REST interface does: every stage writes to
+        one.
+        """
 
         def make(iceberg: IcebergTable, transaction: Transaction) -> None:
             head = iceberg.metadata.refs["main"].snapshot_id
@@ -165,8 +168,9 @@ class Lake:
         drop_branch(self, table.name, _PROBE)
 
     def _bring_up_to_date(self, table: Table) -> None:
-        """Columns that a newer version of the program has are null in older rows. A column that another engine renamed
-        gets its name back, and so do partition fields that it replaced: stages replace whole partitions."""
+        """Columns that a newer version of the program adds are null in older rows. Columns that another engine renamed
+        and partition fields that it replaced are restored: stages replace whole partitions.
+        """
         iceberg = self.table(table)
         if (
             not {COLUMNS_PROPERTY, *_PROPERTIES} - {_VERSION} <= iceberg.properties.keys()
@@ -176,19 +180,22 @@ class Lake:
         schema = iceberg.schema()
         ids = json.loads(iceberg.properties[COLUMNS_PROPERTY])
         renamed = {
-            found: name
+            current_name: name
             for name, field_id in ids.items()
             if name in {c.name for c in table.columns}
-            and (found := schema.find_column_name(field_id)) not in (None, name)
+            and (current_name := schema.find_column_name(field_id)) not in (None, name)
         }
         if renamed:
             print(f"{table.name}: renamed back: {', '.join(f'{a} to {b}' for a, b in renamed.items())}")
 
-            def rename(known: IcebergTable, transaction: Transaction) -> None:
+            def rename(current: IcebergTable, transaction: Transaction) -> None:
                 with transaction.update_schema() as update:
-                    for found, name in renamed.items():
-                        if known.schema().find_field(found) and name not in known.schema().column_names:
-                            update.rename_column(found, name)
+                    for current_name, name in renamed.items():
+                        if (
+                            current.schema().find_field(current_name)
+                            and name not in current.schema().column_names
+                        ):
+                            update.rename_column(current_name, name)
 
             iceberg = self.committed(table.name, rename)
         there = {field.name: field.field_id for field in iceberg.schema().fields}
@@ -202,39 +209,39 @@ class Lake:
             there = {field.name: field.field_id for field in iceberg.schema().fields}
         if any(ids.get(c.name) not in there.values() for c in table.columns):
 
-            def name_again(known: IcebergTable, transaction: Transaction) -> None:
-                _name_columns(known, table, transaction)
+            def name_again(current: IcebergTable, transaction: Transaction) -> None:
+                _name_columns(current, table, transaction)
                 # Spark reads a snapshot with the columns that the table had then: without these, if one was dropped.
-                append_files(known, transaction, [])
+                append_files(current, transaction, [])
 
             iceberg = self.committed(table.name, name_again)
         if not _is_partitioned_as_declared(iceberg, table):
             print(f"{table.name}: partitioned by {', '.join(table.partition)} again")
-            self.committed(table.name, lambda known, change: _partition_as_declared(known, table, change))
+            self.committed(table.name, lambda current, change: _partition_as_declared(current, table, change))
 
     def table(self, table: Table) -> IcebergTable:
         return self.known_table(table.name)
 
     def known_table(self, name: str) -> IcebergTable:
-        """A table by its name, as it is now. Raises NoSuchLake if another engine upgraded it."""
+        """The current table of this name. Raises NoSuchLake if another engine upgraded it."""
         for attempt in range(_LOADS):
             try:
                 iceberg = self.catalog.load_table((NAMESPACE, name))
                 _check_version(iceberg)
                 return iceberg
             except OSError as error:
-                # Between the catalog's answer and the read, so many commits came that the metadata file is gone.
+                # Between the catalog's answer and the read there were so many commits that the metadata file is gone.
                 if not is_gone(error) or attempt == _LOADS - 1:
                     raise
                 time.sleep(0.05)
         raise AssertionError
 
     def known(self, name: str) -> Table:
-        """What the program knows about a table."""
+        """The program's definition of a table."""
         return next(table for table in TABLES if table.name == name)
 
     def tables(self) -> dict[str, IcebergTable]:
-        """All tables of the program that are there, as they are now. One that a run is just making is not there yet."""
+        """All tables of the program that exist, as they are now, except one that a run is just creating."""
         try:
             there = {identifier[-1] for identifier in self.catalog.list_tables(NAMESPACE)}
         except Exception as error:
@@ -243,8 +250,8 @@ class Lake:
             return {}
         names = [table.name for table in TABLES if table.name in there]
         with ThreadPoolExecutor(_TABLES_AT_ONCE) as pool:
-            found = dict(zip(names, pool.map(self.known_table, names), strict=True))
-        return {name: iceberg for name, iceberg in found.items() if "main" in iceberg.metadata.refs}
+            loaded = dict(zip(names, pool.map(self.known_table, names), strict=True))
+        return {name: iceberg for name, iceberg in loaded.items() if "main" in iceberg.metadata.refs}
 
     def committed(self, name: str, change: Change) -> IcebergTable:
         """Commit a change to a table that others change too."""
@@ -261,8 +268,9 @@ class Lake:
         self, table: Table[Row], snapshot: int | None = None, columns: Sequence[str] = (), **equal: object
     ) -> list[Row]:
         """Rows of a small table as dicts, without Spark; `equal` filters by column, a list means any of its values;
-        `columns`: only these, () = all. An absent table is empty, and a column that is younger than the snapshot or the
-        table is null. Raises SnapshotGone."""
+        `columns`: only these, () = all. An absent table is empty, and a column newer than the snapshot or the table
+        is null. Raises SnapshotGone.
+        """
         try:
             iceberg = self.table(table)
         except NoSuchTableError:
@@ -277,22 +285,22 @@ class Lake:
         columns: Sequence[str] = (),
         **equal: object,
     ) -> list[Row]:
-        """The same of a table that is loaded already."""
+        """The same for a table that is already loaded."""
         rows: list[Any] = []
-        read = table.arrow_schema
+        schema = table.arrow_schema
         if columns:
-            read = pa.schema([field for field in read if field.name in {*columns, *equal}])
+            schema = pa.schema([field for field in schema if field.name in {*columns, *equal}])
         for file in partition_files(iceberg, table, snapshot, equal):
-            for group in file.row_groups(read, as_dictionaries=False):
-                found = matching(group, equal)
-                found = found.select(columns) if columns else found
-                rows += [_plain(row) for row in found.to_pylist(maps_as_pydicts="strict")]
+            for group in file.row_groups(schema, as_dictionaries=False):
+                matching_rows = matching(group, equal)
+                matching_rows = matching_rows.select(columns) if columns else matching_rows
+                rows += [_plain(row) for row in matching_rows.to_pylist(maps_as_pydicts="strict")]
         return rows
 
     def newest(
         self, table: Table, column: str, **partitions: object
     ) -> dict[dt.date, tuple[int, dt.datetime]]:
-        """Day to the rows that readers see and the latest of their times (files.newest)."""
+        """Day -> number of rows that readers see, and their latest time (files.newest)."""
         try:
             return newest(self.table(table), table, column, partitions)
         except NoSuchTableError:
@@ -305,11 +313,13 @@ class Lake:
         branch: str | None = None,
         split_bytes: int | None = None,
     ) -> DataFrame:
-        """What readers see, or one snapshot, or what a stage has written on its branch. A column that is younger than
-        the snapshot is null. `split_bytes`: how much a task reads, in whole row groups; None = 128 MB. Raises SnapshotGone."""
+        """What readers see, or one snapshot, or what a stage has written to its branch. A column newer than the
+        snapshot is null. `split_bytes`: how much a task reads, in whole row groups; None = 128 MB. Raises
+        SnapshotGone.
+        """
         reader = self.session.read
         if split_bytes is not None:
-            # A file counts for no less than it costs to open: small ones are read together.
+            # A file counts for at least what opening it costs: small ones are read together.
             cost = max(split_bytes // 16, 1)
             reader = reader.option("split-size", str(split_bytes)).option("file-open-cost", str(cost))
         if snapshot is not None:
@@ -327,7 +337,7 @@ class Lake:
         names = {
             c.name: schema.find_column_name(ids[c.name]) if c.name in ids else None for c in table.columns
         }
-        if all(name == found for name, found in names.items()):
+        if all(name == stored_name for name, stored_name in names.items()):
             return rows
         return rows.select(
             *[
@@ -339,8 +349,9 @@ class Lake:
     def files(
         self, table: Table, snapshot: int | None = None, branch: str | None = None, **partitions: object
     ) -> list[PartitionFile]:
-        """The data files of the partitions whose columns equal `partitions` (a list means any of them), in what readers
-        see, or in one snapshot, or in what a stage has written on its branch."""
+        """The data files of the partitions whose columns equal `partitions` (a list means any of its values), in what
+        readers see, or in one snapshot, or in what a stage has written to its branch.
+        """
         iceberg = self.table(table)
         if branch is not None:
             snapshot = iceberg.metadata.refs[branch].snapshot_id
@@ -351,7 +362,7 @@ class Lake:
         return TablePlace.of(self.table(table))
 
     def dated_now(self, table: Table) -> IcebergTable:
-        """A commit that changes nothing but the time of the last one."""
+        """A commit that changes nothing but the time of the last commit."""
         return self._fill_in(table)
 
     def append(self, table: Table, rows: Sequence[Mapping[str, object]]) -> None:
@@ -361,13 +372,14 @@ class Lake:
             self.committed(table.name, lambda iceberg, change: append_files(iceberg, change, urls))
 
     def published_days(self, cluster_id: str, stage: str) -> set[dt.date]:
-        """Days of a cluster that a stage has published, also if it found nothing."""
+        """Days of a cluster that a stage has published, even without any rows."""
         rows = self.rows(PUBLICATIONS, columns=("days",), cluster_id=cluster_id, stage=stage)
         return {day for row in rows for day in row["days"]}
 
     def published(self) -> dict[str, int]:
-        """Table to the snapshot that readers see, of all tables at one moment: what a reader of several tables reads.
-        A publication that a killed run left half done is completed first."""
+        """Table -> snapshot that readers see, of all tables at one moment: what a reader of several tables reads. A
+        publication that a killed run left half done is completed first.
+        """
         while True:
             first = _heads(self.recover())
             if first == _heads(self.tables()):
@@ -375,8 +387,9 @@ class Lake:
             time.sleep(0.01)
 
     def recover(self) -> dict[str, IcebergTable]:
-        """Complete the publications that were decided and whose run did not get to the end. Returns the tables, of which
-        none is half published."""
+        """Complete the publications that were decided but not finished. Returns the tables, none of which is half
+        published.
+        """
         while True:
             tables = self.tables()
             attempts = _undone(tables)
@@ -386,8 +399,10 @@ class Lake:
                 finish(self, attempt)
 
     def keep(self, table: Table, snapshot: int, name: str) -> None:
-        """Tag a snapshot for KEPT_DAYS, so that maintenance keeps what a report was made from. A run that is repeated moves
-        its tag. Not for ever: a tag keeps the files of all clusters at that time, and a report's verdicts are rows of their own."""
+        """Tag a snapshot for KEPT_DAYS, so that maintenance keeps what a report was made from. A repeated run moves its
+        tag. Not forever: a tag keeps the files of all clusters at that time, and a report's verdicts are rows of
+        their own.
+        """
 
         def change(iceberg: IcebergTable, transaction: Transaction) -> None:
             tag = iceberg.metadata.refs.get(name)
@@ -400,16 +415,18 @@ class Lake:
         self.committed(table.name, change)
 
     def branch(self, run_id: str, cluster_id: str, stage: str) -> Branch:
-        """What an attempt of a stage writes. Get it before anything is read that the stage computes from."""
+        """The branch that an attempt of a stage writes to. Create it before reading anything that the stage computes
+        from.
+        """
         return Branch(self, refs.branch_name(run_id, cluster_id, stage), cluster_id, self.recover())
 
 
 def _check_version(iceberg: IcebergTable) -> None:
-    """Raises NoSuchLake: neither deletion vectors nor manifests of version 3 are known here."""
-    found, ours = iceberg.metadata.format_version, _PROPERTIES[_VERSION]
-    if found > int(ours):
+    """Raises NoSuchLake: deletion vectors and manifests of version 3 are not supported here."""
+    version, ours = iceberg.metadata.format_version, _PROPERTIES[_VERSION]
+    if version > int(ours):
         raise NoSuchLake(
-            f"table {'.'.join(iceberg.name())} has format version {found}, to which another engine upgraded it, and stages read and "
+            f"table {'.'.join(iceberg.name())} has format version {version}, to which another engine upgraded it, and stages read and "
             f"write version {ours}: put a copy of version {ours} in its place (docs/storage.md, Other engines)"
         )
 
@@ -419,23 +436,23 @@ def _heads(tables: Mapping[str, IcebergTable]) -> dict[str, int]:
 
 
 def _undone(tables: Mapping[str, IcebergTable]) -> list[str]:
-    """The attempts of which a branch is left although one table has their change."""
+    """The attempts that left a branch although one table has their change."""
     return sorted(
         {
-            left.attempt
-            for left in refs.leftovers(tables)
-            if any(refs.published_by(iceberg.metadata, left.attempt) for iceberg in tables.values())
+            leftover.attempt
+            for leftover in refs.leftovers(tables)
+            if any(refs.published_by(iceberg.metadata, leftover.attempt) for iceberg in tables.values())
         }
     )
 
 
 def _name_columns(iceberg: IcebergTable, table: Table, transaction: Transaction) -> None:
-    """Keep the field ids of the table's columns, and their names for files without ids."""
+    """Store the field ids of the table's columns, and their names for files without ids."""
     fields = {field.name: field.field_id for field in iceberg.schema().fields}
     ids = {c.name: fields[c.name] for c in table.columns if c.name in fields}
-    known = json.loads(iceberg.properties.get(COLUMNS_PROPERTY, "{}"))
-    # A column that another engine dropped is a new one if it has come back.
-    there = {name: i for name, i in known.items() if name not in ids or i in fields.values()}
+    known_ids = json.loads(iceberg.properties.get(COLUMNS_PROPERTY, "{}"))
+    # If another engine dropped a column, it is a new one when it is restored.
+    there = {name: i for name, i in known_ids.items() if name not in ids or i in fields.values()}
     properties = {COLUMNS_PROPERTY: json.dumps(ids | there)}
     if iceberg.name_mapping() is None:
         properties[TableProperties.DEFAULT_NAME_MAPPING] = iceberg.schema().name_mapping.model_dump_json()
@@ -460,5 +477,5 @@ def _partition_as_declared(iceberg: IcebergTable, table: Table, transaction: Tra
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """pyarrow gives the time zone that the file names; everything here is UTC."""
+    """pyarrow returns the time zone named in the file; everything here is UTC."""
     return {k: v.astimezone(dt.UTC) if isinstance(v, dt.datetime) else v for k, v in row.items()}

@@ -1,7 +1,7 @@
 """Upkeep of the tables: retention, compaction, merged manifests, expired snapshots, orphan files, dead branches.
 
-Readers and stages may be at work meanwhile: what they commit stays, and snapshots of the last days stay for those that
-read them. What reports name is tagged, and stays 13 months.
+Readers and stages may run at the same time: what they commit stays, and snapshots of the last days stay for those that
+read them. What reports refer to is tagged, and stays 13 months.
 """
 
 import contextlib
@@ -24,7 +24,9 @@ from client_telemetry.lake.lake import KEPT_DAYS, Lake
 from client_telemetry.tables.table import Table
 
 FACTS_DAYS, DERIVED_DAYS = 90, KEPT_DAYS
-"""Days that facts (pushes, points, events, what arrived) and what is derived from them (sessions, clients: 13 months) stay."""
+"""How many days facts (pushes, points, events, what arrived) and what is derived from them (sessions, clients: 13
+months) are kept.
+"""
 
 RETENTION_DAYS: Mapping[str, int | None] = {
     "raw_objects": FACTS_DAYS,
@@ -47,10 +49,10 @@ RETENTION_DAYS: Mapping[str, int | None] = {
     "metric_changes": None,
     "rule_records": None,
 }
-"""Table to days; None = for ever. Counted from the day of the run, by `dt`."""
+"""Table -> days; None = forever. Counted from the day of the run, by `dt`."""
 
 SNAPSHOT_DAYS = 3
-"""Age from which snapshots and files that nobody names go: longer than any run."""
+"""Age at which snapshots and unreferenced files are removed: longer than any run."""
 _MINIMUM_FILES = 2
 _Result = TypeVar("_Result")
 _ATTEMPTS = 4
@@ -60,11 +62,11 @@ _OVERTAKEN = (
     "org.apache.iceberg.exceptions.NotFoundException",
     "software.amazon.awssdk.services.s3.model.NoSuchKeyException",
 )
-"""Of Iceberg: a stage or another maintenance committed first, or removed what this one was reading."""
+"""Errors of Iceberg: a stage or another maintenance committed first, or removed what this one was reading."""
 
 
 class UnknownRetention(Exception):
-    """Retention is given for a table that is not there, or not in days."""
+    """Retention is given for a table that does not exist, or not in days."""
 
 
 @dataclass
@@ -100,27 +102,27 @@ def retention(changes: Mapping[str, object]) -> dict[str, int | None]:
 
 
 def maintain(lake: Lake, now: dt.datetime, keep_days: Mapping[str, int | None]) -> list[Upkeep]:
-    """All upkeep of all tables. `now` counts ages; of the last SNAPSHOT_DAYS before it nothing is removed but rows."""
+    """All upkeep of all tables. Ages are counted from `now`; of the last SNAPSHOT_DAYS before it only rows are removed."""
     tables = lake.recover()
     return [_maintain(lake, lake.known(name), now, keep_days[name]) for name in tables]
 
 
 def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> Upkeep:
-    done = Upkeep(table.name)
+    upkeep = Upkeep(table.name)
     before = lake.table(table)
     if before.metadata.last_updated_ms > now.timestamp() * 1000:
-        # By a clock that was wrong; Iceberg's Java classes would commit nothing until then.
+        # A clock was wrong; Iceberg's Java classes would commit nothing until that time.
         before = lake.dated_now(table)
-    done.files_before, done.manifests_before, done.snapshots_before = _sizes(before)
-    done.branches_removed = _dead_branches(lake, before, now)
+    upkeep.files_before, upkeep.manifests_before, upkeep.snapshots_before = _sizes(before)
+    upkeep.branches_removed = _dead_branches(lake, before, now)
     if days is not None and "dt" in {column.name for column in table.columns}:
-        done.rows_removed = _remove_before(lake, table, now.date() - dt.timedelta(days=days))
+        upkeep.rows_removed = _remove_before(lake, table, now.date() - dt.timedelta(days=days))
     old = now - dt.timedelta(days=SNAPSHOT_DAYS)
     name = f"{CATALOG}.{NAMESPACE}.{table.name}"
-    # A file that a stage is just writing is nobody's yet: its age is by the real clock.
+    # A file that a stage is writing is not referenced yet: its age is by the real clock.
     written_before = min(now, dt.datetime.now(dt.UTC)) - dt.timedelta(days=SNAPSHOT_DAYS)
-    # Where others write meanwhile, what one of them replaces is no reason to compact nothing. SQLite takes no commits of
-    # several threads.
+    # If others write meanwhile, a file that one of them replaces must not stop the whole compaction. SQLite takes no
+    # commits from several threads.
     in_parts = "true" if writers(lake.location) > 1 else "false"
     _call(
         lake,
@@ -130,21 +132,21 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
     )
     _call(lake, "rewrite_manifests", f"table => '{name}', use_caching => false")
     _left_if_overtaken(f"expiry of {table.name}", lambda: expire(lake, table.name, _timestamp(old)))
-    # Hadoop, which lists otherwise, knows no object store.
+    # The alternative, listing by Hadoop, does not support object stores.
     by_file_io = "false" if before.location().startswith("file:") else "true"
-    done.orphans_removed = len(
+    upkeep.orphans_removed = len(
         _call(
             lake,
             "remove_orphan_files",
             f"table => '{name}', older_than => {_timestamp(written_before)}, prefix_listing => {by_file_io}",
         )
     )
-    done.files_after, done.manifests_after, done.snapshots_after = _sizes(lake.table(table))
-    return done
+    upkeep.files_after, upkeep.manifests_after, upkeep.snapshots_after = _sizes(lake.table(table))
+    return upkeep
 
 
 def _call(lake: Lake, procedure: str, arguments: str) -> list[Row]:
-    """The result of a procedure; of one that others overtook again and again nothing: the next maintenance does it."""
+    """The result of a procedure; nothing if others kept committing first: the next maintenance does it."""
     rows = _left_if_overtaken(
         f"{procedure} of {arguments.partition(',')[0]}",
         lambda: again_if_overtaken(
@@ -166,7 +168,7 @@ def _left_if_overtaken(what: str, work: Callable[[], _Result]) -> _Result | None
 
 
 def expire(lake: Lake, table: str, older_than: str) -> None:
-    """Remove snapshots older than a time in SQL, but for the last one, and the files that only they name."""
+    """Remove snapshots older than a time in SQL, except the last one, and the files that only they refer to."""
     name = f"{CATALOG}.{NAMESPACE}.{table}"
     call = f"CALL {CATALOG}.system.expire_snapshots(table => '{name}', older_than => {older_than}, retain_last => 1)"
 
@@ -175,8 +177,9 @@ def expire(lake: Lake, table: str, older_than: str) -> None:
         try:
             lake.session.sql(call).collect()
         except Exception as error:
-            # Spark commits, then reads what snapshots name, then deletes: if a stage removes its branch meanwhile, with the
-            # lists of its files, the snapshots are gone and all files are left, and a second try knows nothing of them.
+            # Spark commits, then reads what snapshots refer to, then deletes: if a stage removes its branch meanwhile,
+            # with its manifest lists, the snapshots are gone but all files are left, and a second try knows nothing of
+            # them.
             if _overtaken(error):
                 _delete_files_of_expired(lake, table, before)
             raise
@@ -185,19 +188,19 @@ def expire(lake: Lake, table: str, older_than: str) -> None:
 
 
 def _delete_files_of_expired(lake: Lake, table: str, before: IcebergTable) -> None:
-    """Delete the files of the snapshots that the table had and has no more, but for those that a snapshot names."""
+    """Delete the files of the snapshots that the table no longer has, except those that a remaining snapshot refers to."""
     for _ in range(_ATTEMPTS):
         after = lake.known_table(table)
         there = {snapshot.snapshot_id for snapshot in after.metadata.snapshots}
-        gone = [each for each in before.metadata.snapshots if each.snapshot_id not in there]
+        gone = [snapshot for snapshot in before.metadata.snapshots if snapshot.snapshot_id not in there]
         if not gone:
             return
         try:
-            named = {path for each in after.metadata.snapshots for path in files_of(after, each)}
+            named = {path for snapshot in after.metadata.snapshots for path in files_of(after, snapshot)}
         except OSError as error:
             if not is_gone(error):
                 raise
-            continue  # of a branch that was removed just now
+            continue  # of a branch that was just removed
         unnamed: set[str] = set()
         for snapshot in gone:
             try:
@@ -205,7 +208,7 @@ def _delete_files_of_expired(lake: Lake, table: str, before: IcebergTable) -> No
             except OSError as error:
                 if not is_gone(error):
                     raise
-                # Of a branch: what removed it has deleted its lists, and its data files are main's.
+                # Of a branch: whoever removed it has deleted its lists, and its data files are main's.
         for path in unnamed:
             with contextlib.suppress(OSError):
                 before.io.delete(path)
@@ -213,7 +216,7 @@ def _delete_files_of_expired(lake: Lake, table: str, before: IcebergTable) -> No
 
 
 def files_of(iceberg: IcebergTable, snapshot: Snapshot) -> set[str]:
-    """All that a snapshot names: the list of its manifests, these, and data files."""
+    """Everything that a snapshot refers to: its manifest list, its manifests, and data files."""
     manifests = snapshot.manifests(iceberg.io)
     return {
         snapshot.manifest_list,
@@ -227,8 +230,9 @@ def files_of(iceberg: IcebergTable, snapshot: Snapshot) -> set[str]:
 
 
 def again_if_overtaken(statement: Callable[[], _Result], attempts: int = _ATTEMPTS) -> _Result:
-    """What a statement of Spark returns, begun again where a stage or another maintenance committed first. Raises what the
-    last attempt raised."""
+    """The result of a Spark statement, repeated if a stage or another maintenance committed first. Raises the last
+    attempt's error.
+    """
     for _ in range(attempts - 1):
         try:
             return statement()
@@ -247,7 +251,7 @@ def _timestamp(at: dt.datetime) -> str:
 
 
 def _sizes(iceberg: IcebergTable) -> tuple[int, int, int]:
-    """Data files, manifests and snapshots."""
+    """Numbers of data files, manifests and snapshots."""
     current = iceberg.metadata.snapshot_by_name("main")
     manifests = current.manifests(iceberg.io) if current else []
     return (
@@ -258,7 +262,7 @@ def _sizes(iceberg: IcebergTable) -> tuple[int, int, int]:
 
 
 def _dead_branches(lake: Lake, iceberg: IcebergTable, now: dt.datetime) -> list[str]:
-    """Branches of stages that ended without publishing, days ago."""
+    """Branches of stages that ended days ago without publishing."""
     old = (now - dt.timedelta(days=SNAPSHOT_DAYS)).timestamp() * 1000
     dead = [
         ref

@@ -1,9 +1,10 @@
 """Refs of the tables: what readers of several tables see together, branches that stages write to, tags that keep what a
 report read, and publications that a killed run left half done.
 
-`main` of each table is what readers see. A stage applies its change to one table after the other. The first such commit
-decides: it carries the publication in its snapshot's summary, and the table's branch stays until all other tables and the
-row in `publications` are there. Who finds such a branch finishes the publication; each step is done once, whoever does it.
+Readers see `main` of each table. A stage applies its change to one table after the other. The first such commit
+decides: it carries the publication in its snapshot's summary, and the table's branch stays until all other tables and
+the row in `publications` are there. Whoever finds such a branch completes the publication; each step is done once,
+whoever does it.
 """
 
 import json
@@ -18,26 +19,28 @@ from pyiceberg.table.snapshots import Snapshot
 
 BRANCH_PREFIX = "audit_"
 ATTEMPT = "client-telemetry.attempt"
-"""In the summary of a branch's first snapshot: which attempt of a stage wrote it."""
+"""In the summary of a branch's first snapshot: the attempt of a stage that wrote it."""
 PARTITIONS = "client-telemetry.partitions"
-"""Beside it: what the branch replaces, as JSON."""
+"""Next to it: what the branch replaces, as JSON."""
 PUBLISHED = "client-telemetry.published"
 """In the summary of a snapshot of main: the attempt whose change it is."""
 PUBLICATION = "client-telemetry.publication"
-"""Beside it, in the table that decides: cluster, run, stage and days, as JSON."""
+"""Next to it, in the deciding table: cluster, run, stage and days, as JSON."""
 ERASED = "client-telemetry.erased."
-"""Property of a table, followed by a cluster: the last erasure in it. What was computed before it may hold the client."""
+"""Property of a table, followed by a cluster: the last erasure in it. What was computed before it may contain the
+client.
+"""
 
 
 def branch_name(run_id: str, cluster_id: str, stage: str) -> str:
-    """`audit_<run>_<cluster>_<stage>` in letters that SQL names allow, with a digest that keeps names apart."""
+    """`audit_<run>_<cluster>_<stage>` in letters that SQL names allow, with a digest that keeps names unique."""
     plain = re.sub(r"[^A-Za-z0-9]+", "_", f"{run_id}_{cluster_id}")[:60]
     return f"{BRANCH_PREFIX}{plain}_{zlib.crc32(f'{run_id}/{cluster_id}'.encode()):08x}_{stage}"
 
 
 @dataclass(frozen=True)
 class Leftover:
-    """A branch of a table that is still there."""
+    """A branch of a table that still exists."""
 
     table: str
     branch: str
@@ -47,13 +50,13 @@ class Leftover:
 
 def lineage(metadata: TableMetadata, ref: str) -> list[Snapshot]:
     """The snapshots of a ref, latest first, as far as they are kept."""
-    found = []
+    snapshots = []
     snapshot = metadata.snapshot_by_name(ref)
     while snapshot is not None:
-        found.append(snapshot)
+        snapshots.append(snapshot)
         parent = snapshot.parent_snapshot_id
         snapshot = metadata.snapshot_by_id(parent) if parent is not None else None
-    return found
+    return snapshots
 
 
 def summary(snapshot: Snapshot) -> Mapping[str, str]:
@@ -61,21 +64,21 @@ def summary(snapshot: Snapshot) -> Mapping[str, str]:
 
 
 def attempt(metadata: TableMetadata, branch: str) -> str | None:
-    """The attempt of a stage that wrote a branch; None = there is no such branch, or no stage made it."""
+    """The attempt of a stage that wrote a branch; None if there is no such branch, or no stage created it."""
     snapshots = lineage(metadata, branch)
     return summary(snapshots[-1]).get(ATTEMPT) if snapshots else None
 
 
 def leftovers(tables: Mapping[str, IcebergTable]) -> list[Leftover]:
-    """The branches that stages have made and nobody has removed."""
-    found = []
+    """The branches of stages that were not removed."""
+    branches = []
     for name, iceberg in tables.items():
         for ref in iceberg.metadata.refs:
             if ref.startswith(BRANCH_PREFIX) and (snapshots := lineage(iceberg.metadata, ref)):
                 properties = summary(snapshots[-1])
                 partitions = json.loads(properties.get(PARTITIONS, "{}"))
-                found.append(Leftover(name, ref, properties.get(ATTEMPT, ""), partitions))
-    return found
+                branches.append(Leftover(name, ref, properties.get(ATTEMPT, ""), partitions))
+    return branches
 
 
 def published_by(metadata: TableMetadata, attempt: str) -> Snapshot | None:

@@ -1,11 +1,11 @@
-"""The catalog in a database, as pyiceberg has it, with less work for each load of a table. A stage loads a table some ten
-times, and its metadata file names every snapshot since the last maintenance: thousands in a lake of many clusters.
+"""pyiceberg's catalog in a database, with cheaper loads of tables. A stage loads a table some ten times, and its
+metadata file lists every snapshot since the last maintenance: thousands in a lake of many clusters.
 
-Metadata files never change, so one that was read is known; of a new one only the snapshots are made that are new. A
-commit asks three times which manifests main has: that list of files is read once.
+Metadata files never change, so each is read once; of a new one only the new snapshots are parsed. A commit asks three
+times which manifests main has: the manifest list is read once.
 
-And times go forward: Iceberg's Java classes open no table whose history goes back by more than a minute, as it does where a
-clock was wrong and is set right.
+And times never go back: Iceberg's Java classes open no table whose history goes back by more than a minute, as happens
+when a wrong clock is corrected.
 """
 
 import json
@@ -24,11 +24,11 @@ from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
 from pyiceberg.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEntry
 
 _LISTS = 64
-"""Manifest lists that a process keeps: of each table that a stage touches a few."""
+"""Manifest lists that a process caches: a few for each table that a stage touches."""
 
 
 class _SharedSnapshot(Snapshot):
-    """Nobody changes a snapshot: copies of the metadata, of which each commit makes several, may have it in common."""
+    """Snapshots are never modified: copies of the metadata, of which each commit makes several, can share them."""
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         return self
@@ -45,15 +45,15 @@ class _Loaded:
     location: str
     metadata: TableMetadata
     snapshots: dict[int, tuple[dict[str, Any], Snapshot]]
-    """Id to what the file says, and what was made of it."""
+    """Id -> what the file says, and the snapshot parsed from it."""
     io: FileIO
 
 
 class DatabaseCatalog(SqlCatalog):
-    """Use it like any of pyiceberg's, from several threads too."""
+    """Used like any of pyiceberg's catalogs, also from several threads."""
 
     def __init__(self, name: str, **properties: str):
-        # A server that was started again has closed the connections.
+        # A restarted server has closed the connections.
         super().__init__(name, **{"pool_pre_ping": "true", **properties})
         self._loaded: dict[tuple[str, ...], _Loaded] = {}
 
@@ -62,12 +62,12 @@ class DatabaseCatalog(SqlCatalog):
         if not location:
             raise NoSuchTableError(f"{orm_table.table_namespace}.{orm_table.table_name} has no metadata")
         name = (*Catalog.identifier_to_tuple(orm_table.table_namespace), orm_table.table_name)
-        known = self._loaded.get(name)
-        if known is None or known.location != location:
-            known = self._loaded[name] = self._load(location, known)
-        # Whoever changes the properties of a loaded table changes its own.
-        metadata = known.metadata.model_copy(update={"properties": dict(known.metadata.properties)})
-        return Table(name, metadata, location, known.io, self)
+        loaded = self._loaded.get(name)
+        if loaded is None or loaded.location != location:
+            loaded = self._loaded[name] = self._load(location, loaded)
+        # Callers that change the properties of a loaded table must not change the cached ones.
+        metadata = loaded.metadata.model_copy(update={"properties": dict(loaded.metadata.properties)})
+        return Table(name, metadata, location, loaded.io, self)
 
     def _update_and_stage_table(self, *arguments: Any, **named: Any) -> StagedTable:
         staged = super()._update_and_stage_table(*arguments, **named)
@@ -84,13 +84,15 @@ class DatabaseCatalog(SqlCatalog):
         io = before.io if before else self._load_file_io(location=location)
         with Compressor.get_compressor(location).stream_decompressor(io.new_input(location).open()) as source:
             content = json.loads(source.read())
-        known = before.snapshots if before else {}
+        known_snapshots = before.snapshots if before else {}
         snapshots = {}
-        for each in content.get("snapshots") or ():
-            number = each["snapshot-id"]
-            same = known.get(number)
+        for fields in content.get("snapshots") or ():
+            number = fields["snapshot-id"]
+            known_snapshot = known_snapshots.get(number)
             snapshots[number] = (
-                same if same and same[0] == each else (each, _SharedSnapshot.model_validate(each))
+                known_snapshot
+                if known_snapshot and known_snapshot[0] == fields
+                else (fields, _SharedSnapshot.model_validate(fields))
             )
         content["snapshots"] = [snapshot for _, snapshot in snapshots.values()]
         metadata = TableMetadataUtil.parse_obj(content)
@@ -103,9 +105,11 @@ _Entry = TypeVar("_Entry", SnapshotLogEntry, MetadataLogEntry)
 
 
 def _none_after(last: int, log: list[_Entry]) -> list[_Entry]:
-    """A log in which no entry is dated after the next, nor after `last`."""
-    found: list[_Entry] = []
+    """A log in which no entry is dated after the next one, nor after `last`."""
+    entries: list[_Entry] = []
     for entry in reversed(log):
         last = min(last, entry.timestamp_ms)
-        found.append(entry if entry.timestamp_ms == last else entry.model_copy(update={"timestamp_ms": last}))
-    return found[::-1]
+        entries.append(
+            entry if entry.timestamp_ms == last else entry.model_copy(update={"timestamp_ms": last})
+        )
+    return entries[::-1]

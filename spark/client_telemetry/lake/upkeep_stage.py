@@ -1,10 +1,10 @@
-"""lake_maintenance: retention, compaction and expiry of all tables; before that, on demand, the erasure of a client.
+"""lake_maintenance: retention, compaction and expiry of all tables; before that, on request, the erasure of a client.
 
     spark-submit spark/run_stage.py lake_maintenance --lake URL [--retention-days JSON]
     spark-submit spark/run_stage.py lake_maintenance --lake URL --erase --cluster C [--client-id ID] [--principal P]
         [--publish URL --cluster-name NAME]
 
-Stages may run meanwhile. What upgrade reports name is kept for 13 months.
+Stages may run meanwhile. What upgrade reports refer to is kept for 13 months.
 """
 
 import argparse
@@ -26,22 +26,22 @@ def _maintain(stage: Stage) -> Outcome:
         keep_days = retention(stage.arguments.retention_days)
     except UnknownRetention as error:
         raise BadArguments(str(error)) from None
-    done = maintain(stage.lake, dt.datetime.now(dt.UTC), keep_days)
+    upkeeps = maintain(stage.lake, dt.datetime.now(dt.UTC), keep_days)
     counts = {
-        "rows_removed": sum(each.rows_removed for each in done),
-        "files_before": sum(each.files_before for each in done),
-        "files_after": sum(each.files_after for each in done),
-        "manifests_after": sum(each.manifests_after for each in done),
-        "snapshots_after": sum(each.snapshots_after for each in done),
-        "orphans_removed": sum(each.orphans_removed for each in done),
-        "branches_removed": sum(len(each.branches_removed) for each in done),
+        "rows_removed": sum(upkeep.rows_removed for upkeep in upkeeps),
+        "files_before": sum(upkeep.files_before for upkeep in upkeeps),
+        "files_after": sum(upkeep.files_after for upkeep in upkeeps),
+        "manifests_after": sum(upkeep.manifests_after for upkeep in upkeeps),
+        "snapshots_after": sum(upkeep.snapshots_after for upkeep in upkeeps),
+        "orphans_removed": sum(upkeep.orphans_removed for upkeep in upkeeps),
+        "branches_removed": sum(len(upkeep.branches_removed) for upkeep in upkeeps),
     }
     message = (
-        f"lake_maintenance: {len(done)} tables: {counts['files_before']} data files became {counts['files_after']}, "
+        f"lake_maintenance: {len(upkeeps)} tables: {counts['files_before']} data files became {counts['files_after']}, "
         f"{counts['rows_removed']} rows past their retention, {counts['orphans_removed']} orphan files and "
         f"{counts['branches_removed']} dead branches were removed"
     )
-    return Outcome(message, counts, {"tables": [each.as_dict for each in done]})
+    return Outcome(message, counts, {"tables": [upkeep.as_dict for upkeep in upkeeps]})
 
 
 def _erase(stage: Stage) -> Outcome:
@@ -54,24 +54,24 @@ def _erase(stage: Stage) -> Outcome:
     if args.publish and not args.cluster_name:
         raise BadArguments("--publish needs --cluster-name, the name of the cluster's folders there")
     publish = absolute_url(args.publish) if args.publish else None
-    done = erase(stage.lake, args.cluster, who, publish, args.cluster_name or "")
-    if done.raw_objects:
+    erased = erase(stage.lake, args.cluster, who, publish, args.cluster_name or "")
+    if erased.raw_objects:
         stage.warnings.append(
-            f"{len(done.raw_objects)} raw objects still hold the client (raw_objects of this report); delete them, or a day "
-            f"that is decoded again brings it back: {done.raw_objects[0]}"
+            f"{len(erased.raw_objects)} raw objects still hold the client (raw_objects of this report); delete them, or a day "
+            f"that is decoded again brings it back: {erased.raw_objects[0]}"
         )
-    rows = sum(done.rows.values())
+    rows = sum(erased.rows.values())
     message = (
         f"lake_maintenance: erased {' and '.join(f'{n} {v!r}' for n, v in who.items())} of cluster {args.cluster}: {rows} rows "
-        f"of {sum(bool(n) for n in done.rows.values())} tables, {len(done.report_tags)} report snapshots, "
-        f"{len(done.published_folders)} published folders (publish them again)"
+        f"of {sum(bool(n) for n in erased.rows.values())} tables, {len(erased.report_tags)} report snapshots, "
+        f"{len(erased.published_folders)} published folders (publish them again)"
     )
-    return Outcome(message, {"rows": rows}, {"erased": done.as_dict})
+    return Outcome(message, {"rows": rows}, {"erased": erased.as_dict})
 
 
 def _nothing_to_do(args: argparse.Namespace) -> str | None:
-    asked = args.client_id or args.principal or args.cluster
-    return "lake_maintenance: nobody to erase" if args.erase and not asked else None
+    names_client = args.client_id or args.principal or args.cluster
+    return "lake_maintenance: nobody to erase" if args.erase and not names_client else None
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -1,5 +1,6 @@
-"""Parquet files of a table, written at their final place by Python workers and the driver. A branch registers them
-(`Branch.replace_files`); a file that nobody registers is invisible to readers. Reading is in files.py."""
+"""Parquet files of a table, written to their final location by Python workers and the driver. A branch registers them
+(`Branch.replace_files`); readers do not see an unregistered file. files.py reads them.
+"""
 
 import uuid
 from collections.abc import Mapping, Sequence
@@ -17,13 +18,14 @@ from client_telemetry.tables.table import Table
 
 ROWS_IN_MEMORY = 50_000
 ROWS_IN_COLUMNS = 200_000
-"""Rows that wait as columns, which take a tenth of the memory that rows of Python's objects take."""
+"""Rows that are buffered as columns, which take a tenth of the memory of Python objects."""
 
 
 @dataclass(frozen=True)
 class TablePlace:
-    """Where a table's data files go, and how they are written: its location and properties (a location provider is one),
-    and the catalog's FileIO. Travels to the workers."""
+    """Where a table's data files go, and how they are written: its location and properties (such as a location
+    provider), and the catalog's FileIO. Sent to the workers.
+    """
 
     location: str
     properties: tuple[tuple[str, str], ...] = ()
@@ -34,19 +36,19 @@ class TablePlace:
         return cls(iceberg.location(), tuple(sorted(iceberg.properties.items())), FileAccess.of(iceberg.io))
 
     def new_url(self, partition: Mapping[str, object]) -> str:
-        """A name that no file had: after a lost worker Spark's attempt number can be the same again."""
+        """A unique name: after a lost worker Spark may reuse its attempt number."""
         folders = "".join(f"{name}={quote(str(value), safe='')}/" for name, value in partition.items())
         provider = load_location_provider(self.location, dict(self.properties))
         return provider.new_data_location(f"{folders}{uuid.uuid4().hex}.parquet")
 
 
 class DataFile:
-    """One file of one partition of a table, made when the first row arrives; filled by rows or by columns,
-    not by both. Holds at most some `ROWS_IN_MEMORY` rows, or `rows_in_columns` of them in columns; each such
-    portion becomes a row group.
+    """One file of one partition of a table, created with the first row; filled by rows or by columns, not by both.
+    Buffers about `ROWS_IN_MEMORY` rows, or `rows_in_columns` of them in columns; each full buffer becomes a row
+    group.
 
-    `partition`: a value for each of the table's partition columns, in their order. `is_complete`: columns that may not be
-    null are not, in what `add_columns` gets; a null in one is an error then, otherwise the gate's to find.
+    `partition`: a value for each of the table's partition columns, in their order. `is_complete`: required columns have
+    no nulls in what `add_columns` gets, so that a null is an error; otherwise the gate finds it.
     """
 
     def __init__(
@@ -70,20 +72,21 @@ class DataFile:
         self.rows = 0
 
     def add(self, rows: Sequence[Sequence[object]]) -> None:
-        """Rows hold the values of all columns but the partition's, in table order."""
+        """Rows hold the values of all columns except the partition's, in table order."""
         self._rows.extend(rows)
         self._waiting += len(rows)
         if self._waiting >= ROWS_IN_MEMORY:
             self._flush()
 
     def add_columns(self, columns: Mapping[str, pa.Array]) -> None:
-        """All columns but the partition's by name, equally long. Strings may be dictionaries, in maps and lists
-        too, but then in every call."""
+        """All columns except the partition's, by name, of equal length. Strings may be dictionaries, in maps and lists
+        too, but then in every call.
+        """
         size = len(next(iter(columns.values())))
         if not size:
             return
         arrays = [columns[f.name] if f.name in columns else self._constant(f, size) for f in self._schema]
-        # A column that says that it leaves no value out takes a tenth less time to write.
+        # A column declared as complete takes a tenth less time to write.
         fields = [
             pa.field(name, array.type, optional)
             for name, array, optional in zip(self._schema.names, arrays, self._optional, strict=True)
@@ -126,25 +129,25 @@ class DataFile:
         return pa.Table.from_arrays(arrays, schema=self._schema)
 
     def _open(self, schema: pa.Schema) -> pq.ParquetWriter:
-        # Partition columns need statistics: without them the table format takes their value for null. Of the others
-        # those keep some that queries look for ranges in. A text's are a fifth of the write, and between the first
-        # and the last of a file lies whatever text one looks for.
+        # Partition columns need statistics: without them the table format takes their value for null. Of the other
+        # columns those keep some that queries filter by range. Statistics of texts cost a fifth of the write, and
+        # nearly any text lies between the first and last of a file.
         with_statistics = [f.name for f in self._schema if f.name in self._partition or _is_ordered(f.type)]
-        # Dictionaries stay a matter of the encoding; readers see the plain types of the table.
+        # Dictionaries are only an encoding; readers see the plain types of the table.
         self._out = self._access.io(self._url).new_output(self._url).create()
         return pq.ParquetWriter(
             self._out,
             schema,
             compression="zstd",
-            # Numbers hardly repeat, or do so in runs that zstd sees: plain they are written in half the time and
-            # take less room.
+            # Numbers rarely repeat, or do so in runs that zstd finds: plain they are written in half the time and take
+            # less space.
             use_dictionary=[path for field in self._schema for path in _text_columns(field.name, field.type)],
             store_schema=False,
             write_statistics=with_statistics,
         )
 
     def close(self) -> str | None:
-        """URL of the file, or None if no row came."""
+        """URL of the file, or None if there were no rows."""
         self._flush()
         if self._writer is None:
             return None
@@ -154,7 +157,7 @@ class DataFile:
 
 
 def write_rows(table: Table, place: TablePlace, rows: Sequence[Mapping[str, object]]) -> list[str]:
-    """Rows by column name, a missing one is null, as one file for each partition; their URLs."""
+    """Rows by column name (missing values are null) as one file per partition; returns their URLs."""
     names = [c.name for c in table.columns if c.name not in table.partition]
     files: dict[tuple[object, ...], DataFile] = {}
     for key, own in groupby(rows, key=lambda row: tuple(row[name] for name in table.partition)):
@@ -170,7 +173,7 @@ def _is_ordered(kind: pa.DataType) -> bool:
 
 
 def _text_columns(path: str, kind: pa.DataType) -> list[str]:
-    """Parquet's paths of the strings and binaries in a column."""
+    """Parquet paths of the strings and binaries in a column."""
     if pa.types.is_map(kind):
         parts = {"key_value.key": kind.key_type, "key_value.value": kind.item_type}
     elif pa.types.is_list(kind):
@@ -179,4 +182,4 @@ def _text_columns(path: str, kind: pa.DataType) -> list[str]:
         parts = {field.name: field.type for field in kind}
     else:
         return [path] if pa.types.is_string(kind) or pa.types.is_binary(kind) else []
-    return [found for name, part in parts.items() for found in _text_columns(f"{path}.{name}", part)]
+    return [column for name, part in parts.items() for column in _text_columns(f"{path}.{name}", part)]

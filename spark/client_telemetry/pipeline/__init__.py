@@ -1,1 +1,3 @@
-"""How a stage runs: write, audit, publish; the quality gate; Spark's Python workers. Not: what a stage computes."""
+"""How a stage runs: write, audit, publish; the quality gate; Spark's Python workers. What a stage computes is
+elsewhere.
+"""

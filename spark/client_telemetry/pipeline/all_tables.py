@@ -8,7 +8,7 @@ from client_telemetry.tables.table import Table
 
 
 def _table(name: str) -> Table:
-    """The table of a module of client_telemetry.tables: both have one name."""
+    """The table of a module of client_telemetry.tables, which has the same name."""
     table: Table = getattr(importlib.import_module(f"client_telemetry.tables.{name}"), name.upper())
     return table
 

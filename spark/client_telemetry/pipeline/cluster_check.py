@@ -1,6 +1,7 @@
-"""Whether a Spark cluster can run a stage, asked before it begins: one line names what is missing, and on which machine.
+"""Whether a Spark cluster can run a stage, checked before it begins: one line names what is missing, and on which
+machine.
 
-On one machine (`local[...]`) there is nothing to ask.
+On one machine (`local[...]`) there is nothing to check.
 """
 
 import hashlib
@@ -20,10 +21,10 @@ from pyspark.sql.utils import is_remote
 
 ICEBERG_CLASS = "org.apache.iceberg.spark.source.SparkTable"
 CANNOT_IMPORT = "client-telemetry executor"
-"""With which worker_daemon.py begins to say why it cannot start."""
+"""How worker_daemon.py begins the line that says why it cannot start."""
 _SECONDS = 10
 _WAIT_SECONDS = 300
-"""For executors to start and to answer: a cluster that is busy gives them late, and Spark itself would wait for ever."""
+"""For executors to start and answer: a busy cluster provides them late, and Spark itself would wait forever."""
 _PACK = "pack them with spark/executors/pack.sh and copy that folder to every worker (docs/deployment.md)"
 _OTHER_VERSION = (
     f"the executors have another version of the package client_telemetry than the driver: {_PACK}"
@@ -42,7 +43,8 @@ def check_master() -> None:
 
 def ask_master(master: str) -> None:
     """Raises UnusableCluster if Spark's standalone master does not answer: Spark itself tries for a minute and then
-    speaks of a stopped context. Several masters are one with spares."""
+    reports a stopped context. Several masters are one with standbys.
+    """
     if not master.startswith("spark://"):
         return
     reasons = []
@@ -57,7 +59,7 @@ def ask_master(master: str) -> None:
 
 
 def check_executors(session: SparkSession) -> None:
-    """Raises UnusableCluster if an executor has no Iceberg jar, another Python, or no or another package than the driver."""
+    """Raises UnusableCluster if an executor has no Iceberg jar, another Python, or a missing or different package."""
     if not is_cluster(session.conf.get("spark.master", "") or ""):
         return
     tasks = max(8, 2 * int(session.conf.get("spark.cores.max", "4") or 4))
@@ -90,7 +92,7 @@ def check_executors(session: SparkSession) -> None:
 
 
 def within(seconds: float, session: SparkSession, job: Callable[[], list[Row]]) -> list[Row]:
-    """What the job gives. Raises UnusableCluster if it gives nothing in that time; the job is cancelled then."""
+    """The result of the job. Raises UnusableCluster and cancels the job if there is none within that time."""
     master = session.conf.get("spark.master", "")
     with ThreadPoolExecutor(1, "cluster_check") as pool:
         waiting = pool.submit(job)
@@ -98,7 +100,7 @@ def within(seconds: float, session: SparkSession, job: Callable[[], list[Row]]) 
             return waiting.result(timeout=seconds)
         except FutureTimeout:
             cancel = session.interruptAll if is_remote() else session.sparkContext.cancelAllJobs
-            # Spark forgets at once what it was told to cancel: a job that begins only now is cancelled the next time.
+            # Spark forgets a cancellation at once: a job that begins only now is cancelled the next time.
             while not waiting.done():
                 cancel()
                 wait([waiting], timeout=1)
@@ -113,25 +115,25 @@ def is_cluster(master: str) -> bool:
 
 
 def import_failure(error: str) -> str | None:
-    """One line for an error of Spark that came of Python on an executor that did not start; None for another error."""
-    if found := re.search(rf"{CANNOT_IMPORT}: (Python (\S+) of (\S+) cannot import (\S+))", error):
-        what, version = found[1], found[2]
+    """One line for a Spark error caused by Python failing to start on an executor; None for another error."""
+    if match := re.search(rf"{CANNOT_IMPORT}: (Python (\S+) of (\S+) cannot import (\S+))", error):
+        what, version = match[1], match[2]
         if version != _python():
-            return f"executor {found[3]} runs Python {version}, the driver {_python()}: both need the same minor version"
+            return f"executor {match[3]} runs Python {version}, the driver {_python()}: both need the same minor version"
         return f"{what}: {_PACK}"
     if "No module named 'client_telemetry." in error:
         return _OTHER_VERSION
-    if found := re.search(r"No module named '?(client_telemetry|pyspark|py4j)\b", error):
-        return f"the executors' Python has no package {found[1]}: {_PACK}"
-    if found := re.search(r"different version: (\d+\.\d+)", error):
-        return f"an executor runs Python {found[1]}, the driver {_python()}: both need the same minor version"
-    if found := re.search(r'Cannot run program "([^"]+)"', error):
-        return f"an executor has no program {found[1]}: {_PACK}"
+    if match := re.search(r"No module named '?(client_telemetry|pyspark|py4j)\b", error):
+        return f"the executors' Python has no package {match[1]}: {_PACK}"
+    if match := re.search(r"different version: (\d+\.\d+)", error):
+        return f"an executor runs Python {match[1]}, the driver {_python()}: both need the same minor version"
+    if match := re.search(r'Cannot run program "([^"]+)"', error):
+        return f"an executor has no program {match[1]}: {_PACK}"
     return None
 
 
 def master_left(error: str) -> str | None:
-    """One line for what Spark says when its master went away while a job ran; None for another error."""
+    """One line for the Spark error of a master that went away while a job ran; None for another error."""
     if re.search(
         "All masters are unresponsive|Master removed our application|SparkContext was shut down", error
     ):
@@ -158,7 +160,9 @@ def _python() -> str:
 
 @cache
 def package_digest() -> str:
-    """Of all code and data of the installed package: rows of another version would differ and nobody would know why."""
+    """Digest of all code and data of the installed package: rows of another version would differ, and nobody would know
+    why.
+    """
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for path in sorted(path for path in package.rglob("*") if path.suffix in (".py", ".csv")):

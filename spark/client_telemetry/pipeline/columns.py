@@ -1,4 +1,4 @@
-"""Rows and lists of them as columns: what NumPy needs to group and join what Arrow holds."""
+"""Rows and lists as columns: what NumPy needs to group and join Arrow data."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,8 +14,9 @@ NEVER, ALWAYS = np.iinfo(np.int64).max, np.iinfo(np.int64).min
 
 
 def numbered(columns: Sequence[pa.ChunkedArray]) -> tuple[Vector, Vector]:
-    """(int64[n], int64[distinct]): for each row the number of its values in these columns, and for each number the first row that
-    has it. Null is like null only."""
+    """(int64[n], int64[distinct]): for each row the number of its combination of values in these columns, and for each
+    number the first row with it. Null equals null only.
+    """
     codes = []
     for column in columns:
         if pa.types.is_dictionary(column.type):
@@ -29,26 +30,27 @@ def numbered(columns: Sequence[pa.ChunkedArray]) -> tuple[Vector, Vector]:
 
 
 def in_one(columns: Sequence[Vector]) -> Vector:
-    """int64[n]: one number for the integers that each row has in these columns; the numbers of two rows differ, and are in order, as
-    their integers are."""
-    found: Vector = np.zeros(len(columns[0]), np.int64)
-    if not len(found):
-        return found
+    """int64[n]: one number per row for its integers in all columns; two rows' numbers compare like their integers."""
+    combined: Vector = np.zeros(len(columns[0]), np.int64)
+    if not len(combined):
+        return combined
     numbers = 1
     for column in columns:
-        column = column.astype(np.int64)  # beside each other, which those of a structured array are not
+        column = column.astype(np.int64)  # contiguous, unlike the columns of a structured array
         least = int(column.min())
         values = int(column.max()) - least + 1
         if numbers * values > NEVER:
-            # To sort takes longest, so that is done where numbers would not fit any more, not for each column.
-            (_, found), (_, column) = (np.unique(each, return_inverse=True) for each in (found, column))
-            least, numbers, values = 0, int(found.max()) + 1, int(column.max()) + 1
-        found, numbers = found * values + (column - least), numbers * values
-    return found
+            # Sorting takes longest, so it is done only when numbers would no longer fit, not for each column.
+            (_, combined), (_, column) = (
+                np.unique(integers, return_inverse=True) for integers in (combined, column)
+            )
+            least, numbers, values = 0, int(combined.max()) + 1, int(column.max()) + 1
+        combined, numbers = combined * values + (column - least), numbers * values
+    return combined
 
 
 def ranks(column: pa.ChunkedArray) -> tuple[Vector, pa.Array]:
-    """(int32[n], values): for each row the place of its value among the sorted distinct `values`, -1 for null."""
+    """(int32[n], values): for each row the position of its value among the sorted distinct `values`, -1 for null."""
     encoded = column.combine_chunks().dictionary_encode()
     order = pc.array_sort_indices(encoded.dictionary)
     place = np.full(len(order) + 1, -1, np.int32)
@@ -57,8 +59,9 @@ def ranks(column: pa.ChunkedArray) -> tuple[Vector, pa.Array]:
 
 
 def distinct_lists(owners: Vector, places: Vector, values: pa.Array, count: int) -> pa.ListArray:
-    """For each of `count` owners the sorted distinct values that it has. `owners` and `places`, int32[n], say who has
-    which of `values`; a negative place is none."""
+    """For each of `count` owners its sorted distinct values. `owners` and `places`, int32[n], say who has which of
+    `values`; a negative place means none.
+    """
     has = places >= 0
     pairs = np.unique(owners[has].astype(np.int64) << 32 | places[has])
     offsets = np.zeros(count + 1, np.int32)
@@ -67,41 +70,42 @@ def distinct_lists(owners: Vector, places: Vector, values: pa.Array, count: int)
 
 
 def integers(column: pa.Array, instead_of_null: int = 0) -> Vector:
-    found: Vector = pc.fill_null(column, instead_of_null).to_numpy(zero_copy_only=False)
-    return found.astype(np.int64)
+    filled: Vector = pc.fill_null(column, instead_of_null).to_numpy(zero_copy_only=False)
+    return filled.astype(np.int64)
 
 
 def micros(column: pa.Array, instead_of_null: int) -> Vector:
-    """int64[n]: microseconds since 1970 of a column of times."""
+    """int64[n]: a column of times as microseconds since 1970."""
     return integers(column.cast(pa.timestamp("us", "UTC")).cast(pa.int64()), instead_of_null)
 
 
 def starts(lengths: Vector) -> Vector:
-    """Where each of lists of these lengths begins in their values, and the end."""
+    """Where each list begins among the values of all, and the end, from the lengths of the lists."""
     return np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
 
 
 def lengths(lists: pa.Array) -> Vector:
-    """Of each list; 0 for null."""
-    found: Vector = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
-    return found
+    """Length of each list; 0 for null."""
+    filled: Vector = pc.fill_null(pc.list_value_length(lists), 0).to_numpy(zero_copy_only=False)
+    return filled
 
 
 def items(lists: pa.Array, rows: Vector) -> tuple[Vector, Vector]:
-    """The items of the lists of these rows, one row's after the other's: which of `rows` it is of, and the place of the item among
-    those of all lists."""
+    """The items of the lists of these rows, row after row: for each item its place in `rows`, and its place among the
+    items of all lists.
+    """
     counts = lengths(lists)
     return expanded(starts(counts)[rows], counts[rows])
 
 
 def expanded(begins: Vector, counts: Vector) -> tuple[Vector, Vector]:
-    """For each row as many numbers as it counts, from its start: the row, and the number."""
+    """For each row `counts` consecutive numbers beginning at `begins`: the row, and the number."""
     owner = np.repeat(np.arange(len(counts)), counts)
     return owner, np.arange(len(owner)) - starts(counts)[owner] + begins[owner]
 
 
 def in_order(*columns: Vector) -> tuple[Vector, Vector]:
-    """The order of the rows by these columns, and for each place in it whether the row differs from the one before."""
+    """The order of the rows by these columns, and for each place in it whether the row differs from the previous one."""
     order = np.lexsort(columns[::-1])
     is_new = np.ones(len(order), bool)
     if len(order):
@@ -117,13 +121,13 @@ def distinct(*columns: Vector) -> tuple[Vector, ...]:
 
 
 def list_column(owners: Vector, values: pa.Array, size: int) -> pa.Array:
-    """`size` lists: for each row its values, which are in the order of the rows."""
+    """`size` lists: for each row its values, which are sorted by row."""
     offsets = np.searchsorted(owners, np.arange(size + 1)).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), values)
 
 
 def column_at(rows: Vector, size: int, values: Vector) -> pa.Array:
     """A column of `size` rows with these values at these rows, null elsewhere."""
-    found, is_null = np.zeros(size, np.int64), np.ones(size, bool)
-    found[rows], is_null[rows] = values, False
-    return pa.array(found, mask=is_null)
+    filled, is_null = np.zeros(size, np.int64), np.ones(size, bool)
+    filled[rows], is_null[rows] = values, False
+    return pa.array(filled, mask=is_null)

@@ -1,4 +1,4 @@
-"""When Python looks for cycles of objects that refer to each other."""
+"""Pauses Python's search for reference cycles."""
 
 import gc
 from collections.abc import Iterator
@@ -7,8 +7,9 @@ from contextlib import contextmanager
 
 @contextmanager
 def collector_paused() -> Iterator[None]:
-    """Within it nobody looks for cycles: what many rows are made into has none, and looking through it again and again costs
-    more than making it."""
+    """Pauses the cycle collector: objects made from many rows have no cycles, and scanning them again and again costs
+    more than making them.
+    """
     if not gc.isenabled():
         yield
         return

@@ -1,7 +1,7 @@
-"""What tasks of Spark's Python workers send each other: a few large pieces, which Spark moves without looking into them.
+"""What tasks of Spark's Python workers send each other: a few large pieces that Spark moves without looking inside.
 
-Workers read data files themselves (lake/files.py): as rows of Spark what is many and small costs several times what it takes to look
-at it.
+Workers read data files themselves (lake/files.py): as rows of Spark, many small values would cost several times as much
+as processing them.
 """
 
 import pickle
@@ -21,7 +21,7 @@ Part = TypeVar("Part")
 Result = TypeVar("Result")
 
 Pieces = Iterator[tuple[int, object]]
-"""The number of the task that gets it, and anything that pickles."""
+"""The number of the receiving task, and any picklable object."""
 
 
 def read_pieces(spark: SparkSession, tasks: int, read: Callable[[int], Pieces]) -> DataFrame:
@@ -40,18 +40,20 @@ def by_part(rows: pa.Table, part_of: Vector) -> Iterator[tuple[int, pa.Table]]:
 
 
 def in_tasks(spark: SparkSession, work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
-    """The work on each part in a task of its own; a single one is not worth a task. Parts, results and the work travel by pickle."""
+    """Run `work` on each part in a task of its own; a single part is not worth a task. Parts, results and `work` are
+    pickled.
+    """
     if len(parts) < 2:
         return [work(part) for part in parts]
 
-    def each(given: Iterator[object]) -> Pieces:
-        for piece in given:
+    def run_parts(received: Iterator[object]) -> Pieces:
+        for piece in received:
             number, part = cast(tuple[int, Part], piece)
             yield 0, (number, work(part))
 
     sent = spark.createDataFrame(pa.Table.from_batches(batches_of(enumerate(enumerate(parts)))))
-    done = moved(sent, len(parts)).mapInArrow(packed(each), PIECES).toArrow()
-    results = dict(cast(Iterator[tuple[int, Result]], unpacked(done.to_batches())))
+    returned = moved(sent, len(parts)).mapInArrow(packed(run_parts), PIECES).toArrow()
+    results = dict(cast(Iterator[tuple[int, Result]], unpacked(returned.to_batches())))
     return [results[number] for number in range(len(parts))]
 
 
@@ -66,7 +68,7 @@ def packed(
 
 
 def batches_of(pieces: Pieces) -> Iterator[pa.RecordBatch]:
-    """A piece in a row each, with its size before it; compressed, because it goes through two pipes and a shuffle."""
+    """One row per piece, with its size in front; compressed, because it goes through two pipes and a shuffle."""
     for bucket, piece in pieces:
         plain = pickle.dumps(piece, protocol=5)
         data = len(plain).to_bytes(_SIZE) + pa.compress(plain, _CODEC, asbytes=True)

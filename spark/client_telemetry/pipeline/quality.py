@@ -1,7 +1,7 @@
 """The audit: Great Expectations judges what a stage has written before readers see it.
 
-One Spark pass turns each rule into a number of the slice; Great Expectations judges the row of numbers. What ran is
-compared with what was declared: a misspelled expectation, which Great Expectations drops with a log line, or an
+One Spark pass turns each rule into a number for the partition; Great Expectations judges the row of numbers. What ran
+is compared with what was declared: a misspelled expectation, which Great Expectations drops with a log line, or an
 empty suite fails the gate instead of passing it.
 """
 
@@ -24,7 +24,7 @@ _FAILURES_TOLD = 10
 
 @dataclass(frozen=True)
 class Result:
-    """What one expectation found."""
+    """The result of one expectation."""
 
     table_name: str
     expectation: str
@@ -37,11 +37,11 @@ class Result:
 
 
 Numbers = dict[str, float | None]
-"""What the expectations of a suite look at, by name."""
+"""The values that the expectations of a suite check, by name."""
 
 
 class GateFailed(Exception):
-    """A critical expectation does not hold, or a suite did not check what it declares."""
+    """A critical expectation failed, or a suite did not check what it declares."""
 
 
 class SuiteIncomplete(GateFailed):
@@ -88,10 +88,10 @@ def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
             for rule in suite.all_rules
         ],
     )
-    found = _numbers_of_a_slice().get_batch({"dataframe": frame}).validate(checks)
+    validation = _numbers_of_a_slice().get_batch({"dataframe": frame}).validate(checks)
     ran = {
         (result.expectation_config.meta["rule"], result.expectation_config.type): bool(result.success)
-        for result in found.results
+        for result in validation.results
     }
     missing = [r.name for r in suite.all_rules if (r.name, r.expectation) not in ran]
     if missing or not suite.rules:
@@ -117,7 +117,9 @@ def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:
 
 @cache
 def _numbers_of_a_slice() -> Any:
-    """Great Expectations' handle for a frame that is given later; making a context takes longer than a suite."""
+    """Great Expectations' batch definition for a frame that is passed later; creating a context takes longer than a
+    suite.
+    """
     context = _great_expectations().get_context(mode="ephemeral")
     context.variables.progress_bars = {"globally": False}
     asset = context.data_sources.add_pandas("slice").add_dataframe_asset("numbers")
@@ -125,8 +127,9 @@ def _numbers_of_a_slice() -> Any:
 
 
 def _judged(rule: RowRule | SliceRule, numbers: Mapping[str, float | None]) -> float:
-    """The number that Great Expectations sees, which takes null for "nothing to check": null breaks a rule, but for
-    an aggregate over no rows, where there is nothing that could break it."""
+    """The number passed to Great Expectations, which takes null for "nothing to check": null fails a rule, except an
+    aggregate over no rows, where nothing can fail.
+    """
     number = numbers[rule.name]
     if number is not None:
         return float(number)
@@ -166,7 +169,7 @@ def result_rows(
 def failure_message(
     results: Sequence[Result], stage: str, cluster_id: str, run_id: str, branch: str
 ) -> str | None:
-    """What to say when a critical expectation failed; None when none did."""
+    """The message about failed critical expectations; None if none failed."""
     failed = [r for r in results if not r.success and r.severity == "critical"]
     if not failed:
         return None

@@ -46,7 +46,7 @@ def text() -> str:
 
 
 def name(table: Table) -> str:
-    """Of the type of a table's rows: `client_pushes` has rows of `ClientPushRow`."""
+    """Name of the type of a table's rows: `client_pushes` has rows of `ClientPushRow`."""
     return _singular(table.name) + "Row"
 
 
@@ -57,15 +57,15 @@ def _singular(words: str) -> str:
 
 @cache
 def _records() -> dict[StructType, str]:
-    """The records within rows, each with the name of its type: that of the first column that has it."""
-    found: dict[StructType, str] = {}
+    """Each record within rows with the name of its type, from the first column that has it."""
+    names: dict[StructType, str] = {}
     for column in (column for table in TABLES for column in table.columns):
         kind = column.kind
         if isinstance(kind, ArrayType) and isinstance(kind.elementType, StructType):
-            found.setdefault(kind.elementType, _singular(column.name) + "Record")
-    if len(set(found.values())) < len(found):
-        raise ValueError(f"two records of other fields in columns of one name: {sorted(found.values())}")
-    return found
+            names.setdefault(kind.elementType, _singular(column.name) + "Record")
+    if len(set(names.values())) < len(names):
+        raise ValueError(f"two records of other fields in columns of one name: {sorted(names.values())}")
+    return names
 
 
 def _record(record: StructType, name: str) -> str:

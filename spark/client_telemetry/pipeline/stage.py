@@ -1,4 +1,6 @@
-"""How a stage runs: arguments, session, write - audit - publish, result file, exit code. Not: what a stage computes."""
+"""How a stage runs: arguments, session, write - audit - publish, result file, exit code. What a stage computes is
+elsewhere.
+"""
 
 import argparse
 import datetime as dt
@@ -47,7 +49,7 @@ _GATES_AT_ONCE = 4
 
 
 class BadArguments(Exception):
-    """What was asked cannot be done; the message says what to write instead."""
+    """The request cannot be fulfilled; the message says what to write instead."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -57,7 +59,9 @@ class _Parser(argparse.ArgumentParser):
 
 @dataclass
 class Outcome:
-    """What a stage tells when it is done: a sentence, counts that add up over clusters, and what the next needs."""
+    """What a finished stage reports: a sentence, counts that can be summed over clusters, and what the next stage
+    needs.
+    """
 
     message: str
     counts: dict[str, int] = field(default_factory=dict)
@@ -66,7 +70,7 @@ class Outcome:
 
 @dataclass
 class Slice:
-    """One table's part of what a stage writes, and the facts that its suite compares with."""
+    """The partitions of one table that a stage writes, and the facts that its suite compares with."""
 
     suite: Suite
     where: dict[str, object]
@@ -74,12 +78,12 @@ class Slice:
 
 
 def days(text: str) -> list[dt.date]:
-    """`2026-11-21,2026-11-22`; nothing at all is no day."""
+    """`2026-11-21,2026-11-22`; an empty text means no days."""
     return sorted({day(part.strip()) for part in text.split(",") if part.strip()})
 
 
 def parser(stage: str, documentation: str | None, of_a_cluster: bool = True) -> argparse.ArgumentParser:
-    """The arguments that every stage has. The first line of its documentation describes it."""
+    """The arguments that every stage has. The first line of its documentation becomes the description."""
     arguments = _Parser(prog=stage, description=(documentation or "").partition("\n")[0])
     if of_a_cluster:
         arguments.add_argument("--cluster", required=True, help="Kafka's cluster id")
@@ -90,7 +94,7 @@ def parser(stage: str, documentation: str | None, of_a_cluster: bool = True) -> 
 
 
 def use_own_knowledge(folder: str | None) -> None:
-    """Put the user's own knowledge in force; raises BadArguments for a mistake in it."""
+    """Activate the user's own knowledge; raises BadArguments for a mistake in it."""
     try:
         use_folder(folder)
     except ValueError as error:
@@ -98,16 +102,18 @@ def use_own_knowledge(folder: str | None) -> None:
 
 
 def absolute_url(location: str) -> str:
-    """A folder or URL as a URL: relative folders count from the working directory."""
+    """A folder or URL as a URL: relative folders start from the working directory."""
     return location if "://" in location else Path(location).absolute().as_uri()
 
 
 def spark_session(stage: str, lake: str, workers_import: str | None = None) -> SparkSession:
-    """A session with the lake's catalog. On a Spark that runs already (a test's, or a Connect server that
-    SPARK_REMOTE names) it is a session of its own; a catalog `lake` that spark-submit configured stays.
-    `workers_import`: see stages.WORKERS_IMPORT; a Spark that runs already has its workers."""
+    """A session with the lake's catalog. If Spark already runs (a test's, or a Connect server named by SPARK_REMOTE),
+    it is a separate session of that; a catalog `lake` configured by spark-submit stays. `workers_import`: see
+    stages.WORKERS_IMPORT; a running Spark already has its workers.
+    """
     settings = spark_settings(lake)
-    # Spark's own function says so only once there is a session, and to ask the settings of a local Spark starts a JVM.
+    # Spark's own function reports it only once there is a session, and reading the settings of a local Spark starts a
+    # JVM.
     remote = is_remote() or "SPARK_REMOTE" in os.environ
     active = None if remote else SparkSession.getActiveSession()
     if active is not None:
@@ -134,17 +140,19 @@ def spark_session(stage: str, lake: str, workers_import: str | None = None) -> S
 
 
 def _start_a_worker(session: SparkSession) -> None:
-    """Have Spark's Python daemon import what the workers need while the driver opens the tables and plans the first query. What
-    goes wrong here goes wrong in the stage's own jobs too, which say so."""
+    """Have Spark's Python daemon import what the workers need while the driver opens the tables and plans the first
+    query. Errors are ignored: they recur in the stage's own jobs, which report them.
+    """
     with suppress(Exception):
         session.range(0, 1, 1, 1).mapInArrow(lambda batches: batches, "id long").collect()
 
 
 @contextmanager
 def _interrupt_deferred() -> Iterator[None]:
-    """Until Spark is up: a JVM whose Python ends while it starts never ends. Afterwards an interrupt does what it did before:
-    pyspark's handler would send a command on the connection that is waiting for an answer, and a Py4JError would come of
-    it."""
+    """Defers interrupts until Spark is up: a JVM whose Python ends while it starts never ends. Afterwards interrupts
+    have their previous effect: pyspark's handler would send a command on the connection that is waiting for an
+    answer, causing a Py4JError.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -175,26 +183,27 @@ class Stage:
         return self.lake.session
 
     def branch(self, tables: Sequence[Table]) -> Branch:
-        """Make the tables if they are not there, and a branch to write to. First of all: what is read before may hold a
-        client that is erased meanwhile."""
+        """Create the tables if they do not exist, and a branch to write to. Call it first: data read before may contain
+        a client that is erased meanwhile.
+        """
         self.lake.create([*tables, QUALITY_RESULTS, PUBLICATIONS])
         branch = self.lake.branch(self.run_id, self.cluster, self.name)
         self._branches.append(branch)
         return branch
 
     def close(self) -> None:
-        """Remove the branches that were not published, but for those whose gate failed: their rows are evidence."""
+        """Remove the unpublished branches, except those whose gate failed: their rows are evidence."""
         for branch in self._branches:
             branch.drop()
 
     def measure(self, branch: Branch, slice_: Slice) -> quality.Numbers:
-        """What the gate of a slice looks at."""
+        """The numbers that the gate of a slice judges."""
         rows = branch.read(slice_.suite.table).where(self.condition(slice_.where))
         return quality.measure(rows, slice_.suite, slice_.facts)
 
     @staticmethod
     def condition(where: Mapping[str, object]) -> str:
-        """Spark SQL that selects a slice."""
+        """A Spark SQL condition that selects partitions."""
 
         def literal(value: object) -> str:
             text = str(value).replace("\\", "\\\\").replace("'", "\\'")
@@ -213,20 +222,22 @@ class Stage:
         days_written: Sequence[dt.date],
         measured: Mapping[str, quality.Numbers] | None = None,
     ) -> dict[str, int]:
-        """Audit every slice on the branch, store what was found, and publish if no critical expectation failed.
-        Returns how many rows each slice has, by the name of its table. `measured`: of slices that `measure` has seen, by the name of
-        their table; nothing was written to them since."""
-        known = measured or {}
+        """Audit every slice on the branch, store the results, and publish if no critical expectation failed. Returns
+        the number of rows of each slice, by table name. `measured`: results of `measure`, by table name, for slices
+        that were not written to since.
+        """
+        measures = measured or {}
         with ThreadPoolExecutor(_GATES_AT_ONCE) as pool:
             numbers = list(
                 pool.map(
-                    lambda slice_: known.get(slice_.suite.table.name) or self.measure(branch, slice_), slices
+                    lambda slice_: measures.get(slice_.suite.table.name) or self.measure(branch, slice_),
+                    slices,
                 )
             )
         results: list[quality.Result] = []
         try:
-            for slice_, found in zip(slices, numbers, strict=True):
-                results += quality.judge(slice_.suite, found)
+            for slice_, measure in zip(slices, numbers, strict=True):
+                results += quality.judge(slice_.suite, measure)
         finally:
             rows = quality.result_rows(results, self.cluster, self.run_id, self.name, max(days_written))
             self.lake.append(QUALITY_RESULTS, rows)
@@ -241,11 +252,13 @@ class Stage:
             raise quality.GateFailed(failure)
         branch.publish(self.cluster, self.run_id, self.name, days_written)
         tables = (slice_.suite.table.name for slice_ in slices)
-        return {table: int(found["rows"] or 0) for table, found in zip(tables, numbers, strict=True)}
+        return {table: int(measure["rows"] or 0) for table, measure in zip(tables, numbers, strict=True)}
 
 
 def days_of_evidence(stage: Stage) -> list[dt.date]:
-    """Of a question: published days among the `window` days that end with `day`. Raises BadArguments if there is none."""
+    """For a question: the published days among the `window` days that end with `day`. Raises BadArguments if there is
+    none.
+    """
     args = stage.arguments
     published = sorted(stage.lake.published_days(stage.cluster, "profile"))
     if not published:
@@ -327,7 +340,7 @@ def run(
 
 
 _NAMES_OF_CLIENTS = ("client_id", "principal")
-"""Arguments with whatever text clients chose."""
+"""Arguments with text that clients chose, which may be anything."""
 
 
 def _check_locations(args: argparse.Namespace) -> None:

@@ -1,7 +1,7 @@
 """The stages of the pipeline: their order, the tables that each writes, and the module that runs each.
 
-The one place that lists them: spark/run_stage.py, the documentation, the fleet page and the command line read it. A new
-stage is an entry here, a module, its tables with their suites, and its task in a DAG (docs/extend.md).
+The one place that lists them, used by spark/run_stage.py, the documentation, the fleet page and the command line. A new
+stage needs an entry here, a module, its tables with their suites, and a task in a DAG (docs/extend.md).
 """
 
 import importlib
@@ -9,12 +9,13 @@ from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 WORKERS_IMPORT: Final = "CLIENT_TELEMETRY_WORKERS_IMPORT"
-"""Environment variable of Spark's workers that names the module which those of a stage import (worker_daemon.py);
-without it they import that of decode, whose compiled code takes longest."""
+"""Environment variable of Spark's workers with the module that those of a stage import (worker_daemon.py); by default
+they import that of decode, whose compiled code takes longest.
+"""
 
 
 class StageEntry(NamedTuple):
-    """`name`: what spark/run_stage.py takes. `module`: has `main(argv) -> exit code`. `writes`: names of tables."""
+    """`name`: the argument of spark/run_stage.py. `module`: has `main(argv) -> exit code`. `writes`: names of tables."""
 
     name: str
     module: str
@@ -65,22 +66,22 @@ SUBSCRIPTION_QUESTION: Final = (
 """One run: one change of KIP-714 subscriptions."""
 
 UPKEEP: Final = StageEntry("lake_maintenance", "client_telemetry.lake.upkeep_stage", ())
-"""One run: the whole lake. It writes no table, it rewrites all of them."""
+"""One run: the whole lake. It writes no table of its own but rewrites all of them."""
 
 STAGES: Final = DAILY + UPGRADE_QUESTION + UPGRADE_REVIEW + SUBSCRIPTION_QUESTION
 
 WRITTEN_BY_EVERY_STAGE: Final = ("quality_results", "publications")
-"""What a gate found and what was published: written by the harness, not by a stage."""
+"""Quality results and publications: written by the harness, not by a stage."""
 
 
 def tables_in_order() -> tuple[str, ...]:
-    """Names of all tables, each where it is first written."""
-    written = [table for stage in STAGES for table in stage.writes]
-    return tuple(dict.fromkeys([*written, *WRITTEN_BY_EVERY_STAGE]))
+    """Names of all tables, in the order in which they are first written."""
+    tables = [table for stage in STAGES for table in stage.writes]
+    return tuple(dict.fromkeys([*tables, *WRITTEN_BY_EVERY_STAGE]))
 
 
 def main_of(name: str) -> Callable[[Sequence[str] | None], int]:
-    """The main function of a stage. Its module is imported when it is called: Spark takes seconds to import."""
+    """The main function of a stage. Its module is imported when the function is called: Spark takes seconds to import."""
     (module,) = [stage.module for stage in (*STAGES, UPKEEP) if stage.name == name]
 
     def main(argv: Sequence[str] | None = None) -> int:

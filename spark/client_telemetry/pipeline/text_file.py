@@ -1,4 +1,4 @@
-"""A text that a user names by a path or URL, read and understood: owner rules, SCRAM users."""
+"""A text that a user names by a path or URL, read and parsed: owner rules, SCRAM users."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -10,9 +10,10 @@ _T = TypeVar("_T")
 
 
 def read_text_file(location: str, contents: str, parse: Callable[[str], _T]) -> _T:
-    """What `parse` makes of the text at `location`; it raises a ValueError for a mistake in it.
+    """The result of `parse` for the text at `location`; it raises a ValueError for a mistake in the text.
 
-    Raises BadArguments, which names the location; `contents` says there what should be in it ("owner rules")."""
+    Raises BadArguments with the location; `contents` says there what the file should contain ("owner rules").
+    """
     files, path = file_system(absolute_url(location))
     try:
         with files.open_input_file(path) as source:

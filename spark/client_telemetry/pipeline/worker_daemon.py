@@ -1,12 +1,12 @@
-"""Spark's Python daemon with what the workers of this project import already loaded.
+"""Spark's Python daemon with the imports of this project's workers preloaded.
 
-Spark forks each Python worker from a daemon, and lets workers that were idle for a minute go. Importing the compiled
-decoder and the knowledge base takes a new worker seconds; a fork of a process that has them takes none. Named by
-`spark.python.daemon.module` in spark/conf, where the package is installed beside Spark.
+Spark forks each Python worker from a daemon, and ends workers that were idle for a minute. Importing the compiled
+decoder and the knowledge base takes a new worker seconds; a fork of a process that has them takes none.
+`spark.python.daemon.module` in spark/conf names this module where the package is installed next to Spark.
 
-Spark puts its own archives before the installed packages, and has each task forget what import finders know
-(`setup_spark_files` in pyspark/worker_util.py): Python then reads the archives' directories again, a tenth of a second for each
-task. So pyspark is imported from where it is installed, if it is.
+Spark puts its own archives before the installed packages, and clears the caches of import finders for each task
+(`setup_spark_files` in pyspark/worker_util.py): Python then reads the archives' directories again, a tenth of a second
+per task. So pyspark is imported from its installed location, if there is one.
 """
 
 import gc
@@ -22,8 +22,9 @@ from client_telemetry.pipeline.stages import WORKERS_IMPORT
 
 
 def prepare() -> Callable[[], None]:
-    """Change this process into the daemon: its import path, and what is imported and frozen before it forks. Returns
-    Spark's own main function. To be called by the daemon alone; exits where the executor lacks a package."""
+    """Turn this process into the daemon: its import path, and what is imported and frozen before it forks. Returns
+    Spark's own main function. Only the daemon calls this; exits if the executor lacks a package.
+    """
     folders = [entry for entry in sys.path if not Path(entry).is_file()]
     if all(PathFinder.find_spec(name, folders) for name in ("pyspark", "py4j")):
         sys.path[:] = folders
@@ -34,7 +35,7 @@ def prepare() -> Callable[[], None]:
 
         _import_and_freeze(os.environ.get(WORKERS_IMPORT))
     except ImportError as error:
-        # Spark's driver gets to see this, and cluster_check.py looks for it.
+        # Spark's driver shows this line, and cluster_check.py looks for it.
         python = f"{sys.version_info[0]}.{sys.version_info[1]}"
         sys.exit(
             f"client-telemetry executor: Python {python} of {platform.node()} cannot import {error.name}"

@@ -1,1 +1,1 @@
-"""What the pages of a day and of a question need beside the tables' own rows."""
+"""What the pages of a day and of a question need in addition to the tables' own rows."""

@@ -1,7 +1,7 @@
-"""A day over time, for the fleet page and the pages of clients: requests by API and version, refusals, open connections and what
-instances measured of themselves (KIP-714), in slots of equal length. What is drawn of it: reports/fleet/day_curves.py.
+"""A day over time, for the fleet page and the pages of clients: requests by API and version, refusals, open connections
+and what instances measured themselves (KIP-714), in slots of equal length. reports/fleet/day_curves.py draws it.
 
-Brokers tell of a connection what it did between two of their snapshots, so requests are spread evenly over that time.
+Brokers report what a connection did between two of their snapshots, so requests are spread evenly over that time.
 """
 
 import json
@@ -38,7 +38,7 @@ _VALUES = "client_id string, principal string, client_software_name string, clie
 
 
 def grid(connections: DataFrame) -> Grid | None:
-    """Of the day's `client_connections`; None of a day without any."""
+    """Slots for the day's `client_connections`; None for a day without any."""
     row = connections.agg(
         F.min(_seconds("first_seen_at")).alias("since"), F.max(_seconds("last_seen_at")).alias("until")
     ).first()
@@ -48,8 +48,9 @@ def grid(connections: DataFrame) -> Grid | None:
 
 
 def usage(spark: SparkSession, events: Sequence[PartitionFile], times: Grid) -> DataFrame:
-    """Rows per client, software, API, version and slot: `requests`, `rejected`, to be added up. `events`: data files of
-    connection_events."""
+    """Rows per client, software, API, version and slot: `requests`, `rejected`, to be summed. `events`: data files of
+    connection_events.
+    """
     tasks = files_by_task(events)
     buckets = max(FEWEST_TASKS, sum(file.rows for file in events) // EVENTS_OF_A_TASK)
 
@@ -58,16 +59,16 @@ def usage(spark: SparkSession, events: Sequence[PartitionFile], times: Grid) -> 
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         pieces: Iterator[Any] = unpacked(batches)
-        found = event_files.of_connections(pieces, times.seconds)
-        if found is not None:
-            yield from usage_of(found, times).to_batches()
+        uses = event_files.of_connections(pieces, times.seconds)
+        if uses is not None:
+            yield from usage_of(uses, times).to_batches()
 
     return moved(read_pieces(spark, len(tasks), read), buckets).mapInArrow(work, _USAGE)
 
 
-def usage_of(found: Uses, times: Grid) -> pa.Table:
-    """As `usage`: what was asked between two events is spread evenly over the slots between them."""
-    used = found.used[found.used["requests"] + found.used["rejected"] > 0]
+def usage_of(uses: Uses, times: Grid) -> pa.Table:
+    """As `usage`: requests between two events are spread evenly over the slots between them."""
+    used = uses.used[uses.used["requests"] + uses.used["rejected"] > 0]
     first, last = ((used[name] / 1e6 - times.since) / times.seconds for name in ("first_us", "last_us"))
     begin, end = (np.clip(np.floor(at), 0, times.slots - 1).astype(np.int64) for at in (first, last))
     slots = np.maximum(end - begin, 0) + 1
@@ -75,7 +76,7 @@ def usage_of(found: Uses, times: Grid) -> pa.Table:
     within = np.minimum(last[of_use], slot + 1) - np.maximum(first[of_use], slot)
     length = np.maximum(last - first, 1e-9)[of_use]
     share = np.where(slots[of_use] == 1, 1.0, np.maximum(within, 0.0) / length)
-    codes, firsts = numbered([found.clients[name] for name in (*_CLIENT, *_SOFTWARE)])
+    codes, firsts = numbered([uses.clients[name] for name in (*_CLIENT, *_SOFTWARE)])
     keys = pa.table(
         {
             "who": codes[used["client"]][of_use],
@@ -89,7 +90,7 @@ def usage_of(found: Uses, times: Grid) -> pa.Table:
     added = keys.group_by(["who", "api_key", "version", "slot"]).aggregate(
         [("requests", "sum"), ("rejected", "sum")]
     )
-    who = found.clients.select([*_CLIENT, *_SOFTWARE]).take(firsts).take(added["who"])
+    who = uses.clients.select([*_CLIENT, *_SOFTWARE]).take(firsts).take(added["who"])
     columns = {name: who[name] for name in who.column_names}
     columns |= {name: added[name] for name in ("api_key", "version", "slot")}
     return pa.table({**columns, "requests": added["requests_sum"], "rejected": added["rejected_sum"]})
@@ -101,19 +102,23 @@ def opened(connections: DataFrame, times: Grid) -> DataFrame:
         (_seconds(name) - times.since) / times.seconds for name in ("first_seen_at", "last_seen_at")
     )
     slots = F.sequence(_slot(first, times), _slot(last, times))
-    each = connections.select(*_CLIENT, *_SOFTWARE, F.explode(slots).alias("slot"))
-    return each.groupBy(*_CLIENT, *_SOFTWARE, "slot").agg(F.count("*").alias("connections"))
+    client_slots = connections.select(*_CLIENT, *_SOFTWARE, F.explode(slots).alias("slot"))
+    return client_slots.groupBy(*_CLIENT, *_SOFTWARE, "slot").agg(F.count("*").alias("connections"))
 
 
 def measured(pushes: DataFrame, metrics: DataFrame, times: Grid) -> DataFrame:
-    """What instances measured, one row per instance, metric and slot with a value; with the client and software."""
+    """What instances measured: one row per instance, metric and slot with a value; with client and software."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = (row for batch in batches for row in batch.to_pylist())
-        found = [value for one in series(instance_points(rows)) for value in _values(one, times)]
+        values = [
+            value
+            for instance_series in series(instance_points(rows))
+            for value in _values(instance_series, times)
+        ]
         names = [field.split()[0] for field in _VALUES.split(", ")]
         types = [*(pa.string(),) * 5, pa.int32(), pa.float64()]
-        columns = list(zip(*found, strict=True)) or [()] * len(names)
+        columns = list(zip(*values, strict=True)) or [()] * len(names)
         arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
         yield pa.RecordBatch.from_arrays(arrays, names=names)
 
@@ -121,14 +126,18 @@ def measured(pushes: DataFrame, metrics: DataFrame, times: Grid) -> DataFrame:
     return points.repartition(F.col("client_instance_id")).mapInArrow(work, _VALUES)
 
 
-def _values(one: Series, times: Grid) -> Iterator[tuple[Any, ...]]:
-    who = one.instance
+def _values(instance_series: Series, times: Grid) -> Iterator[tuple[Any, ...]]:
+    who = instance_series.instance
     edges = np.linspace(times.since, times.until, times.slots + 1)
-    for name, own in one.samples.items():
+    for name, own in instance_series.samples.items():
         metric = BY_NAME.get(name)
         if metric is None or name not in SHOWN:
             continue
-        values = rates(own, edges) if metric.kind == COUNT else _held(means(own, edges), one.interval, times)
+        values = (
+            rates(own, edges)
+            if metric.kind == COUNT
+            else _held(means(own, edges), instance_series.interval, times)
+        )
         for slot, value in enumerate(values):
             if not math.isnan(value):
                 yield (
@@ -143,25 +152,27 @@ def _values(one: Series, times: Grid) -> Iterator[tuple[Any, ...]]:
 
 
 def _held(values: Values, interval: float, times: Grid) -> Values:
-    """A gauge holds until the next push is due."""
-    found = values.copy()
+    """A gauge keeps its value until the next push is due."""
+    held = values.copy()
     longest, since = math.ceil(1.5 * interval / times.seconds), 0
-    for slot in range(1, len(found)):
+    for slot in range(1, len(held)):
         since = 0 if not math.isnan(values[slot]) else since + 1
         if since and since < longest:
-            found[slot] = found[slot - 1]
-    return found
+            held[slot] = held[slot - 1]
+    return held
 
 
 def versions(used: DataFrame, open_: DataFrame, values: DataFrame, times: Grid) -> tuple[GroupDay, ...]:
-    """Of the software versions with most clients."""
+    """Curves of the software versions with the most clients."""
     return _groups(used, open_, values, _SOFTWARE, times)
 
 
 def owners(
     used: DataFrame, open_: DataFrame, values: DataFrame, clients: DataFrame, times: Grid
 ) -> tuple[GroupDay, ...]:
-    """Of the owners with most clients. `clients`: rows of the table; those without an owner are nobody's."""
+    """Curves of the owners with the most clients. `clients`: rows of the table; those without an owner belong to
+    nobody.
+    """
     of_names = (
         clients.where("owner is not null")
         .groupBy("client_id", F.coalesce("principal", F.lit("")).alias("of"))
@@ -189,16 +200,18 @@ def _groups(
         .limit(MOST_GROUPS)
         .collect()
     ]
-    found = {key: GroupDay(key[0], key[1] if len(key) > 1 else None, clients, times) for key, clients in most}
-    name = F.concat_ws("\u0001", *(F.coalesce(each, F.lit("")) for each in columns))
-    is_shown = name.isin(["\u0001".join(key) for key in found])
+    groups = {
+        key: GroupDay(key[0], key[1] if len(key) > 1 else None, clients, times) for key, clients in most
+    }
+    name = F.concat_ws("\u0001", *(F.coalesce(column, F.lit("")) for column in columns))
+    is_shown = name.isin(["\u0001".join(key) for key in groups])
     for row in (
         used.where(is_shown)
         .groupBy(*columns, "api_key", "version", "slot")
         .agg(F.sum("requests").alias("requests"), F.sum("rejected").alias("rejected"))
         .collect()
     ):
-        found[_key(row, columns)].add_requests(
+        groups[_key(row, columns)].add_requests(
             row["api_key"], row["version"], row["slot"], row["requests"], row["rejected"]
         )
     for row in (
@@ -207,15 +220,15 @@ def _groups(
         .agg(F.sum("connections").alias("connections"))
         .collect()
     ):
-        found[_key(row, columns)].add_connections(row["slot"], row["connections"])
+        groups[_key(row, columns)].add_connections(row["slot"], row["connections"])
     for row in (
         values.where(is_shown)
         .groupBy(*columns, "metric", "slot")
         .agg(F.avg("value").alias("value"))
         .collect()
     ):
-        found[_key(row, columns)].add_metric(row["metric"], row["slot"], row["value"])
-    return tuple(found.values())
+        groups[_key(row, columns)].add_metric(row["metric"], row["slot"], row["value"])
+    return tuple(groups.values())
 
 
 def _key(row: Row, columns: Sequence[str]) -> tuple[str, ...]:
@@ -230,7 +243,9 @@ def client_files(
     times: Grid,
     marks: Sequence[tuple[float, str]],
 ) -> ClientFiles:
-    """What the pages of clients are drawn from: files of some hundred clients each, written as their texts come from Spark."""
+    """The curve data for the pages of clients: files of some hundred clients each, written as the texts arrive from
+    Spark.
+    """
     number = max(1, -(-clients // CLIENTS_OF_A_FILE))
     used, open_, values = (frame.fillna("", ["principal"]) for frame in (used, open_, values))
     rounded = [F.round(name, 2).alias(name) for name in ("requests", "rejected")]
@@ -273,11 +288,11 @@ def client_files(
 
 
 def _client_text(row: dict[str, Any]) -> str:
-    software = [each["line"] for each in row["lines"] if each["kind"] == _OF_SOFTWARE]
+    software = [line["line"] for line in row["lines"] if line["kind"] == _OF_SOFTWARE]
     lines = [
-        (each["kind"], each["line"], json.loads(each["points"]))
-        for each in row["lines"]
-        if each["kind"] != _OF_SOFTWARE
+        (line["kind"], line["line"], json.loads(line["points"]))
+        for line in row["lines"]
+        if line["kind"] != _OF_SOFTWARE
     ]
     return client_text(row["client_id"], row["principal"], software, lines)
 

@@ -1,6 +1,6 @@
-"""What the fleet page needs of a day beside the tables' own rows: which standard metrics each client instance
-delivered, and of each client its addresses and the sessions that ended before a push. What they mean is in
-reports/fleet/."""
+"""What the fleet page needs of a day in addition to the tables' own rows: which standard metrics each client instance
+delivered, and for each client its addresses and the sessions that ended before a push. reports/fleet/ explains them.
+"""
 
 from collections.abc import Collection
 from functools import reduce
@@ -12,7 +12,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from client_telemetry.tables.clients import CLIENT_KEY
 
 LABELS = {"racks": "client_rack", "group_ids": "group_id", "transactional_ids": "transactional_id"}
-"""What people look for an instance by -> the resource attribute of its pushes that tells it (KIP-714)."""
+"""What people search for an instance by -> the resource attribute of its pushes that has it (KIP-714)."""
 
 PREFIX = "org.apache.kafka."
 SHARE_CONSUMER = "org.apache.kafka.consumer.share."
@@ -22,18 +22,20 @@ KAFKAS_FAMILIES = ("producer", "consumer", "admin", "app", "kafka", "stream")
 application's metrics (registerMetricForSubscription) have the name of their own group there."""
 STREAMS = "org.apache.kafka.stream."
 GET_TELEMETRY_SUBSCRIPTIONS = 71
-"""The request that gives a client instance its id and tells it what to push (KIP-714)."""
+"""The request that assigns a client instance its id and says what to push (KIP-714)."""
 NOTHING_PUSHED = ("no_instance", "no_instance_at_the_time")
-"""Rules of client_connections.link_rule: the client is known, and no instance of it pushed then."""
+"""Rules of client_connections.link_rule: the client is known, but no instance of it pushed at that time."""
 
 
 def delivered_metrics(points: DataFrame, histograms: DataFrame, standard: Collection[str]) -> DataFrame:
     """One row per client instance: `metrics`, those of `standard` that it delivered, and `metric_families`, the word
-    after `org.apache.kafka.` of any (`share_consumer` for what only share consumers have, KIP-932). Rows of `client_metrics` and `client_metric_histograms` of the day."""
-    each = points.select("client_instance_id", "metric").unionByName(
+    after `org.apache.kafka.` of any metric (`share_consumer` for what only share consumers have, KIP-932). Rows of
+    `client_metrics` and `client_metric_histograms` of the day.
+    """
+    metrics = points.select("client_instance_id", "metric").unionByName(
         histograms.select("client_instance_id", "metric")
     )
-    kafkas = each.where(F.col("client_instance_id").isNotNull() & F.col("metric").startswith(PREFIX))
+    kafkas = metrics.where(F.col("client_instance_id").isNotNull() & F.col("metric").startswith(PREFIX))
     return kafkas.groupBy("client_instance_id").agg(
         F.collect_set(F.when(F.col("metric").isin(*standard), F.col("metric"))).alias("metrics"),
         F.collect_set(
@@ -45,17 +47,19 @@ def delivered_metrics(points: DataFrame, histograms: DataFrame, standard: Collec
 
 
 def alike(sessions: DataFrame, delivered: DataFrame, is_each_its_own: bool) -> DataFrame:
-    """Instances with their metrics, one row for those of a client that delivered the same: what metrics_of_libraries takes.
-    Rows of `client_sessions` and of delivered_metrics. `is_each_its_own`: those that differ in id and addresses are not alike."""
+    """Instances with their metrics, one row for those of a client that delivered the same: input of
+    metrics_of_libraries. Rows of `client_sessions` and of delivered_metrics. `is_each_its_own`: instances that
+    differ in id and addresses stay separate.
+    """
     none = F.array().cast("array<string>")
     who = ("client_instance_id", "client_addresses")
-    each = sessions.join(delivered, "client_instance_id", "left").select(
+    instances = sessions.join(delivered, "client_instance_id", "left").select(
         *(*CLIENT_KEY, *who),
         *(F.array_sort(F.coalesce(name, none)).alias(name) for name in ("metrics", "metric_families")),
     )
     if is_each_its_own:
-        return each.groupBy(*each.columns).agg(F.count("*").alias("number"))
-    return each.groupBy(*CLIENT_KEY, "metrics", "metric_families").agg(
+        return instances.groupBy(*instances.columns).agg(F.count("*").alias("number"))
+    return instances.groupBy(*CLIENT_KEY, "metrics", "metric_families").agg(
         F.count("*").alias("number"), *(F.min(name).alias(name) for name in who)
     )
 
@@ -63,13 +67,13 @@ def alike(sessions: DataFrame, delivered: DataFrame, is_each_its_own: bool) -> D
 def application_metrics(points: DataFrame, histograms: DataFrame) -> DataFrame:
     """One row per client instance that pushed metrics of its application (KIP-1076): `application_metrics`, their names.
     Rows of `client_metrics` and `client_metric_histograms` of the day."""
-    each = points.select("client_instance_id", "metric").unionByName(
+    metrics = points.select("client_instance_id", "metric").unionByName(
         histograms.select("client_instance_id", "metric")
     )
     kafkas = F.col("metric").startswith(PREFIX) & F.split_part("metric", F.lit("."), F.lit(4)).isin(
         *KAFKAS_FAMILIES
     )
-    own = each.where(F.col("client_instance_id").isNotNull() & ~kafkas)
+    own = metrics.where(F.col("client_instance_id").isNotNull() & ~kafkas)
     names = F.array_sort(F.collect_set("metric"))
     return own.groupBy("client_instance_id").agg(names.alias("application_metrics"))
 
@@ -88,29 +92,35 @@ def streams_labels(points: DataFrame) -> DataFrame:
 
 def of_clients(connections: DataFrame) -> DataFrame:
     """One row per client: CLIENT_KEY; `addresses`; `asked_without_push`, connections on which it was given a
-    subscription and of which no instance pushed. Rows of `client_connections` of the day."""
-    asked = F.exists(
+    subscription but no instance pushed. Rows of `client_connections` of the day.
+    """
+    asks_for_subscription = F.exists(
         "api_uses", lambda use: (use.api_key == GET_TELEMETRY_SUBSCRIPTIONS) & (use.requests > 0)
     )
     return connections.groupBy(*CLIENT_KEY).agg(
         F.collect_set("client_address").alias("addresses"),
-        F.count_if(asked & F.col("link_rule").isin(*NOTHING_PUSHED)).alias("asked_without_push"),
+        F.count_if(asks_for_subscription & F.col("link_rule").isin(*NOTHING_PUSHED)).alias(
+            "asked_without_push"
+        ),
     )
 
 
-def with_all_addresses(clients: DataFrame, seen: DataFrame) -> DataFrame:
-    """Rows of `clients` with `client_addresses`: all of a client's. `seen`: rows of of_clients."""
-    same = reduce(and_, (clients[name].eqNullSafe(seen[name]) for name in CLIENT_KEY))
-    addresses = F.coalesce(seen["addresses"], clients["address_sample"]).alias("client_addresses")
-    return clients.join(seen, same, "left").select(*(clients[name] for name in clients.columns), addresses)
+def with_all_addresses(clients: DataFrame, with_addresses: DataFrame) -> DataFrame:
+    """Rows of `clients` with `client_addresses`: all of a client's. `with_addresses`: rows of of_clients."""
+    is_same_client = reduce(and_, (clients[name].eqNullSafe(with_addresses[name]) for name in CLIENT_KEY))
+    addresses = F.coalesce(with_addresses["addresses"], clients["address_sample"]).alias("client_addresses")
+    return clients.join(with_addresses, is_same_client, "left").select(
+        *(clients[name] for name in clients.columns), addresses
+    )
 
 
 def given_instances(connections: DataFrame) -> DataFrame:
-    """One row per client instance id that brokers gave in answers to GetTelemetrySubscriptions: CLIENT_KEY,
-    `client_addresses`, `broker_ids`, `first_evidence_at`, `last_evidence_at`. Rows of `client_connections` of the day;
-    only request logs have the answers."""
-    given = connections.select("*", F.explode("given_instance_ids").alias("given"))
-    return given.groupBy(F.col("given").alias("client_instance_id")).agg(
+    """One row per client instance id that brokers assigned in answers to GetTelemetrySubscriptions: CLIENT_KEY,
+    `client_addresses`, `broker_ids`, `first_evidence_at`, `last_evidence_at`. Rows of `client_connections` of the
+    day; only request logs have the answers.
+    """
+    instances = connections.select("*", F.explode("given_instance_ids").alias("given"))
+    return instances.groupBy(F.col("given").alias("client_instance_id")).agg(
         *(F.min_by(name, "first_seen_at").alias(name) for name in CLIENT_KEY),
         F.array_sort(F.collect_set("client_address")).alias("client_addresses"),
         F.array_sort(F.collect_set("broker_id")).alias("broker_ids"),
@@ -132,8 +142,9 @@ def resource_labels(pushes: DataFrame) -> DataFrame:
 
 
 def refused_pushes(pushes: DataFrame) -> DataFrame:
-    """One row per client and error code: pushes that a broker answered with it, instances, first and last. Rows of
-    `client_pushes`; error codes are there where the source has them."""
+    """One row per client and error code: pushes answered with it, instances, first and last. Rows of `client_pushes`;
+    error codes are present if the source has them.
+    """
     refused = pushes.where(F.col("error_code") != 0)
     return refused.groupBy(*CLIENT_KEY, "error_code").agg(
         F.count("*").alias("pushes"),

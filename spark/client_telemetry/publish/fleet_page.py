@@ -1,4 +1,4 @@
-"""publish_fleet: the fleet of a day as HTML, CSV and JSON, and what a client instance is found by.
+"""publish_fleet: the fleet of a day as HTML, CSV and JSON, and the search index of client instances.
 
 Reads the snapshots that were published together, and compares with the day and the week before.
 """
@@ -83,8 +83,8 @@ def _publish_day(
 ) -> tuple[str, str]:
     lake, args = stage.lake, stage.arguments
 
-    def rows(table: Table[Row], of: dt.date = day) -> list[Row]:
-        return lake.rows(table, snapshots[table.name], cluster_id=stage.cluster, dt=of)
+    def rows(table: Table[Row], of_day: dt.date = day) -> list[Row]:
+        return lake.rows(table, snapshots[table.name], cluster_id=stage.cluster, dt=of_day)
 
     def read(table: Table) -> DataFrame:
         return lake.read(table, snapshots[table.name]).where(
@@ -98,8 +98,8 @@ def _publish_day(
     of_table = F.monotonically_increasing_id().alias("place")
     sessions = read(CLIENT_SESSIONS).select("*", of_table)
     never_pushed = given_instances(connections).join(sessions, "client_instance_id", "left_anti").persist()
-    seen = of_clients(connections).persist()
-    asked = seen.where("asked_without_push > 0").select(*CLIENT_KEY, "asked_without_push")
+    by_client = of_clients(connections).persist()
+    without_push = by_client.where("asked_without_push > 0").select(*CLIENT_KEY, "asked_without_push")
     standard = [metric for metrics in standard_metrics().values() for metric in metrics]
     delivered = delivered_metrics(points, histograms, standard)
     brokers = rows(BROKERS)
@@ -107,11 +107,14 @@ def _publish_day(
         day,
         clients,
         _rows(alike(sessions, delivered, Subscriptions.of(brokers).select_by_instance)),
-        {client_key(row): row["asked_without_push"] for row in _rows(asked)},
+        {client_key(row): row["asked_without_push"] for row in _rows(without_push)},
         rows(BROKER_HOURS),
         brokers,
         _latest_results(stage, day),
-        {other: rows(CLIENTS, other) if other in processed else None for other in days_compared(day)},
+        {
+            compared_day: rows(CLIENTS, compared_day) if compared_day in processed else None
+            for compared_day in days_compared(day)
+        },
         with_application_metrics=_rows(
             sessions.join(application_metrics(points, histograms), "client_instance_id").select(
                 *CLIENT_KEY, "application_metrics"
@@ -132,7 +135,7 @@ def _publish_day(
         created_at=dt.datetime.now(dt.UTC),
     )
     with_labels = sessions.join(resource_labels(pushes), "client_instance_id", "left")
-    with_addresses = with_all_addresses(read(CLIENTS).select("*", of_table), seen)
+    with_addresses = with_all_addresses(read(CLIENTS).select("*", of_table), by_client)
     index = search_index(
         fleet.cluster_name, day.isoformat(), with_addresses, with_labels, never_pushed, hosts
     )
@@ -157,13 +160,13 @@ def _publish_day(
     ):
         folder = publish_fleet_day(replace(fleet, curves=curves), index, place.root, client_files)
         page = place.shown(folder / PAGE)
-    for frame in (never_pushed, seen):
+    for frame in (never_pushed, by_client):
         frame.unpersist()
     return page, fleet.sentence
 
 
 def _rows(frame: DataFrame) -> Iterator[dict[str, Any]]:
-    """As they come from Spark, not all at once."""
+    """In the order in which they arrive from Spark, without collecting them."""
     return (row.asDict(recursive=True) for row in frame.toLocalIterator())
 
 
@@ -185,30 +188,30 @@ def _curves(
     open_ = fleet_curves.opened(connections, times).persist()
     values = fleet_curves.measured(pushes, metrics, times).persist()
     marks = broker_starts(brokers, times)
-    found = FleetCurves(
+    curves = FleetCurves(
         times,
         marks,
         fleet_curves.versions(used, open_, values, times),
         fleet_curves.owners(used, open_, values, clients, times),
     )
-    yield found, fleet_curves.client_files(used, open_, values, number, times, marks)
+    yield curves, fleet_curves.client_files(used, open_, values, number, times, marks)
     for frame in (used, open_, values):
         frame.unpersist()
 
 
 def broker_starts(brokers: list[BrokerRow], times: Grid) -> tuple[tuple[float, str], ...]:
-    """Starts within the time, in words. A broker that was not there before did not change."""
-    found = []
+    """Starts of brokers within the time, in words. A broker that was not there before does not count as changed."""
+    starts = []
     for row in brokers:
         started = row["started_at"].timestamp() if row["started_at"] else None
         if started is not None and times.since < started < times.until:
             release = row["software_version"] or " or ".join(row["releases"] or ()) or "an unknown release"
-            found.append((started, f"broker {row['broker_id']} started on {release}"))
-    return tuple(sorted(found))
+            starts.append((started, f"broker {row['broker_id']} started on {release}"))
+    return tuple(sorted(starts))
 
 
 def _latest_results(stage: Stage, day: dt.date) -> list[QualityResultRow]:
-    """What the gates found last about each expectation."""
+    """The gates' last result for each expectation."""
     latest: dict[tuple[Any, ...], QualityResultRow] = {}
     rows = stage.lake.rows(QUALITY_RESULTS, cluster_id=stage.cluster, dt=day)
     for row in sorted(rows, key=lambda row: row["evaluated_at"]):

@@ -1,4 +1,6 @@
-"""What search.json and the files beside it have of a day, made by Spark's workers: reports/fleet/search.py says what it is."""
+"""The contents of a day's search.json and the files next to it, made by Spark's workers: reports/fleet/search.py
+describes them.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
@@ -48,9 +50,10 @@ def search_index(
     never_pushed: DataFrame,
     hosts: HostNames = NO_HOSTS,
 ) -> SearchIndex:
-    """`clients`: rows of `clients` with `client_addresses`, all of a client; `instances`: rows of `client_sessions` with the
-    labels of each instance; both with their `place` in search.json, a number. `never_pushed`: rows of
-    fleet_instances.given_instances."""
+    """`clients`: rows of `clients` with `client_addresses`, all of a client; `instances`: rows of `client_sessions`
+    with the labels of each instance; both with their `place` in search.json, a number. `never_pushed`: rows of
+    fleet_instances.given_instances.
+    """
     silent = never_pushed.select(
         *CLIENT_KEY,
         *(
@@ -82,9 +85,9 @@ def _entries(
 ) -> DataFrame:
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            given = batch.to_pylist()
-            texts = pa.array((as_json(entry(row, hosts)) for row in given), pa.string())
-            names = pa.array((sorted(names_of(row, hosts)) for row in given), pa.list_(pa.string()))
+            row_dicts = batch.to_pylist()
+            texts = pa.array((as_json(entry(row, hosts)) for row in row_dicts), pa.string())
+            names = pa.array((sorted(names_of(row, hosts)) for row in row_dicts), pa.list_(pa.string()))
             yield pa.RecordBatch.from_arrays(
                 [batch.column("place"), texts, names], names=["place", "text", "names"]
             )

@@ -1,4 +1,4 @@
-"""Where pages and reports are published: a local folder, or an object store, into which they go file by file."""
+"""Where pages and reports are published: a local folder, or an object store, to which they are uploaded file by file."""
 
 import json
 import tempfile
@@ -15,15 +15,15 @@ from client_telemetry.raw.file_system import file_system
 
 _LATEST = "latest.json"
 _LAST = ("index.html", _LATEST)
-"""What leads to the other files goes last."""
+"""Files that lead to the others are uploaded last."""
 _PIECE = 8 * 2**20
 LINKED = ("summary.json", "review.md")
-"""What a report takes from the review of its upgrade: which there are, and messages to owners."""
+"""What a report takes from the review of its upgrade: which reviews exist, and messages to owners."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """`root`: the folder to write below. What is there when the context ends is published."""
+    """`root`: the folder to write below. Its contents are published when the context ends."""
 
     root: Path
     location: str
@@ -41,8 +41,9 @@ def is_local(location: str) -> bool:
 
 @contextmanager
 def published_place(location: str, cluster: str, linked: str | None = None) -> Iterator[Place]:
-    """A folder or URL to publish to. `cluster`: the folder of the cluster below it, such as `fleet/orders`, of which the
-    latest day is at hand while something is published. `linked`: another one, of which LINKED are."""
+    """A folder or URL to publish to. `cluster`: the folder of the cluster below it, such as `fleet/orders`, whose
+    latest day is available while something is published. `linked`: another one, of which the files LINKED are.
+    """
     url = absolute_url(location)
     if is_local(location):
         yield Place(Path(unquote(urlsplit(url).path)), location)
@@ -65,13 +66,13 @@ def _fetch_latest(files: fs.FileSystem, root: str, cluster: str, folder: Path) -
         with files.open_input_file(f"{root}/{name}") as source:
             text = source.read()
     except (OSError, ValueError, KeyError):
-        return  # nothing is published yet, or nothing that says of what day it is
+        return  # nothing is published yet, or nothing that says which day it is
     (folder / name).parent.mkdir(parents=True)
     (folder / name).write_bytes(text)
 
 
 def fetch_linked(files: fs.FileSystem, root: str, linked: str, folder: Path) -> None:
-    """The files LINKED of a published folder, at the same place below `folder`."""
+    """Copies the files LINKED of a published folder to the same place below `folder`."""
     selector = fs.FileSelector(f"{root}/{linked}", allow_not_found=True, recursive=True)
     for info in files.get_file_info(selector):
         if info.type == fs.FileType.File and info.base_name in LINKED:
@@ -82,19 +83,19 @@ def fetch_linked(files: fs.FileSystem, root: str, linked: str, folder: Path) -> 
 
 
 def _upload(files: fs.FileSystem, root: str, folder: Path, before: dict[Path, int]) -> None:
-    written = [
+    changed = [
         path for path in folder.rglob("*") if path.is_file() and before.get(path) != path.stat().st_mtime_ns
     ]
-    for path in sorted(written, key=lambda path: (path.name in _LAST, path.name == _LATEST, str(path))):
+    for path in sorted(changed, key=lambda path: (path.name in _LAST, path.name == _LATEST, str(path))):
         target = f"{root}/{path.relative_to(folder).as_posix()}"
         with path.open("rb") as source, files.open_output_stream(target, compression=None) as out:
             while piece := source.read(_PIECE):
                 out.write(piece)
-    # What an earlier page of the same name had besides.
-    pages = {path.parent for path in written if path.name == "index.html"}
+    # Extra files of an earlier page of the same name.
+    pages = {path.parent for path in changed if path.name == "index.html"}
     for page in pages:
-        kept = {path.relative_to(folder).as_posix() for path in written if page in path.parents}
+        current = {path.relative_to(folder).as_posix() for path in changed if page in path.parents}
         there = fs.FileSelector(f"{root}/{page.relative_to(folder).as_posix()}", recursive=True)
         for info in files.get_file_info(there):
-            if info.type == fs.FileType.File and info.path[len(root) :].strip("/") not in kept:
+            if info.type == fs.FileType.File and info.path[len(root) :].strip("/") not in current:
                 files.delete_file(info.path)

@@ -1,7 +1,7 @@
 """publish: an answered upgrade question as HTML, JSON, CSV and Markdown.
 
-Reads what `impact` wrote, and coverage and profiles from the snapshots that it names, or from today's tables where these are gone.
-Needs no Spark session.
+Reads what `impact` wrote, and coverage and profiles from the snapshots named there, or from today's tables if these are
+gone. Needs no Spark session.
 """
 
 import datetime as dt
@@ -33,12 +33,12 @@ from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 def publish(stage: Stage) -> Outcome:
     args, lake = stage.arguments, stage.lake
     where = {"cluster_id": stage.cluster, "report_id": args.report_id}
-    found = lake.rows(UPGRADE_REPORTS, **where)
-    if not found:
+    reports = lake.rows(UPGRADE_REPORTS, **where)
+    if not reports:
         raise BadArguments(
             f"there is no report {args.report_id!r} of cluster {stage.cluster!r}: run impact first"
         )
-    question = found[0]
+    question = reports[0]
 
     days = _days(question)
     hosts = read_text_file(args.hosts, "host names", host_names) if args.hosts else NO_HOSTS
@@ -73,7 +73,7 @@ def publish(stage: Stage) -> Outcome:
 def as_read(
     stage: Stage, table: Table[Row], snapshot: int, columns: Sequence[str] = (), **equal: object
 ) -> list[Row]:
-    """The cluster's rows that `impact` read; where they are not kept any more, those that the table has today, with a warning."""
+    """The cluster's rows that `impact` read; if they are no longer kept, those in the table today, with a warning."""
     where = {"cluster_id": stage.cluster, **equal}
     try:
         return stage.lake.rows(table, snapshot, columns, **where)
@@ -94,7 +94,7 @@ def _days(question: UpgradeReportRow) -> list[dt.date]:
 
 
 def _latest_results(stage: Stage, question: UpgradeReportRow) -> list[QualityResultRow]:
-    """What the gates found last about each slice that the report rests on."""
+    """The gates' last results for each partition that the report is based on."""
     latest: dict[tuple[Any, ...], QualityResultRow] = {}
     rows = stage.lake.rows(QUALITY_RESULTS, cluster_id=stage.cluster, dt=_days(question))
     for row in sorted(rows, key=lambda r: r["evaluated_at"]):

@@ -1,4 +1,4 @@
-"""What brokers recorded of clients, as the review takes it: one record for each client, broker incarnation and slot of time.
+"""What brokers recorded about clients, as input of the review: one record per client, broker incarnation and time slot.
 
 Request logs give slots of seconds (log_evidence.py); dumps give what connections did between two of their snapshots
 (table_evidence.py). Times are seconds since 1970 by the brokers' clocks. Pure.
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Client(NamedTuple):
-    """Whose requests they are. `principal` is Kafka's name of it (`User:orders`)."""
+    """The sender of requests. `principal` is in Kafka's form (`User:orders`)."""
 
     client_id: str | None
     principal: str
@@ -22,9 +22,10 @@ class Client(NamedTuple):
 
 @dataclass(slots=True)
 class Use:
-    """Requests of one API in one version within a record. `answered`: with success in at least a part of them; `failed`:
-    answered with an error and nothing else; `refused`: the broker does not serve the version and closed the connection.
-    `first`, `last`: of those answered with success; `failed_first`, `failed_last`: of the failed and refused ones."""
+    """Requests of one API in one version within a record. `answered`: at least partly successful; `failed`: answered
+    with nothing but errors; `refused`: the broker does not serve the version and closed the connection. `first`,
+    `last`: of the successful ones; `failed_first`, `failed_last`: of the failed and refused ones.
+    """
 
     answered: int = 0
     failed: int = 0
@@ -50,10 +51,11 @@ class Use:
 
 @dataclass(slots=True)
 class Activity:
-    """`uses`: by (API key, version). `errors`: error codes of failed requests, by (API key, code). `offsets_back`: how often
-    a fetch of a partition asked for an offset before the one asked for last. `transaction_timeout`: the longest that the
-    client's InitProducerId requests named, seconds. `groups`: ids of consumer groups in its requests.
-    `opened`: connections whose first request lies in the record."""
+    """`uses`: by (API key, version). `errors`: error codes of failed requests, by (API key, code). `offsets_back`: how
+    often a fetch of a partition requested an earlier offset than the previous one. `transaction_timeout`: the
+    longest in the client's InitProducerId requests, in seconds. `groups`: ids of consumer groups in its requests.
+    `opened`: connections whose first request is in the record.
+    """
 
     client: Client
     broker_id: int
@@ -68,14 +70,14 @@ class Activity:
     opened: int = 0
 
     def use(self, api_key: int, version: int) -> Use:
-        found = self.uses.get((api_key, version))
-        if found is None:
-            found = self.uses[api_key, version] = Use()
-        return found
+        current = self.uses.get((api_key, version))
+        if current is None:
+            current = self.uses[api_key, version] = Use()
+        return current
 
 
 class UnnamedRefusal(NamedTuple):
-    """Requests of a version that the broker does not serve, on connections that name no client."""
+    """Requests of a version that the broker does not serve, on connections without a known client."""
 
     address: str
     broker_id: int
@@ -88,7 +90,7 @@ class UnnamedRefusal(NamedTuple):
 
 
 class FailedLogin(NamedTuple):
-    """Connections of an address whose authentication failed. `mechanism`: where the broker's words name it."""
+    """Connections from an address whose authentication failed. `mechanism`: if the broker's message names it."""
 
     address: str
     broker_id: int
@@ -101,8 +103,9 @@ class FailedLogin(NamedTuple):
 
 
 class BrokerRun(NamedTuple):
-    """A broker incarnation. `releases`: the exact releases that it may run, oldest first; `until`: when it stopped, or the
-    last that was seen of it; `is_running`: nothing shows that it stopped."""
+    """A broker incarnation. `releases`: the exact releases that it may run, oldest first; `until`: when it stopped or
+    was last seen; `is_running`: nothing shows that it stopped.
+    """
 
     broker_id: int
     incarnation: str
@@ -113,7 +116,7 @@ class BrokerRun(NamedTuple):
 
 
 class FeatureLevels(NamedTuple):
-    """The finalized feature levels, as a broker reported them at that time. `incarnation`: whose report; empty = of anyone."""
+    """The finalized feature levels that a broker reported at that time. `incarnation`: the reporting one; empty = any."""
 
     at: float
     levels: Mapping[str, int]
@@ -122,8 +125,9 @@ class FeatureLevels(NamedTuple):
 
 @dataclass
 class Evidence:
-    """`slot_seconds`: how exact the times of activities are. `has_failed_logins`: whether failed logins were recorded at all
-    (False: no server.log beside the request log); `has_refusals` likewise."""
+    """`slot_seconds`: how exact the times of activities are. `has_failed_logins`: whether failed logins were recorded
+    at all (False: no server.log next to the request log); `has_refusals` likewise.
+    """
 
     cluster_id: str
     runs: list[BrokerRun]
@@ -135,11 +139,11 @@ class Evidence:
     has_failed_logins: bool = True
     has_refusals: bool = True
     data_from: float | None = None
-    """When the first activity begins, where the activities are elsewhere."""
+    """When the first activity begins, if the activities are stored elsewhere."""
 
     @property
     def first(self) -> float | None:
-        """When records of clients begin; None = there are none."""
+        """When records of clients begin; None if there are none."""
         if self.data_from is not None:
             return self.data_from
-        return min((each.since for each in self.activities), default=None)
+        return min((activity.since for activity in self.activities), default=None)

@@ -1,4 +1,4 @@
-"""Which clients of a review are one application: owners know applications, so reviews count them. Pure."""
+"""Which clients of a review belong to one application: owners know applications, so reviews count them. Pure."""
 
 import datetime as dt
 from collections import Counter
@@ -13,14 +13,14 @@ from client_telemetry.review.tracks import Track
 from client_telemetry.tables.rows import ClientRow
 
 Names = Mapping[tuple[str | None, str, str], str]
-"""Application by client id, principal and software name as registered."""
+"""(client id, principal, software name as registered) -> application."""
 
 READ = ("dt", "client_id", "principal", "client_software_name", "application")
-"""Columns of `clients` that `of_rows` takes."""
+"""Columns of `clients` that `of_rows` reads."""
 
 
 def of_rows(rows: Iterable[ClientRow]) -> Names:
-    """As the daily runs found it; the latest day counts."""
+    """As the daily runs grouped them; the latest day counts."""
     return {
         _key(row["client_id"], row["principal"], row["client_software_name"]): row["application"]
         for row in sorted(rows, key=lambda row: row["dt"])
@@ -29,11 +29,12 @@ def of_rows(rows: Iterable[ClientRow]) -> Names:
 
 
 def of_tracks(tracks: Sequence[Track], old: Collection[str]) -> Names:
-    """Of request logs. `old`: the incarnations before the upgrade, whose request versions are compared: brokers of one
-    release, where there are requests to any of them."""
+    """Applications of request logs' clients. `old`: the incarnations before the upgrade, whose request versions are
+    compared: brokers of one release, if there are requests to any of them.
+    """
     there = [track for track in tracks if track.all_requests]
-    found = applications([_client(track, frozenset(old)) for track in there])
-    return {_key(*track.key): each.name for track, each in zip(there, found, strict=True)}
+    by_track = applications([_client(track, frozenset(old)) for track in there])
+    return {_key(*track.key): application.name for track, application in zip(there, by_track, strict=True)}
 
 
 def _client(track: Track, old: frozenset[str]) -> Client:
@@ -57,13 +58,13 @@ def _client(track: Track, old: frozenset[str]) -> Client:
     )
 
 
-def with_applications(found: Review, names: Names) -> Review:
-    """The review with the application of each client; a client that is not among the names is one of its own."""
-    return replace(found, clients=tuple(named(found.clients, names)))
+def with_applications(review: Review, names: Names) -> Review:
+    """The review with the application of each client; a client without a name is an application of its own."""
+    return replace(review, clients=tuple(named(review.clients, names)))
 
 
 def named(clients: Iterable[ReviewedClient], names: Names) -> Iterator[ReviewedClient]:
-    """Each with its application."""
+    """Each client with its application."""
     any_software = {key[:2]: name for key, name in names.items()}
     for client in clients:
         key = _key(client.client_id, client.principal, client.track_name)
@@ -71,14 +72,14 @@ def named(clients: Iterable[ReviewedClient], names: Names) -> Iterator[ReviewedC
 
 
 def keys(clients: Iterable[ReviewedClient]) -> set[tuple[str, str | None, str]]:
-    """What tells the applications of these clients apart."""
+    """What identifies the applications of these clients."""
     return {
         (client.principal, client.owner, client.application or client.client_id or "") for client in clients
     }
 
 
 def outcome_counts(clients: Iterable[ReviewedClient]) -> dict[str, int]:
-    """Applications by their worst outcome, in the order of OUTCOMES."""
+    """Number of applications by their worst outcome, in the order of OUTCOMES."""
     worst: dict[tuple[str, str | None, str], int] = {}
     for client in clients:
         (key,) = keys([client])

@@ -1,7 +1,7 @@
-"""The metrics of KIP-714 that say how a client fares with its brokers, and their points as samples. Pure.
+"""The KIP-714 metrics that show how a client is doing with its brokers, and their points as samples. Pure.
 
-Names are KIP-714's, below `org.apache.kafka.`. Which library sends which: the fleet page. Throttling, latencies and queue times are
-milliseconds; NaN is how Java tells that there was nothing to measure.
+Names are KIP-714's, below `org.apache.kafka.`. The fleet page shows which library sends which. Throttling, latencies
+and queue times are milliseconds; Java sends NaN if there was nothing to measure.
 """
 
 import itertools
@@ -20,15 +20,15 @@ GAUGE, COUNT = "gauge", "count"
 UP, DOWN = "up", "down"
 
 LATENCY = Scale(RATIO, 1.5, 0.1, is_log=True)
-"""Milliseconds; averages of healthy clients differ by a third from one stretch to the next."""
+"""In milliseconds; averages of healthy clients differ by a third from one period to the next."""
 SHARE = Scale(DIFFERENCE, 0.02, 0.0, reference=BY_CHANCE)
 IDLE = Scale(DIFFERENCE, 0.15, 0.0)
 EVENTS = Scale(RATIO, 1.5, 0.1, reference=BY_CHANCE)
-"""Rare events, a minute."""
+"""Rare events, per minute."""
 
 
 class Metric(NamedTuple):
-    """`kind`: GAUGE or COUNT. `worse`: the direction that is for the worse; None = neither. `words`: for people."""
+    """`kind`: GAUGE or COUNT. `worse`: which direction is worse; None = neither. `words`: for readers."""
 
     name: str
     kind: str
@@ -68,14 +68,14 @@ SENT, ERRORS = "producer.record.send.total", "producer.record.error.total"
 ERROR_SHARE = Metric(
     "producer.record.error.share", COUNT, "share of records", SHARE, UP, "records that failed"
 )
-"""Of Java's record.error.total and record.send.total: which one alone says nothing where the rate of sending changes."""
+"""From Java's record.error.total and record.send.total: by itself each says nothing if the send rate changes."""
 BY_NAME = {metric.name: metric for metric in METRICS}
 NAMES = frozenset({*BY_NAME, SENT, ERRORS})
-"""What is read of the tables."""
+"""The metrics that are read from the tables."""
 
 
 class Instance(NamedTuple):
-    """A client instance of KIP-714: lives as long as its process."""
+    """A KIP-714 client instance: it exists as long as its process."""
 
     client_instance_id: bytes
     client_id: str | None
@@ -85,7 +85,7 @@ class Instance(NamedTuple):
 
 
 class Point(NamedTuple):
-    """A data point. `start`, `time`: seconds by the client's clock, None where not told; `received`: by the broker's."""
+    """A data point. `start`, `time`: seconds by the client's clock, None if not reported; `received`: by the broker's."""
 
     metric: str
     attributes: str
@@ -98,7 +98,9 @@ class Point(NamedTuple):
 
 @dataclass
 class Series:
-    """What one instance told: samples by the metric's name below PREFIX. `interval`: median seconds between its pushes."""
+    """The metrics of one instance: samples by the metric's name below PREFIX. `interval`: median seconds between its
+    pushes.
+    """
 
     instance: Instance
     samples: dict[str, list[Sample]] = field(default_factory=dict)
@@ -106,7 +108,7 @@ class Series:
 
 
 def series(points: Mapping[Instance, Iterable[Point]]) -> list[Series]:
-    """Of gauges, several points of a push (one for each broker) are averaged; of sums, they are added."""
+    """Several points of one push (one per broker) are averaged for gauges and added for sums."""
     return [_series(instance, list(points[instance])) for instance in sorted(points, key=str)]
 
 
@@ -114,16 +116,16 @@ def _series(instance: Instance, points: list[Point]) -> Series:
     by_metric: dict[str, list[Point]] = {}
     for point in points:
         by_metric.setdefault(point.metric, []).append(point)
-    found = Series(instance)
+    series_of_instance = Series(instance)
     for name, own in sorted(by_metric.items()):
         metric = BY_NAME.get(name)
         samples = _gauges(own) if metric is not None and metric.kind == GAUGE else _sums(own)
         if samples:
-            found.samples[name] = samples
+            series_of_instance.samples[name] = samples
     arrivals = sorted({point.received for point in points})
     gaps = [later - earlier for earlier, later in itertools.pairwise(arrivals)]
-    found.interval = statistics.median(gaps) if gaps else 0.0
-    return found
+    series_of_instance.interval = statistics.median(gaps) if gaps else 0.0
+    return series_of_instance
 
 
 def _gauges(points: list[Point]) -> list[Sample]:

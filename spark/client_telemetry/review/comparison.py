@@ -1,9 +1,10 @@
 """Whether a metric differs between two windows, over many comparisons at once. Pure.
 
-The unit of one client's or instance's comparison is a block of time; that of a version or an owner is the client or instance. Blocks
-that follow each other are alike, so they count for fewer (their autocorrelation at lag 1, over both windows). Many comparisons are
-made: a change is called where the false discovery rate stays below FALSE_DISCOVERY_RATE (Benjamini and Hochberg, 1995), and where it
-is larger than healthy clients differ by from one stretch to the next (Scale.least). How often that is right: docs/review-accuracy.md.
+For a single client or instance the unit of comparison is a block of time; for a version or an owner it is the client or
+instance. Consecutive blocks are correlated, so they count for fewer (by their autocorrelation at lag 1, over both
+windows). With many comparisons, a change is reported only if the false discovery rate stays below FALSE_DISCOVERY_RATE
+(Benjamini and Hochberg, 1995), and if it exceeds the differences of healthy clients between periods (Scale.least). How
+often that is right: docs/review-accuracy.md.
 """
 
 import math
@@ -19,9 +20,9 @@ from client_telemetry.review.samples import Values
 
 FALSE_DISCOVERY_RATE = 0.05
 LEAST_BLOCKS = 5
-"""With a value, in each window."""
+"""Blocks with a value, in each window."""
 LEAST_MEMBERS = 3
-"""Of a version or an owner; of fewer, the single ones say as much."""
+"""Members of a version or an owner; with fewer, the individual changes say as much."""
 RESAMPLES = 400
 AT_ONCE = 4096
 """Pairs that are resampled together: 26 MB."""
@@ -30,16 +31,18 @@ _Z = np.vectorize(math.erfc)
 
 USUAL_FREEDOM, CHANCE_FREEDOM = 8.0, 30.0
 _ONE_IN_A_HUNDRED = 2.326
-"""Of the normal distribution: so seldom the variance of what comes by chance is taken for bursts."""
+"""Quantile of the normal distribution: this rarely is chance variance taken for bursts."""
 
 RATIO, DIFFERENCE = "ratio", "difference"
 BY_CHANCE = "by_chance"
 
 
 class Scale(NamedTuple):
-    """How values are compared. `form`: RATIO of means of logarithms where `is_log`, of means where not, or DIFFERENCE.
-    `least`: smallest change that is called, as a factor of RATIO, as such of DIFFERENCE. `resolution`: what cannot be told from
-    nothing, in the metric's unit. `reference`: BY_CHANCE for what is rare, so that its variance is measured in that of chance."""
+    """How values are compared. `form`: RATIO of means (of logarithms if `is_log`), or DIFFERENCE. `least`: smallest
+    change that is reported, as a factor for RATIO, as a difference for DIFFERENCE. `resolution`: what is
+    indistinguishable from zero, in the metric's unit. `reference`: BY_CHANCE for rare events, whose variance is
+    measured in units of their chance variance.
+    """
 
     form: str
     least: float
@@ -49,9 +52,11 @@ class Scale(NamedTuple):
 
 
 class Pair(NamedTuple):
-    """Values of the blocks (or members) before and after, without missing ones. `floor`: a variance of the values that is
-    believed at least, by window (counts cannot vary by less than whole requests). `independent`: how many of the values are at
-    most worth something of their own, by window. `is_paired`: each value before belongs to the one after at its place."""
+    """Values of the blocks (or members) before and after, without missing ones. `floor`: the least plausible variance
+    of the values, by window (counts cannot vary by less than whole requests). `independent`: at most how many of the
+    values count as independent, by window. `is_paired`: each value before belongs to the one after at the same
+    place.
+    """
 
     scale: Scale
     before: Values
@@ -73,8 +78,8 @@ class Compared(NamedTuple):
 
 
 def compare(pairs: Sequence[Pair]) -> list[Compared]:
-    """In the order of the pairs. Pairs of one shape that are compared in one way are computed together."""
-    found: list[Compared | None] = [None] * len(pairs)
+    """Results in the order of the pairs. Pairs of the same shape and kind of comparison are computed together."""
+    results: list[Compared | None] = [None] * len(pairs)
     paired: dict[int, list[int]] = {}
     alike: dict[tuple[int, int, str, bool], list[int]] = {}
     for index, pair in enumerate(pairs):
@@ -85,13 +90,13 @@ def compare(pairs: Sequence[Pair]) -> list[Compared]:
             alike.setdefault(key, []).append(index)
     for indices in paired.values():
         for index, result in zip(indices, _paired([pairs[i] for i in indices]), strict=True):
-            found[index] = result
+            results[index] = result
     parts = [(indices, _part([pairs[index] for index in indices])) for _, indices in sorted(alike.items())]
     usual = _usual_variances(pairs, parts)
     for indices, part in parts:
         for index, result in zip(indices, _moderated([pairs[i] for i in indices], part, usual), strict=True):
-            found[index] = result
-    return [each for each in found if each is not None]
+            results[index] = result
+    return [result for result in results if result is not None]
 
 
 def accepted(p_values: Sequence[float]) -> list[bool]:
@@ -118,7 +123,7 @@ def is_large(scale: Scale, compared: Compared) -> bool:
 
 
 def _transformed(pairs: Sequence[Pair], which: str) -> Values:
-    """Of pairs of one shape."""
+    """Values of pairs of the same shape."""
     values = np.array([getattr(pair, which) for pair in pairs])
     logs = np.array([pair.scale.is_log for pair in pairs])
     if logs.any():
@@ -128,7 +133,9 @@ def _transformed(pairs: Sequence[Pair], which: str) -> Values:
 
 
 class _Part(NamedTuple):
-    """Of pairs of one shape that are compared in one way, by window: means, variances in `reference`, and how many independent values there are."""
+    """Pairs of the same shape and kind of comparison, by window: means, variances in `reference` units, and numbers of
+    independent values.
+    """
 
     sides: list[Values]
     means: list[Values]
@@ -156,8 +163,9 @@ def _part(pairs: Sequence[Pair]) -> _Part:
 
 
 def _references(pairs: Sequence[Pair], means: Sequence[Values], floors: Values) -> Values:
-    """What variances of one scale are measured in, so that those of several clients can be held together: the square of the
-    mean of a rate, the variance by chance of what is rare, 1 of logarithms and shares."""
+    """The unit of variances of one scale, so that those of several clients can be compared: the square of the mean for
+    a rate, the chance variance for rare events, 1 for logarithms and shares.
+    """
     is_rate = [not pair.scale.is_log and pair.scale.form == RATIO for pair in pairs]
     is_rare = [not pair.scale.is_log and pair.scale.reference == BY_CHANCE for pair in pairs]
     of_rates = np.maximum((means[0] + means[1]) / 2, 1e-6) ** 2
@@ -166,7 +174,7 @@ def _references(pairs: Sequence[Pair], means: Sequence[Values], floors: Values) 
 
 
 def _usual_variances(pairs: Sequence[Pair], parts: Sequence[tuple[list[int], _Part]]) -> dict[Scale, float]:
-    """The median over the pairs of a scale; of what is rare, that of chance."""
+    """The median over the pairs of a scale; for rare events, the chance variance."""
     by_scale: dict[Scale, list[float]] = {}
     for indices, part in parts:
         for place, index in enumerate(indices):
@@ -180,9 +188,10 @@ def _usual_variances(pairs: Sequence[Pair], parts: Sequence[tuple[list[int], _Pa
 
 
 def _moderated(pairs: Sequence[Pair], part: _Part, usual: dict[Scale, float]) -> list[Compared]:
-    """Two-sided, of two means. Blocks are few: the variance is taken together with what is usual of the scale, which counts as
-    USUAL_FREEDOM degrees of freedom (Smyth, 2004). What is rare has the variance of chance, which is known, unless it comes in
-    bursts: then its own."""
+    """Two-sided test of two means. Blocks are few: the variance is pooled with the scale's usual one, which counts as
+    USUAL_FREEDOM degrees of freedom (Smyth, 2004). Rare events have their known chance variance, unless they come in
+    bursts: then their own.
+    """
     prior = np.array([usual[pair.scale] for pair in pairs])
     is_rare = np.array([pair.scale.reference == BY_CHANCE for pair in pairs])
     own = part.counts[0] + part.counts[1] - 2
@@ -201,12 +210,14 @@ def _moderated(pairs: Sequence[Pair], part: _Part, usual: dict[Scale, float]) ->
         resampled = [_resampled(side[some], seed) for seed, side in enumerate(part.sides)]
         return _results(pairs[some], [means[some] for means in part.means], p_values[some], resampled)
 
-    with ThreadPoolExecutor(_THREADS) as pool:  # NumPy multiplies and sorts without the interpreter
-        return [each for found in pool.map(results, range(0, len(pairs), AT_ONCE)) for each in found]
+    with ThreadPoolExecutor(
+        _THREADS
+    ) as pool:  # NumPy releases the interpreter lock while it multiplies and sorts
+        return [result for chunk in pool.map(results, range(0, len(pairs), AT_ONCE)) for result in chunk]
 
 
 def _paired(pairs: Sequence[Pair]) -> list[Compared]:
-    """Of members: each its own change; the interval is that of resampled members."""
+    """For members: each one's own change; the interval comes from resampled members."""
     sides = [_transformed(pairs, which) for which in ("before", "after")]
     is_ratio = np.array([[p.scale.form == RATIO and not p.scale.is_log] for p in pairs])
     small = np.array([[max(p.scale.resolution, 1e-9)] for p in pairs])
@@ -219,10 +230,10 @@ def _paired(pairs: Sequence[Pair]) -> list[Compared]:
     weights = _weights(number, 2)
     resampled = changes @ weights.T
     low, high = _interval(resampled)
-    found = []
+    results = []
     for i, pair in enumerate(pairs):
         exponent = math.exp if pair.scale.form == RATIO else float
-        found.append(
+        results.append(
             Compared(
                 float(pair.before.mean()),
                 float(pair.after.mean()),
@@ -232,13 +243,13 @@ def _paired(pairs: Sequence[Pair]) -> list[Compared]:
                 float(p_values[i]),
             )
         )
-    return found
+    return results
 
 
 def _results(
     pairs: Sequence[Pair], middles: Sequence[Values], p_values: Values, resampled: Sequence[Values]
 ) -> list[Compared]:
-    """Of pairs that are compared in one way."""
+    """Results of pairs with the same kind of comparison."""
     scale = pairs[0].scale
     resolution = np.array([pair.scale.resolution for pair in pairs])
 
@@ -248,9 +259,9 @@ def _results(
         if scale.is_log:
             return np.asarray(np.exp(after - before))
         least = np.maximum(resolution, 1e-9).reshape((-1, *(1,) * (before.ndim - 1)))
-        found = after + least
-        found /= before + least
-        return found
+        ratios = after + least
+        ratios /= before + least
+        return ratios
 
     estimates = compared(middles[0], middles[1])
     low, high = _interval(compared(resampled[0], resampled[1]))
@@ -262,7 +273,9 @@ def _results(
 
 
 def _lag_one(sides: Sequence[Values]) -> Values:
-    """Autocorrelation of neighbouring blocks within each window, as far as it is more than that of as many values by chance."""
+    """Autocorrelation of neighbouring blocks within each window, as far as it exceeds what chance gives for that many
+    values.
+    """
     above, below = np.zeros(len(sides[0])), np.full(len(sides[0]), 1e-12)
     for side in sides:
         rest = side - side.mean(axis=1, keepdims=True)
@@ -273,16 +286,19 @@ def _lag_one(sides: Sequence[Values]) -> Values:
 
 
 def _two_sided(t: Values, freedom: Values) -> Values:
-    """Of Student's distribution, by the normal one after Wallace's transformation (error below 0.001 for 5 and more degrees
-    of freedom)."""
+    """Two-sided p-value of Student's distribution, by the normal one after Wallace's transformation (error below 0.001
+    for 5 and more degrees of freedom).
+    """
     freedom = np.maximum(freedom, 1.0)
     z = np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
     return np.minimum(1.0, _Z(z / math.sqrt(2)))
 
 
 def _most_by_chance(freedom: Values) -> Values:
-    """What a variance of so many degrees of freedom exceeds once in a hundred times where 1 is the true one: chi-squared over its
-    degrees of freedom, after Wilson and Hilferty (1931). Of few blocks that is much: 3.3 of 4, 1.8 of 22."""
+    """What a variance with that many degrees of freedom exceeds once in a hundred times if the true one is 1:
+    chi-squared over its degrees of freedom, after Wilson and Hilferty (1931). With few blocks that is much: 3.3 for
+    4, 1.8 for 22.
+    """
     part = 2 / (9 * freedom)
     return np.asarray((1 - part + _ONE_IN_A_HUNDRED * np.sqrt(part)) ** 3)
 
@@ -295,8 +311,9 @@ def _weights(number: int, seed: int) -> Values:
 
 
 def _interval(resampled: Values) -> tuple[Values, Values]:
-    """The middle 95 % of each row, between neighbours as numpy.quantile does it; that looks for its places one by one, which takes
-    several times as long."""
+    """The middle 95 % of each row, interpolated as numpy.quantile does, which looks up its places one by one and takes
+    several times as long.
+    """
     last = resampled.shape[1] - 1
     ordered = np.sort(resampled, axis=1)
     low, high = (
@@ -311,5 +328,5 @@ def _between(below: Values, above: Values, part: float) -> Values:
 
 
 def _resampled(side: Values, seed: int) -> Values:
-    found: Values = side @ _weights(side.shape[1], seed).T
-    return found
+    means: Values = side @ _weights(side.shape[1], seed).T
+    return means

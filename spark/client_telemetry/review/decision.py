@@ -1,4 +1,4 @@
-"""During the roll: go on with the next broker, stop, or cannot tell, for each broker that was upgraded. Pure."""
+"""During the roll: go on with the next broker, stop, or cannot tell, for each upgraded broker. Pure."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -12,8 +12,9 @@ EXIT_CODES = {GO: 0, STOP: 3, CANNOT_TELL: 4}
 
 
 class Decision(NamedTuple):
-    """`clients`: (client id, principal) of those that decide it. `tested`: how many clients the broker has answered. The reason
-    counts applications."""
+    """`clients`: (client id, principal) of the clients that decide it. `tested`: how many clients the broker has
+    answered. The reason counts applications.
+    """
 
     broker_id: int
     decision: str
@@ -23,10 +24,10 @@ class Decision(NamedTuple):
 
 
 def decisions(review: Review) -> tuple[Decision, ...]:
-    """One for each broker that runs the target, in order of its start."""
+    """One per broker that runs the target, in order of its start."""
     upgrade = review.upgrade
     failing_at_end = [client for client in review.clients if client.is_failing]
-    found = []
+    decided = []
     for broker, started in sorted(upgrade.upgraded.items(), key=lambda item: item[1]):
         up_for = upgrade.ended - started
         answered = review.answered.get(broker, frozenset())
@@ -35,22 +36,22 @@ def decisions(review: Review) -> tuple[Decision, ...]:
         watched = tuple((client.client_id, client.principal) for client in failing)
         if failing:
             reason = f"{_counted(failing)} failing since it was upgraded"
-            found.append(Decision(broker, STOP, reason, watched, len(tested)))
+            decided.append(Decision(broker, STOP, reason, watched, len(tested)))
         elif up_for < SETTLING_SECONDS:
             reason = f"up for {up_for:.0f} s: wait {SETTLING_SECONDS - up_for:.0f} s more"
-            found.append(Decision(broker, CANNOT_TELL, reason, (), len(tested)))
+            decided.append(Decision(broker, CANNOT_TELL, reason, (), len(tested)))
         elif not tested:
-            found.append(Decision(broker, CANNOT_TELL, "has not answered any application yet", (), 0))
+            decided.append(Decision(broker, CANNOT_TELL, "has not answered any application yet", (), 0))
         else:
             untested = [c for c in review.clients if c.last_outcome.outcome == outcome.NOT_TESTED]
             more = f"; {len(applications.keys(untested))} not tested yet" if untested else ""
             reason = f"{_counted(tested)} answered, none failing since its upgrade{more}"
-            found.append(Decision(broker, GO, reason, (), len(tested)))
-    return tuple(found)
+            decided.append(Decision(broker, GO, reason, (), len(tested)))
+    return tuple(decided)
 
 
-def overall(found: Sequence[Decision]) -> str:
-    words = {each.decision for each in found}
+def overall(decided: Sequence[Decision]) -> str:
+    words = {decision.decision for decision in decided}
     return STOP if STOP in words else CANNOT_TELL if CANNOT_TELL in words or not words else GO
 
 
@@ -60,7 +61,7 @@ def _counted(clients: Sequence[ReviewedClient]) -> str:
 
 
 def _stops(client: ReviewedClient, started: float) -> bool:
-    """Whether a client that fails does so since this broker changed, in a way that the upgrade may have done."""
+    """Whether a client has been failing since this broker changed, in a way that the upgrade may have caused."""
     last = client.last_outcome
     if last.confidence == "possible" and client.comparison == prediction.UNEXPECTED:
         return False

@@ -1,9 +1,9 @@
-"""What a client exists for, as functions: produce, fetch, keep its group membership, commit, complete transactions; for a tool
-that does none of these, each API that it asks. Pure.
+"""A client's job as functions: produce, fetch, keep its group membership, commit, complete transactions; for a tool
+that does none of these, each API that it sends. Pure.
 
-A function goes on under another API where a client moved to a newer protocol (KIP-848, KIP-932). Requests that only serve a
-function are none: a client of transaction.version 2 sends no AddPartitionsToTxn any more (KIP-890), and how often Metadata,
-FindCoordinator and Fetch are asked depends on where leaders are.
+A function continues under another API if a client moved to a newer protocol (KIP-848, KIP-932). Requests that only
+support a function do not count: a client of transaction.version 2 no longer sends AddPartitionsToTxn (KIP-890), and how
+often Metadata, FindCoordinator and Fetch are sent depends on where leaders are.
 """
 
 from collections.abc import Collection, Sequence
@@ -27,7 +27,7 @@ _BY_API = {
 }
 FETCH_API, JOIN_GROUP, LEAVE_GROUP, OFFSET_FETCH, LIST_OFFSETS, INIT_PRODUCER_ID = 1, 11, 13, 9, 2, 22
 PLUMBING = frozenset((3, 10, 17, 18, 36, 71, 72))
-"""Metadata, FindCoordinator, SaslHandshake, ApiVersions, SaslAuthenticate, and the telemetry of KIP-714: every client."""
+"""Metadata, FindCoordinator, SaslHandshake, ApiVersions, SaslAuthenticate, and KIP-714 telemetry: sent by every client."""
 _SERVES = {2: FETCH, 9: FETCH, 23: FETCH, 11: MEMBERSHIP, 14: MEMBERSHIP, 13: MEMBERSHIP, 10: MEMBERSHIP}
 _SERVES |= {22: TRANSACT, 24: TRANSACT, 25: TRANSACT}
 """The function that suffers when another request of a producer or consumer is refused."""
@@ -42,7 +42,7 @@ WORDS = {
 
 
 def of_client(api_keys: Collection[int]) -> bool:
-    """Whether it produces or consumes: otherwise it is a tool, and each API is a function of its own.
+    """Whether the client produces or consumes; otherwise it is a tool, and each API is a function of its own.
 
     >>> of_client([3, 1]), of_client([3, 15, 16])
     (True, False)
@@ -52,7 +52,7 @@ def of_client(api_keys: Collection[int]) -> bool:
 
 @cache
 def function(api_key: int, *, is_tool: bool) -> str | None:
-    """The function that a request is, None for one that only serves it.
+    """The function of a request, None for one that only supports a function.
 
     >>> function(8, is_tool=False), function(2, is_tool=False), function(2, is_tool=True)
     ('commit', None, 'ListOffsets')
@@ -63,13 +63,14 @@ def function(api_key: int, *, is_tool: bool) -> str | None:
 
 
 def served(api_key: int, *, is_tool: bool) -> str | None:
-    """The function that cannot go on without the request; None for one that no function needs (an admin call of a
-    consumer)."""
+    """The function that cannot continue without the request; None for one that no function needs (an admin call of a
+    consumer).
+    """
     return function(api_key, is_tool=is_tool) or (None if is_tool else _SERVES.get(api_key))
 
 
 def does(names: Sequence[str]) -> str:
-    """What a client does that goes on.
+    """What a client keeps doing, in words.
 
     >>> does(["fetch", "membership", "commit"])
     'reads records, sends heartbeats and commits offsets'
@@ -85,7 +86,7 @@ def does(names: Sequence[str]) -> str:
 
 
 def doing(name: str) -> str:
-    """What it stopped.
+    """What it stopped doing, in words.
 
     >>> doing("commit")
     'committing offsets'

@@ -1,8 +1,8 @@
-"""A review made in parts: clients are judged apart from each other, by as many workers as there are, and put together. Pure.
+"""A review made in parts: clients are judged independently, by as many workers as there are, and put together. Pure.
 
-What one client's outcome needs of the others is in Setting, which is made first: when brokers changed, failed logins, and which
-requests were refused on connections that name nobody. Who may have sent those is looked for among all clients, so that clients
-that may (suspects) are judged at the end, together.
+What one client's outcome needs from others is in Setting, which is computed first: when brokers changed, failed logins,
+and which requests were refused on connections without a known client. Possible senders of those are searched among all
+clients, so such clients (suspects) are judged together at the end.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,8 +30,10 @@ Predictions = Mapping[tuple[str | None, str, str], Prediction]
 
 @dataclass(frozen=True)
 class Setting:
-    """What is the same for all clients. `refused`: address, API key and version of refusals that name nobody. `times`: what metrics
-    are compared over; None = too short. `shown`: what curves show. `owner_rules`: the user's."""
+    """What is the same for all clients. `refused`: address, API key and version of refusals without a known client.
+    `times`: the windows over which metrics are compared; None = too short. `shown`: the time range of curves.
+    `owner_rules`: the user's.
+    """
 
     from_release: str
     to_release: str
@@ -48,8 +50,9 @@ class Setting:
 
 
 class Part(NamedTuple):
-    """What is found of some of the clients. `suspects`: those that are not judged yet, with what was predicted of them.
-    `columns`: comparisons too; `answered`: see Review."""
+    """Results for some of the clients. `suspects`: those that are not judged yet, with what was predicted for them.
+    `columns`: more comparisons; `answered`: see Review.
+    """
 
     clients: list[ReviewedClient]
     suspects: list[tuple[Track, Prediction | None]]
@@ -66,7 +69,7 @@ def setting(
     until: float | None = None,
     owner_rules: Sequence[OwnerRule] = (),
 ) -> Setting:
-    """Raises NoSuchUpgrade, and WindowWithoutData where nothing was recorded of anybody."""
+    """Raises NoSuchUpgrade, and WindowWithoutData if nothing was recorded of any client."""
     upgrade = upgrade_of(evidence.runs, evidence.features, from_release, to_release, until)
     first = evidence.first
     if first is None:
@@ -79,7 +82,9 @@ def setting(
         data_from=first,
         has_failed_logins=evidence.has_failed_logins,
     )
-    refused = frozenset((each.address, each.api_key, each.version) for each in evidence.unnamed_refusals)
+    refused = frozenset(
+        (refusal.address, refusal.api_key, refusal.version) for refusal in evidence.unnamed_refusals
+    )
     return Setting(
         from_release,
         to_release,
@@ -95,36 +100,38 @@ def setting(
 def part(
     activities: Iterable[Activity], common: Setting, predictions: Predictions | None = None
 ) -> tuple[Part, list[Track]]:
-    """Of all activities of some of the clients; the tracks as well. `predictions`: of a report; a client that is not among them
-    is judged by what it did before the first broker changed. Raises what judge raises of releases."""
+    """For all activities of some of the clients; also returns their tracks. `predictions`: from a report; a client
+    without one is judged by what it did before the first broker changed. Raises what judge raises about releases.
+    """
     upgrade = common.upgrade
-    found = tracks(activities, upgrade.began)
-    made = Part([], [], [], {}, {})
-    for track in found:
+    all_tracks = tracks(activities, upgrade.began)
+    result = Part([], [], [], {}, {})
+    for track in all_tracks:
         foreseen = (predictions or {}).get(track.key)
         if foreseen is None:
             evidence = evidence_of(track, upgrade.old, upgrade.began)
             foreseen = predict(evidence, common.from_release, common.to_release)
         if common.refused and _may_be_refused(track, common.refused):
-            made.suspects.append((track, foreseen))
+            result.suspects.append((track, foreseen))
         else:
-            made.clients.append(_reviewed(track, foreseen, (), common))
+            result.clients.append(_reviewed(track, foreseen, (), common))
         if common.times is not None:
-            made.comparisons.extend(metric_changes.of_track(track, common.times, common.slot_seconds))
+            result.comparisons.extend(metric_changes.of_track(track, common.times, common.slot_seconds))
         rule = _owner_rule(track, common)
-        metric_curves.add_track(made.curves, track, rule.owner if rule else None, common.shown)
-        _add_answered(made.answered, track, upgrade.new)
-    return made, found
+        metric_curves.add_track(result.curves, track, rule.owner if rule else None, common.shown)
+        _add_answered(result.answered, track, upgrade.new)
+    return result, all_tracks
 
 
 def assembled(
-    made: Sequence[Part], evidence: Evidence, common: Setting
+    parts: Sequence[Part], evidence: Evidence, common: Setting
 ) -> tuple[Review, list[Compare], GroupSums]:
-    """The review of all parts, comparisons of metrics to be made, and sums of their curves. Of `evidence` all but its activities is
-    needed. Raises WindowWithoutData."""
-    suspects = [each for one in made for each in one.suspects]
+    """The review of all parts, comparisons of metrics to be made, and sums of their curves. From `evidence` everything
+    except its activities is used. Raises WindowWithoutData.
+    """
+    suspects = [suspect for reviewed_part in parts for suspect in reviewed_part.suspects]
     refusals = attributed([track for track, _ in suspects], evidence.unnamed_refusals)
-    clients = [client for one in made for client in one.clients]
+    clients = [client for reviewed_part in parts for client in reviewed_part.clients]
     for index, (track, foreseen) in enumerate(suspects):
         clients.append(_reviewed(track, foreseen, refusals.get(index, ()), common))
     if not clients:
@@ -133,28 +140,33 @@ def assembled(
     explained = {(r.api_key, r.version) for own in refusals.values() for r in own}
     answered: dict[int, set[tuple[str | None, str]]] = {}
     curves: GroupSums = {}
-    for one in made:
-        metric_curves.add(curves, one.curves)
-        for broker, own in one.answered.items():
+    for reviewed_part in parts:
+        metric_curves.add(curves, reviewed_part.curves)
+        for broker, own in reviewed_part.answered.items():
             answered.setdefault(broker, set()).update(own)
-    found = Review(
+    assembled_review = Review(
         evidence.cluster_id,
         common.upgrade,
         tuple(clients),
         rule_records(clients),
         unexplained_logins=tuple(_logins_by_address(evidence.failed_logins)),
         unexplained_refusals=sum(
-            each.requests
-            for each in evidence.unnamed_refusals
-            if (each.api_key, each.version) not in explained
+            refusal.requests
+            for refusal in evidence.unnamed_refusals
+            if (refusal.api_key, refusal.version) not in explained
         ),
         has_failed_logins=evidence.has_failed_logins,
         has_refusals=evidence.has_refusals,
         answered={broker: frozenset(own) for broker, own in answered.items()},
     )
-    comparisons = [each for one in made for each in one.comparisons]
-    comparisons += [each for one in made for columns in one.columns for each in columns.comparisons()]
-    return found, comparisons, curves
+    comparisons = [comparison for reviewed_part in parts for comparison in reviewed_part.comparisons]
+    comparisons += [
+        comparison
+        for reviewed_part in parts
+        for columns in reviewed_part.columns
+        for comparison in columns.comparisons()
+    ]
+    return assembled_review, comparisons, curves
 
 
 def review(
@@ -164,18 +176,23 @@ def review(
     until: float | None = None,
     predictions: Predictions | None = None,
 ) -> Review:
-    """In one part, without metrics. Raises NoSuchUpgrade and WindowWithoutData, and what judge raises of releases."""
+    """A review in one part, without metrics. Raises NoSuchUpgrade and WindowWithoutData, and what judge raises about
+    releases.
+    """
     common = setting(evidence, from_release, to_release, until)
-    made, _ = part(evidence.activities, common, predictions)
-    return assembled([made], evidence, common)[0]
+    reviewed_part, _ = part(evidence.activities, common, predictions)
+    return assembled([reviewed_part], evidence, common)[0]
 
 
 _NOTHING = "no client was recorded during the upgrade"
 
 
 def _may_be_refused(track: Track, refused: frozenset[tuple[str, int, int]]) -> bool:
-    """Whether it sent, from one of its addresses, what was refused there (signs.attributed)."""
-    sent = [*track.used, *((each.api_key, each.version) for each in track.failures if each.refused)]
+    """Whether the client sent, from one of its addresses, what was refused there (signs.attributed)."""
+    sent = [
+        *track.used,
+        *((failure.api_key, failure.version) for failure in track.failures if failure.refused),
+    ]
     return any((address, *api) in refused for address in track.addresses for api in sent)
 
 
@@ -193,8 +210,8 @@ def _add_answered(
 def _reviewed(
     track: Track, foreseen: Prediction | None, refusals: Sequence[Refusal], common: Setting
 ) -> ReviewedClient:
-    known = (foreseen or prediction.NOTHING).knowledge
-    happened = tuple(outcomes(track, refusals, known, common.around))
+    library = (foreseen or prediction.NOTHING).knowledge
+    happened = tuple(outcomes(track, refusals, library, common.around))
     name, version = track.software
     rule = _owner_rule(track, common)
     return ReviewedClient(
@@ -221,16 +238,16 @@ def _owner_rule(track: Track, common: Setting) -> OwnerRule | None:
 
 
 def _logins_by_address(logins: Sequence[FailedLogin]) -> list[FailedLogin]:
-    found: dict[tuple[str, str | None], FailedLogin] = {}
-    for each in logins:
-        key = each.address, each.mechanism
-        before = found.get(key)
+    by_address: dict[tuple[str, str | None], FailedLogin] = {}
+    for login in logins:
+        key = login.address, login.mechanism
+        before = by_address.get(key)
         if before is None:
-            found[key] = each
+            by_address[key] = login
         else:
-            found[key] = before._replace(
-                first=min(before.first, each.first),
-                last=max(before.last, each.last),
-                connections=before.connections + each.connections,
+            by_address[key] = before._replace(
+                first=min(before.first, login.first),
+                last=max(before.last, login.last),
+                connections=before.connections + login.connections,
             )
-    return [found[key] for key in sorted(found, key=lambda k: (k[0], k[1] or ""))]
+    return [by_address[key] for key in sorted(by_address, key=lambda k: (k[0], k[1] or ""))]

@@ -1,4 +1,4 @@
-"""The outcome of one client in each phase of an upgrade, from the signs of harm. Pure."""
+"""The outcome for one client in each phase of an upgrade, from the signs of harm. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from client_telemetry.review.signs import Baseline, Refusal, Sign
 from client_telemetry.review.tracks import Track, last_before, within
 
 JUST_BEFORE_SECONDS = 120.0
-"""Of a client's last request: other clients of its address that fail to log in did so by then, too."""
+"""Before a client's last request: other clients of its address that cannot log in had failed by then, too."""
 
 
 _BEGINS = {
@@ -35,8 +35,9 @@ _BEGINS = {
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What is known of a client's library for this upgrade. `breaks_login`: the rules by which it cannot log in any more, as
-    sentences. `breaking_apis`: APIs of which a finding says that they break or degrade."""
+    """What is known about a client's library for this upgrade. `breaks_login`: the rules by which it can no longer log
+    in, as sentences. `breaking_apis`: APIs that break or degrade according to a finding.
+    """
 
     breaks_login: tuple[str, ...] = ()
     breaking_apis: frozenset[int] = frozenset()
@@ -44,7 +45,9 @@ class Knowledge:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What is the same for all clients. `changes`: when brokers stopped and started, features were raised, leaders moved."""
+    """What is the same for all clients. `changes`: when brokers stopped and started, features were raised, leaders
+    moved.
+    """
 
     upgrade: Upgrade
     changes: tuple[float, ...]
@@ -64,8 +67,8 @@ class Surroundings:
         has_failed_logins: bool = True,
     ) -> "Surroundings":
         by_address: dict[str, list[FailedLogin]] = {}
-        for each in sorted(failed_logins, key=lambda login: (login.first, login)):
-            by_address.setdefault(each.address, []).append(each)
+        for failed_login in sorted(failed_logins, key=lambda login: (login.first, login)):
+            by_address.setdefault(failed_login.address, []).append(failed_login)
         changes = [at for at in stops_and_starts if upgrade.began - 1 <= at <= upgrade.ended]
         finalized = upgrade.phase(FINALIZED)
         if finalized is not None:
@@ -78,7 +81,7 @@ class Surroundings:
 
 
 def outcomes(
-    track: Track, refusals: Sequence[Refusal], known: Knowledge, around: Surroundings
+    track: Track, refusals: Sequence[Refusal], library: Knowledge, around: Surroundings
 ) -> list[Outcome]:
     """One for each phase after `before`."""
     refusals = signs.merged(signs.named_refusals(track), refusals)
@@ -86,32 +89,34 @@ def outcomes(
     earlier = _failing_before(track, refusals, before, around)
     base = signs.baseline(track, before.since, before.until, around.slot_seconds)
     return [
-        _in_phase(track, refusals, known, around, base, earlier, phase) for phase in around.upgrade.phases[1:]
+        _in_phase(track, refusals, library, around, base, earlier, phase)
+        for phase in around.upgrade.phases[1:]
     ]
 
 
 def _failing_before(
     track: Track, refusals: Sequence[Refusal], before: Phase, around: Surroundings
 ) -> Sign | None:
-    """Harm that was there before the first broker changed. What the client did on releases before the from-release is what it
-    is compared with, where that was seen."""
+    """Harm from before the first broker changed. It is compared with what the client did on releases before the
+    from-release, if that was seen.
+    """
     tolerance = LEAST_TOLERANCE_SECONDS
-    found = signs.refused(track, refusals, before.since, before.until, max(tolerance, 60.0))
-    found = [sign for sign in found if sign.kind == "refused"]
-    if not found and (jam := signs.stuck(track, before.until, tolerance, before.since)):
-        found.append(jam)
-    if not found and around.data_from < before.since - 60:
+    harm = signs.refused(track, refusals, before.since, before.until, max(tolerance, 60.0))
+    harm = [sign for sign in harm if sign.kind == "refused"]
+    if not harm and (jam := signs.stuck(track, before.until, tolerance, before.since)):
+        harm.append(jam)
+    if not harm and around.data_from < before.since - 60:
         base = signs.baseline(track, around.data_from, before.since, around.slot_seconds)
-        found += signs.silent(track, base, before.until, (before.since,))
-    if not found and (gave_up := signs.without_fetch(track, before.since, before.until)):
-        found.append(gave_up)
-    return _strongest(found)
+        harm += signs.silent(track, base, before.until, (before.since,))
+    if not harm and (gave_up := signs.without_fetch(track, before.since, before.until)):
+        harm.append(gave_up)
+    return _strongest(harm)
 
 
 def _in_phase(
     track: Track,
     refusals: Sequence[Refusal],
-    known: Knowledge,
+    library: Knowledge,
     around: Surroundings,
     base: Baseline,
     earlier: Sign | None,
@@ -125,7 +130,7 @@ def _in_phase(
     answered_until = _last_answered(track, phase.until)
     seen_until = last_before(track.all_requests, phase.until)
     was_there = overall is not None
-    # After a rollback, what the other release refused until then is past.
+    # After a rollback, what the other release refused is over.
     refused_from = phase.settled if phase.name == ROLLED_BACK else phase.since
     harm = signs.refused(track, refusals, refused_from, phase.until, min(tolerance, 60.0))
     jam = signs.stuck(track, phase.until, tolerance, phase.since)
@@ -156,11 +161,13 @@ def _in_phase(
         return _of_new(track, harm, phase, rates, around)
 
     if seen_until is None or phase.until - seen_until > tolerance or _only_refused(track, phase, tolerance):
-        gone = _vanished(track, known, around, base, harm, phase, tolerance, rates)
+        gone = _vanished(track, library, around, base, harm, phase, tolerance, rates)
         if gone is not None:
             return gone
     else:
-        harm += signs.silent(track, base, phase.until, around.changes, [each.api_key for each in refusals])
+        harm += signs.silent(
+            track, base, phase.until, around.changes, [refusal.api_key for refusal in refusals]
+        )
         if base.regular(functions.FETCH) or not track.is_tool:
             gave_up = signs.without_fetch(track, phase.settled, phase.until)
             if gave_up is not None and not within(
@@ -170,7 +177,7 @@ def _in_phase(
         harm = _confirmed(track, harm, refusals, base)
         worst = _strongest(harm)
         if worst is not None:
-            locked_out = _partly_locked_out(track, known, around, worst, phase)
+            locked_out = _partly_locked_out(track, library, around, worst, phase)
             if locked_out is not None and locked_out.kind == outcome.FAILED_LOGINS:
                 return _of_sign(phase, outcome.GONE, locked_out, rates)
             return _of_sign(phase, outcome.FAILING, locked_out or worst, rates, harm)
@@ -191,7 +198,7 @@ def _in_phase(
         return Outcome(
             phase.name, outcome.CHANGED, outcome.FIXED, change[0], reasons=(change[1],), rates=rates
         )
-    untested = _untested(track, known, around, base, phase)
+    untested = _untested(track, library, around, base, phase)
     if untested:
         return Outcome(
             phase.name,
@@ -236,14 +243,14 @@ def _of_new(
 
 
 def _only_refused(track: Track, phase: Phase, tolerance: float) -> bool:
-    """Whether nothing was answered any more, though requests still come."""
+    """Whether nothing was answered any more although requests still come."""
     last = _last_answered(track, phase.until)
     return last is None or phase.until - last > tolerance
 
 
 def _vanished(
     track: Track,
-    known: Knowledge,
+    library: Knowledge,
     around: Surroundings,
     base: Baseline,
     harm: list[Sign],
@@ -251,7 +258,9 @@ def _vanished(
     tolerance: float,
     rates: tuple[FunctionRates, ...],
 ) -> Outcome | None:
-    """The client sends nothing that is answered. None where how often it sends is not known: it is then not seen."""
+    """The outcome if none of the client's requests is answered any more. None if its usual pace is unknown: it then
+    counts as not seen.
+    """
     overall = base.overall
     if overall is None or overall.tolerance is None:
         worst = _strongest(harm)
@@ -263,8 +272,8 @@ def _vanished(
     if worst is not None and last >= base.until - tolerance:
         return _of_sign(phase, outcome.FAILING, worst, rates, harm)
     before_the_roll = base.until - last > tolerance
-    left = _left_group(track, last)
-    if left:
+    left_group = _left_group(track, last)
+    if left_group:
         return Outcome(
             phase.name,
             outcome.GONE,
@@ -276,14 +285,14 @@ def _vanished(
         )
     rose = _failed_logins_rose(track, around, last, phase.until)
     if rose and not before_the_roll:
-        if known.breaks_login and not _is_let_in(track, around):
+        if library.breaks_login and not _is_let_in(track, around):
             return Outcome(
                 phase.name,
                 outcome.FAILING,
                 outcome.AUTHENTICATION_FAILED,
                 last,
                 signs.LIKELY,
-                (f"last request answered at {_clock(last)}; {rose}", *known.breaks_login),
+                (f"last request answered at {_clock(last)}; {rose}", *library.breaks_login),
                 rates,
             )
         return Outcome(
@@ -307,17 +316,18 @@ def _vanished(
 
 
 def _partly_locked_out(
-    track: Track, known: Knowledge, around: Surroundings, sign: Sign, phase: Phase
+    track: Track, library: Knowledge, around: Surroundings, sign: Sign, phase: Phase
 ) -> Sign | None:
-    """What stopped did so because new connections are not let in: those that are open go on until their broker stops. No
-    upgraded broker has answered it then."""
+    """Whether a function stopped because new connections are not let in: open ones continue until their broker stops.
+    No upgraded broker has answered it then.
+    """
     if sign.kind != outcome.SILENT_FUNCTION:
         return None
     rose = _failed_logins_rose(track, around, sign.since, phase.until)
     if not rose or _is_let_in(track, around):
         return None
-    if known.breaks_login:
-        reason = f"{rose}; {'; '.join(known.breaks_login)}"
+    if library.breaks_login:
+        reason = f"{rose}; {'; '.join(library.breaks_login)}"
         return Sign(outcome.AUTHENTICATION_FAILED, sign.since, signs.LIKELY, reason, sign.functions, ())
     reason = f"{sign.reason}; {rose}; no known issue in its library explains this"
     return Sign(outcome.FAILED_LOGINS, sign.since, signs.POSSIBLE, reason, sign.functions, ())
@@ -333,17 +343,21 @@ def _may_log_in(track: Track) -> bool:
 
 
 def _is_let_in(track: Track, around: Surroundings) -> bool:
-    """Whether an upgraded broker has answered it: connections to it were opened since, so its logins succeed there."""
+    """Whether an upgraded broker has answered the client: connections to it were opened since, so its logins succeed
+    there.
+    """
     return any(span.incarnation in around.upgrade.new for span in track.all_requests)
 
 
 def _failed_logins_rose(track: Track, around: Surroundings, last: float, until: float) -> str:
-    """Whether more logins failed from its addresses after its last request than before: per minute, half as many again
-    and three more. Before is the time before the upgrade, and for a client that upgraded brokers let in, whose own logins
-    succeeded until then, also the minutes just before its last request. Empty if not."""
+    """Describes whether more logins failed from the client's addresses after its last request than before: per minute,
+    half as many again and three more. "Before" is the time before the upgrade, and for a client that upgraded
+    brokers let in, whose own logins succeeded until then, also the minutes just before its last request. Empty if
+    not.
+    """
     if not _may_log_in(track):
         return ""
-    logins = [each for address in track.addresses for each in around.failed_logins.get(address, ())]
+    logins = [login for address in track.addresses for login in around.failed_logins.get(address, ())]
     before = around.upgrade.phases[0]
     since = max(before.since, around.data_from)  # brokers may have run for months before
     earlier = _count(logins, since, before.until) / max((before.until - since) / 60, 1 / 6)
@@ -354,18 +368,18 @@ def _failed_logins_rose(track: Track, around: Surroundings, last: float, until: 
     later = _count(logins, last, window) / max((window - last) / 60, 1 / 6)
     if later < 1.5 * earlier + 3:
         return ""
-    mechanisms = sorted({each.mechanism for each in logins if each.mechanism and each.last >= last})
+    mechanisms = sorted({login.mechanism for login in logins if login.mechanism and login.last >= last})
     named = f" with {', '.join(mechanisms)}" if mechanisms else ""
     return f"failed logins{named} from its address rose from {earlier:.0f} to {later:.0f} a minute after {_clock(last)}"
 
 
 def _count(logins: Sequence[FailedLogin], since: float, until: float) -> int:
-    return sum(each.connections for each in logins if each.first >= since and each.first < until)
+    return sum(login.connections for login in logins if login.first >= since and login.first < until)
 
 
 def _last_answered(track: Track, until: float) -> float | None:
-    found = [last_before(spans, until) for spans in track.by_api.values()]
-    return max((at for at in found if at is not None), default=None)
+    last_times = [last_before(spans, until) for spans in track.by_api.values()]
+    return max((at for at in last_times if at is not None), default=None)
 
 
 def _changed(track: Track, around: Surroundings, phase: Phase) -> tuple[float, str] | None:
@@ -388,10 +402,11 @@ def _changed(track: Track, around: Surroundings, phase: Phase) -> tuple[float, s
 
 
 def _untested(
-    track: Track, known: Knowledge, around: Surroundings, base: Baseline, phase: Phase
+    track: Track, library: Knowledge, around: Surroundings, base: Baseline, phase: Phase
 ) -> tuple[str, ...]:
-    """Functions that no upgraded broker has answered yet, while the roll is halted: all of them, or those that a finding
-    says would stop."""
+    """Functions that no upgraded broker has answered yet, while the roll is halted: all of them, or those that would
+    stop according to a finding.
+    """
     if phase.name != ROLLING or around.upgrade.is_complete:
         return ()
     new = around.upgrade.new
@@ -403,14 +418,14 @@ def _untested(
             span.incarnation in new for span in within(track.answered.get(name, ()), phase.since, phase.until)
         )
     ]
-    at_risk = {functions.served(key, is_tool=track.is_tool) for key in known.breaking_apis}
+    at_risk = {functions.served(key, is_tool=track.is_tool) for key in library.breaking_apis}
     if untested and (len(untested) == len(regular) or at_risk & set(untested)):
         return tuple(sorted(untested))
     return ()
 
 
 def _notes(track: Track, base: Baseline, phase: Phase) -> tuple[str, ...]:
-    """What stopped and is not held against the upgrade."""
+    """What stopped but is not attributed to the upgrade."""
     notes = []
     for name in sorted(base.by_function):
         before = base.regular(name)
@@ -425,24 +440,24 @@ def _notes(track: Track, base: Baseline, phase: Phase) -> tuple[str, ...]:
 def _of_sign(
     phase: Phase, what: str, sign: Sign, rates: tuple[FunctionRates, ...], all_signs: Sequence[Sign] = ()
 ) -> Outcome:
-    found = [sign, *(each for each in all_signs if each is not sign)]
+    signs_in_order = [sign, *(other_sign for other_sign in all_signs if other_sign is not sign)]
     return Outcome(
         phase.name,
         what,
         sign.kind,
-        min((each.since for each in found), default=sign.since),
+        min((one_sign.since for one_sign in signs_in_order), default=sign.since),
         sign.confidence,
-        tuple(dict.fromkeys(each.reason for each in found)),
+        tuple(dict.fromkeys(one_sign.reason for one_sign in signs_in_order)),
         rates,
-        tuple(dict.fromkeys(name for each in found for name in each.functions)),
-        tuple(dict.fromkeys(key for each in found for key in each.api_keys)),
+        tuple(dict.fromkeys(name for one_sign in signs_in_order for name in one_sign.functions)),
+        tuple(dict.fromkeys(key for one_sign in signs_in_order for key in one_sign.api_keys)),
     )
 
 
-def _strongest(found: Sequence[Sign]) -> Sign | None:
+def _strongest(harm: Sequence[Sign]) -> Sign | None:
     confidences = (signs.CERTAIN, signs.LIKELY, signs.POSSIBLE)
     return min(
-        found,
+        harm,
         key=lambda sign: (
             sign.confidence == signs.POSSIBLE,
             outcome.FAILURE_KINDS.index(sign.kind),

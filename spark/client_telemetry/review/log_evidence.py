@@ -1,8 +1,8 @@
-"""Evidence for the review from request logs and the server.log files beside them.
+"""Evidence for the review from request logs and the server.log files next to them.
 
-A request log tells which requests of whom were answered and how; server.log tells which release ran when, what was refused and
-whose login failed. Without a server.log the releases are those that the ApiVersions answers leave possible, a restart on the
-same release does not show, and neither refusals nor failed logins do.
+A request log has the answered requests of each client and their results; server.log has the releases over time, refused
+requests and failed logins. Without a server.log the releases are those that the ApiVersions answers allow, a restart on
+the same release is invisible, and so are refusals and failed logins.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -35,17 +35,17 @@ from client_telemetry.sources.request_log.request_entry import (
 
 _INIT_PRODUCER_ID = 22
 _GROUP_APIS = frozenset((8, 11, 12, 14, 68))
-"""Asked by members of a group: OffsetCommit, JoinGroup, Heartbeat, SyncGroup, ConsumerGroupHeartbeat."""
+"""Sent by members of a group: OffsetCommit, JoinGroup, Heartbeat, SyncGroup, ConsumerGroupHeartbeat."""
 _SLOTS = 360
 _SHORTEST_SLOT_SECONDS = 10.0
-"""A log is cut into about so many slots, none of them shorter."""
+"""A log is divided into about that many slots, none shorter than this."""
 _UNSUPPORTED_VERSION = 35
 _KIND_LINES = 400
-"""Lines of a file that are looked at to see what it is: a broker prints all its settings first."""
+"""Lines of a file that are read to find out what it is: a broker prints all its settings first."""
 
 
 class NoRequests(ValueError):
-    """None of the files holds entries of the request logger; the message says what to do."""
+    """None of the files has entries of the request logger; the message says what to do."""
 
 
 class _Span(NamedTuple):
@@ -58,7 +58,7 @@ class _Span(NamedTuple):
 
 @dataclass
 class _Folder:
-    """What lies in one folder: the logs of one broker, of one or several of its runs."""
+    """The contents of one folder: the logs of one broker, of one or several of its runs."""
 
     name: str
     requests: list[LogFile] = field(default_factory=list)
@@ -79,15 +79,15 @@ def from_logs(
 
 
 def _folders(logs: Sequence[LogFile]) -> list[_Folder]:
-    found: dict[str, _Folder] = {}
+    folders: dict[str, _Folder] = {}
     for log in logs:
-        folder = found.setdefault(log.file.folder, _Folder(log.file.folder))
+        folder = folders.setdefault(log.file.folder, _Folder(log.file.folder))
         kind = _kind(log)
         if kind == "requests":
             folder.requests.append(log)
         elif kind == "server":
             folder.servers.append(log)
-    return [found[name] for name in sorted(found)]
+    return [folders[name] for name in sorted(folders)]
 
 
 def _first_nanos(log: LogFile, zone: tzinfo) -> int | None:
@@ -99,13 +99,13 @@ def _first_nanos(log: LogFile, zone: tzinfo) -> int | None:
 
 
 def _is_same(run: ServerRun, other: ServerRun) -> bool:
-    """One process, by two of its logs: they overlap in time, and neither names another node."""
+    """Whether two logs are of one process: they overlap in time, and neither names another node."""
     one_node = run.node_id == other.node_id or None in (run.node_id, other.node_id)
     return one_node and run.started < other.last and other.started < run.last
 
 
 def _kind(log: LogFile) -> str | None:
-    """What a file is, by its first lines."""
+    """What a file is, from its first lines."""
     looks_like_a_server_log = False
     for number, (_, line) in enumerate(lines(log, CutOff())):
         if MARK in line:
@@ -126,15 +126,15 @@ class _Reading:
         self._unnamed: dict[tuple[str, str, int, int, int], UnnamedRefusal] = {}
 
     def evidence(self) -> Evidence:
-        found = self._evidence
+        result = self._evidence
         server_runs = {folder.name: self._server_runs(folder) for folder in self._folders}
-        known = [run for runs in server_runs.values() for run in runs]
-        if known:
-            found.has_failed_logins = found.has_refusals = True
-            # From when requests were logged: brokers may have run for months before.
-            since = max(self._first_request(), min(run.started for run in known))
-            span = max(run.last for run in known) - since
-            found.slot_seconds = max(_SHORTEST_SLOT_SECONDS, round(span / _SLOTS, -1))
+        server_log_runs = [run for runs in server_runs.values() for run in runs]
+        if server_log_runs:
+            result.has_failed_logins = result.has_refusals = True
+            # When the logging of requests began: brokers may have run for months before.
+            since = max(self._first_request(), min(run.started for run in server_log_runs))
+            span = max(run.last for run in server_log_runs) - since
+            result.slot_seconds = max(_SHORTEST_SLOT_SECONDS, round(span / _SLOTS, -1))
         for folder in self._folders:
             if any(run.is_broker for run in server_runs[folder.name]):
                 self._with_server_log(folder, [run for run in server_runs[folder.name] if run.is_broker])
@@ -143,11 +143,11 @@ class _Reading:
                     f"{folder.name}: no server.log beside the request log: refused requests and failed logins do not show"
                 )
                 self._without_server_log(folder)
-        found.runs.sort(key=lambda run: (run.started, run.broker_id))
-        found.features.sort(key=lambda each: each.at)
-        found.unnamed_refusals += [self._unnamed[key] for key in sorted(self._unnamed)]
-        found.failed_logins += [self._logins[key] for key in sorted(self._logins)]
-        return found
+        result.runs.sort(key=lambda run: (run.started, run.broker_id))
+        result.features.sort(key=lambda levels: levels.at)
+        result.unnamed_refusals += [self._unnamed[key] for key in sorted(self._unnamed)]
+        result.failed_logins += [self._logins[key] for key in sorted(self._logins)]
+        return result
 
     def _first_request(self) -> float:
         requests = [file for folder in self._folders for file in folder.requests]
@@ -155,30 +155,31 @@ class _Reading:
         return min((nanos / 1e9 for nanos in first if nanos is not None), default=0.0)
 
     def _server_runs(self, folder: _Folder) -> list[ServerRun]:
-        """Runs of the brokers of a folder. The rotated files of a log are read as one, in the order of time. What a process
-        prints (kafkaServer.out) is the same as its server.log, and counts once."""
+        """Runs of the brokers of a folder. Rotated files of a log are read as one, in order of time. The output of a
+        process (kafkaServer.out) repeats its server.log, and counts once.
+        """
         families: dict[str, list[LogFile]] = {}
         for log in folder.servers:
             families.setdefault(log.family, []).append(log)
-        found: list[ServerRun] = []
-        # What tells most of the starts first: others add to its runs.
+        distinct_runs: list[ServerRun] = []
+        # The log with most starts first: others add to its runs.
         by_family = {name: self._runs_of(logs) for name, logs in families.items()}
         for name in sorted(
             by_family, key=lambda name: (-sum(run.is_broker for run in by_family[name]), name)
         ):
             for run in by_family[name]:
-                # Other logs of Kafka (controller.log, log-cleaner.log) say nothing of starts.
+                # Other logs of Kafka (controller.log, log-cleaner.log) do not record starts.
                 if not (run.is_broker or run.refused or run.logins) and not name.endswith("server.log"):
                     continue
-                same = next((other for other in found if _is_same(run, other)), None)
-                if same is None:
-                    found.append(run)
+                same_process = next((other for other in distinct_runs if _is_same(run, other)), None)
+                if same_process is None:
+                    distinct_runs.append(run)
                 else:
-                    same.add_from(run)
-        found.sort(key=lambda run: run.started)
-        if found and not found[0].is_broker:
-            self._name_by_requests(folder, found[0], found[1:])
-        return found
+                    same_process.add_from(run)
+        distinct_runs.sort(key=lambda run: run.started)
+        if distinct_runs and not distinct_runs[0].is_broker:
+            self._name_by_requests(folder, distinct_runs[0], distinct_runs[1:])
+        return distinct_runs
 
     def _runs_of(self, logs: Sequence[LogFile]) -> list[ServerRun]:
         begins = [(_first_nanos(log, self._zone), log) for log in logs]
@@ -188,30 +189,31 @@ class _Reading:
         return read((line for _, log in in_order for _, line in lines(log, CutOff())), self._zone)
 
     def _name_by_requests(self, folder: _Folder, run: ServerRun, later: Sequence[ServerRun]) -> None:
-        """Of a run whose start is in no file that is kept: its node is that of a later run, and its releases are those that
-        its ApiVersions answers leave possible."""
+        """For a run whose start is in none of the files: its node is that of a later run, and its releases are those
+        that its ApiVersions answers allow.
+        """
         brokers = survey(folder.requests, self._zone).brokers if folder.requests else []
         if len(brokers) != 1:
             return
         (broker,) = brokers
-        began = [each for each in broker.incarnations if each.since / 1e9 < run.last]
+        began = [incarnation for incarnation in broker.incarnations if incarnation.since / 1e9 < run.last]
         if not began:
             return
-        named = [each.node_id for each in (run, *later) if each.node_id is not None]
+        named = [named_run.node_id for named_run in (run, *later) if named_run.node_id is not None]
         run.node_id, run.has_broker = (named or [broker.broker_id])[0], True
         run.releases = tuple(began[0].candidates or ())
         run.started = min(run.started, began[0].since / 1e9)
 
     def _with_server_log(self, folder: _Folder, runs: Sequence[ServerRun]) -> None:
-        found = self._evidence
+        result = self._evidence
         spans = [_Span(run.started, f"{folder.name}@{run.started:.3f}", run.node_id or 0) for run in runs]
-        log = _RequestLog(spans, found.slot_seconds, self._zone)
+        log = _RequestLog(spans, result.slot_seconds, self._zone)
         for file in folder.requests:
             self._report(f"reading {file.file}")
             log.read(file)
         for run, span in zip(runs, spans, strict=True):
             until = run.stopping or max(run.last, log.last.get(span.incarnation, run.last))
-            found.runs.append(
+            result.runs.append(
                 BrokerRun(
                     span.broker_id,
                     span.incarnation,
@@ -221,7 +223,7 @@ class _Reading:
                     run.stopping is None,
                 )
             )
-            found.features += [FeatureLevels(at, levels) for at, levels in run.features]
+            result.features += [FeatureLevels(at, levels) for at, levels in run.features]
             for refused in run.refused:
                 if not log.add_refused(span, refused):
                     self._add_unnamed(span, refused)
@@ -230,7 +232,7 @@ class _Reading:
         self._take(log)
 
     def _without_server_log(self, folder: _Folder) -> None:
-        found = self._evidence
+        result = self._evidence
         for broker in survey(folder.requests, self._zone).brokers:
             spans = []
             for index, incarnation in enumerate(broker.incarnations):
@@ -242,7 +244,7 @@ class _Reading:
                     broker.broker_id,
                 )
                 spans.append(span)
-                found.runs.append(
+                result.runs.append(
                     BrokerRun(
                         span.broker_id,
                         span.incarnation,
@@ -252,12 +254,12 @@ class _Reading:
                         is_last,
                     )
                 )
-                found.features += [
+                result.features += [
                     FeatureLevels(nanos / 1e9, levels, span.incarnation)
                     for nanos, levels in incarnation.features
                 ]
             log = _RequestLog(
-                spans, found.slot_seconds, self._zone, {(e.host, e.port) for e in broker.endpoints}
+                spans, result.slot_seconds, self._zone, {(e.host, e.port) for e in broker.endpoints}
             )
             for file in folder.requests:
                 self._report(f"reading {file.file}")
@@ -313,7 +315,7 @@ class _Connection(NamedTuple):
 
 
 class _RequestLog:
-    """The request logs of one broker. `last`: of each incarnation, when its last request was answered."""
+    """The request logs of one broker. `last`: incarnation -> when its last request was answered."""
 
     def __init__(
         self,
@@ -336,11 +338,11 @@ class _RequestLog:
         for _, line in lines(log, CutOff()):
             if MARK not in line or b'"listener":"CONTROLLER"' in line[-400:]:
                 continue
-            read = self._reader.read(line)
-            if read is None or read.nanos is None:
+            parsed = self._reader.read(line)
+            if parsed is None or parsed.nanos is None:
                 continue
             try:
-                entry = parse_entry(read.message)
+                entry = parse_entry(parsed.message)
             except BadEntry:
                 continue
             ends = addresses(entry.connection_id)
@@ -348,10 +350,10 @@ class _RequestLog:
                 continue
             if self._endpoints is not None and (ends.local_host, ends.local_port) not in self._endpoints:
                 continue
-            self._add(entry, read.nanos / 1e9, ends.host)
+            self._add(entry, parsed.nanos / 1e9, ends.host)
 
     def add_refused(self, span: _Span, refused: RefusedRequest) -> bool:
-        """Whether an earlier request of the same connection names the client."""
+        """Whether an earlier request of the same connection identifies the client."""
         connection = self._connections.get((span.incarnation, refused.connection_id))
         if connection is None:
             return False
@@ -410,22 +412,22 @@ class _RequestLog:
         return self._announced.get(connection, (kip511.UNKNOWN, ""))
 
     def _span(self, at: float) -> _Span:
-        found = self._spans[0]
+        current = self._spans[0]
         for span in self._spans[1:]:
             if span.since <= at:
-                found = span
-        return found
+                current = span
+        return current
 
     def _activity(self, client: Client, span: _Span, at: float) -> Activity:
         slot = int(at // self._slot_seconds)
         key = client, span.incarnation, slot
-        found = self.activities.get(key)
-        if found is None:
+        activity = self.activities.get(key)
+        if activity is None:
             begin = slot * self._slot_seconds
-            found = self.activities[key] = Activity(
+            activity = self.activities[key] = Activity(
                 client, span.broker_id, span.incarnation, begin, begin + self._slot_seconds
             )
-        return found
+        return activity
 
     def _fetch(self, activity: Activity, entry: RequestEntry, span: _Span) -> None:
         for topic in entry.request.get("topics") or ():
@@ -441,7 +443,7 @@ class _RequestLog:
 
 
 def answer(response: dict[str, Any]) -> tuple[bool, list[int]]:
-    """Whether at least a part of what was asked succeeded, and the error codes.
+    """Whether at least part of the request succeeded, and the error codes.
 
     >>> answer({"errorCode": 51}), answer({"responses": [{"partitions": [{"errorCode": 6}, {"errorCode": 0}]}]})
     ((False, [51]), (True, [6]))
@@ -469,7 +471,7 @@ def _codes(values: Iterable[Any]) -> Iterable[int]:
 
 
 def _replica_id(request: dict[str, Any]) -> int:
-    """Of Fetch, ListOffsets, OffsetForLeaderEpoch: -1 and below are consumers, else the broker that asks."""
+    """From Fetch, ListOffsets, OffsetForLeaderEpoch: -1 and below are consumers, otherwise the requesting broker."""
     state = request.get("replicaState")
-    found = state.get("replicaId", -1) if isinstance(state, dict) else request.get("replicaId", -1)
-    return found if isinstance(found, int) else -1
+    replica_id = state.get("replicaId", -1) if isinstance(state, dict) else request.get("replicaId", -1)
+    return replica_id if isinstance(replica_id, int) else -1

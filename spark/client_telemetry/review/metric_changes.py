@@ -1,8 +1,10 @@
-"""What an upgrade changed in metrics: in what brokers count of every client, and in what clients measure of themselves. Pure.
+"""What an upgrade changed in metrics: in what brokers count for every client, and in what clients measure themselves.
+Pure.
 
-Of every client: requests a minute for each API that says something by its rate, connections opened, the share of requests that
-failed or were refused. Rates of Fetch, and of requests that look for leaders and coordinators, depend on where those are, so they
-are no metric. Of instances that push (KIP-714): client_metrics.METRICS. Which times are compared: windows.py; how: comparison.py.
+For every client: requests per minute for each API whose rate is meaningful, connections opened, the share of requests
+that failed or were refused. Rates of Fetch, and of requests that look for leaders and coordinators, depend on where
+those are, so they are not metrics. For instances that push (KIP-714): client_metrics.METRICS. windows.py chooses the
+times to compare, comparison.py compares.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -45,18 +47,20 @@ from client_telemetry.review.windows import Windows
 from client_telemetry.tables.rows import MetricChangeRow
 
 LEAST_REQUESTS = 60
-"""In the busier window: of fewer, a third less is chance."""
+"""In the busier window: with fewer, a decrease by a third is chance."""
 LEAST_OF_A_SHARE = 400
-"""Requests or records in the busier window: 5 % of fewer are too few to be told from chance."""
+"""Requests or records in the busier window: 5 % of fewer cannot be distinguished from chance."""
 LEAST_EVENTS = 5
 LEAST_SPANS = 2.0
-"""Records of a client in a window; a snapshot tells of a minute."""
+"""Records of a client per window; a snapshot covers a minute."""
 SHORTEST_BLOCK_SECONDS = 10.0
 NOT_A_RATE = frozenset((1, 3, 10, 18, 17, 36, 23, 2, 9, 24, 25, 71, 72))
 """Fetch, Metadata, FindCoordinator, ApiVersions, SaslHandshake, SaslAuthenticate, OffsetForLeaderEpoch, ListOffsets,
-OffsetFetch, AddPartitionsToTxn and AddOffsetsToTxn (not needed any more from transaction.version 2 on, KIP-890), telemetry."""
+OffsetFetch, AddPartitionsToTxn and AddOffsetsToTxn (no longer needed from transaction.version 2 on, KIP-890),
+telemetry.
+"""
 REQUESTS = Scale(RATIO, 1.2, 0.01)
-"""Produce, OffsetCommit and Heartbeat of healthy clients stay within 5 % a minute over a roll."""
+"""Produce, OffsetCommit and Heartbeat of healthy clients stay within 5 % per minute during a roll."""
 FAILED = Metric(
     "requests.failed", COUNT, "share of requests", SHARE, UP, "requests that failed or were refused"
 )
@@ -66,7 +70,7 @@ CLIENT, INSTANCE, VERSION, OWNER = "client", "instance", "version", "owner"
 
 
 class Group(NamedTuple):
-    """Whose metric it is: `scope` client, instance, version or owner; what does not apply is None or empty."""
+    """Whose metric it is: `scope` client, instance, version or owner; fields that do not apply are None or empty."""
 
     scope: str
     client_id: str | None
@@ -78,7 +82,7 @@ class Group(NamedTuple):
 
 
 class MetricChange(NamedTuple):
-    """`estimate`: after / before, of a share after - before, with its 95 % interval."""
+    """`estimate`: after / before, for a share after - before, with its 95 % interval."""
 
     group: Group
     metric: Metric
@@ -96,7 +100,7 @@ class MetricChange(NamedTuple):
 
 
 class Compare(NamedTuple):
-    """One comparison to be made."""
+    """A comparison to be made."""
 
     group: Group
     metric: Metric
@@ -105,8 +109,9 @@ class Compare(NamedTuple):
 
 
 class CompareColumns(NamedTuple):
-    """Comparisons of counts of clients as columns: float64[n, blocks] before and after; floors and independent values by window,
-    float64[n, 2] (comparison.Pair)."""
+    """Comparisons of clients' counts as columns: float64[n, blocks] before and after; floors and independent values by
+    window, float64[n, 2] (comparison.Pair).
+    """
 
     groups: list[Group]
     metrics: list[Metric]
@@ -136,8 +141,8 @@ def changes(
     slot_seconds: float,
     owner: Callable[[str | None, str], str | None] = lambda client_id, principal: None,
 ) -> list[MetricChange]:
-    """All comparisons. `pushed`: of instances. `owner`: of a client id and principal."""
-    single = [each for track in found_tracks for each in of_track(track, times, slot_seconds)]
+    """All comparisons. `pushed`: by instances. `owner`: of a client id and principal."""
+    single = [comparison for track in found_tracks for comparison in of_track(track, times, slot_seconds)]
     return all_changes(single, pushed, times, owner)
 
 
@@ -148,42 +153,45 @@ def all_changes(
     owner: Callable[[str | None, str], str | None],
 ) -> list[MetricChange]:
     """`of_tracks`: comparisons of each client (of_track)."""
-    single = [*of_tracks, *(each for one in pushed for each in _of_instance(one, times))]
-    # Intervals of groups are resampled members, so that their order counts.
+    single = [
+        *of_tracks,
+        *(comparison for instance_series in pushed for comparison in _of_instance(instance_series, times)),
+    ]
+    # Intervals of groups come from resampled members, so the members' order matters.
     single = _in_order(single)
     every = single + _in_order(
         _of_groups(single, owner)
     )  # scopes owner and version come after client and instance
-    compared = compare([each.pair for each in every])
-    real = accepted([each.p_value for each in compared])
+    compared = compare([comparison.pair for comparison in every])
+    real = accepted([result.p_value for result in compared])
     return [
-        _change(each, times, result, is_real)
-        for each, result, is_real in zip(every, compared, real, strict=True)
+        _change(comparison, times, result, is_real)
+        for comparison, result, is_real in zip(every, compared, real, strict=True)
     ]
 
 
-def _in_order(found: Iterable[Compare]) -> list[Compare]:
-    return sorted(found, key=lambda each: (str(each.group), each.metric.name))
+def _in_order(comparisons: Iterable[Compare]) -> list[Compare]:
+    return sorted(comparisons, key=lambda comparison: (str(comparison.group), comparison.metric.name))
 
 
-def _change(each: Compare, times: Windows, result: Compared, is_real: bool) -> MetricChange:
-    changed = is_real and is_large(each.metric.scale, result)
-    more = result.estimate > (1 if each.metric.scale.form == RATIO else 0)
+def _change(comparison: Compare, times: Windows, result: Compared, is_real: bool) -> MetricChange:
+    changed = is_real and is_large(comparison.metric.scale, result)
+    more = result.estimate > (1 if comparison.metric.scale.form == RATIO else 0)
     direction = "same" if not changed else UP if more else DOWN
     return MetricChange(
-        each.group,
-        each.metric,
+        comparison.group,
+        comparison.metric,
         times,
         result.before,
         result.after,
         result.estimate,
         result.low,
         result.high,
-        each.instances,
+        comparison.instances,
         result.p_value,
         changed,
         direction,
-        changed and direction == each.metric.worse,
+        changed and direction == comparison.metric.worse,
     )
 
 
@@ -194,7 +202,7 @@ def requests_of(api_key: int) -> Metric:
 
 
 def track_samples(track: Track) -> Iterable[tuple[Metric, list[Sample]]]:
-    """What brokers counted of a client, by metric; without the share of what failed."""
+    """What brokers counted for a client, by metric, except the share of failed requests."""
     for key, spans in sorted(track.by_api.items()):
         if key not in NOT_A_RATE:
             yield requests_of(key), [Sample(span.first, span.last, span.requests) for span in spans]
@@ -214,7 +222,7 @@ def of_track(track: Track, times: Windows, slot_seconds: float) -> Iterable[Comp
         if pair is not None:
             yield Compare(group, metric, pair, 1)
     failed = [Sample(f.first, f.last, f.failed + f.refused) for f in track.failures if f.failed or f.refused]
-    # Not `all_requests`: there an API that is rarely asked stretches the time of all that was asked in the same slot.
+    # Not `all_requests`: there a rarely sent API stretches the time of all requests in the same slot.
     every = failed + [
         Sample(span.first, span.last, span.requests) for spans in track.by_api.values() for span in spans
     ]
@@ -224,8 +232,8 @@ def of_track(track: Track, times: Windows, slot_seconds: float) -> Iterable[Comp
             yield Compare(group, FAILED, pair, 1)
 
 
-def _of_instance(one: Series, times: Windows) -> Iterable[Compare]:
-    instance = one.instance
+def _of_instance(instance_series: Series, times: Windows) -> Iterable[Compare]:
+    instance = instance_series.instance
     group = Group(
         INSTANCE,
         instance.client_id,
@@ -235,8 +243,8 @@ def _of_instance(one: Series, times: Windows) -> Iterable[Compare]:
         None,
         instance.client_instance_id,
     )
-    shortest = max(1.5 * one.interval, SHORTEST_BLOCK_SECONDS)
-    for name, own in sorted(one.samples.items()):
+    shortest = max(1.5 * instance_series.interval, SHORTEST_BLOCK_SECONDS)
+    for name, own in sorted(instance_series.samples.items()):
         metric = BY_NAME.get(name)
         if metric is None:
             continue
@@ -252,7 +260,7 @@ def _of_instance(one: Series, times: Windows) -> Iterable[Compare]:
             pair = Pair(metric.scale, before, after) if min(len(before), len(after)) >= LEAST_BLOCKS else None
         if pair is not None:
             yield Compare(group, metric, pair, 1)
-    sent, errors = one.samples.get(SENT, []), one.samples.get(ERRORS, [])
+    sent, errors = instance_series.samples.get(SENT, []), instance_series.samples.get(ERRORS, [])
     if _most(sent, times) >= LEAST_OF_A_SHARE and _most(errors, times) >= LEAST_EVENTS:
         shares = _of_shares(errors, [*sent, *errors], times, shortest, is_covered=False)
         if shares is not None:
@@ -262,15 +270,19 @@ def _of_instance(one: Series, times: Windows) -> Iterable[Compare]:
 def _of_groups(single: Sequence[Compare], owner: Callable[[str | None, str], str | None]) -> list[Compare]:
     """Versions and owners: the unit is the client or instance."""
     members: dict[tuple[Group, Metric], list[int]] = {}
-    for place, each in enumerate(single):
-        group = each.group
+    for place, comparison in enumerate(single):
+        group = comparison.group
         if kip511.is_known(group.software_name):
             version = Group(VERSION, None, "", group.software_name, group.software_version, None)
-            members.setdefault((version, each.metric), []).append(place)
+            members.setdefault((version, comparison.metric), []).append(place)
         responsible = owner(group.client_id, group.principal)
         if responsible is not None:
-            members.setdefault((Group(OWNER, None, "", "", "", responsible), each.metric), []).append(place)
-    before, after = (_means([getattr(each.pair, which) for each in single]) for which in ("before", "after"))
+            members.setdefault((Group(OWNER, None, "", "", "", responsible), comparison.metric), []).append(
+                place
+            )
+    before, after = (
+        _means([getattr(comparison.pair, which) for comparison in single]) for which in ("before", "after")
+    )
     return [
         Compare(
             group,
@@ -284,18 +296,18 @@ def _of_groups(single: Sequence[Compare], owner: Callable[[str | None, str], str
 
 
 def _means(rows: Sequence[Values]) -> Values:
-    """float64[rows]. Rows of one length at once."""
+    """float64[rows]. Rows of one length are computed together."""
     by_length: dict[int, list[int]] = {}
     for place, row in enumerate(rows):
         by_length.setdefault(len(row), []).append(place)
-    found = np.empty(len(rows))
+    row_means = np.empty(len(rows))
     for places in by_length.values():
-        found[places] = np.array([rows[place] for place in places]).mean(axis=1)
-    return found
+        row_means[places] = np.array([rows[place] for place in places]).mean(axis=1)
+    return row_means
 
 
 def _usual_span(own: Sequence[Sample], times: Windows) -> float:
-    """Seconds that a sample is spread over, in the middle: blocks shorter than that are alike by that alone."""
+    """Median number of seconds that a sample is spread over: shorter blocks are alike for that reason alone."""
     durations = sorted(
         sample.until - sample.since
         for sample in own
@@ -307,8 +319,9 @@ def _usual_span(own: Sequence[Sample], times: Windows) -> float:
 def _of_counts(
     own: Sequence[Sample], times: Windows, shortest: float, scale: Scale, *, is_covered: bool
 ) -> Pair | None:
-    """Rates; their variance is believed to be that of one request more or less, and of 2 % of the rate, at least. Rare events
-    come by chance: theirs is at least that of Poisson. None where the windows hold too few records."""
+    """Rates; the least plausible variance is that of one request more or less, and of 2 % of the rate. For rare events
+    it is at least that of Poisson. None if the windows have too few records.
+    """
     blocks = [samples_of.block_edges(window, shortest) for window in times]
     sides = [_known(samples_of.rates(own, edges, is_covered=is_covered)) for edges in blocks]
     if min(len(side) for side in sides) < LEAST_BLOCKS:
@@ -329,8 +342,9 @@ def _of_counts(
 def floors_of_counts(
     sides: Sequence[Values], times: Windows, blocks: Sequence[Values], spans: Values, scale: Scale
 ) -> tuple[list[Values], list[Values]]:
-    """Least variances, and how many values are worth something of their own, by window; each of float64[clients]. `sides`:
-    float64[clients, blocks]; `spans`: seconds that a record of each usually lasts."""
+    """Least variances, and how many values count as independent, by window; each of float64[clients]. `sides`:
+    float64[clients, blocks]; `spans`: seconds that a record of each usually covers.
+    """
     units = [np.maximum(float(edges[1] - edges[0]), spans) for edges in blocks]
     independent = [(window[1] - window[0]) / unit for window, unit in zip(times, units, strict=True)]
     middle = sum(side.mean(axis=1) for side in sides) / 2
@@ -346,7 +360,7 @@ def floors_of_counts(
 def _of_shares(
     part: Sequence[Sample], every: Sequence[Sample], times: Windows, shortest: float, *, is_covered: bool
 ) -> Pair | None:
-    """Shares of blocks in which there was anything; their variance is believed to be that of a binomial at least."""
+    """Shares in blocks with any requests; their least plausible variance is binomial."""
     unit = max(shortest, _usual_span(every, times))
     sides, numbers = [], []
     totals = [0.0, 0.0]
@@ -367,12 +381,12 @@ def _of_shares(
 
 
 def _known(values: Values) -> Values:
-    found: Values = values[~np.isnan(values)]
-    return found
+    present: Values = values[~np.isnan(values)]
+    return present
 
 
 def _most(own: Sequence[Sample], times: Windows) -> float:
-    """What was counted in the busier window."""
+    """The count in the busier window."""
     return max(
         sum(sample.value for sample in own if sample.until >= window[0] and sample.since < window[1])
         for window in times
@@ -380,7 +394,7 @@ def _most(own: Sequence[Sample], times: Windows) -> float:
 
 
 def row(change: MetricChange) -> dict[str, object]:
-    """As metric_changes.csv and review.json have it."""
+    """As in metric_changes.csv and review.json."""
     group = change.group
     return {
         "scope": group.scope,
@@ -407,7 +421,9 @@ def row(change: MetricChange) -> dict[str, object]:
     }
 
 
-def table_rows(found: Sequence[MetricChange], cluster_id: str, review_id: str) -> list[MetricChangeRow]:
+def table_rows(
+    changes_found: Sequence[MetricChange], cluster_id: str, review_id: str
+) -> list[MetricChangeRow]:
     """Rows of metric_changes."""
     return [
         {
@@ -438,7 +454,7 @@ def table_rows(found: Sequence[MetricChange], cluster_id: str, review_id: str) -
             "direction": change.direction,
             "worse": change.worse,
         }
-        for change in found
+        for change in changes_found
     ]
 
 

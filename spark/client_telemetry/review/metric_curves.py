@@ -1,7 +1,7 @@
-"""Metrics over the whole time of a review, for its page: by software version, by owner, and of each client or instance whose metric
-changed. Pure.
+"""Metrics over the whole time of a review, for its page: by software version, by owner, and for each client or instance
+with a changed metric. Pure.
 
-Values are means over the members of what each measured, in equal slots of time; None where nothing was measured.
+Values are means over what the members measured, in equal slots of time; None if nothing was measured.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,9 +28,9 @@ from client_telemetry.review.tracks import Track
 SLOTS = 90
 SHORTEST_SLOT_SECONDS = 10.0
 MARGIN_SECONDS = 1800.0
-"""How long before the roll curves begin, at least, and no longer than the time after it."""
+"""How long before the roll curves begin, at least, though no longer than the time after it."""
 MOST_GROUPS = 6
-"""Of a metric, those with the most members."""
+"""Per metric: the groups with the most members."""
 MOST_CHANGED = 12
 SHOWN = (
     "producer.request.latency.avg",
@@ -46,11 +46,11 @@ SHOWN = (
     "requests.Heartbeat",
     "requests.OffsetCommit",
 )
-"""In this order on the page, those that there are."""
+"""In page order; missing ones are left out."""
 
 
 class Span(NamedTuple):
-    """What curves show."""
+    """The time range of curves."""
 
     since: float
     until: float
@@ -82,7 +82,7 @@ class MetricCurves(NamedTuple):
 
 @dataclass
 class Sums:
-    """Of members that are averaged, by slot: the sum of what they measured, and how many measured something."""
+    """Of averaged members, by slot: the sum of what they measured, and how many measured something."""
 
     metric: Metric
     total: Values
@@ -90,9 +90,9 @@ class Sums:
     members: int = 0
 
     def add(self, values: Values) -> None:
-        known = ~np.isnan(values)
-        self.total += np.where(known, values, 0.0)
-        self.measured += known
+        is_measured = ~np.isnan(values)
+        self.total += np.where(is_measured, values, 0.0)
+        self.measured += is_measured
         self.members += 1
 
     def curve(self, name: str, edges: Values) -> MemberCurve:
@@ -109,12 +109,12 @@ GroupSums = dict[tuple[str, str, str], Sums]
 
 
 def groups(version: str, owner: str | None) -> list[tuple[str, str]]:
-    """Scopes and names of the groups that a client is a member of."""
+    """Scopes and names of the groups that a client belongs to."""
     return [(VERSION, version), *([(OWNER, owner)] if owner is not None else [])]
 
 
 def add_track(sums: GroupSums, track: Track, owner: str | None, span: Span) -> None:
-    """What brokers counted of a client."""
+    """Add what brokers counted for a client."""
     edges = span.edges()
     of_groups = groups(version_name(*track.software), owner)
     for metric, own in track_samples(track):
@@ -126,13 +126,13 @@ def add_track(sums: GroupSums, track: Track, owner: str | None, span: Span) -> N
 
 def add(sums: GroupSums, more: GroupSums) -> None:
     for key, own in more.items():
-        known = sums.get(key)
-        if known is None:
+        earlier = sums.get(key)
+        if earlier is None:
             sums[key] = own
         else:
-            known.total += own.total
-            known.measured += own.measured
-            known.members += own.members
+            earlier.total += own.total
+            earlier.measured += own.measured
+            earlier.members += own.members
 
 
 def by_group(
@@ -142,17 +142,19 @@ def by_group(
     group_of: Callable[[Instance], str | None],
     span: Span,
 ) -> list[MetricCurves]:
-    """By VERSION or OWNER. `of_clients`: of tracks (add_track); `group_of`: the name of an instance's group."""
+    """Curves by VERSION or OWNER. `of_clients`: from tracks (add_track); `group_of`: the name of an instance's group."""
     members: dict[str, dict[str, list[Series]]] = {}
-    for one in pushed:
-        group = group_of(one.instance)
-        for name in one.samples:
+    for instance_series in pushed:
+        group = group_of(instance_series.instance)
+        for name in instance_series.samples:
             if group is not None and name in SHOWN and name in BY_NAME:
-                members.setdefault(name, {}).setdefault(group, []).append(one)
-    found = []
+                members.setdefault(name, {}).setdefault(group, []).append(instance_series)
+    group_curves = []
     for name in SHOWN:
         sums = {
-            group: own for (of, metric, group), own in of_clients.items() if (of, metric) == (scope, name)
+            group: own
+            for (of_scope, metric, group), own in of_clients.items()
+            if (of_scope, metric) == (scope, name)
         }
         curves = {group: own.curve(group, span.edges()) for group, own in sums.items()}
         for group, instances in members.get(name, {}).items():
@@ -160,32 +162,32 @@ def by_group(
         most = sorted(curves, key=lambda group: (-curves[group].members, group))[:MOST_GROUPS]
         if most:
             metric = BY_NAME.get(name) or next(iter(sums.values())).metric
-            found.append(MetricCurves(metric, [curves[group] for group in sorted(most)]))
-    return found
+            group_curves.append(MetricCurves(metric, [curves[group] for group in sorted(most)]))
+    return group_curves
 
 
 def of_changed(
-    found: Sequence[MetricChange],
+    changes: Sequence[MetricChange],
     tracks_of: Callable[[Sequence[Group]], Sequence[Track]],
     pushed: Sequence[Series],
     span: Span,
 ) -> list[MetricCurves]:
-    """One for each change that was called, the worse ones and the surest first. `tracks_of`: the tracks of clients."""
-    changed = [each for each in found if each.changed and each.group.scope in (CLIENT, INSTANCE)]
-    changed = sorted(changed, key=lambda each: (not each.worse, each.p_value))[:MOST_CHANGED]
+    """One for each reported change, worse and more certain ones first. `tracks_of`: the tracks of clients."""
+    changed = [change for change in changes if change.changed and change.group.scope in (CLIENT, INSTANCE)]
+    changed = sorted(changed, key=lambda change: (not change.worse, change.p_value))[:MOST_CHANGED]
     clients = [change.group for change in changed if change.group.scope == CLIENT]
     by_key = {
         (t.key.client_id, t.key.principal, *t.software): t for t in (tracks_of(clients) if clients else ())
     }
-    by_instance = {one.instance.client_instance_id: one for one in pushed}
+    by_instance = {instance_series.instance.client_instance_id: instance_series for instance_series in pushed}
     curves = []
     for change in changed:
         group = change.group
         name = group.client_id or "client without id"
         if group.client_instance_id is not None:
-            one = by_instance[group.client_instance_id]
-            if change.metric.name in one.samples:
-                curve = _of_instances(name, change.metric, [one], span)
+            pushed_by_instance = by_instance[group.client_instance_id]
+            if change.metric.name in pushed_by_instance.samples:
+                curve = _of_instances(name, change.metric, [pushed_by_instance], span)
                 curves.append(MetricCurves(change.metric, [curve]))
             continue
         track = by_key.get((group.client_id, group.principal, group.software_name, group.software_version))
@@ -205,18 +207,18 @@ def _sums(sums: GroupSums, metric: Metric, group: tuple[str, str], slots: int) -
 
 
 def _of_client(own: Sequence[Sample], edges: Values) -> Values:
-    """Counts a minute; before and after what brokers recorded of the client, nothing is known."""
+    """Counts per minute; nothing is known outside the time that brokers recorded of the client."""
     values = rates(own, edges, is_covered=True)
     values[(edges[1:] < own[0].since) | (edges[:-1] > own[-1].until)] = np.nan
     return values
 
 
 def _of_instances(name: str, metric: Metric, instances: Sequence[Series], span: Span) -> MemberCurve:
-    longest = max(one.interval for one in instances)
+    longest = max(instance_series.interval for instance_series in instances)
     edges = span.edges(max(SHORTEST_SLOT_SECONDS, 1.5 * longest))
     sums = Sums(metric, np.zeros(len(edges) - 1), np.zeros(len(edges) - 1))
-    for one in instances:
-        own = one.samples[metric.name]
+    for member in instances:
+        own = member.samples[metric.name]
         sums.add(rates(own, edges) if metric.kind == COUNT else means(own, edges))
     return sums.curve(name, edges)
 

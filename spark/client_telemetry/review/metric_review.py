@@ -1,4 +1,4 @@
-"""What a review says of metrics: the comparisons, and the curves of its page. Pure."""
+"""The metrics of a review: the comparisons, and the curves of its page. Pure."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from client_telemetry.review.tracks import Track
 
 @dataclass(frozen=True)
 class MetricReview:
-    """`versions`, `owners`: curves of each metric by software version and by owner; `changed`: of what was called changed."""
+    """`versions`, `owners`: curves of each metric by software version and by owner; `changed`: of the reported changes."""
 
     changes: tuple[MetricChange, ...]
     versions: tuple[MetricCurves, ...]
@@ -33,37 +33,38 @@ NOTHING = MetricReview((), (), (), ())
 
 
 def metric_review(
-    found: Review,
+    review: Review,
     common: Setting,
     of_clients: Sequence[Compare],
     curves: GroupSums,
     tracks_of: Callable[[Sequence[Group]], Sequence[Track]],
     pushed: Sequence[Series] = (),
 ) -> MetricReview:
-    """`of_clients`, `curves`: of in_parts.assembled. `tracks_of`: the tracks of some
-    clients. `pushed`: what instances measured themselves."""
-    changes = metric_changes(found, common, of_clients, pushed)
-    return with_curves(found, common, changes, curves, tracks_of, pushed)
+    """`of_clients`, `curves`: from in_parts.assembled. `tracks_of`: the tracks of some clients. `pushed`: what
+    instances measured themselves.
+    """
+    changes = metric_changes(review, common, of_clients, pushed)
+    return with_curves(review, common, changes, curves, tracks_of, pushed)
 
 
 def metric_changes(
-    found: Review, common: Setting, of_clients: Sequence[Compare], pushed: Sequence[Series]
+    review: Review, common: Setting, of_clients: Sequence[Compare], pushed: Sequence[Series]
 ) -> list[MetricChange]:
     if common.times is None:
         return []
-    owners = _owners(found)
+    owners = _owners(review)
     return all_changes(of_clients, pushed, common.times, lambda *client: owners.get(client))
 
 
 def with_curves(
-    found: Review,
+    review: Review,
     common: Setting,
     changes: Sequence[MetricChange],
     curves: GroupSums,
     tracks_of: Callable[[Sequence[Group]], Sequence[Track]],
     pushed: Sequence[Series],
 ) -> MetricReview:
-    owners = _owners(found)
+    owners = _owners(review)
 
     def version_of(instance: Instance) -> str:
         return version_name(instance.software_name, instance.software_version)
@@ -79,5 +80,5 @@ def with_curves(
     )
 
 
-def _owners(found: Review) -> dict[tuple[str | None, str], str | None]:
-    return {(client.client_id, client.principal): client.owner for client in found.clients}
+def _owners(review: Review) -> dict[tuple[str | None, str], str | None]:
+    return {(client.client_id, client.principal): client.owner for client in review.clients}

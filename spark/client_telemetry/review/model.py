@@ -18,7 +18,7 @@ class WindowWithoutData(ValueError):
 
 @dataclass(frozen=True)
 class ReviewedClient:
-    """`outcomes`: one for each phase after `before`. `comparison`: of prediction.COMPARISONS."""
+    """`outcomes`: one for each phase after `before`. `comparison`: one of prediction.COMPARISONS."""
 
     client_id: str | None
     principal: str
@@ -33,14 +33,14 @@ class ReviewedClient:
     owner: str | None = None
     owner_contact: str | None = None
     application: str = ""
-    """With principal and owner: what tells applications apart (applications.py). Empty: it is one of its own."""
+    """Identifies the application together with principal and owner (applications.py). Empty: an application of its own."""
     track_name: str = ""
-    """The software name that its track goes by (tracks.TrackKey)."""
+    """The software name of its track (tracks.TrackKey)."""
 
     @cached_property
     def last_outcome(self) -> Outcome:
-        """The latest that says something: a client that was not seen in the last phase is what it was before."""
-        telling = [each for each in self.outcomes if each.outcome != outcome.NOT_SEEN]
+        """The latest outcome that says something: a client that was not seen in the last phase keeps its previous one."""
+        telling = [happened for happened in self.outcomes if happened.outcome != outcome.NOT_SEEN]
         return telling[-1] if telling else self.outcomes[-1]
 
     @property
@@ -50,7 +50,7 @@ class ReviewedClient:
     @property
     def failed(self) -> Outcome | None:
         """The first phase in which it failed."""
-        return next((each for each in self.outcomes if each.outcome == outcome.FAILING), None)
+        return next((happened for happened in self.outcomes if happened.outcome == outcome.FAILING), None)
 
 
 @dataclass(frozen=True)
@@ -65,4 +65,4 @@ class Review:
     has_refusals: bool = True
     notes: tuple[str, ...] = field(default=())
     answered: Mapping[int, frozenset[tuple[str | None, str]]] = field(default_factory=dict, repr=False)
-    """By broker that was upgraded: (client id, principal) of those that it answered since."""
+    """Upgraded broker -> (client id, principal) of those that it has answered since."""

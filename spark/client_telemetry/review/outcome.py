@@ -1,4 +1,4 @@
-"""What happened to a client: the words of it, and what it rests on. Pure."""
+"""What happened to a client: the vocabulary, and the evidence behind it. Pure."""
 
 from dataclasses import dataclass, field
 
@@ -6,7 +6,7 @@ UNAFFECTED, FAILING, FAILING_BEFORE = "unaffected", "failing", "failing_before"
 GONE, CHANGED, NEW = "gone_or_locked_out", "changed", "new"
 NOT_TESTED, NOT_SEEN = "not_tested", "not_seen"
 OUTCOMES = (FAILING, GONE, FAILING_BEFORE, CHANGED, NOT_TESTED, NOT_SEEN, NEW, UNAFFECTED)
-"""What asks for a person first."""
+"""What needs attention first."""
 
 REFUSED, AUTHENTICATION_FAILED = "refused", "authentication_failed"
 SILENT_FUNCTION, STUCK, PARTLY = "silent_function", "stuck", "partly"
@@ -14,20 +14,23 @@ FAILURE_KINDS = (REFUSED, AUTHENTICATION_FAILED, STUCK, SILENT_FUNCTION, PARTLY)
 
 LEFT_GROUP, FAILED_LOGINS, SILENT = "left_group", "failed_logins", "silent"
 GONE_KINDS = (LEFT_GROUP, FAILED_LOGINS, SILENT)
-"""How a client went: it left its group cleanly; failed logins from its address rose at that time, and nothing is known of its
-library that would explain them; neither."""
+"""How a client went: it left its group cleanly; failed logins from its address rose at that time and nothing known
+about its library would explain them; neither.
+"""
 FIXED, WORSE, WORKS_AGAIN = "fixed", "worse", "works_again"
 
 
 FunctionRates = tuple[str, float, float]
-"""A function, and its requests per minute before and in the phase. Plain, as there are many: to pickle an instance of a class takes
-several times as long."""
+"""A function, and its requests per minute before and in the phase. A plain tuple, as there are many: pickling an
+instance of a class takes several times as long.
+"""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """`since`: when it began, seconds. `confidence`: `certain` where the broker names the client, `likely` where address, API
-    and time leave no other, `possible` where they leave several. `reasons`: what the broker says, in sentences."""
+    """`since`: when it began, in seconds. `confidence`: `certain` if the broker names the client, `likely` if address,
+    API and time leave no other, `possible` if they leave several. `reasons`: what the broker says, in sentences.
+    """
 
     phase: str
     outcome: str
@@ -39,4 +42,4 @@ class Outcome:
     lost: tuple[str, ...] = ()
     """Functions that stopped."""
     api_keys: tuple[int, ...] = ()
-    """APIs that were refused, or answered with an error for good."""
+    """APIs that were refused, or permanently answered with an error."""

@@ -13,7 +13,7 @@ from client_telemetry.tables.rows import UpgradeOutcomeRow
 
 
 class RowsOf(NamedTuple):
-    """The review that rows are of."""
+    """The review to which rows belong."""
 
     cluster_id: str
     upgrade: Upgrade
@@ -23,7 +23,7 @@ class RowsOf(NamedTuple):
 
 
 def outcome_rows(clients: Iterable[ReviewedClient], review: RowsOf) -> list[UpgradeOutcomeRow]:
-    """One for each client and phase after `before`."""
+    """One per client and phase after `before`."""
     return [
         _row(client, happened, phase, review)
         for client in clients

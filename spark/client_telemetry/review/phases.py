@@ -1,12 +1,12 @@
 """The phases of a rolling upgrade, from the broker incarnations. Pure.
 
     before          until the first broker of the from-release stops
-    rolling         brokers differ, or are being exchanged
+    rolling         brokers run both releases, or are being exchanged
     not_finalized   all run the target, the features are still the old ones
     finalized       the feature levels were raised
     rolled_back     a broker went back to the from-release
 
-What the first minute after a change shows is the change itself, and so is the preferred leader election: the controller
+The first minute after a change shows only the change itself, and so does the preferred leader election: the controller
 checks every five minutes (leader.imbalance.check.interval.seconds) and moves leaders and coordinators back.
 """
 
@@ -18,7 +18,7 @@ from client_telemetry.review.activity import BrokerRun, FeatureLevels
 BEFORE, ROLLING, NOT_FINALIZED = "before", "rolling", "not_finalized"
 FINALIZED, ROLLED_BACK = "finalized", "rolled_back"
 AFTER = (ROLLING, NOT_FINALIZED, FINALIZED, ROLLED_BACK)
-"""In the order in which they come."""
+"""In chronological order."""
 
 SETTLING_SECONDS = 60.0
 ELECTION_AFTER_SECONDS = 300.0
@@ -31,7 +31,7 @@ class NoSuchUpgrade(ValueError):
 
 
 class Phase(NamedTuple):
-    """`settled`: from when on what happens is the phase's own, and not that of the change before it."""
+    """`settled`: from when on events belong to the phase itself, and not to the change before it."""
 
     name: str
     since: float
@@ -40,8 +40,9 @@ class Phase(NamedTuple):
 
 
 class Upgrade(NamedTuple):
-    """`phases`: those that were seen, in order; `upgraded`: by broker, when it started on the target; `is_complete`: no
-    broker runs the from-release at the end. `old`, `new`: the incarnations on each side."""
+    """`phases`: those that were seen, in order; `upgraded`: broker -> when it started on the target; `is_complete`: no
+    broker runs the from-release at the end. `old`, `new`: the incarnations on each side.
+    """
 
     from_release: str
     to_release: str
@@ -52,7 +53,7 @@ class Upgrade(NamedTuple):
     new: frozenset[str]
     last_start: float | None
     is_mixed: bool = False
-    """Whether brokers of both releases run at the end: the roll is under way."""
+    """Whether brokers of both releases run at the end: the roll is in progress."""
 
     def phase(self, name: str) -> Phase | None:
         return next((phase for phase in self.phases if phase.name == name), None)
@@ -74,7 +75,7 @@ def upgrade_of(
     to_release: str,
     until: float | None = None,
 ) -> Upgrade:
-    """The upgrade that the runs show. `until`: nothing after that is looked at. Raises NoSuchUpgrade."""
+    """The upgrade that the runs show. `until`: later records are ignored. Raises NoSuchUpgrade."""
     ordered = sorted(runs, key=lambda run: (run.started, run.broker_id))
     if until is not None:
         ordered = [run for run in ordered if run.started < until]
@@ -89,8 +90,8 @@ def upgrade_of(
             f"the brokers went from {to_release} to {from_release}, not the other way: {_what_ran(ordered)}"
         )
     began = _first_stop(stopped, new, first_new)
-    left = _left(ordered, old, new, began)
-    end = min(left, _watched_until(ordered)) if until is None else min(left, until)
+    left_at = _left(ordered, old, new, began)
+    end = min(left_at, _watched_until(ordered)) if until is None else min(left_at, until)
 
     back = [run for run in old if run.started > first_new and run.started < end]
     returned = _returned(back, new)
@@ -137,8 +138,8 @@ def _is_mixed(
 
 
 def upgrades(runs: Sequence[BrokerRun]) -> list[tuple[str, str]]:
-    """Pairs of releases that brokers went from and to, in order of time; only where each is known exactly."""
-    found: dict[tuple[str, str], float] = {}
+    """Pairs of releases that brokers went from and to, in order of time; only if each is known exactly."""
+    began_at: dict[tuple[str, str], float] = {}
     last: dict[int, str] = {}
     for run in sorted(runs, key=lambda run: (run.started, run.broker_id)):
         if len(run.releases) != 1:
@@ -146,24 +147,29 @@ def upgrades(runs: Sequence[BrokerRun]) -> list[tuple[str, str]]:
         (release,) = run.releases
         before = last.get(run.broker_id)
         if before is not None and before != release:
-            found.setdefault((before, release), run.started)
+            began_at.setdefault((before, release), run.started)
         last[run.broker_id] = release
-    return sorted(found, key=lambda pair: found[pair])
+    return sorted(began_at, key=lambda pair: began_at[pair])
 
 
 def _first_stop(stopped: Sequence[BrokerRun], new: Sequence[BrokerRun], otherwise: float) -> float:
-    """When the first of the brokers that came back on the target stopped. Restarts on the from-release before are none of
-    the upgrade."""
+    """When the first of the brokers that came back on the target stopped. Earlier restarts on the from-release are not
+    part of the upgrade.
+    """
     stops = []
     for run in new:
-        before = [each for each in stopped if each.broker_id == run.broker_id and each.started < run.started]
+        before = [
+            stopped_run
+            for stopped_run in stopped
+            if stopped_run.broker_id == run.broker_id and stopped_run.started < run.started
+        ]
         if before:
-            stops.append(min(max(each.until for each in before), run.started))
+            stops.append(min(max(stopped_run.until for stopped_run in before), run.started))
     return min(stops, default=otherwise)
 
 
 def _watched_until(runs: Sequence[BrokerRun]) -> float:
-    """Until when clients could go on: where all brokers were shut down at the end, until the first of them was."""
+    """Until when clients could continue: if all brokers were shut down at the end, until the first of them was."""
     last = [
         max((run for run in runs if run.broker_id == broker), key=lambda run: run.started)
         for broker in {run.broker_id for run in runs}
@@ -178,11 +184,15 @@ def _left(
 ) -> float:
     """When the first broker on the target stopped for a third release: the next upgrade. Infinity if none did."""
     ours = {run.incarnation for run in (*old, *new)}
-    others = [run for run in ordered if run.incarnation not in ours and run.started > began and run.releases]
+    third_release_runs = [
+        run for run in ordered if run.incarnation not in ours and run.started > began and run.releases
+    ]
     stops = []
-    for run in others:
+    for run in third_release_runs:
         before = [
-            each.until for each in new if each.broker_id == run.broker_id and each.started < run.started
+            new_run.until
+            for new_run in new
+            if new_run.broker_id == run.broker_id and new_run.started < run.started
         ]
         stops.append(min(max(before), run.started) if before else run.started)
     return min(stops, default=float("inf"))
@@ -193,14 +203,16 @@ def _returned(back: Sequence[BrokerRun], new: Sequence[BrokerRun]) -> list[Broke
     return [
         run
         for run in back
-        if any(each.broker_id == run.broker_id and each.started < run.started for each in new)
+        if any(new_run.broker_id == run.broker_id and new_run.started < run.started for new_run in new)
     ]
 
 
 def _stop_before(run: BrokerRun, new: Sequence[BrokerRun]) -> float:
-    """When the run on the target that it took the place of stopped."""
-    before = [each for each in new if each.broker_id == run.broker_id and each.started < run.started]
-    return min(max(each.until for each in before), run.started)
+    """When the run on the target that it replaced stopped."""
+    before = [
+        new_run for new_run in new if new_run.broker_id == run.broker_id and new_run.started < run.started
+    ]
+    return min(max(new_run.until for new_run in before), run.started)
 
 
 def _add_after(
@@ -208,7 +220,7 @@ def _add_after(
     features: Sequence[FeatureLevels],
     old: frozenset[str],
     began: float,
-    done: float,
+    complete_at: float,
     end: float,
 ) -> None:
     levels_before: dict[str, int] = {}
@@ -225,11 +237,13 @@ def _add_after(
     ]
     finalized = min(raised, default=None) if levels_before else None
     if finalized is None:
-        phases.append(Phase(NOT_FINALIZED, done, end, min(done + SETTLING_SECONDS, end)))
+        phases.append(Phase(NOT_FINALIZED, complete_at, end, min(complete_at + SETTLING_SECONDS, end)))
         return
-    if finalized > done:
-        phases.append(Phase(NOT_FINALIZED, done, finalized, min(done + SETTLING_SECONDS, finalized)))
-    since = max(finalized, done)
+    if finalized > complete_at:
+        phases.append(
+            Phase(NOT_FINALIZED, complete_at, finalized, min(complete_at + SETTLING_SECONDS, finalized))
+        )
+    since = max(finalized, complete_at)
     phases.append(Phase(FINALIZED, since, end, min(since + SETTLING_SECONDS, end)))
 
 

@@ -1,8 +1,8 @@
-"""Clients that go on as before: found, described and compared many at once, by compiled code.
+"""Clients that continue as before: found, described and compared many at once, by compiled code.
 
-A client is plain if nothing of it was refused, it has one software version, a report predicted what becomes of it, and each of its
-functions went on in every phase. It is then `unaffected`, as judge_client.py would say of it; a test compares the two. All
-others are judged one by one. Pure.
+A client is plain if nothing of it was refused, it has one software version, a report predicted its verdict, and each of
+its functions continued in every phase. It is then `unaffected`, as judge_client.py would find too; a test compares the
+two. All others are judged one by one. Pure.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,9 +38,9 @@ _FUNCTIONS = (
     functions.TRANSACT,
 )
 _KEYS = 1 << 16
-"""API keys are 16 bits; functions of tools are numbered as their API."""
+"""API keys are 16 bits; functions of tools have the number of their API."""
 _OPENED = _KEYS - 1
-"""Number of the series of connections opened, among those of APIs."""
+"""Number of the series of opened connections, among those of APIs."""
 
 
 class _Candidate(NamedTuple):
@@ -53,39 +53,39 @@ class _Candidate(NamedTuple):
     prediction: Prediction
 
 
-def plain_clients(found: Uses, common: Setting, predictions: Predictions) -> tuple[Part, Vector]:
-    """What is found of plain clients, and whether each of `found.clients` is one (bool[n])."""
+def plain_clients(uses: Uses, common: Setting, predictions: Predictions) -> tuple[Part, Vector]:
+    """Results for plain clients, and whether each of `uses.clients` is one (bool[n])."""
     part = Part([], [], [], {}, {})
-    is_plain = np.zeros(len(found.clients), bool)
-    candidates = _candidates(found, common, predictions)
+    is_plain = np.zeros(len(uses.clients), bool)
+    candidates = _candidates(uses, common, predictions)
     if not candidates:
         return part, is_plain
-    track_of = np.full(len(found.clients), -1, np.int64)
+    track_of = np.full(len(uses.clients), -1, np.int64)
     for number, candidate in enumerate(candidates):
         track_of[candidate.clients] = number
-    series = _Series(found, track_of, len(candidates), common)
+    series = _Series(uses, track_of, len(candidates), common)
     of_family = np.array([candidate.family for candidate in candidates])
     series.goes_on &= ~(np.bincount(of_family, ~series.goes_on) > 0)[of_family]
-    part.clients.extend(series.reviewed(found, candidates))
+    part.clients.extend(series.reviewed(uses, candidates))
     owners = dict(
-        zip(np.flatnonzero(series.goes_on).tolist(), (each.owner for each in part.clients), strict=True)
+        zip(np.flatnonzero(series.goes_on).tolist(), (client.owner for client in part.clients), strict=True)
     )
     part = part._replace(columns=tuple(series.comparisons(candidates)))
     series.add_curves(part.curves, candidates, owners)
     for number in np.flatnonzero(series.goes_on).tolist():
         is_plain[candidates[number].clients] = True
-    _add_answered(part, found, is_plain, common)
+    _add_answered(part, uses, is_plain, common)
     return part, is_plain
 
 
-def _candidates(found: Uses, common: Setting, predictions: Predictions) -> list[_Candidate]:
-    """Tracks of one software version of which nothing was refused and something predicted, as all of their family."""
-    used = found.used
-    is_there = np.bincount(used["client"], minlength=len(found.clients)) > 0
+def _candidates(uses: Uses, common: Setting, predictions: Predictions) -> list[_Candidate]:
+    """Tracks of one software version of which nothing was refused and that have a prediction, like all of their family."""
+    used = uses.used
+    is_there = np.bincount(used["client"], minlength=len(uses.clients)) > 0
     unusual = np.isin(used["api_key"], list(broker_clients.api_keys())) | (used["rejected"] > 0)
-    is_odd = np.bincount(used["client"], unusual, minlength=len(found.clients)) > 0
+    is_odd = np.bincount(used["client"], unusual, minlength=len(uses.clients)) > 0
     refused_at = {address for address, _, _ in common.refused}
-    rows = list(zip(*(found.clients[name].to_pylist() for name in CLIENT), strict=True))
+    rows = list(zip(*(uses.clients[name].to_pylist() for name in CLIENT), strict=True))
     families: dict[tuple[str | None, str], list[int]] = {}
     odd: set[tuple[str | None, str]] = set()
     masked: dict[str | None, str | None] = {None: None}
@@ -97,10 +97,11 @@ def _candidates(found: Uses, common: Setting, predictions: Predictions) -> list[
         families.setdefault(key, []).append(number)
         if is_odd[number] or address in refused_at or broker_clients.is_broker(client_id):
             odd.add(key)
-    has_others = np.zeros(len(found.clients), bool)
+    has_others = np.zeros(len(uses.clients), bool)
     for members in families.values():
-        has_others[members] = len(members) > 1
-    seen = _seen(found, has_others, common.slot_seconds)
+        if len(members) > 1:
+            has_others[members] = True
+    seen = _seen(uses, has_others, common.slot_seconds)
     candidates: list[_Candidate] = []
     for (text, principal), members in families.items():
         if (text, principal) in odd:
@@ -120,12 +121,12 @@ def _candidates(found: Uses, common: Setting, predictions: Predictions) -> list[
     return candidates
 
 
-def _seen(found: Uses, is_wanted: Vector, slot_seconds: float) -> Vector:
+def _seen(uses: Uses, is_wanted: Vector, slot_seconds: float) -> Vector:
     """float[clients, 2]: when the first slot in which each asked something begins, and when the last one ends. `is_wanted`:
     bool[clients]."""
-    used = found.used[is_wanted[found.used["client"]]]
-    first = np.full(len(found.clients), np.inf)
-    last = np.full(len(found.clients), -np.inf)
+    used = uses.used[is_wanted[uses.used["client"]]]
+    first = np.full(len(uses.clients), np.inf)
+    last = np.full(len(uses.clients), -np.inf)
     np.minimum.at(first, used["client"], used["slot"].astype(float))
     np.maximum.at(last, used["client"], used["slot"].astype(float))
     return np.column_stack([first * slot_seconds, last * slot_seconds + slot_seconds])
@@ -153,13 +154,13 @@ def _by_id(
 class _Series:
     """Series of candidates: of all their requests, by function, and by API."""
 
-    def __init__(self, found: Uses, track_of: Vector, tracks: int, common: Setting) -> None:
+    def __init__(self, uses: Uses, track_of: Vector, tracks: int, common: Setting) -> None:
         self._common, self._tracks = common, tracks
         phases = common.upgrade.phases
         self._before, self._after = phases[0], phases[1:]
-        used = found.used.compress(track_of[found.used["client"]] >= 0)
+        used = uses.used.compress(track_of[uses.used["client"]] >= 0)
         track = track_of[used["client"]]
-        run_is_new = np.isin(found.runs["broker_incarnation"].to_pylist(), list(common.upgrade.new))
+        run_is_new = np.isin(uses.runs["broker_incarnation"].to_pylist(), list(common.upgrade.new))
         spans = np.empty(len(used), SPAN)
         spans["first"], spans["last"] = used["first_us"] / 1e6, used["last_us"] / 1e6
         spans["requests"], spans["is_new"] = used["requests"], run_is_new[used["run"]]
@@ -175,7 +176,7 @@ class _Series:
         self.functions = span_series.in_series(
             (track * _KEYS + codes)[has_function], spans.compress(has_function)
         )
-        opened = found.opened[track_of[found.opened["client"]] >= 0]
+        opened = uses.opened[track_of[uses.opened["client"]] >= 0]
         opened_spans, of_opened = _opened(opened, used, track_of, common.slot_seconds)
         self.apis = span_series.in_series(
             np.concatenate([track * _KEYS + used["api_key"], of_opened * _KEYS + _OPENED]),
@@ -190,7 +191,7 @@ class _Series:
         self.goes_on = self._all_go_on()
 
     def _all_go_on(self) -> Vector:
-        """bool[tracks]: judge_client.outcomes finds no sign of harm, no change and nothing untested."""
+        """bool[tracks]: judge_client.outcomes would find no sign of harm, no change and nothing untested."""
         before, common = self._before, self._common
         usual = self._regularity(self.all, before)
         good = (usual.requests > 0) & ~np.isnan(usual.tolerance)
@@ -220,11 +221,11 @@ class _Series:
 
     def _latest_answered(self, of_apis: After) -> Vector:
         is_api = self.apis.keys % _KEYS != _OPENED
-        found = np.full(self._tracks, -np.inf)
+        latest = np.full(self._tracks, -np.inf)
         np.maximum.at(
-            found, self.apis.keys[is_api] // _KEYS, np.nan_to_num(of_apis.last[is_api], nan=-np.inf)
+            latest, self.apis.keys[is_api] // _KEYS, np.nan_to_num(of_apis.last[is_api], nan=-np.inf)
         )
-        return found
+        return latest
 
     def _without_fetch(self, since: float, until: float) -> Vector:
         """bool[tracks]: whether signs.without_fetch may find something."""
@@ -232,11 +233,11 @@ class _Series:
         is_there = own.requests > 0
         asks = is_there & self._is_of(functions.OFFSET_FETCH)
         joins = self._any(self.apis, is_there & self._is_of(functions.JOIN_GROUP))
-        asked = np.full(self._tracks, np.inf)
-        asked[self.apis.keys[asks] // _KEYS] = own.first[asks]
+        first_asked = np.full(self._tracks, np.inf)
+        first_asked[self.apis.keys[asks] // _KEYS] = own.first[asks]
         goes_on = is_there & self._is_of(functions.FETCH_API, functions.LIST_OFFSETS)
-        goes_on &= own.last > asked[self.apis.keys // _KEYS]
-        return ~self.is_tool & np.isfinite(asked) & joins & ~self._any(self.apis, goes_on)
+        goes_on &= own.last > first_asked[self.apis.keys // _KEYS]
+        return ~self.is_tool & np.isfinite(first_asked) & joins & ~self._any(self.apis, goes_on)
 
     def _is_of(self, *api_keys: int) -> Vector:
         return np.isin(self.apis.keys % _KEYS, api_keys)
@@ -245,16 +246,16 @@ class _Series:
         """bool[tracks]: whether a series of the track is in the mask."""
         return np.bincount(series.keys[mask] // _KEYS, minlength=self._tracks) > 0
 
-    def reviewed(self, found: Uses, candidates: Sequence[_Candidate]) -> Iterator[ReviewedClient]:
+    def reviewed(self, uses: Uses, candidates: Sequence[_Candidate]) -> Iterator[ReviewedClient]:
         bounds = np.searchsorted(self.functions.keys, np.arange(self._tracks + 1) * _KEYS).tolist()
         codes = (self.functions.keys % _KEYS).tolist()
         rates = self._rates(codes)
         addresses, protocols = (
-            found.clients[name].to_pylist() for name in ("client_address", "security_protocol")
+            uses.clients[name].to_pylist() for name in ("client_address", "security_protocol")
         )
         groups: dict[int, set[str]] = {}
         for client, group in zip(
-            *(found.groups[name].to_pylist() for name in ("client", "group_id")), strict=True
+            *(uses.groups[name].to_pylist() for name in ("client", "group_id")), strict=True
         ):
             groups.setdefault(client, set()).add(group)
         for number in np.flatnonzero(self.goes_on).tolist():
@@ -287,7 +288,7 @@ class _Series:
             )
 
     def _rates(self, codes: Sequence[int]) -> list[list[FunctionRates]]:
-        """By phase, of each series of functions."""
+        """By phase, for each series of functions."""
         is_tool = self.is_tool[self.functions.keys // _KEYS].tolist()
         names = [_name(code, is_tool=tool) for code, tool in zip(codes, is_tool, strict=True)]
         before = _per_minute(self._rates_before.requests, self._before.until - self._before.since)
@@ -297,7 +298,7 @@ class _Series:
         ]
 
     def comparisons(self, candidates: Sequence[_Candidate]) -> Iterator[CompareColumns]:
-        """As metric_changes.of_track."""
+        """The comparisons of metric_changes.of_track."""
         times, slot = self._common.times, self._common.slot_seconds
         if times is None:
             return
@@ -339,7 +340,7 @@ class _Series:
         candidates: Sequence[_Candidate],
         owners: Mapping[int, str | None],
     ) -> None:
-        """As metric_curves.add_track. `owners`: of candidates that go on."""
+        """Like metric_curves.add_track. `owners`: of candidates that continue."""
         edges = self._common.shown.edges()
         length = float(edges[1] - edges[0])
         key = self.apis.keys % _KEYS
@@ -378,8 +379,9 @@ class _Series:
 
 
 def _opened(opened: Vector, used: Vector, track_of: Vector, slot_seconds: float) -> tuple[Vector, Vector]:
-    """SPANs of connections opened, and their tracks: of slots in which the client asked something. `used`: in order of client, run
-    and slot."""
+    """SPANs of opened connections, and their tracks: of slots in which the client sent something. `used`: ordered by
+    client, run and slot.
+    """
     if not len(used):
         opened = opened[:0]
     runs = int(max(used["run"].max(initial=0), opened["run"].max(initial=0))) + 1
@@ -387,9 +389,9 @@ def _opened(opened: Vector, used: Vector, track_of: Vector, slot_seconds: float)
     def record(rows: Vector) -> Vector:
         return (rows["client"].astype(np.int64) * runs + rows["run"]) << 40 | rows["slot"]
 
-    asked, wanted = record(used), record(opened)
-    places = np.minimum(np.searchsorted(asked, wanted), len(asked) - 1)
-    opened = opened.compress(asked[places] == wanted)
+    used_records, opened_records = record(used), record(opened)
+    places = np.minimum(np.searchsorted(used_records, opened_records), len(used_records) - 1)
+    opened = opened.compress(used_records[places] == opened_records)
     spans = np.zeros(len(opened), SPAN)
     spans["first"] = opened["slot"] * slot_seconds
     spans["last"] = spans["first"] + slot_seconds
@@ -403,15 +405,15 @@ def _per_minute(requests: Vector, seconds: float) -> list[float]:
 
 
 def _records(used: Vector, spans: Vector, track: Vector) -> tuple[Vector, Vector]:
-    """SPANs of what each client did on a broker incarnation in a slot, and their tracks. `used`: in order of these."""
+    """SPANs of what each client did on a broker incarnation in a slot, and their tracks. `used`: in that order."""
     differs = [np.diff(used[name], prepend=-1) != 0 for name in ("client", "run", "slot")]
     begins = np.flatnonzero(differs[0] | differs[1] | differs[2])
-    found = spans.take(begins)
+    records = spans.take(begins)
     if len(begins):
-        found["first"] = np.minimum.reduceat(np.minimum(spans["first"], spans["last"]), begins)
-        found["last"] = np.maximum.reduceat(np.maximum(spans["first"], spans["last"]), begins)
-        found["requests"] = np.add.reduceat(spans["requests"], begins)
-    return found, track[begins]
+        records["first"] = np.minimum.reduceat(np.minimum(spans["first"], spans["last"]), begins)
+        records["last"] = np.maximum.reduceat(np.maximum(spans["first"], spans["last"]), begins)
+        records["requests"] = np.add.reduceat(spans["requests"], begins)
+    return records, track[begins]
 
 
 def _some(series: SpanSeries, places: Vector) -> SpanSeries:
@@ -428,27 +430,27 @@ def _rate_since(phase: Phase) -> float:
 @cache
 def _function_codes() -> Vector:
     """int64[API keys]: place in _FUNCTIONS, -1 = none."""
-    found = np.full(_KEYS, -1, np.int64)
+    codes = np.full(_KEYS, -1, np.int64)
     for key in apis.by_key():
         name = functions.function(key, is_tool=False)
         if name is not None:
-            found[key] = _FUNCTIONS.index(name)
-    return found
+            codes[key] = _FUNCTIONS.index(name)
+    return codes
 
 
 def _name(code: int, *, is_tool: bool) -> str:
     return str(functions.function(code, is_tool=True)) if is_tool else _FUNCTIONS[code]
 
 
-def _add_answered(part: Part, found: Uses, is_plain: Vector, common: Setting) -> None:
+def _add_answered(part: Part, uses: Uses, is_plain: Vector, common: Setting) -> None:
     runs = list(
-        zip(*(found.runs[name].to_pylist() for name in ("broker_id", "broker_incarnation")), strict=True)
+        zip(*(uses.runs[name].to_pylist() for name in ("broker_id", "broker_incarnation")), strict=True)
     )
     is_new = np.array([run in common.upgrade.new for _, run in runs], bool)
-    used = found.used
+    used = uses.used
     tells = is_plain[used["client"]] & is_new[used["run"]]
     tells &= ~np.isin(used["api_key"], list(functions.PLUMBING))
-    names = list(zip(*(found.clients[name].to_pylist() for name in ("client_id", "principal")), strict=True))
+    names = list(zip(*(uses.clients[name].to_pylist() for name in ("client_id", "principal")), strict=True))
     pairs = np.unique(used["client"][tells].astype(np.int64) << 32 | used["run"][tells])
     for client, run in zip((pairs >> 32).tolist(), (pairs & 0xFFFFFFFF).tolist(), strict=True):
         client_id, principal = names[client]

@@ -56,8 +56,9 @@ class FoundRule:
 
 @dataclass(frozen=True)
 class Prediction:
-    """`by_phase`: verdict by phase of the upgrade. `breaks_login`: sentences of the rules by which it may be unable to log in
-    where the evidence does not say how it logs in."""
+    """`by_phase`: verdict by phase of the upgrade. `breaks_login`: sentences of the rules by which it may be unable to
+    log in, if the evidence does not show how it logs in.
+    """
 
     verdict: str
     confidence: str
@@ -79,11 +80,11 @@ class Prediction:
 
 
 NOTHING = Prediction("", "", None, "", "", {}, (), ())
-"""Of a client that was not there before."""
+"""For a client that was not there before."""
 
 
 def evidence_of(track: Track, old: Iterable[str], until: float) -> ClientEvidence:
-    """What a track shows of its client on the incarnations `old` before `until`: when the first broker changed."""
+    """The evidence about a track's client on the incarnations `old` before `until`, when the first broker changed."""
     incarnations = frozenset(old)
     uses: dict[tuple[int, int], ApiUse] = {}
     software: tuple[str, str] | None = None
@@ -118,17 +119,17 @@ def evidence_of(track: Track, old: Iterable[str], until: float) -> ClientEvidenc
 
 
 def _earliest(before: int | None, times: list[float]) -> int | None:
-    found = [int(at * 1e6) for at in times] + ([before] if before is not None else [])
-    return min(found, default=None)
+    micros = [int(at * 1e6) for at in times] + ([before] if before is not None else [])
+    return min(micros, default=None)
 
 
 def _latest(before: int | None, times: list[float]) -> int | None:
-    found = [int(at * 1e6) for at in times] + ([before] if before is not None else [])
-    return max(found, default=None)
+    micros = [int(at * 1e6) for at in times] + ([before] if before is not None else [])
+    return max(micros, default=None)
 
 
 def predict(evidence: ClientEvidence, from_release: str, to_release: str) -> Prediction | None:
-    """None for a client of which there is no evidence."""
+    """None for a client without evidence."""
     if not evidence.api_uses:
         return None
     return predicted(judge(evidence, from_release, to_release))
@@ -165,7 +166,7 @@ def predicted(verdict: ClientVerdict) -> Prediction:
 
 
 def from_report(row: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -> Prediction:
-    """Of a row of upgrade_verdicts and its rows of upgrade_findings."""
+    """From a row of upgrade_verdicts and its rows of upgrade_findings."""
     rows = list(findings)
     rules = tuple(
         FoundRule(
@@ -201,7 +202,7 @@ def from_report(row: Mapping[str, Any], findings: Iterable[Mapping[str, Any]]) -
 
 def compared(prediction: Prediction | None, happened: Sequence[Outcome]) -> str:
     """One of COMPARISONS, over all phases of an upgrade."""
-    words = {each.outcome for each in happened}
+    words = {phase_outcome.outcome for phase_outcome in happened}
     failed = outcome.FAILING in words
     if outcome.FAILING_BEFORE in words:
         return NOT_COUNTED
@@ -232,14 +233,15 @@ def compared(prediction: Prediction | None, happened: Sequence[Outcome]) -> str:
 
 
 def _explained(prediction: Prediction, happened: Sequence[Outcome]) -> bool:
-    """Whether what stopped may be what was foreseen: a latent rule is about an API, and another one may have failed for another
-    reason while it waits for its trigger."""
+    """Whether what stopped may be what was predicted: a latent rule is about an API, and another one may have failed
+    for another reason while the rule waits for its trigger.
+    """
     harmful = [rule for rule in prediction.rules if rule.verdict in (BREAKS, DEGRADES)]
     harmful = [rule for rule in harmful if rule.decides] or harmful
     if any(rule.when != LATENT for rule in harmful) or not harmful:
         return True
-    lost = {name for each in happened for name in each.lost}
-    apis_lost = {key for each in happened for key in each.api_keys}
+    lost = {name for phase_outcome in happened for name in phase_outcome.lost}
+    apis_lost = {key for phase_outcome in happened for key in phase_outcome.api_keys}
     return any(
         rule.api_key is None
         or rule.api_key in apis_lost

@@ -1,4 +1,4 @@
-"""How regularly something came, and for how long its silence means nothing yet. Pure."""
+"""How regularly requests came, and how long a silence still means nothing. Pure."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -6,13 +6,17 @@ from typing import NamedTuple
 from client_telemetry.review.tracks import Span
 
 LEAST_TOLERANCE_SECONDS = 30.0
-"""Clients need as long to find new leaders and coordinators (retry and reconnect back-offs, metadata.max.age of a retry)."""
+"""Clients need this long to find new leaders and coordinators (retry and reconnect back-offs, metadata.max.age of a
+retry).
+"""
 LEAST_REQUESTS = 3
 """Fewer show no regularity."""
 
 
 class Regularity(NamedTuple):
-    """`tolerance`: seconds of silence that still mean nothing; None = too few requests to know. `last`: the latest of them."""
+    """`tolerance`: seconds of silence that still mean nothing; None = too few requests to know. `last`: the latest
+    request.
+    """
 
     requests: int
     first: float
@@ -21,7 +25,7 @@ class Regularity(NamedTuple):
 
 
 def regularity(spans: Sequence[Span], slot_seconds: float) -> Regularity | None:
-    """Of spans in order; None of none. Inside a span requests are taken as evenly spread, as nothing better is known.
+    """Regularity of spans in order; None if there are none. Requests within a span are assumed to be evenly spread.
 
     >>> regularity([Span(0, 0, 1, ""), Span(100, 100, 1, ""), Span(200, 200, 1, "")], 1).tolerance
     300

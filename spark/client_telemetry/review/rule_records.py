@@ -1,7 +1,8 @@
 """How often each rule was right: over the clients of one review, and over all reviews of a lake. Pure.
 
-precision  of what a rule foresaw and what can be told, how much happened. A latent finding whose trigger did not come is neither
-recall     of the clients that failed in what the rule is about, how many it was found for
+precision  the share of a rule's predictions that happened, of those that can be checked. A latent finding whose trigger
+did not come counts neither way
+recall     the share of clients that failed in what the rule is about for which it had a finding
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,8 +33,9 @@ class Judged(Protocol):
 
 @dataclass(frozen=True)
 class RuleRecord:
-    """`predicted` clients that it was found for and decided on, of which it `happened`, did not, waits for its trigger, or cannot
-    be told; `missed`: clients that failed unexpectedly in what it is about."""
+    """`predicted`: clients for which it had a deciding finding; of these it `happened`, did not happen, waits for its
+    trigger, or cannot be checked. `missed`: clients that failed unexpectedly in what it is about.
+    """
 
     rule_id: str
     predicted: int
@@ -60,15 +62,15 @@ def rule_records(clients: Sequence[Judged]) -> tuple[RuleRecord, ...]:
     for client in clients:
         if client.prediction is None:
             continue
-        seen = set()
+        rules_of_client = set()
         for rule in client.prediction.rules:
             if rule.verdict not in (BREAKS, DEGRADES):
                 continue
             if rule.api_key is not None:
                 subjects.setdefault(rule.rule_id, set()).add(rule.api_key)
-            if rule.rule_id in seen or not rule.decides:
+            if rule.rule_id in rules_of_client or not rule.decides:
                 continue
-            seen.add(rule.rule_id)
+            rules_of_client.add(rule.rule_id)
             own = counts.setdefault(rule.rule_id, dict.fromkeys(COUNTS, 0))
             own["predicted"] += 1
             own[_of_rule(client, rule)] += 1
@@ -82,12 +84,12 @@ def rule_records(clients: Sequence[Judged]) -> tuple[RuleRecord, ...]:
 
 def totals(records: Iterable[RuleRecord]) -> tuple[RuleRecord, ...]:
     """Over several reviews."""
-    found: dict[str, dict[str, int]] = {}
+    sums: dict[str, dict[str, int]] = {}
     for record in records:
-        own = found.setdefault(record.rule_id, dict.fromkeys(COUNTS, 0))
+        own = sums.setdefault(record.rule_id, dict.fromkeys(COUNTS, 0))
         for name in COUNTS:
             own[name] += getattr(record, name)
-    return tuple(RuleRecord(rule_id, **own) for rule_id, own in sorted(found.items()))
+    return tuple(RuleRecord(rule_id, **own) for rule_id, own in sorted(sums.items()))
 
 
 def from_row(row: RuleRecordRow) -> RuleRecord:
@@ -136,7 +138,7 @@ def _of_rule(client: Judged, rule: FoundRule) -> str:
 
 
 def _is_about(rule_id: str, api_keys: set[int], outcomes: Sequence[Outcome]) -> bool:
-    failed = [each for each in outcomes if each.outcome == outcome.FAILING]
+    failed = [happened for happened in outcomes if happened.outcome == outcome.FAILING]
     if rule_id in known_issues.login_rules():
-        return any(each.kind == outcome.AUTHENTICATION_FAILED for each in failed)
-    return any(api_keys & set(each.api_keys) for each in failed)
+        return any(failure.kind == outcome.AUTHENTICATION_FAILED for failure in failed)
+    return any(api_keys & set(failure.api_keys) for failure in failed)

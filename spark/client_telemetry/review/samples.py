@@ -1,14 +1,14 @@
 """What was measured between two times, and the blocks of a window that it fills. Pure.
 
-Points of sums are turned into what was counted between two times (counted):
+Points of sums are converted to counts between two times (counted):
 
-    delta        the value counts from its start to its time. Of a lost push nothing is known: the time between is a gap
-    cumulative   the increase since the point before. A start that changed, or a value that fell, is a reset: it counts from its
-                 own start, where that is told and not before the last point; else nothing is known of it
-    not told     nothing can be said (OTLP: AGGREGATION_TEMPORALITY_UNSPECIFIED), so it is left out
+    delta        the value counts from its start to its time. A lost push leaves a gap
+    cumulative   the increase since the previous point. A changed start, or a smaller value, is a reset: the value
+    counts from its own start, if that is reported and not before the last point; otherwise it is unknown
+    unspecified  nothing can be derived (OTLP: AGGREGATION_TEMPORALITY_UNSPECIFIED), so the point is ignored
 
-Clocks of clients differ from the broker's (300 s were seen): times are moved by what lies between the point's time and the arrival
-of its push.
+Clocks of clients differ from the broker's (300 s were seen): times are shifted by the difference between the point's
+time and the arrival of its push.
 """
 
 import math
@@ -22,12 +22,12 @@ Values = npt.NDArray[np.float64]
 
 MOST_BLOCKS = 12
 LEAST_COVERAGE = 0.5
-"""Of a block, by counts: of less, its rate is not known."""
+"""Share of a block that counts must cover: with less, its rate is unknown."""
 _SAME = 1e-6
 
 
 class Sample(NamedTuple):
-    """A count: `value` between two times. A gauge: the value that was told at `until`, `since` is then the same."""
+    """A count: `value` between two times. A gauge: the value reported at `until`; `since` is then the same."""
 
     since: float
     until: float
@@ -35,7 +35,9 @@ class Sample(NamedTuple):
 
 
 class SumPoint(NamedTuple):
-    """A data point of a monotonic sum. Times in seconds by the client's clock, None where not told; `received` by the broker's."""
+    """A data point of a monotonic sum. Times in seconds by the client's clock, None if not reported; `received` by the
+    broker's.
+    """
 
     received: float
     start: float | None
@@ -44,7 +46,7 @@ class SumPoint(NamedTuple):
 
 
 def counted(points: Iterable[SumPoint], temporality: str | None) -> list[Sample]:
-    """What one instance counted of one metric and set of attributes.
+    """What one instance counted for one metric and set of attributes.
 
     >>> counted([SumPoint(10, 0, 10, 4), SumPoint(30, 20, 30, 6)], "delta")
     [Sample(since=0, until=10, value=4), Sample(since=20, until=30, value=6)]
@@ -60,27 +62,27 @@ def counted(points: Iterable[SumPoint], temporality: str | None) -> list[Sample]
 
 
 def _of_deltas(points: Sequence[SumPoint]) -> list[Sample]:
-    found: list[Sample] = []
+    samples: list[Sample] = []
     last: float | None = None  # by the client's clock
     for point in points:
         time = point.received if point.time is None else point.time
         if last is not None and time <= last + _SAME:
-            continue  # the same push, told twice
+            continue  # the same push, received twice
         start = point.start
         if start is None:
-            start = last  # as long as the one before told of
+            start = last  # as far as the previous one covers
         if start is not None and last is not None and start < last:
-            start = last  # what overlaps was counted with the push before
+            start = last  # the overlap was counted with the previous push
         last = time
         if start is None or time - start <= _SAME or not math.isfinite(point.value) or point.value < 0:
             continue
         shift = point.received - time
-        found.append(Sample(start + shift, time + shift, point.value))
-    return found
+        samples.append(Sample(start + shift, time + shift, point.value))
+    return samples
 
 
 def _of_totals(points: Sequence[SumPoint]) -> list[Sample]:
-    found: list[Sample] = []
+    samples: list[Sample] = []
     before: SumPoint | None = None
     for point in points:
         time = point.received if point.time is None else point.time
@@ -95,23 +97,24 @@ def _of_totals(points: Sequence[SumPoint]) -> list[Sample]:
             if time <= last + _SAME:
                 continue
             if not was_reset:
-                found.append(Sample(last + shift, time + shift, point.value - before.value))
+                samples.append(Sample(last + shift, time + shift, point.value - before.value))
             elif point.start is not None and point.start >= last - _SAME and time - point.start > _SAME:
-                found.append(Sample(point.start + shift, time + shift, point.value))
+                samples.append(Sample(point.start + shift, time + shift, point.value))
         before = point
-    return found
+    return samples
 
 
 def block_edges(window: tuple[float, float], shortest: float) -> Values:
-    """Edges of equal blocks, MOST_BLOCKS at most and none shorter than `shortest`."""
+    """Edges of equal blocks, at most MOST_BLOCKS and none shorter than `shortest`."""
     since, until = window
     number = max(1, min(MOST_BLOCKS, int((until - since) // max(shortest, 1.0))))
     return np.linspace(since, until, number + 1)
 
 
 def counts(samples: Sequence[Sample], edges: Values, *, is_covered: bool = False) -> tuple[Values, Values]:
-    """What was counted in each block, and for how many seconds of it: a sample is spread evenly over its time. `is_covered`:
-    the absence of samples means that nothing happened, as in what brokers record."""
+    """The count in each block, and how many seconds of it are covered: a sample is spread evenly over its time.
+    `is_covered`: no samples means that nothing happened, as in what brokers record.
+    """
     number = len(edges) - 1
     amounts, seconds = [0.0] * number, [0.0] * number
     length = float(edges[1] - edges[0])
@@ -131,8 +134,8 @@ def counts(samples: Sequence[Sample], edges: Values, *, is_covered: bool = False
             seconds[first_block] += end - begin
             continue
         for block in range(first_block, last_block + 1):
-            left = first_edge + block * length
-            within = max(min(end, left + length) - max(begin, left), 0.0)
+            block_start = first_edge + block * length
+            within = max(min(end, block_start + length) - max(begin, block_start), 0.0)
             amounts[block] += value * within / duration
             seconds[block] += within
     if is_covered:
@@ -141,15 +144,15 @@ def counts(samples: Sequence[Sample], edges: Values, *, is_covered: bool = False
 
 
 def rates(samples: Sequence[Sample], edges: Values, *, is_covered: bool = False) -> Values:
-    """Counts a minute in each block; NaN where less than LEAST_COVERAGE of it is known."""
+    """Counts per minute in each block; NaN if less than LEAST_COVERAGE of it is covered."""
     amounts, seconds = counts(samples, edges, is_covered=is_covered)
     length = float(edges[1] - edges[0])
-    known = seconds >= LEAST_COVERAGE * length
-    return np.where(known, amounts / np.maximum(seconds, 1e-9) * 60, np.nan)
+    is_known = seconds >= LEAST_COVERAGE * length
+    return np.where(is_known, amounts / np.maximum(seconds, 1e-9) * 60, np.nan)
 
 
 def means(samples: Sequence[Sample], edges: Values) -> Values:
-    """Mean of the gauge in each block; NaN where it was not told."""
+    """Mean of the gauge in each block; NaN if it was not reported."""
     number = len(edges) - 1
     sums, weights = np.zeros(number), np.zeros(number)
     length = float(edges[1] - edges[0])

@@ -1,5 +1,5 @@
-"""Runs of a broker's process, made of the events of its own log (sources/request_log/server_log.py reads the lines): when
-which release ran, refused requests, failed logins, finalized features. Pure.
+"""Runs of a broker process, from the events of its own log (sources/request_log/server_log.py reads the lines):
+releases over time, refused requests, failed logins, finalized features. Pure.
 """
 
 from collections.abc import Iterable, Iterator
@@ -33,15 +33,16 @@ class LoginFailure(NamedTuple):
 
 @dataclass
 class ServerRun:
-    """One run of the process, as its log has it. `releases`: the one that it says at its start; several, or none, where that
-    line is not kept. `stopping`: when it was told to stop; None = it was not, or was killed."""
+    """One run of the process, according to its log. `releases`: the one that it reports at its start; several, or none,
+    if that line is missing. `stopping`: when it was asked to stop; None = it was not, or was killed.
+    """
 
     started: float
     last: float
     releases: tuple[str, ...] = ()
     node_id: int | None = None
     has_broker: bool = False
-    """Whether the process is a broker, maybe with a controller; not a controller alone."""
+    """Whether the process is a broker, possibly with a controller, rather than only a controller."""
     stopping: float | None = None
     features: list[tuple[float, dict[str, int]]] = field(default_factory=list)
     refused: list[RefusedRequest] = field(default_factory=list)
@@ -53,7 +54,7 @@ class ServerRun:
 
     def add(self, event: ServerEvent) -> None:
         at = event.nanos / 1e9
-        # The node of a controller's line may have no broker.
+        # The node in a controller's line may not be a broker.
         if self.node_id is None and event.kind != "features" and event.text != "controller":
             self.node_id = event.node_id
         if event.kind in ("starting", "stopping", "named") and event.text != "controller":
@@ -70,20 +71,20 @@ class ServerRun:
         elif event.kind == "release" and not self.releases:
             self.releases = (event.text,)
 
-    def add_from(self, other: "ServerRun") -> None:
-        """What another log of the same process has beside this one's."""
-        self.releases = self.releases or other.releases
-        self.has_broker = self.has_broker or other.has_broker
-        self.node_id = other.node_id if self.node_id is None else self.node_id
-        self.stopping = other.stopping if self.stopping is None else self.stopping
+    def add_from(self, other_log: "ServerRun") -> None:
+        """Add what another log of the same process has in addition."""
+        self.releases = self.releases or other_log.releases
+        self.has_broker = self.has_broker or other_log.has_broker
+        self.node_id = other_log.node_id if self.node_id is None else self.node_id
+        self.stopping = other_log.stopping if self.stopping is None else self.stopping
         refused, logins = set(self.refused), set(self.logins)
-        self.refused += [each for each in other.refused if each not in refused]
-        self.logins += [each for each in other.logins if each not in logins]
-        self.features += [each for each in other.features if each not in self.features]
+        self.refused += [refusal for refusal in other_log.refused if refusal not in refused]
+        self.logins += [login for login in other_log.logins if login not in logins]
+        self.features += [levels for levels in other_log.features if levels not in self.features]
 
 
 def read(lines: Iterable[bytes], zone: tzinfo = UTC) -> list[ServerRun]:
-    """Runs in the order of the log; the first one may have begun before it. Lines without a time belong to the one before."""
+    """Runs in log order; the first one may have begun earlier. Lines without a time belong to the previous one."""
     return list(_runs(lines, LineReader(zone)))
 
 
@@ -111,7 +112,7 @@ def _runs(lines: Iterable[bytes], times: LineReader) -> Iterator[ServerRun]:
 
 
 def _begins_another(run: ServerRun, event: ServerEvent) -> bool:
-    """A process writes its first line once; lines of its start that follow are within a minute."""
+    """A process writes its first line once; the other lines of its start follow within a minute."""
     if event.kind == "process" or (event.kind == "starting" and event.text == "zookeeper"):
         return run.is_broker or event.nanos / 1e9 - run.started > 60
     return event.kind == "starting" and run.is_broker

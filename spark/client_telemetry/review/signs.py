@@ -1,9 +1,10 @@
-"""Signs of harm in what one client did, each from a fact of the protocol. Pure.
+"""Signs of harm in what one client did, each based on a fact of the protocol. Pure.
 
 refused    a broker that does not serve a version closes the connection (SocketServer, UnsupportedVersionException)
-silent     a function stops while the client goes on: a group member that fetches without heartbeats is out of its group
-stuck      the same error for longer than the transaction's own time-out: InitProducerId 51 CONCURRENT_TRANSACTIONS of a
-           coordinator that cannot end a transaction, 90 PRODUCER_FENCED of a client that repeats an old epoch
+silent     a function stops while the client continues: a group member that fetches without heartbeats is out of its
+group
+stuck      the same error for longer than the transaction's own time-out: InitProducerId 51 CONCURRENT_TRANSACTIONS from
+a coordinator that cannot end a transaction, 90 PRODUCER_FENCED of a client that repeats an old epoch
 gone       nothing at all any more
 """
 
@@ -22,42 +23,43 @@ CERTAIN, LIKELY, POSSIBLE = "certain", "likely", "possible"
 TRANSACTION_TIMEOUT_SECONDS = 60.0
 """transaction.timeout.ms of Kafka's producer; a client that names another in InitProducerId has that."""
 FOLLOWS_SECONDS = 120.0
-"""So soon after a change of the brokers a function stops that stops because of it: a coordinator moves with the stop of its
-broker, connections are opened again, and a session times out (45 s by default)."""
+"""A function that stops this soon after a change of the brokers stops because of it: a coordinator moves when its
+broker stops, connections are reopened, and a session times out (45 s by default).
+"""
 LEAST_ERRORS = 3
 ERROR_NAMES = {47: "INVALID_PRODUCER_EPOCH", 51: "CONCURRENT_TRANSACTIONS", 90: "PRODUCER_FENCED"}
-"""Of errors that a transaction gets stuck in (Kafka's Errors.java)."""
+"""Errors that a transaction can get stuck in (Kafka's Errors.java)."""
 STEADY_REQUESTS = 20
-"""What came so often without a longer pause does not stop at a change of the brokers by chance."""
+"""A function that came this often without a longer pause does not stop at a change of the brokers by chance."""
 
 
 @dataclass(frozen=True)
 class Baseline:
-    """What a client did while all was as before. `until`: when that ended."""
+    """What a client did while everything was as before. `until`: when that ended."""
 
     by_function: dict[str, Regularity]
     overall: Regularity | None
     until: float
 
     def regular(self, name: str) -> Regularity | None:
-        """The regularity of a function that was still going on at the end."""
-        found = self.by_function.get(name)
-        if found is None or found.tolerance is None or self.until - found.last > found.tolerance:
+        """The regularity of a function that was still in use at the end."""
+        rhythm = self.by_function.get(name)
+        if rhythm is None or rhythm.tolerance is None or self.until - rhythm.last > rhythm.tolerance:
             return None
-        return found
+        return rhythm
 
 
 def baseline(track: Track, since: float, until: float, slot_seconds: float) -> Baseline:
     by_function = {}
     for name, spans in track.answered.items():
-        found = regularity(within(spans, since, until), slot_seconds)
-        if found is not None:
-            by_function[name] = found
+        rhythm = regularity(within(spans, since, until), slot_seconds)
+        if rhythm is not None:
+            by_function[name] = rhythm
     return Baseline(by_function, regularity(within(track.all_requests, since, until), slot_seconds), until)
 
 
 class Refusal(NamedTuple):
-    """Requests of a client, of an API and version, that were refused. `confidence`: see Outcome."""
+    """A client's refused requests of an API and version. `confidence`: see Outcome."""
 
     api_key: int
     version: int
@@ -78,86 +80,90 @@ class Sign(NamedTuple):
 
 
 def named_refusals(track: Track) -> list[Refusal]:
-    """Of requests on connections that named the client."""
-    found: dict[tuple[int, int], list[Failures]] = {}
+    """Refusals on connections of known clients."""
+    by_request: dict[tuple[int, int], list[Failures]] = {}
     for failure in track.failures:
-        if failure.refused and failure.api_key != 18:  # a refused ApiVersions is asked again, lower
-            found.setdefault((failure.api_key, failure.version), []).append(failure)
+        if (
+            failure.refused and failure.api_key != 18
+        ):  # a refused ApiVersions is repeated with a lower version
+            by_request.setdefault((failure.api_key, failure.version), []).append(failure)
     return [
         Refusal(
             key,
             version,
-            min(each.first for each in own),
-            max(each.last for each in own),
-            sum(each.refused for each in own),
-            frozenset(each.incarnation for each in own),
+            min(failure.first for failure in own),
+            max(failure.last for failure in own),
+            sum(failure.refused for failure in own),
+            frozenset(failure.incarnation for failure in own),
             CERTAIN,
         )
-        for (key, version), own in sorted(found.items())
+        for (key, version), own in sorted(by_request.items())
     ]
 
 
 def attributed(tracks: Sequence[Track], refusals: Sequence[UnnamedRefusal]) -> dict[int, list[Refusal]]:
-    """By track (its index): refusals on connections that name nobody, held against who used that version of that API from
-    that address, answered or refused, on any broker. Who sends it to a broker that does not serve it is refused: that is the
-    protocol's own rule, so each of them is a candidate."""
+    """Track index -> refusals on connections without a known client, attributed to whoever used that version of that
+    API from that address, answered or refused, on any broker. Whoever sends it to a broker that does not serve it is
+    refused, by the protocol's own rule, so each of them is a candidate.
+    """
     users: dict[tuple[str, int, int], list[int]] = {}
     for index, track in enumerate(tracks):
         sent = set(track.used) | {(f.api_key, f.version) for f in track.failures if f.refused}
         for address in track.addresses:
             for key, version in sent:
                 users.setdefault((address, key, version), []).append(index)
-    found: dict[int, dict[tuple[int, int], list[UnnamedRefusal]]] = {}
+    by_track: dict[int, dict[tuple[int, int], list[UnnamedRefusal]]] = {}
     shared: dict[tuple[int, tuple[int, int]], int] = {}
     for refusal in refusals:
         candidates = users.get((refusal.address, refusal.api_key, refusal.version), [])
         for index in candidates:
             api = refusal.api_key, refusal.version
-            found.setdefault(index, {}).setdefault(api, []).append(refusal)
+            by_track.setdefault(index, {}).setdefault(api, []).append(refusal)
             shared[index, api] = max(shared.get((index, api), 0), len(candidates))
     return {
         index: [
             Refusal(
                 key,
                 version,
-                min(each.first for each in own),
-                max(each.last for each in own),
-                sum(each.requests for each in own),
-                frozenset(each.incarnation for each in own),
+                min(refusal.first for refusal in own),
+                max(refusal.last for refusal in own),
+                sum(refusal.requests for refusal in own),
+                frozenset(refusal.incarnation for refusal in own),
                 LIKELY if shared[index, (key, version)] == 1 else POSSIBLE,
             )
             for (key, version), own in sorted(by_api.items())
         ]
-        for index, by_api in found.items()
+        for index, by_api in by_track.items()
     }
 
 
 def merged(named: Sequence[Refusal], unnamed: Sequence[Refusal]) -> list[Refusal]:
-    """One for each API and version. What is named is certain; how often it was refused in all is then as likely."""
-    found = {(each.api_key, each.version): each for each in unnamed}
-    for each in named:
-        other = found.get((each.api_key, each.version))
-        if other is None:
-            found[each.api_key, each.version] = each
+    """One for each API and version. Named refusals are certain; the total number of refusals is then just as likely."""
+    by_request = {(refusal.api_key, refusal.version): refusal for refusal in unnamed}
+    for named_refusal in named:
+        inferred = by_request.get((named_refusal.api_key, named_refusal.version))
+        if inferred is None:
+            by_request[named_refusal.api_key, named_refusal.version] = named_refusal
             continue
-        found[each.api_key, each.version] = Refusal(
-            each.api_key,
-            each.version,
-            min(each.first, other.first),
-            max(each.last, other.last),
-            each.requests + (other.requests if other.confidence == LIKELY else 0),
-            each.incarnations | other.incarnations,
+        by_request[named_refusal.api_key, named_refusal.version] = Refusal(
+            named_refusal.api_key,
+            named_refusal.version,
+            min(named_refusal.first, inferred.first),
+            max(named_refusal.last, inferred.last),
+            named_refusal.requests + (inferred.requests if inferred.confidence == LIKELY else 0),
+            named_refusal.incarnations | inferred.incarnations,
             CERTAIN,
         )
-    return [found[key] for key in sorted(found)]
+    return [by_request[key] for key in sorted(by_request)]
 
 
 def refused(
     track: Track, refusals: Sequence[Refusal], since: float, until: float, tolerance: float
 ) -> list[Sign]:
-    """Refusals within the time that were not followed by the function's going on. `PARTLY` (kind `partly`): it goes on, but only
-    on brokers that refuse nothing."""
-    found = []
+    """Refusals within the time after which the function did not continue. `PARTLY` (kind `partly`): it continues, but
+    only on brokers that refuse nothing.
+    """
+    signs = []
     for refusal in refusals:
         if refusal.last < since or refusal.first >= until:
             continue
@@ -173,17 +179,17 @@ def refused(
         affected = (name,) if name else (apis.name(refusal.api_key),)
         where = {span.incarnation for span in still}
         if where - refusal.incarnations and not where & refusal.incarnations:
-            found.append(Sign("partly", first, refusal.confidence, says, affected, (refusal.api_key,)))
+            signs.append(Sign("partly", first, refusal.confidence, says, affected, (refusal.api_key,)))
         elif not still:
-            found.append(Sign("refused", first, refusal.confidence, says, affected, (refusal.api_key,)))
+            signs.append(Sign("refused", first, refusal.confidence, says, affected, (refusal.api_key,)))
         elif (
             not [span for span in own if until - span.last <= tolerance]
             and refusal.api_key in track.by_api
             and refusal.confidence != POSSIBLE
             and until - refusal.last <= tolerance
-        ):  # The function goes on by another request, as heartbeats do after a refused JoinGroup: the API does not.
-            found.append(Sign("refused", first, refusal.confidence, says, affected, (refusal.api_key,)))
-    return found
+        ):  # The function continues by another request, as heartbeats do after a refused JoinGroup, but the API does not.
+            signs.append(Sign("refused", first, refusal.confidence, says, affected, (refusal.api_key,)))
+    return signs
 
 
 def silent(
@@ -193,8 +199,8 @@ def silent(
     changes: Sequence[float],
     refused_apis: Collection[int] = (),
 ) -> list[Sign]:
-    """Functions that stopped while the client goes on."""
-    found = []
+    """Functions that stopped while the client continues."""
+    signs = []
     for name in sorted(base.by_function):
         before = base.regular(name)
         if before is None or before.tolerance is None:
@@ -206,32 +212,33 @@ def silent(
         if alive is None or alive - last <= before.tolerance:
             continue
         follows = any(change - 10 <= last <= change + FOLLOWS_SECONDS for change in changes)
-        others = _going_on(track, name, last + before.tolerance, until)
-        structural = _needs_it(name, others)
+        ongoing = _going_on(track, name, last + before.tolerance, until)
+        structural = _needs_it(name, ongoing)
         if not follows and not structural:
             continue
         failing = sum(f.failed for f in track.failures if f.first >= last - 1 and f.first < until)
         is_steady = before.requests >= STEADY_REQUESTS
         asks_more = _asks_more(track, base, last, until)
-        if not (structural or failing or others or is_steady or asks_more):
+        if not (structural or failing or ongoing or is_steady or asks_more):
             continue
-        what = functions.does(others or ("Metadata",))
+        what = functions.does(ongoing or ("Metadata",))
         says = f"stopped {functions.doing(name)} at {_clock(last)} ({_pace(before)} before that), but still {what}"
-        # Nothing failed and nothing is asked more often: the application may have nothing to do.
+        # Nothing failed and nothing is requested more often: the application may have nothing to do.
         may_be_idle = not (structural or failing or refused_apis or asks_more)
         confidence = CERTAIN if structural and follows else POSSIBLE if may_be_idle else LIKELY
-        found.append(Sign("silent_function", last, confidence, says, (name,), ()))
-    return found
+        signs.append(Sign("silent_function", last, confidence, says, (name,), ()))
+    return signs
 
 
 def without_fetch(track: Track, since: float, until: float) -> Sign | None:
-    """A member that was given partitions asks for their committed offsets, and then has to look up an offset or fetch. One
-    that does neither gave up by itself, and the broker has no refusal of it."""
-    asked = within(track.by_api.get(functions.OFFSET_FETCH, ()), since, until)
+    """A member that was assigned partitions requests their committed offsets, and then has to look up an offset or
+    fetch. One that does neither gave up internally, and the broker has no refusal of it.
+    """
+    offset_fetches = within(track.by_api.get(functions.OFFSET_FETCH, ()), since, until)
     joined = within(track.by_api.get(functions.JOIN_GROUP, ()), since, until)
-    if track.is_tool or not asked or not joined:
+    if track.is_tool or not offset_fetches or not joined:
         return None
-    first = asked[0].first
+    first = offset_fetches[0].first
     went_on = within(track.by_api.get(functions.FETCH_API, ()), first, until)
     went_on += within(track.by_api.get(functions.LIST_OFFSETS, ()), first, until)
     if any(span.last > first for span in went_on) or until - first < FOLLOWS_SECONDS / 4:
@@ -247,12 +254,14 @@ def without_fetch(track: Track, since: float, until: float) -> Sign | None:
 
 
 _OF_TRANSACTIONS = frozenset((functions.INIT_PRODUCER_ID, 24, 25, 26, 28))
-"""Beside it AddPartitionsToTxn, AddOffsetsToTxn, EndTxn, TxnOffsetCommit."""
+"""In addition AddPartitionsToTxn, AddOffsetsToTxn, EndTxn, TxnOffsetCommit."""
 
 
 def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | None:
-    """The same error for longer than its own time-out, and no success since: of a transaction's requests, or of one that
-    succeeded before and whose function has stopped. An error alone is no harm: a tool may be answered that a topic exists."""
+    """The same error for longer than its own time-out, without success since: of a transaction's requests, or of one
+    that succeeded before and whose function has stopped. An error alone is no harm: a tool may learn that a topic
+    exists.
+    """
     by_api: dict[int, list[Failures]] = {}
     for failure in track.failures:
         if failure.failed and failure.code and failure.first < until:
@@ -262,21 +271,26 @@ def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | 
         name = functions.served(key, is_tool=track.is_tool)
         if key not in _OF_TRANSACTIONS and (succeeded is None or name is None):
             continue
-        after = [each for each in own if succeeded is None or each.last > succeeded]
+        after = [failure for failure in own if succeeded is None or failure.last > succeeded]
         if not after:
             continue
-        first, last = min(each.first for each in after), max(min(each.last, until) for each in after)
+        first, last = (
+            min(failure.first for failure in after),
+            max(min(failure.last, until) for failure in after),
+        )
         timeout = TRANSACTION_TIMEOUT_SECONDS
         if key == functions.INIT_PRODUCER_ID:
-            named = [each.transaction_timeout for each in track.activities if each.transaction_timeout]
+            named = [
+                activity.transaction_timeout for activity in track.activities if activity.transaction_timeout
+            ]
             timeout = max(named, default=timeout)
         if last - first <= timeout or last < since or until - last > max(tolerance, timeout):
             continue
-        if sum(each.failed for each in after) < LEAST_ERRORS:
+        if sum(failure.failed for failure in after) < LEAST_ERRORS:
             continue
         if key not in _OF_TRANSACTIONS and within(track.answered.get(name or "", ()), first, until):
             continue
-        codes = sorted({each.code for each in after if each.code})
+        codes = sorted({failure.code for failure in after if failure.code})
         errors = ", ".join(
             f"{code} ({ERROR_NAMES[code]})" if code in ERROR_NAMES else str(code) for code in codes
         )
@@ -290,20 +304,23 @@ def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | 
 
 def _going_on(track: Track, name: str, since: float, until: float) -> tuple[str, ...]:
     return tuple(
-        other
-        for other, spans in sorted(track.answered.items())
-        if other != name and within(spans, since, until)
+        other_name
+        for other_name, spans in sorted(track.answered.items())
+        if other_name != name and within(spans, since, until)
     )
 
 
-def _needs_it(name: str, others: Collection[str]) -> bool:
-    """Whether a client that still does the others cannot be well without it: a group member fetches and keeps its membership
-    together."""
-    return name == functions.MEMBERSHIP and functions.FETCH in others
+def _needs_it(name: str, ongoing: Collection[str]) -> bool:
+    """Whether a client that still does the ongoing functions cannot be healthy without this one: a group member both
+    fetches and keeps its membership.
+    """
+    return name == functions.MEMBERSHIP and functions.FETCH in ongoing
 
 
 def _asks_more(track: Track, base: Baseline, last: float, until: float) -> bool:
-    """Whether it asks for Metadata, its coordinator or a new producer id more than before: it looks for a way."""
+    """Whether the client requests Metadata, its coordinator or a new producer id more often than before: it is looking
+    for a way out.
+    """
     for key in (3, functions.INIT_PRODUCER_ID, 10, functions.JOIN_GROUP):
         spans = track.by_api.get(key, ())
         before = sum(span.requests for span in within(spans, float("-inf"), base.until))
@@ -315,12 +332,12 @@ def _asks_more(track: Track, base: Baseline, last: float, until: float) -> bool:
     return False
 
 
-def _pace(found: Regularity) -> str:
+def _pace(rhythm: Regularity) -> str:
     """
     >>> [_pace(Regularity(requests, 0.0, 600.0, None)) for requests in (3, 301, 60_000)]
     ['every 5 min', 'every 2.0 s', 'more than 10 a second']
     """
-    seconds = (found.last - found.first) / max(found.requests - 1, 1)
+    seconds = (rhythm.last - rhythm.first) / max(rhythm.requests - 1, 1)
     if seconds < 0.1:
         return "more than 10 a second"
     return f"every {seconds:.1f} s" if seconds < 100 else f"every {seconds / 60:.0f} min"

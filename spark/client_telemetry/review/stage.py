@@ -1,6 +1,7 @@
 """review: what an upgrade of the brokers did to each client, and what was predicted.
 
-Reads one consistent set of snapshots. Replaces the review's rows of upgrade_outcomes and metric_changes, and publishes its page.
+Reads one consistent set of snapshots. Replaces the review's rows of upgrade_outcomes and metric_changes, and publishes
+its page.
 """
 
 import argparse
@@ -10,8 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
+from importlib.metadata import version
 from typing import NamedTuple
 
+from client_telemetry.compatibility import knowledge
 from client_telemetry.compatibility.arguments import day
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.expectations import metric_changes as metric_changes_suite
@@ -77,14 +80,14 @@ from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 EVIDENCE_ENDS_WITHIN_SECONDS = 120
-"""A question finds the first change by what brokers told of themselves; clocks and minutes differ by so much."""
+"""A question finds the first change by what brokers reported about themselves; clocks and minutes differ by this much."""
 
 READ = (BROKERS, CONNECTION_EVENTS, CLIENT_PUSHES, CLIENT_METRICS, CLIENTS)
 WRITTEN = (UPGRADE_OUTCOMES, METRIC_CHANGES, RULE_RECORDS)
 
 
 class Planned(NamedTuple):
-    """An upgrade to review. `report_id`: the report that it is held against; None = none was made before."""
+    """An upgrade to review. `report_id`: the report that it is compared with; None = none was made before."""
 
     from_release: str
     to_release: str
@@ -97,25 +100,26 @@ class Planned(NamedTuple):
 
 
 def review_upgrades(stage: Stage) -> Outcome:
-    """All that were asked about, in order of time."""
+    """All requested upgrades, in order of time."""
     use_own_knowledge(stage.arguments.knowledge)
     with collector_paused():
-        outcomes = [_review_upgrade(stage, each) for each in planned(stage.arguments, stage.lake)]
+        outcomes = [_review_upgrade(stage, plan) for plan in planned(stage.arguments, stage.lake)]
     last = outcomes[-1]
-    details = {**last.details, "reviews": [each.details for each in outcomes]}
-    return Outcome("\n".join(each.message for each in outcomes), last.counts, details)
+    details = {**last.details, "reviews": [outcome.details for outcome in outcomes]}
+    return Outcome("\n".join(outcome.message for outcome in outcomes), last.counts, details)
 
 
 def planned(args: argparse.Namespace, lake: Lake) -> list[Planned]:
-    """The pair of releases that was asked about, the last one that the brokers went through, or those that began on the days
-    of `--changed-on`: then it may be none. Raises BadArguments."""
+    """The requested pair of releases, the last one that the brokers went through, or those that began on the days of
+    `--changed-on`, of which there may be none. Raises BadArguments.
+    """
     if args.changed_on == []:
         return []
     runs = broker_runs(_brokers(lake, args.cluster, _days(args, lake)), 0.0)
     pairs = upgrades(runs)
     if args.changed_on is None:
         pairs = [_upgrade(args.from_release, args.to_release, pairs)]
-    found = []
+    plans = []
     for source, target in pairs:
         try:
             began = upgrade_of(runs, [], source, target).began
@@ -124,8 +128,8 @@ def planned(args: argparse.Namespace, lake: Lake) -> list[Planned]:
                 continue
             raise BadArguments(str(error)) from error
         if not args.changed_on or dt.datetime.fromtimestamp(began, dt.UTC).date() in args.changed_on:
-            found.append(Planned(source, target, began, _report(lake, args.cluster, source, target, began)))
-    return found
+            plans.append(Planned(source, target, began, _report(lake, args.cluster, source, target, began)))
+    return plans
 
 
 def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
@@ -141,16 +145,17 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     with ThreadPoolExecutor(1) as pool:
         pushes = pool.submit(_pushed, stage, days, snapshots)
         reviewed = _review(stage, days, snapshots, brokers, plan, review_id, now)
-        found = reviewed.found
+        review = reviewed.review
         pushed = pushes.result()
 
     where: dict[str, object] = {"cluster_id": cluster, "review_id": review_id}
-    facts = {"clients": float(len(found.clients)), "phases": float(len(found.upgrade.phases) - 1)}
+    facts = {"clients": float(len(review.clients)), "phases": float(len(review.upgrade.phases) - 1)}
     branch.replace_files(UPGRADE_OUTCOMES, [url for part in reviewed.written for url in part.urls], **where)
     with ThreadPoolExecutor(2) as tasks:
-        # Spark audits clients, and writes rows and lines of changes, while this process compares metrics and makes the pages.
+        # Spark audits clients, and writes rows and lines of changes, while this process compares metrics and makes the
+        # pages.
         measured = tasks.submit(stage.measure, branch, Slice(upgrade_outcomes_suite.SUITE, where, facts))
-        changed = metric_changes(found, reviewed.common, reviewed.comparisons, pushed)
+        changed = metric_changes(review, reviewed.common, reviewed.comparisons, pushed)
         changes = tasks.submit(
             in_tasks,
             stage.spark,
@@ -159,15 +164,15 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
             ),
             written_parts.parts(changed, written_parts.CHANGES_OF_A_PART),
         )
-        metrics = with_curves(found, reviewed.common, changed, reviewed.curves, reviewed.tracks_of, pushed)
+        metrics = with_curves(review, reviewed.common, changed, reviewed.curves, reviewed.tracks_of, pushed)
         reviewed.close()
         releases = (plan.from_release, plan.to_release)
         branch.replace_rows(
-            RULE_RECORDS, rule_records.table_rows(found.rules, cluster, review_id, releases, now), **where
+            RULE_RECORDS, rule_records.table_rows(review.rules, cluster, review_id, releases, now), **where
         )
-        decisions = decision.decisions(found)
+        decisions = decision.decisions(review)
         report = ReviewReport(
-            found,
+            review,
             review_id,
             args.cluster_name or cluster,
             now,
@@ -179,7 +184,9 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
             if report_id is None
             else f"../../../upgrade_impact/{folder_name(args.cluster_name or cluster)}/{folder_name(report_id)}/{PAGE}",
             metrics=metrics,
-            all_rules=rule_records.totals([*_rules_of_others(lake, cluster, review_id), *found.rules]),
+            all_rules=rule_records.totals([*_rules_of_others(lake, cluster, review_id), *review.rules]),
+            knowledge_version=knowledge.version(),
+            code_version=version("client-telemetry"),
         )
         texts = pages(report)
         written_changes = changes.result()
@@ -189,13 +196,13 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
         # Spark audits what was written, while this process puts the files together.
         slices = [Slice(suite, where, facts) for suite in suites]
         audited = pool.submit(stage.publish, branch, slices, days, {UPGRADE_OUTCOMES.name: measured.result()})
-        lines = written_parts.all_lines(found.clients, reviewed.written)
+        lines = written_parts.all_lines(review.clients, reviewed.written)
         texts |= files_of_lines(report, lines, [part.lines for part in written_changes])
         audited.result()
     with published_place(args.publish, "upgrade_review") as place:
         page = place.shown(put(report, texts, place.root) / PAGE)
-    overall = decision.GO if not found.upgrade.is_mixed else decision.overall(decisions)
-    counts = applications.outcome_counts(found.clients)
+    overall = decision.GO if not review.upgrade.is_mixed else decision.overall(decisions)
+    counts = applications.outcome_counts(review.clients)
     details = {
         "review": page,
         "sentence": report.sentence,
@@ -210,7 +217,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
 class _Reviewed(NamedTuple):
     """`tracks_of`: the tracks of a few clients."""
 
-    found: Review
+    review: Review
     written: list[WrittenClients]
     common: Setting
     comparisons: list[Compare]
@@ -228,12 +235,12 @@ def _review(
     review_id: str,
     now: dt.datetime,
 ) -> _Reviewed:
-    """Clients are judged, and what was found of them written, by Spark's workers."""
+    """Clients are judged, and the results written, by Spark's workers."""
     owners = stage.arguments.owners
     rules = read_text_file(owners, "owner rules", load_owner_rules) if owners else ()
     lake, cluster = stage.lake, stage.cluster
     runs = broker_runs(brokers, 0.0)
-    # Of the days that are read: brokers may have run for months before.
+    # From the days that are read: brokers may have run for months before.
     first_day = dt.datetime.combine(min(days), dt.time(), dt.UTC).timestamp()
     span = max(run.until for run in runs) - max(first_day, min(run.started for run in runs))
     slot = max(SHORTEST_SLOT_SECONDS, round(span / SLOTS / 10) * 10)
@@ -248,32 +255,32 @@ def _review(
     )
     with ThreadPoolExecutor(1) as pool:
         logins = pool.submit(lambda: failed_logins(events, slot).collect())
-        known = rows.known()
+        of_all_clients = rows.known()
         failed = [row.asDict() for row in logins.result()]
     gathered = without_clients(
         cluster,
-        known.refusals.to_pylist(),
+        of_all_clients.refusals.to_pylist(),
         failed,
         brokers,
         slot,
-        first=None if known.first_slot is None else known.first_slot * float(slot),
-        last=(known.last_us or 0) / 1e6,
+        first=None if of_all_clients.first_slot is None else of_all_clients.first_slot * float(slot),
+        last=(of_all_clients.last_us or 0) / 1e6,
     )
     try:
         common = setting(gathered, plan.from_release, plan.to_release, owner_rules=rules)
         rows_of = RowsOf(cluster, common.upgrade, review_id, plan.report_id, now)
         write = partial(written_parts.outcomes, rows_of, TablePlace.of(lake.table(UPGRADE_OUTCOMES)))
         judged = rows.judged(common, write)
-        found, comparisons, curves = assembled(
-            [part for each in judged for part in each.parts], gathered, common
+        assembled_review, comparisons, curves = assembled(
+            [part for judged_bucket in judged for part in judged_bucket.parts], gathered, common
         )
     except (NoSuchUpgrade, WindowWithoutData) as error:
         raise BadArguments(str(error)) from error
-    found, of_suspects = _with_suspects(found, judged, write)
-    written = [*(each.written for each in judged), of_suspects]
+    assembled_review, of_suspects = _with_suspects(assembled_review, judged, write)
+    written_clients = [*(judged_bucket.written for judged_bucket in judged), of_suspects]
     return _Reviewed(
-        found,
-        written,
+        assembled_review,
+        written_clients,
         common,
         comparisons,
         curves,
@@ -283,19 +290,22 @@ def _review(
 
 
 def _with_suspects(
-    found: Review,
+    assembled_review: Review,
     judged: Sequence[workers.Judged[WrittenClients]],
     write: workers.Write[WrittenClients],
 ) -> tuple[Review, WrittenClients]:
     """Clients that were judged here get their applications, and are written."""
-    names = {key: name for each in judged for key, name in each.names.items()}
-    written = {key for each in judged for key in each.written.lines}
+    names = {key: name for judged_bucket in judged for key, name in judged_bucket.names.items()}
+    written_keys = {key for judged_bucket in judged for key in judged_bucket.written.lines}
     here = list(
-        applications.named([each for each in found.clients if written_parts.key(each) not in written], names)
+        applications.named(
+            [client for client in assembled_review.clients if written_parts.key(client) not in written_keys],
+            names,
+        )
     )
     named = {written_parts.key(client): client for client in here}
-    clients = tuple(named.get(written_parts.key(client), client) for client in found.clients)
-    return replace(found, clients=clients), write(here)
+    clients = tuple(named.get(written_parts.key(client), client) for client in assembled_review.clients)
+    return replace(assembled_review, clients=clients), write(here)
 
 
 def _rules_of_others(lake: Lake, cluster: str, review_id: str) -> list[RuleRecord]:
@@ -326,7 +336,7 @@ def _brokers(lake: Lake, cluster: str, days: Sequence[dt.date]) -> list[BrokerRo
 
 
 def _pushed(stage: Stage, days: Sequence[dt.date], snapshots: Mapping[str, int]) -> list[Series]:
-    """What client instances measured of themselves."""
+    """What client instances measured themselves."""
     condition = stage.condition({"cluster_id": stage.cluster, "dt": list(days)})
     pushes, metrics = (
         stage.lake.read(table, snapshots[table.name]).where(condition)
@@ -336,7 +346,7 @@ def _pushed(stage: Stage, days: Sequence[dt.date], snapshots: Mapping[str, int])
 
 
 def _report(lake: Lake, cluster: str, source: str, target: str, began: float) -> str | None:
-    """The newest report of the pair that was made before the first broker changed, or from evidence until then."""
+    """The newest report on the pair that was made before the first broker changed, or from evidence up to then."""
 
     def is_a_prediction(row: UpgradeReportRow) -> bool:
         until = row["evidence_until"]
@@ -359,7 +369,7 @@ def _report(lake: Lake, cluster: str, source: str, target: str, began: float) ->
 def _upgrade(
     from_release: str | None, to_release: str | None, happened: Sequence[tuple[str, str]]
 ) -> tuple[str, str]:
-    """The pair of releases that was asked about, or the last one that the brokers went through."""
+    """The requested pair of releases, or the last one that the brokers went through."""
     try:
         if from_release and to_release:
             return upgrade(exact(from_release), exact(to_release))
@@ -376,7 +386,7 @@ def _upgrade(
 
 
 def _days(args: argparse.Namespace, lake: Lake) -> list[dt.date]:
-    """The days that are looked at: the processed ones among the `window` days that end with `day`."""
+    """The days to look at: the processed ones among the `window` days that end with `day`."""
     processed = sorted(lake.published_days(args.cluster, "profile"))
     last = args.day or max(args.changed_on or [], default=None) or (processed[-1] if processed else None)
     days = [d for d in processed if last is not None and last - dt.timedelta(days=args.window) < d <= last]
@@ -389,8 +399,9 @@ def _days(args: argparse.Namespace, lake: Lake) -> list[dt.date]:
 
 
 def show_in_report(args: argparse.Namespace) -> int:
-    """Have the reports that reviews were held against link to them; one that cannot be changed in its place is published again. The
-    exit code: 0, or of one that failed."""
+    """Make the reports that reviews were compared with link to them; one that cannot be changed in place is published
+    again. Returns the exit code: 0, or that of a publication that failed.
+    """
     codes = [0]
     lake = Lake(None, args.lake)
     for plan in planned(args, lake):
@@ -414,8 +425,9 @@ def _is_linked(args: argparse.Namespace, lake: Lake, report_id: str) -> bool:
 
 
 def ask_first(args: argparse.Namespace) -> None:
-    """Where no report predicted an upgrade, ask the question of it now: its evidence ends where the first broker changed. What
-    cannot be asked is reviewed without: each client is then judged by its own requests before."""
+    """If no report predicted an upgrade, ask the question now: its evidence ends where the first broker changed. An
+    upgrade that cannot be asked about is reviewed without: each client is then judged by its own earlier requests.
+    """
     try:
         plans = planned(args, Lake(None, args.lake))
     except (BadArguments, NoSuchLake, UnusableLocation, KeyError):
@@ -427,7 +439,7 @@ def ask_first(args: argparse.Namespace) -> None:
         day_of_it = f"{moment(plan.began):%Y-%m-%d}"
         names = (*_OF_A_REPORT, "knowledge", "scram_users")
         if main_of("impact")(_options(args, names, report_id=plan.name, day=day_of_it, **releases)) == 0:
-            _publish_report(args, plan.name)  # what goes wrong here does so in show_in_report, too
+            _publish_report(args, plan.name)  # an error here recurs in show_in_report
 
 
 def _publish_report(args: argparse.Namespace, report_id: str) -> int:
@@ -439,15 +451,18 @@ _OF_A_REPORT = ("cluster", "lake", "run_id")
 
 
 def _options(args: argparse.Namespace, names: Sequence[str], **more: str) -> list[str]:
-    """For another stage: those of `names` that were given to this one, and `more`."""
-    given = {**{name: getattr(args, name) for name in names}, **more}
+    """Arguments for another stage: those of `names` that were given to this one, and `more`."""
+    options = {**{name: getattr(args, name) for name in names}, **more}
     return [
-        text for name, value in given.items() if value for text in (f"--{name.replace('_', '-')}", str(value))
+        text
+        for name, value in options.items()
+        if value
+        for text in (f"--{name.replace('_', '-')}", str(value))
     ]
 
 
 def idle(args: argparse.Namespace) -> str | None:
-    """The sentence to end with before Spark starts."""
+    """The sentence with which to end before Spark starts."""
     if args.changed_on is None or planned(args, Lake(None, args.lake)):
         return None
     return "review: no broker changed its release"
@@ -482,6 +497,6 @@ def main(argv: list[str] | None = None) -> int:
     try:
         ask_first(arguments.parse_args(argv))
     except BadArguments:
-        pass  # said below
+        pass  # printed below
     code = run(arguments, review_upgrades, argv, idle, workers_import="client_telemetry.review.stage")
     return code or show_in_report(arguments.parse_args(argv))

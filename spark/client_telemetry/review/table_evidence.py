@@ -1,6 +1,6 @@
 """Evidence for the review from the lake's tables: connection_events and brokers.
 
-What connections did is read from data files: event_files.py.
+event_files.py reads from data files what connections did.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ from client_telemetry.tables.rows import BrokerRow
 
 SHORTEST_SLOT_SECONDS = 10
 SLOTS = 360
-"""The time is cut into about so many slots, none of them shorter."""
+"""The time is divided into about that many slots."""
 
 
 def failed_logins(events: DataFrame, slot_seconds: int) -> DataFrame:
@@ -70,11 +70,13 @@ def metric_points(pushes: DataFrame, metrics: DataFrame) -> DataFrame:
 
 
 def instance_points(rows: Iterable[Mapping[str, Any]]) -> dict[Instance, list[Point]]:
-    """Of rows of `metric_points`. A client keeps its instance id for life, so that the names of its first push hold."""
-    found: dict[bytes, tuple[Instance, list[Point]]] = {}
+    """From rows of `metric_points`. A client keeps its instance id for its whole session, so the names of its first
+    push apply.
+    """
+    by_instance: dict[bytes, tuple[Instance, list[Point]]] = {}
     for row in rows:
         instance_id = bytes(row["client_instance_id"])
-        own = found.get(instance_id)
+        own = by_instance.get(instance_id)
         if own is None:
             instance = Instance(
                 instance_id,
@@ -83,7 +85,7 @@ def instance_points(rows: Iterable[Mapping[str, Any]]) -> dict[Instance, list[Po
                 kip511.registered(row["client_software_name"]),
                 row["client_software_version"] or "",
             )
-            own = found[instance_id] = instance, []
+            own = by_instance[instance_id] = instance, []
         own[1].append(
             Point(
                 row["metric"].removeprefix(PREFIX),
@@ -95,11 +97,11 @@ def instance_points(rows: Iterable[Mapping[str, Any]]) -> dict[Instance, list[Po
                 row["value"],
             )
         )
-    return dict(found.values())
+    return dict(by_instance.values())
 
 
 def pushed_series(pushes: DataFrame, metrics: DataFrame) -> list[Series]:
-    """What instances told, made by Spark's workers."""
+    """The metric series that instances pushed, read by Spark's workers."""
 
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         rows = (row for batch in batches for row in batch.to_pylist())
@@ -107,50 +109,52 @@ def pushed_series(pushes: DataFrame, metrics: DataFrame) -> list[Series]:
 
     points = metric_points(pushes, metrics).repartition(F.col("client_instance_id"))
     pieces = unpacked(points.mapInArrow(work, PIECES).select("piece").toArrow().to_batches())
-    found = [one for piece in cast(Iterator[list[Series]], pieces) for one in piece]
-    return sorted(found, key=lambda one: str(one.instance))
+    all_series = [
+        instance_series for piece in cast(Iterator[list[Series]], pieces) for instance_series in piece
+    ]
+    return sorted(all_series, key=lambda instance_series: str(instance_series.instance))
 
 
 def broker_runs(brokers: Iterable[BrokerRow], until: float) -> list[BrokerRun]:
-    """Of rows of `brokers` of one or several days. `until`: when the records end."""
-    found: dict[tuple[int, str], BrokerRun] = {}
+    """From rows of `brokers` of one or several days. `until`: when the records end."""
+    runs: dict[tuple[int, str], BrokerRun] = {}
     for row in brokers:
         key = row["broker_id"], _incarnation(row)
         started = _seconds(row["started_at"]) or _seconds(row["last_evidence_at"])
         if started is None:
             continue
         last = _seconds(row["last_evidence_at"]) or started
-        before = found.get(key)
-        found[key] = BrokerRun(
+        before = runs.get(key)
+        runs[key] = BrokerRun(
             *key,
             tuple(row["releases"] or ()),
             min(started, before.started) if before else started,
             max(last, before.until) if before else last,
         )
-    # A broker whose next run is not there yet runs on.
-    newest = {run.broker_id: run for run in sorted(found.values(), key=lambda run: run.started)}
+    # A broker without a next run is still running.
+    newest = {run.broker_id: run for run in sorted(runs.values(), key=lambda run: run.started)}
     return sorted(
         (
             run._replace(is_running=newest[run.broker_id] is run and run.until >= until - 600)
-            for run in found.values()
+            for run in runs.values()
         ),
         key=lambda run: (run.started, run.broker_id),
     )
 
 
 def feature_levels(brokers: Iterable[BrokerRow], runs: Sequence[BrokerRun]) -> list[FeatureLevels]:
-    """By incarnation. Rows of older days tell the levels of their end alone: those count from the end of the run."""
+    """By incarnation. Rows of older days have only their final levels: those count from the end of the run."""
     until = {run.incarnation: run.until for run in runs}
-    found = []
+    all_levels = []
     for row in brokers:
         incarnation = _incarnation(row)
         if levels := row.get("feature_levels"):
-            found += [
-                FeatureLevels(each["at"].timestamp(), dict(each["levels"]), incarnation) for each in levels
+            all_levels += [
+                FeatureLevels(entry["at"].timestamp(), dict(entry["levels"]), incarnation) for entry in levels
             ]
         elif row["finalized_features"] and incarnation in until:
-            found.append(FeatureLevels(until[incarnation], dict(row["finalized_features"]), incarnation))
-    return found
+            all_levels.append(FeatureLevels(until[incarnation], dict(row["finalized_features"]), incarnation))
+    return all_levels
 
 
 def evidence(
@@ -160,11 +164,11 @@ def evidence(
     brokers: Sequence[BrokerRow],
     slot_seconds: int,
 ) -> Evidence:
-    """Of rows as event_files.table_of gives them, of `failed_logins` and of `brokers`."""
+    """From rows as returned by event_files.table_of, of `failed_logins` and of `brokers`."""
     gathered = Gathering(slot_seconds)
     names_nobody = _names_nobody(use_rows)
     gathered.add_uses(use_rows.filter(pc.invert(names_nobody)))
-    found = without_clients(
+    result = without_clients(
         cluster_id,
         use_rows.filter(names_nobody).to_pylist(),
         login_rows,
@@ -172,8 +176,8 @@ def evidence(
         slot_seconds,
         last=pc.max(use_rows["last"]).as_py() or 0.0,
     )
-    found.activities = gathered.activities()
-    return found
+    result.activities = gathered.activities()
+    return result
 
 
 def _names_nobody(uses: pa.Table) -> pa.ChunkedArray:
@@ -191,8 +195,9 @@ def without_clients(
     last: float,
     first: float | None = None,
 ) -> Evidence:
-    """Evidence without activities. `refusal_rows`: refusals that name nobody, as event_files.table_of gives them. `first`, `last`: when activities begin and
-    the last request was made."""
+    """Evidence without activities. `refusal_rows`: refusals without a known client, as returned by
+    event_files.table_of. `first`, `last`: when activities begin and the last request was made.
+    """
     unnamed = [
         UnnamedRefusal(
             row["client_address"] or "",
@@ -234,7 +239,7 @@ def without_clients(
 
 
 class Gathering:
-    """Activities from what clients did (event_files.py), in any order and in any number of portions."""
+    """Collects activities from what clients did (event_files.py), in any order and in any number of batches."""
 
     def __init__(self, slot_seconds: float) -> None:
         self._slot_seconds = float(slot_seconds)
@@ -255,7 +260,7 @@ class Gathering:
             self._opened[key] = self._opened.get(key, 0) + row[3]
 
     def add_uses(self, rows: pa.Table) -> None:
-        """Rows as event_files.table_of gives them."""
+        """Rows as returned by event_files.table_of."""
         names = ("api_key", "version", "requests", "rejected", "first", "last")
         of_uses = zip(*(rows[name].to_pylist() for name in names), strict=True)
         keys = zip(*(rows[name].to_pylist() for name in (*RUN, "slot")), strict=True)
@@ -275,7 +280,7 @@ class Gathering:
                 use.failed_first, use.failed_last = first, last
 
     def activities(self) -> list[Activity]:
-        """A connection that asked nothing in the slot of its opening is no sign of a client's doing."""
+        """A connection without requests in the slot of its opening does not show that a client was active."""
         for key, opened in self._opened.items():
             activity = self._activities.get(key)
             if activity is not None:

@@ -1,8 +1,8 @@
-"""Tracks: what is one client before and after the upgrade, and what it did when. Pure.
+"""Tracks: one client before and after the upgrade, and what it did when. Pure.
 
-A track is followed by its client id and its principal, through restarts and new versions; of an id that came or went, the
-changing parts are masked, as another may have taken its place. Two programs with one client id are two tracks where both
-software names were there at the same time.
+A track follows its client by the client id and the principal, through restarts and new versions. Of client ids that
+came or went, changing parts are masked, as one may have taken the place of another. Two programs with one client id are
+two tracks if both software names were there at the same time.
 """
 
 from bisect import bisect_right
@@ -18,14 +18,14 @@ from client_telemetry.review.activity import Activity
 from client_telemetry.review.samples import Sample
 
 SPANS_LOOKED_BACK = 64
-"""Spans overlap by fewer: those that began earlier have ended before."""
+"""Fewer spans than this overlap: those that began earlier have ended before."""
 ENDED_SECONDS = 60.0
-"""Not seen for so long beside others, a client id has ended."""
+"""A client id that was not seen for so long while others were has ended."""
 _API_VERSIONS = 18
 
 
 class Span(NamedTuple):
-    """So many requests between two times, on one broker incarnation."""
+    """A number of requests between two times, on one broker incarnation."""
 
     first: float
     last: float
@@ -34,7 +34,7 @@ class Span(NamedTuple):
 
 
 class Failures(NamedTuple):
-    """Requests of an API and version that failed or were refused. `code`: the error code that was seen most in the record."""
+    """Requests of an API and version that failed or were refused. `code`: the most frequent error code in the record."""
 
     first: float
     last: float
@@ -56,8 +56,10 @@ class TrackKey(NamedTuple):
 
 @dataclass
 class Track:
-    """`answered`: spans by function; `all_requests`: of everything that was answered, failed or refused; `versions`: when each
-    (software name, version) was there. `used`: (API key, version) that were answered, with the incarnations."""
+    """`answered`: spans by function; `all_requests`: of everything that was answered, failed or refused; `versions`:
+    when each (software name, version) was there. `used`: (API key, version) that were answered, with the
+    incarnations.
+    """
 
     key: TrackKey
     activities: list[Activity] = field(default_factory=list)
@@ -76,24 +78,26 @@ class Track:
 
     @property
     def software(self) -> tuple[str, str]:
-        """Name and version, the latest of the name that the track goes by."""
+        """Name and version, the latest of the track's software name."""
         named = [v for v in self.versions if v[0] == self.key.software_name] or list(self.versions)
         return max(named, key=lambda v: self.versions[v][1], default=(self.key.software_name, ""))
 
     def settle(self) -> "Track":
-        """Derive the rest from `activities`."""
+        """Derive the other fields from `activities`."""
         self.activities.sort(
-            key=lambda each: (
-                each.since,
-                each.broker_id,
-                each.incarnation,
-                each.client[0] or "",
-                each.client[1:],
+            key=lambda activity: (
+                activity.since,
+                activity.broker_id,
+                activity.incarnation,
+                activity.client[0] or "",
+                activity.client[1:],
             )
         )
-        self.is_tool = not functions.of_client({key for each in self.activities for key, _ in each.uses})
-        for each in self.activities:
-            self._add(each)
+        self.is_tool = not functions.of_client(
+            {key for activity in self.activities for key, _ in activity.uses}
+        )
+        for recorded in self.activities:
+            self._add(recorded)
         for spans in (*self.answered.values(), *self.by_api.values(), self.all_requests):
             spans.sort()
         self.failures.sort(key=lambda failure: failure[:-1])
@@ -120,8 +124,8 @@ class Track:
                 self.used.setdefault((key, version), set()).add(incarnation)
             if use.failed_first is not None and use.failed_last is not None:
                 times += (use.failed_first, use.failed_last)
-                codes = {code: n for (of, code), n in activity.errors.items() if of == key and code}
-                code = max(sorted(codes), key=lambda each: codes[each], default=None)
+                codes = {code: n for (of_key, code), n in activity.errors.items() if of_key == key and code}
+                code = max(sorted(codes), key=lambda code: codes[code], default=None)
                 self.failures.append(
                     Failures(
                         use.failed_first,
@@ -143,14 +147,14 @@ class Track:
 
 
 def last_before(spans: list[Span], at: float) -> float | None:
-    """When the latest of the requests was made that began by then."""
+    """The time of the latest request among spans that began by `at`."""
     index = bisect_right(spans, at, key=lambda span: span.first)
-    found = [min(span.last, at) for span in spans[max(0, index - SPANS_LOOKED_BACK) : index]]
-    return max(found, default=None)
+    times = [min(span.last, at) for span in spans[max(0, index - SPANS_LOOKED_BACK) : index]]
+    return max(times, default=None)
 
 
 def within(spans: Iterable[Span], since: float, until: float) -> list[Span]:
-    """Those that lie within, cut at both ends (the count is kept)."""
+    """The spans within the time, cut at both ends (counts are kept)."""
     return [
         Span(max(span.first, since), min(span.last, until), span.requests, span.incarnation)
         for span in spans
@@ -159,7 +163,7 @@ def within(spans: Iterable[Span], since: float, until: float) -> list[Span]:
 
 
 def tracks(activities: Iterable[Activity], changed_at: float) -> list[Track]:
-    """Activities of clients as tracks, those of brokers left out. `changed_at`: when the first broker changed."""
+    """Activities of clients as tracks, without those of brokers. `changed_at`: when the first broker changed."""
     families: dict[tuple[str | None, str], list[Activity]] = {}
     masked: dict[str, str] = {}
     for activity in activities:
@@ -174,15 +178,16 @@ def tracks(activities: Iterable[Activity], changed_at: float) -> list[Track]:
             if text is None:
                 text = masked[client_id] = family(client_id).text
         families.setdefault((text, activity.client.principal), []).append(activity)
-    found = []
+    all_tracks = []
     by_client = ((key[1], own) for key, members in families.items() for own in _by_id(members, changed_at))
     for principal, members in by_client:
         for name, own in _by_software(members, changed_at).items():
             client_id = min(
-                (each.client.client_id for each in own if each.client.client_id is not None), default=None
+                (activity.client.client_id for activity in own if activity.client.client_id is not None),
+                default=None,
             )
-            found.append(Track(TrackKey(client_id, principal, name), own).settle())
-    return sorted(found, key=lambda track: (track.key.client_id or "", *track.key[1:]))
+            all_tracks.append(Track(TrackKey(client_id, principal, name), own).settle())
+    return sorted(all_tracks, key=lambda track: (track.key.client_id or "", *track.key[1:]))
 
 
 def _by_id(members: list[Activity], changed_at: float) -> Iterable[list[Activity]]:
@@ -216,10 +221,10 @@ def ids_that_stay(seen: Mapping[str | None, tuple[float, float]], changed_at: fl
 
 
 def _by_software(members: list[Activity], changed_at: float) -> Mapping[str, list[Activity]]:
-    """Activities of one client id and principal, apart where programs of several libraries were there at the same time."""
+    """Activities of one client id and principal, split if programs of several libraries were there at the same time."""
     by_name: dict[str, list[Activity]] = {}
-    for each in members:
-        by_name.setdefault(kip511.registered(each.client.software_name), []).append(each)
+    for activity in members:
+        by_name.setdefault(kip511.registered(activity.client.software_name), []).append(activity)
     named = [name for name in by_name if kip511.is_known(name)]
     if (
         kip511.UNKNOWN in by_name
@@ -229,8 +234,8 @@ def _by_software(members: list[Activity], changed_at: float) -> Mapping[str, lis
         by_name[named[0]] += by_name.pop(kip511.UNKNOWN)
     if len(by_name) == 1:
         return by_name
-    last = {name: max(each.until for each in own) for name, own in by_name.items()}
-    first = {name: min(each.since for each in own) for name, own in by_name.items()}
+    last = {name: max(activity.until for activity in own) for name, own in by_name.items()}
+    first = {name: min(activity.since for activity in own) for name, own in by_name.items()}
     ended = [name for name in by_name if first[name] < changed_at]
     came = [name for name in by_name if first[name] >= changed_at]
     if len(ended) == 1 and len(came) == 1 and last[ended[0]] <= first[came[0]] + 60:
@@ -239,18 +244,19 @@ def _by_software(members: list[Activity], changed_at: float) -> Mapping[str, lis
 
 
 def _are_apart(unnamed: list[Activity], named: list[Activity]) -> bool:
-    """Whether unnamed requests are another program's: the library leaves no connection unnamed on purpose, and the same broker
-    answered the two in different versions of one API, while one library asks one broker in one."""
+    """Whether unnamed requests belong to another program: the library never leaves connections unnamed, and the same
+    broker answered the two in different versions of one API, while one library sends one broker only one.
+    """
     client = named[0].client
     identity = software.identify_name(client.software_name, client.software_version)
     if identity is not None and identity.leaves_connections_unnamed:
         return False
     versions: dict[tuple[str, int], int] = {}
-    for each in named:
-        for key, version in each.uses:
-            versions[each.incarnation, key] = max(version, versions.get((each.incarnation, key), 0))
+    for activity in named:
+        for key, version in activity.uses:
+            versions[activity.incarnation, key] = max(version, versions.get((activity.incarnation, key), 0))
     return any(
-        key != _API_VERSIONS and version < versions.get((each.incarnation, key), version)
-        for each in unnamed
-        for key, version in each.uses
+        key != _API_VERSIONS and version < versions.get((activity.incarnation, key), version)
+        for activity in unnamed
+        for key, version in activity.uses
     )

@@ -1,4 +1,4 @@
-"""Which times before and after an upgrade are held against each other: quiet, of the same length, of the same hours. Pure."""
+"""Which times before and after an upgrade are compared: quiet, of the same length, at the same hours. Pure."""
 
 from typing import NamedTuple
 
@@ -20,9 +20,10 @@ class Windows(NamedTuple):
 
 
 def windows(upgrade: Upgrade, data_from: float) -> Windows | None:
-    """The longest quiet time after the upgrade, and as long a time before it: at the same hours of an earlier day where the
-    records go back so far, else the time until the first broker changed. The roll, the minute after each change and the
-    preferred leader election are in neither. None where either is too short."""
+    """The longest quiet time after the upgrade, and as long a time before it: at the same hours of an earlier day if
+    the records go back far enough, otherwise the time until the first broker changed. Neither includes the roll, the
+    minute after each change or the preferred leader election. None if either is too short.
+    """
     since = max(upgrade.phases[0].since, data_from) + SETTLING_SECONDS
     until = upgrade.phases[0].until
     quiet: list[tuple[float, float]] = []

@@ -1,7 +1,8 @@
-"""Clients judged by Spark's workers: what data files of connection_events (event_files.py) and a report hold of them.
+"""Clients judged by Spark's workers, from data files of connection_events (event_files.py) and of a report.
 
-What belongs to one client (client id with its changing parts masked, and principal: tracks.py) goes to one worker, which makes a
-Part of all that it gets: of clients that go on as before at once (plain_clients.py), of the others one by one (in_parts.py).
+Everything about one client (client id with its changing parts masked, and principal: tracks.py) goes to one worker,
+which makes a Part from all that it receives: clients that continue as before all at once (plain_clients.py), the others
+one by one (in_parts.py).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,7 +41,7 @@ from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 READ_BY_A_TASK, EVENTS_OF_A_TASK = 500_000, 150_000
 FEWEST_TASKS = 2
 _OF_ALL = -1
-"""Bucket of what is known of all clients."""
+"""Bucket with the totals over all clients."""
 _IDENTITY = ("client_id", "principal", "client_software_name", "client_software_version", "program")
 _VERDICT = (
     "verdict",
@@ -56,7 +57,7 @@ _FINDING = ("rule_id", "verdict", "when", "api_key", "condition_met", "explanati
 
 
 class ReportFiles(NamedTuple):
-    """Data files of one report; none where there is no report. A file may have rows of others, too."""
+    """Data files of one report; empty without a report. A file may also have rows of other reports."""
 
     report_id: str = ""
     verdicts: Sequence[PartitionFile] = ()
@@ -68,16 +69,17 @@ Write = Callable[[Sequence[ReviewedClient]], Written]
 
 
 class Judged(NamedTuple, Generic[Written]):
-    """Of some of the clients: what was found, and what was written of those in its parts, which have no rates any more.
-    `names`: applications of the suspects."""
+    """For some of the clients: the results, and what was written about those in its parts, whose rates are removed.
+    `names`: applications of the suspects.
+    """
 
     parts: list[Part]
     written: Written
     names: applications.Names
 
 
-class _Said:
-    """What a report and the daily run say of clients."""
+class _ReportAndNames:
+    """The report's predictions and the daily run's application names for some clients."""
 
     def __init__(self) -> None:
         self._verdicts: list[tuple[tuple[Any, ...], tuple[Any, ...]]] = []
@@ -99,16 +101,18 @@ class _Said:
                 self._findings.setdefault(key, []).append(own)
 
     def predictions(self) -> dict[tuple[str | None, str, str], Prediction]:
-        """Of several programs behind one client id the one that fares worst: the review does not tell them apart."""
+        """If several programs share a client id, the one with the worst verdict counts: the review does not distinguish
+        them.
+        """
         order, rules = list(VERDICTS), knowledge.version()
-        found: dict[tuple[str | None, str, str], Prediction] = {}
-        for key, own in sorted(self._verdicts, key=lambda each: (str(each[1]), str(each[0]))):
+        by_client: dict[tuple[str | None, str, str], Prediction] = {}
+        for key, own in sorted(self._verdicts, key=lambda verdict: (str(verdict[1]), str(verdict[0]))):
             client = key[0], key[1] or "", kip511.registered(key[2])
-            one = _prediction(rules, own, tuple(sorted(self._findings.get(key, ()), key=str)))
-            known = found.get(client)
-            if known is None or order.index(one.verdict) < order.index(known.verdict):
-                found[client] = one
-        return found
+            prediction = _prediction(rules, own, tuple(sorted(self._findings.get(key, ()), key=str)))
+            earlier = by_client.get(client)
+            if earlier is None or order.index(prediction.verdict) < order.index(earlier.verdict):
+                by_client[client] = prediction
+        return by_client
 
     def names(self) -> applications.Names:
         return applications.of_rows(self._profiled)
@@ -148,41 +152,43 @@ class ClientRows:
 
     def known(self) -> Known:
         rows = self._found.where(f"bucket = {_OF_ALL}").select("piece").toArrow()
-        found: list[Any] = list(unpacked(rows.to_batches()))
-        return Known.of_all(found)
+        pieces: list[Any] = list(unpacked(rows.to_batches()))
+        return Known.of_all(pieces)
 
     def judged(self, common: Setting, write: Write[Written]) -> list[Judged[Written]]:
-        """`write` is called in the tasks, with clients that need nothing of others."""
+        """`write` is called in the tasks, with clients that are independent of others."""
 
-        def judge(pieces: list[Uses], said: _Said, common: Setting) -> Judged[Written]:
-            return _judged(pieces, said, common, write)
+        def judge(pieces: list[Uses], report: _ReportAndNames, common: Setting) -> Judged[Written]:
+            return _judged(pieces, report, common, write)
 
         pieces = self._pieces().unionByName(self._names)
-        # Not toLocalIterator: that asks for one task after the other.
+        # Not toLocalIterator: it runs one task after the other.
         return list(self._worked(pieces, common, judge))
 
     def tracks_of(self, common: Setting, clients: Sequence[Group]) -> list[Track]:
-        """The tracks of a few clients, and of others that have their names."""
-        wanted = frozenset((_masked(each.client_id), each.principal) for each in clients)
+        """The tracks of a few clients, and of others with the same names."""
+        names_wanted = frozenset((_masked(client.client_id), client.principal) for client in clients)
         table = pa.table(
             {
-                "client_id": pa.array([each.client_id for each in clients], pa.string()),
-                "principal": pa.array([each.principal for each in clients], pa.string()),
+                "client_id": pa.array([client.client_id for client in clients], pa.string()),
+                "principal": pa.array([client.principal for client in clients], pa.string()),
             }
         )
         buckets = sorted(set(event_files.bucket_of_clients(table, self._buckets).tolist()))
         pieces = self._pieces().where(f"bucket in ({', '.join(map(str, buckets))})")
 
-        def tracks(pieces: list[Uses], said: _Said, common: Setting) -> list[Track]:
-            uses = event_files.together(event_files.only(each, is_wanted(each)) for each in pieces)
+        def tracks(pieces: list[Uses], report: _ReportAndNames, common: Setting) -> list[Track]:
+            uses = event_files.together(event_files.only(piece, is_wanted(piece)) for piece in pieces)
             everybody = np.ones(len(uses.clients), bool)
-            return part(_activities(uses, everybody, common), common, said.predictions())[1]
+            return part(_activities(uses, everybody, common), common, report.predictions())[1]
 
         def is_wanted(uses: Uses) -> Vector:
             names = zip(*(uses.clients[name].to_pylist() for name in ("client_id", "principal")), strict=True)
-            return np.array([(_masked(c), p or "") in wanted for c, p in names], bool)
+            return np.array([(_masked(c), p or "") in names_wanted for c, p in names], bool)
 
-        return [track for found in self._worked(pieces, common, tracks) for track in found]
+        return [
+            track for tracks_of_bucket in self._worked(pieces, common, tracks) for track in tracks_of_bucket
+        ]
 
     def _pieces(self) -> DataFrame:
         return self._found.where(f"bucket <> {_OF_ALL}").unionByName(self._report)
@@ -191,55 +197,57 @@ class ClientRows:
         self,
         pieces: DataFrame,
         common: Setting,
-        work_on: Callable[[list[Uses], _Said, Setting], Any],
+        work_on: Callable[[list[Uses], _ReportAndNames, Setting], Any],
     ) -> Iterator[Any]:
         own = knowledge.in_use()
 
         def work(pieces: Iterator[Any]) -> Pieces:
             knowledge.use(own)
             uses: list[Uses] = []
-            said = _Said()
+            report = _ReportAndNames()
             for piece in pieces:
                 if isinstance(piece, Uses):
                     uses.append(piece)
                 else:
-                    said.add(*piece)
+                    report.add(*piece)
             if uses:
                 with collector_paused():
-                    made = work_on(uses, said, common)
-                yield 0, made
+                    result = work_on(uses, report, common)
+                yield 0, result
 
-        done = moved(pieces, self._buckets).mapInArrow(packed(work), PIECES)
-        yield from unpacked(done.select("piece").toArrow().to_batches())
+        results = moved(pieces, self._buckets).mapInArrow(packed(work), PIECES)
+        yield from unpacked(results.select("piece").toArrow().to_batches())
 
     def close(self) -> None:
         self._found.unpersist()
 
 
-def _judged(pieces: list[Uses], said: _Said, common: Setting, write: Write[Written]) -> Judged[Written]:
-    uses, predictions, names = event_files.together(pieces), said.predictions(), said.names()
+def _judged(
+    pieces: list[Uses], report: _ReportAndNames, common: Setting, write: Write[Written]
+) -> Judged[Written]:
+    uses, predictions, names = event_files.together(pieces), report.predictions(), report.names()
     plain, is_plain = plain_clients(uses, common, predictions)
     rest, _ = part(_activities(uses, ~is_plain, common), common, predictions)
     clients = list(applications.named([*plain.clients, *rest.clients], names))
-    written = write(clients)
+    written_clients = write(clients)
     suspects = {track.key[:2] for track, _ in rest.suspects}
     return Judged(
         [plain._replace(clients=_without_rates(clients)), rest._replace(clients=[])],
-        written,
+        written_clients,
         {key: name for key, name in names.items() if key[:2] in suspects},
     )
 
 
 def _without_rates(clients: Iterable[ReviewedClient]) -> list[ReviewedClient]:
-    """What was written has the rates. Without them most clients fared alike, and share what is sent of it."""
+    """What was written has the rates. Without them most clients have equal outcomes, which are sent only once."""
     shared: dict[tuple[Any, ...], tuple[Outcome, ...]] = {}
-    found = []
+    without = []
     for client in clients:
         fared = tuple(map(_FARED, client.outcomes))
         if fared not in shared:
-            shared[fared] = tuple(replace(each, rates=()) for each in client.outcomes)
-        found.append(replace(client, outcomes=shared[fared]))
-    return found
+            shared[fared] = tuple(replace(happened, rates=()) for happened in client.outcomes)
+        without.append(replace(client, outcomes=shared[fared]))
+    return without
 
 
 def _activities(uses: Uses, is_wanted: Vector, common: Setting) -> list[Any]:
@@ -264,11 +272,11 @@ def _read_in_buckets(
     files: Sequence[PartitionFile],
     columns: Sequence[str],
     buckets: int,
-    wanted: pc.Expression | None = None,
+    condition: pc.Expression | None = None,
 ) -> Pieces:
     """(bucket, (table's name, rows))."""
     for group in stored_rows(files, table, columns):
-        rows = group if wanted is None else group.filter(wanted)
+        rows = group if condition is None else group.filter(condition)
         for bucket, own in by_part(rows, event_files.bucket_of_clients(rows, buckets)):
             yield bucket, (table.name, own)
 

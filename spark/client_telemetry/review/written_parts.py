@@ -1,4 +1,6 @@
-"""Some of a review's clients or changes, as rows of its tables and of the published files: made by Spark's tasks, as there are many."""
+"""Some of a review's clients or changes, as rows of its tables and of the published files: written by Spark's tasks, as
+there are many.
+"""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, TypeVar
@@ -18,7 +20,7 @@ Item = TypeVar("Item")
 
 
 class WrittenClients(NamedTuple):
-    """`lines`: of each client, by its key. `urls`: of the data files with the rows."""
+    """`lines`: client key -> its lines. `urls`: of the data files with the rows."""
 
     lines: Mapping[tuple[str | None, str, str], Lines]
     urls: Sequence[str]
@@ -37,8 +39,8 @@ def outcomes(review: RowsOf, place: TablePlace, clients: Sequence[ReviewedClient
 
 
 def all_lines(clients: Iterable[ReviewedClient], written: Iterable[WrittenClients]) -> list[Lines]:
-    """In the order of the clients, which were all written."""
-    by_key = {key: lines for each in written for key, lines in each.lines.items()}
+    """Lines in the order of the clients, all of which were written."""
+    by_key = {key: lines for written_part in written for key, lines in written_part.lines.items()}
     return [by_key[key(client)] for client in clients]
 
 

@@ -1,1 +1,1 @@
-"""Pushes to sessions, connection events to connections, and which connection belongs to which instance."""
+"""From pushes to sessions, from connection events to connections, and which connection belongs to which instance."""

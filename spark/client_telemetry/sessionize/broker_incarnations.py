@@ -12,14 +12,15 @@ from client_telemetry.compatibility.broker_guess import declared
 from client_telemetry.sessionize.look_back import midnight_us, with_history
 
 INCARNATION = ["cluster_id", "broker_id", "broker_incarnation"]
-"""Columns that tell incarnations apart."""
+"""Columns that identify an incarnation."""
 
 
 @dataclass
 class Incarnation:
-    """`broker_software_version`: as broker_guess.declared writes it. If the next incarnation of its broker started before
-    the end of the day: when that was (`replaced_at`), and when the incarnation itself was last seen (`stopped_at`). Times
-    are microseconds since 1970."""
+    """`broker_software_version`: as broker_guess.declared writes it. If the broker's next incarnation started before
+    the end of the day: when that was (`replaced_at`), and when this one was last seen (`stopped_at`). Times are
+    microseconds since 1970.
+    """
 
     cluster_id: str
     broker_id: int
@@ -37,7 +38,7 @@ class Incarnation:
 
 
 def incarnations(brokers: DataFrame, day: dt.date) -> list[Incarnation]:
-    """Those in rows of `brokers` of the day and of its history. A cluster has some rows a day."""
+    """Those in the `brokers` rows of the day and its history. A cluster has a few rows a day."""
     rows = (
         with_history(brokers, day)
         .select(
@@ -50,22 +51,26 @@ def incarnations(brokers: DataFrame, day: dt.date) -> list[Incarnation]:
         )
         .collect()
     )
-    found: dict[tuple[Any, ...], Incarnation] = {}
+    by_key: dict[tuple[Any, ...], Incarnation] = {}
     for row in sorted(rows, key=lambda row: row["dt"]):
-        its = found.setdefault(tuple(row[:3]), Incarnation(*row[:3]))
+        incarnation = by_key.setdefault(tuple(row[:3]), Incarnation(*row[:3]))
         if row["software_version"]:
-            its.broker_software_version = declared(row["software_name"], row["software_version"])
-        its.started_at = min(filter(None, (its.started_at, row["started_at"])), default=None)
-        its.last_evidence_at = max(
-            filter(None, (its.last_evidence_at, row["last_evidence_at"])), default=None
+            incarnation.broker_software_version = declared(row["software_name"], row["software_version"])
+        incarnation.started_at = min(filter(None, (incarnation.started_at, row["started_at"])), default=None)
+        incarnation.last_evidence_at = max(
+            filter(None, (incarnation.last_evidence_at, row["last_evidence_at"])), default=None
         )
     end_of_day = midnight_us(day + dt.timedelta(days=1))
     starts: dict[tuple[Any, ...], list[int]] = defaultdict(list)
-    for its in found.values():
-        if its.started_at is not None and its.started_at < end_of_day:
-            starts[its.cluster_id, its.broker_id].append(its.started_at)
-    for its in found.values():
-        if its.started_at is not None:
-            later = [at for at in starts[its.cluster_id, its.broker_id] if at > its.started_at]
-            its.replaced_at = min(later, default=None)
-    return list(found.values())
+    for incarnation in by_key.values():
+        if incarnation.started_at is not None and incarnation.started_at < end_of_day:
+            starts[incarnation.cluster_id, incarnation.broker_id].append(incarnation.started_at)
+    for incarnation in by_key.values():
+        if incarnation.started_at is not None:
+            later = [
+                at
+                for at in starts[incarnation.cluster_id, incarnation.broker_id]
+                if at > incarnation.started_at
+            ]
+            incarnation.replaced_at = min(later, default=None)
+    return list(by_key.values())

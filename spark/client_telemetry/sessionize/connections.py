@@ -1,7 +1,7 @@
 """Connections from the events of the registry: one row per connection and day. Sessions of instances: sessions.py.
 
-The rules stand in tables/client_connections.py. Events carry counts since the connection opened; what a day adds is
-the fullest event of the day less the fullest one before it.
+tables/client_connections.py has the rules. Events carry counts since the connection opened; a day's share is the
+highest count of the day minus the highest before it.
 """
 
 import datetime as dt
@@ -28,20 +28,22 @@ from client_telemetry.tables.table import API_USES
 _MAX_IDS = 16
 _KEY = [*INCARNATION, "connection_key", "refused_address", "opened_at"]
 _TEXTS = ("principal", "client_address", "listener_name", "security_protocol")
-"""Empty where the source cannot tell."""
+"""Empty if the source does not record it."""
 _UUID_OR_NUMBER = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9]+"
 _EVIDENCE = ("opened", "active", "closed", "summary")
-"""Kinds of events that tell of connections. A failed login never was one to a client that is known."""
+"""Kinds of events that are about connections. A failed login never was one to a known client."""
 _IN_AN_OBJECT = dt.timedelta(hours=1)
-"""An object of a day has no later events than these after its end (contract v1: it is closed at the end of the hour)."""
+"""An object of a day has no events later than this after the day's end (contract v1: objects are closed at the end of
+the hour).
+"""
 _INVALID_REQUEST = 42
-"""What a broker answers to an ApiVersions request with an invalid software name or version (KIP-511)."""
+"""A broker's answer to an ApiVersions request with an invalid software name or version (KIP-511)."""
 
 
 def client_connections(events: DataFrame, brokers: DataFrame, pushes: DataFrame, day: dt.date) -> DataFrame:
-    """The slice of `day` of `client_connections`, from rows of `connection_events`, `brokers` and `client_pushes`.
+    """The partition `day` of `client_connections`, from rows of `connection_events`, `brokers` and `client_pushes`.
 
-    Of all, rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others are ignored.
+    From each table, rows of the day and of the HISTORY_DAYS before it are used, by `dt`; others are ignored.
     """
     events = events.where(_is_evidence())
     of_the_day = events.where(F.col("dt") == F.lit(day))
@@ -60,8 +62,12 @@ def client_connections(events: DataFrame, brokers: DataFrame, pushes: DataFrame,
 def _releases(brokers: DataFrame, day: dt.date) -> DataFrame:
     """The release of each incarnation, and when the next one of its broker started."""
     rows = [
-        (*(getattr(its, name) for name in INCARNATION), its.broker_software_version, its.replaced_at)
-        for its in incarnations(brokers, day)
+        (
+            *(getattr(incarnation, name) for name in INCARNATION),
+            incarnation.broker_software_version,
+            incarnation.replaced_at,
+        )
+        for incarnation in incarnations(brokers, day)
     ]
     kinds = "cluster_id string, broker_id int, broker_incarnation string, broker_software_version string, replaced_us long"
     return (
@@ -76,8 +82,9 @@ def _is_evidence() -> Column:
 
 
 def events_left_out(events: DataFrame, day: dt.date) -> int:
-    """How many events of the day `client_connections` leaves out: those of connections that are the brokers' own, and
-    those that tell of no connection."""
+    """How many events of the day `client_connections` leaves out: those of the brokers' own connections, and those that
+    are not about a connection.
+    """
     no_evidence = events.where((F.col("dt") == F.lit(day)) & ~_is_evidence()).count()
     return no_evidence + _events_of_brokers(events.where(_is_evidence()), day)
 
@@ -88,13 +95,15 @@ def _events_of_brokers(events: DataFrame, day: dt.date) -> int:
     as_a_broker, as_a_client = _how_it_acts()
     acts = keyed.groupBy(*names).agg(as_a_broker.alias("as_a_broker"), as_a_client.alias("as_a_client"))
     own = acts.where("as_a_broker and not as_a_client")
-    same = [F.col(name).eqNullSafe(F.col(f"own_{name}")) for name in _KEY]
-    return keyed.where("of_the_day").join(own, same, "left_semi").count()
+    same_connection = [F.col(name).eqNullSafe(F.col(f"own_{name}")) for name in _KEY]
+    return keyed.where("of_the_day").join(own, same_connection, "left_semi").count()
 
 
 def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
-    """Events of the day, and those before it of the same connections, with what tells connections apart, and what each says by
-    itself. Most connections of the days before are over: their events are left out before anything is sorted."""
+    """Events of the day, and earlier ones of the same connections, with what identifies a connection, and what each
+    event says by itself. Most connections of earlier days are over: their events are dropped before anything is
+    sorted.
+    """
     summary = F.concat(F.lit("summary-"), F.col("sequence"))
     connection_id = F.when(F.col("kind") == "summary", summary).otherwise(
         F.coalesce("connection_id", F.lit(""))
@@ -102,21 +111,21 @@ def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
     named = with_history(events, day).withColumns(
         {
             "connection_key": connection_id,
-            # A refusal that is tied to no connection has nothing but its address to be told apart by.
+            # A refusal that is tied to no connection is identified by its address alone.
             "refused_address": F.when(connection_id == "", F.coalesce("client_address", F.lit(""))),
             "of_the_day": F.col("dt") == F.lit(day),
         }
     )
     of_the_day, before = named.where("of_the_day"), named.where("not of_the_day")
-    # What each task gets of the day: of connections that may be older than it a hash of eight bytes. Two that are equal by chance
-    # let an event in that goes later.
+    # Each task gets the day's possibly older connections as hashes of eight bytes. A collision only lets in an event
+    # that is dropped later.
     is_new = F.coalesce(F.col("opened_at") >= midnight(day) + F.lit(_IN_AN_OBJECT), F.lit(False))
     hashed = F.xxhash64(*_KEY)
     older = (
         of_the_day.where((F.col("kind") != "summary") & ~is_new).select(hashed.alias("key_hash")).distinct()
     )
-    known = before.join(F.broadcast(older), hashed == F.col("key_hash"), "left_semi")
-    return of_the_day.unionByName(known).withColumns(
+    of_open_connections = before.join(F.broadcast(older), hashed == F.col("key_hash"), "left_semi")
+    return of_the_day.unionByName(of_open_connections).withColumns(
         {
             "called_as_a_broker": _is_called(CLIENT_IDS),
             "asks_as_a_broker": _answered(api_keys()),
@@ -140,7 +149,7 @@ def _answered(keys: Collection[int]) -> Column:
 
 
 def _asks_more_than_a_broker() -> Column:
-    """Whether a connection with a client id of brokers asks what the broker's client of that id does not."""
+    """Whether a connection with a broker's client id sends what the broker's own client of that id does not."""
     is_sasl = F.coalesce(F.col("security_protocol").startswith("SASL"), F.lit(False))
     asks_more = F.lit(False)
     for client_ids, keys in ASKED.items():
@@ -150,7 +159,7 @@ def _asks_more_than_a_broker() -> Column:
 
 
 def _answered_beyond(keys: Collection[int]) -> Column:
-    """Whether any API but these was answered."""
+    """Whether any API except these was answered."""
     answered = F.exists("api_uses", lambda use: ~use.api_key.isin(*keys) & (use.requests > 0))
     return F.coalesce(answered, F.lit(False))
 
@@ -160,25 +169,27 @@ def _is_called(client_ids: str) -> Column:
 
 
 def _how_it_acts() -> tuple[Column, Column]:
-    """Over all events of a connection: as a broker, as a client; the latter decides (identity/broker_clients.py)."""
+    """Over all events of a connection: whether it acts like a broker, and like a client; the latter decides
+    (identity/broker_clients.py).
+    """
     return F.max(F.col("called_as_a_broker") | F.col("asks_as_a_broker")), F.max("asks_as_a_client")
 
 
 def _connections(events: DataFrame, day: dt.date) -> DataFrame:
-    """One row per connection with an event of the day: its last known identity, the times and sources of the day,
-    and the fullest counts of the day and of before.
+    """One row per connection with an event of the day: its last known identity, the times and sources of the day, and
+    the highest counts of the day and before it.
 
     All events of a connection are one window, sorted once: an aggregation would sort these wide rows twice.
     """
     in_order = Window.partitionBy(*_KEY).orderBy("sequence")
     whole = in_order.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    found = {**_identity(), **_of_the_day(midnight(day)), **_counts()}
-    as_a_broker, as_a_client = (each.over(whole) for each in _how_it_acts())
+    aggregates = {**_identity(), **_of_the_day(midnight(day)), **_counts()}
+    as_a_broker, as_a_client = (column.over(whole) for column in _how_it_acts())
     return (
         _keyed(events, day)
         .select(
             *_KEY,
-            *(column.over(whole).alias(name) for name, column in found.items()),
+            *(column.over(whole).alias(name) for name, column in aggregates.items()),
             (as_a_broker & ~as_a_client).alias("of_a_broker"),
             F.row_number().over(in_order).alias("event"),
         )
@@ -188,14 +199,14 @@ def _connections(events: DataFrame, day: dt.date) -> DataFrame:
 
 
 def _identity() -> dict[str, Column]:
-    """What is last known, over all events: an event that does not tell takes nothing away."""
+    """The last known values over all events: an event without a value does not erase it."""
     tells = F.coalesce(F.col("client_software_name"), F.lit("")) != ""
     named = F.expr(kip511.is_declared("client_software_name"))
     software = F.struct("client_software_name", "client_software_version")
     sent = F.struct("sent_software_name", "sent_software_version")
     return {
         **{name: _last(F.col(name), F.col(name) != "") for name in _TEXTS},
-        # An empty client id is an id: only an absent one tells nothing.
+        # An empty client id is an id: only an absent one means unknown.
         **{
             name: _last(F.col(name))
             for name in ("client_id", "client_port", "sasl_mechanism", "api_versions_error")
@@ -210,13 +221,14 @@ def _identity() -> dict[str, Column]:
 
 
 def _last(value: Column, condition: Column | None = None) -> Column:
-    """The value of the last event that has one and for which the condition is true; null if none is."""
+    """The value of the last event that has one and meets the condition; null if there is none."""
     return F.last(value if condition is None else F.when(condition, value), ignorenulls=True)
 
 
 def _of_the_day(midnight: Column) -> dict[str, Column]:
-    """Times, sources and ids of the day's events. `opened_at` and `last_request_at` count where they are of the day:
-    an event tells of earlier days too."""
+    """Times, sources and ids of the day's events. `opened_at` and `last_request_at` count if they are of the day:
+    events report earlier days too.
+    """
     times = [
         _today("observed_at"),
         *(F.when(F.col(name) >= midnight, _today(name)) for name in ("opened_at", "last_request_at")),
@@ -244,7 +256,7 @@ def _today(name: str) -> Column:
 
 
 def _counts() -> dict[str, Column]:
-    """The fullest events: the last ones, unless counts went down."""
+    """The highest counts, which are the last ones unless counts went down."""
     fullness, total = F.struct("total", "sequence"), F.col("total")
     today, before = F.col("of_the_day"), ~F.col("of_the_day")
     return {
@@ -263,8 +275,9 @@ def _reported_until(events: DataFrame) -> DataFrame:
 
 
 def _crowded_addresses(events: DataFrame) -> DataFrame:
-    """Addresses from which more clients came than one host is expected to have. Client ids that differ in a number or
-    UUID only are threads of one application: a host of Kafka Streams has dozens."""
+    """Addresses with more clients than one host is expected to have. Client ids that differ only in a number or UUID
+    are threads of one application: a host of Kafka Streams has dozens.
+    """
     same_id = F.regexp_replace("client_id", _UUID_OR_NUMBER, "#")
     software = F.struct("client_software_name", "client_software_version")
     named = F.expr(kip511.is_declared("client_software_name"))
@@ -291,9 +304,9 @@ def _port_reused_at() -> Column:
     """When the next connection came from the same address and port: this one had ended by then."""
     # Refusals and sources without ports say nothing: each stays alone.
     alone = F.when(F.col("client_port").isNull() | (F.col("connection_key") == ""), F.xxhash64(*_KEY))
-    same = Window.partitionBy(*INCARNATION, "listener_name", "client_address", "client_port", alone)
+    same_endpoint = Window.partitionBy(*INCARNATION, "listener_name", "client_address", "client_port", alone)
     return F.min("opened_at").over(
-        same.orderBy(F.unix_micros("opened_at")).rangeBetween(1, Window.unboundedFollowing)
+        same_endpoint.orderBy(F.unix_micros("opened_at")).rangeBetween(1, Window.unboundedFollowing)
     )
 
 
@@ -352,7 +365,7 @@ def _slice(connections: DataFrame, day: dt.date) -> DataFrame:
 
 
 def _invalid(sent: str) -> Column:
-    """Sent, and not as KIP-511 allows."""
+    """Sent, but invalid according to KIP-511."""
     return (F.coalesce(sent, F.lit("")) != "") & ~F.col(sent).rlike(rf"\A(?:{kip511.PATTERN})\z")
 
 
@@ -365,7 +378,7 @@ def _used_beyond_naming() -> Column:
 
 
 def _uses_of_the_day() -> Column:
-    """The day's fullest counts less those of before, without APIs that the day did not use."""
+    """The day's highest counts minus those before it, without APIs that the day did not use."""
 
     def of_the_day(use: Column) -> Column:
         before = F.filter(

@@ -1,7 +1,7 @@
 """Which client instance (KIP-714) a connection belongs to, how sure that is, and by which rule.
 
-The rules stand in tables/client_connections.py (LINK_RULES). A push names the connection that it came on; a client's
-other connections are recognized by who they are, from where, and when.
+tables/client_connections.py has the rules (LINK_RULES). A push names the connection that it came on; a client's other
+connections are recognised by identity, address and time.
 """
 
 import datetime as dt
@@ -19,17 +19,17 @@ LINK_COLUMNS = ("client_instance_id", "link", "link_rule", "link_candidates")
 
 _CLIENT = ["cluster_id", *CLIENT_KEY, "client_address"]
 _LONGEST_INTERVAL = dt.timedelta(hours=1)
-"""Largest push interval that a subscription can ask for (Kafka's ClientMetricsConfigs)."""
+"""Largest push interval that a subscription can request (Kafka's ClientMetricsConfigs)."""
 _CLOSE_US = 1_000_000
-"""How far the time of a close may lie before that of the push that came last."""
+"""How much earlier than the last push a close may be dated."""
 _SET_UP_US = 5_000_000
-"""From a client's first connection to its question for a subscription; and between its last push and its last
-connection."""
+"""Allowed time from a client's first connection to its request for a subscription, and between its last push and its
+last connection.
+"""
 
 
 def with_links(connections: DataFrame, pushes: DataFrame, day: dt.date) -> DataFrame:
-    """`connections` of `day` with LINK_COLUMNS. Of `pushes` those of the day and of the hour before it are
-    used."""
+    """`connections` of `day` with LINK_COLUMNS. Of `pushes` those of the day and of the hour before it are used."""
     carried = _carried(pushes, day)
     push = F.collect_list(F.struct("client_instance_id", "first_at", "last_at"))
     on_connection = carried.where("connection_id != ''").groupBy(*INCARNATION, "connection_id")
@@ -37,7 +37,7 @@ def with_links(connections: DataFrame, pushes: DataFrame, day: dt.date) -> DataF
         *INCARNATION, "client_address", "client_port"
     )
     instances = _instances(carried)
-    found = (
+    linked = (
         connections.join(
             on_connection.agg(push.alias("on_connection")), [*INCARNATION, "connection_id"], "left"
         )
@@ -59,7 +59,7 @@ def with_links(connections: DataFrame, pushes: DataFrame, day: dt.date) -> DataF
         .withColumn("link_rule", _rule())
     )
     link = F.create_map(*(F.lit(text) for rule, (link, _) in LINK_RULES.items() for text in (rule, link)))
-    return found.select(
+    return linked.select(
         *connections.columns,
         F.when(link[F.col("link_rule")].isin("exact", "likely"), F.get(_candidates(), F.lit(0))).alias(
             "client_instance_id"
@@ -77,16 +77,17 @@ def with_links(connections: DataFrame, pushes: DataFrame, day: dt.date) -> DataF
 
 
 def _carried(pushes: DataFrame, day: dt.date) -> DataFrame:
-    """Which instance pushed on which connection (or from which port, where the source tells no connection id), from
-    when until when, and how often it was asked to."""
+    """Which instance pushed on which connection (or from which port, if the source has no connection ids), from when to
+    when, and how often it was asked to.
+    """
     midnight = dt.datetime.combine(day, dt.time(), dt.UTC)
     used = F.col("dt").between(F.lit(day - dt.timedelta(days=1)), F.lit(day)) & (
         F.col("received_at") >= F.lit(midnight - _LONGEST_INTERVAL)
     )
-    known = F.col("client_instance_id").isNotNull() & ~has_flag("zero_instance_id")
+    has_instance_id = F.col("client_instance_id").isNotNull() & ~has_flag("zero_instance_id")
     connection_id = F.coalesce("connection_id", F.lit(""))
     return (
-        pushes.where(used & known)
+        pushes.where(used & has_instance_id)
         .withColumns(
             {
                 "connection_id": connection_id,
@@ -106,21 +107,21 @@ def _carried(pushes: DataFrame, day: dt.date) -> DataFrame:
 
 
 def _instances(carried: DataFrame) -> DataFrame:
-    """Per client and address: `number` of instances, and of at most MOST_INSTANCES when each was there."""
+    """Per client and address: `number` of instances, and for at most MOST_INSTANCES the time when each was present."""
     first, last = F.min("first_at"), F.max("last_at")
     pushes = F.sum("pushes")
     distance_us = (F.unix_micros(last) - F.unix_micros(first)) / F.nullif(pushes - 1, F.lit(0))
     interval_us = F.coalesce(
         F.max("reported_ms") * 1000.0, distance_us, F.lit(LARGEST_PUSH_INTERVAL_MS * 1000.0)
     )
-    each = carried.groupBy(*_CLIENT, "client_instance_id").agg(
+    instances = carried.groupBy(*_CLIENT, "client_instance_id").agg(
         first.alias("first_at"),
         last.alias("last_at"),
         # A client waits 0.5 to 1.5 intervals before its first push.
         (interval_us * 1.5 + _SET_UP_US).cast("long").alias("before_us"),
     )
     instance = F.struct("client_instance_id", "first_at", "last_at", "before_us")
-    return each.groupBy(*(F.col(name).alias(f"of_{name}") for name in _CLIENT)).agg(
+    return instances.groupBy(*(F.col(name).alias(f"of_{name}") for name in _CLIENT)).agg(
         F.count("*").alias("number"),
         F.when(F.count("*") <= MOST_INSTANCES, F.collect_list(instance)).alias("instances"),
     )
@@ -134,7 +135,7 @@ def _while_open(push: Column) -> Column:
 
 
 def _at_the_time(instance: Column) -> Column:
-    """The connection opened before the instance's last push, and was there when the instance can have been."""
+    """The connection opened before the instance's last push, and was there when the instance may have been."""
     begun = F.unix_micros(instance.first_at) - instance.before_us
     return (F.unix_micros("last_seen_at") >= begun) & (
         F.unix_micros("opened_at") <= F.unix_micros(instance.last_at) + _SET_UP_US
@@ -142,18 +143,20 @@ def _at_the_time(instance: Column) -> Column:
 
 
 def _that_long(instance: Column) -> Column:
-    """The instance was there as long as the connection, as far as its pushes show."""
+    """The instance existed as long as the connection, as far as its pushes show."""
     return (F.unix_micros("opened_at") >= F.unix_micros(instance.first_at) - instance.before_us) & (
         F.unix_micros("last_seen_at") <= F.unix_micros(instance.last_at) + instance.before_us
     )
 
 
 def _ids(instances: Column) -> Column:
-    return F.array_sort(F.array_distinct(F.transform(instances, lambda each: each.client_instance_id)))
+    return F.array_sort(
+        F.array_distinct(F.transform(instances, lambda instance: instance.client_instance_id))
+    )
 
 
 def _rule() -> Column:
-    """The first that holds. Null compares false: a list that is not there decides nothing."""
+    """The first rule that applies. Comparisons with null are false: a missing list decides nothing."""
     nobody = F.col("client_id").isNull() & (F.coalesce("principal", F.lit("")) == "")
     return (
         F.when(F.size("on_connection") == 1, "push_on_connection")
@@ -172,7 +175,7 @@ def _rule() -> Column:
 
 
 def _candidates() -> Column:
-    """The instances that the rule leaves; null where they were not looked at one by one, or there is none."""
+    """The instances that the rule leaves; null if they were not examined individually, or there are none."""
     rule = F.col("link_rule")
     return (
         F.when(rule.isin("push_on_connection"), F.col("on_connection"))

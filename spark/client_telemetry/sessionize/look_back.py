@@ -1,4 +1,4 @@
-"""The days that the slice of a day looks at."""
+"""The days that a day's partition looks back at."""
 
 import datetime as dt
 

@@ -1,4 +1,4 @@
-"""Sessions of client instances on a day: what all their pushes tell. What became of them then: session_rows.py."""
+"""Sessions of client instances on a day, from all their pushes. session_rows.py determines how they ended."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,9 @@ _MAX_ADDRESSES = 16
 
 @dataclass(frozen=True)
 class _Groups:
-    """Groups of many portions, equal ones added up. `row_of`: for each group in order of the parts, its row."""
+    """Groups from many portions, equal ones added up. `row_of`: for each input group, in the order of the parts, its
+    row.
+    """
 
     who: pa.Table
     sums: np.ndarray
@@ -51,8 +53,9 @@ class _Groups:
 
 @dataclass(frozen=True)
 class _Past:
-    """What the days before tell of each instance: SUMS of all pushes and of the terminating ones; interval that the broker
-    reported with the last push, 0 = none; number of the last known software, -1 = none."""
+    """What earlier days say about each instance: SUMS of all pushes and of the terminating ones; interval that the
+    broker reported with the last push, 0 = none; number of the last known software, -1 = none.
+    """
 
     sums: np.ndarray
     terminating: np.ndarray
@@ -61,9 +64,9 @@ class _Past:
 
 
 def sessions_of(parts: Iterable[Pushes]) -> pa.Table:
-    """One row per instance that pushed on the day, from all that portions tell of some instances.
+    """One row per instance that pushed on the day, from all portions, each of which covers some instances.
 
-    Columns: those of client_sessions that are known by now, TCP of the last push, and what session_rows.py needs beside them.
+    Columns: those of client_sessions that are known by now, TCP of the last push, and what else session_rows.py needs.
     Times are integers, microseconds since 1970.
     """
     today, before = [no_pushes(today=True)], [no_pushes(today=False)]
@@ -71,7 +74,7 @@ def sessions_of(parts: Iterable[Pushes]) -> pa.Table:
         (today if part.today else before).append(part)
     day, past = _Groups.of(today), _Groups.of(before)
     until = len(day.who)
-    instance_of, _ = distinct_rows(together([each.who.select(INSTANCE) for each in (day, past)]))
+    instance_of, _ = distinct_rows(together([groups.who.select(INSTANCE) for groups in (day, past)]))
     software_of, softwares = _known_softwares(day.who, past.who)
     instances, software = instance_of[:until], software_of[:until]
     count = int(instances.max(initial=-1)) + 1
@@ -146,42 +149,46 @@ def _of_some(groups: _Groups, instances: np.ndarray, condition: str, count: int)
 
 
 def _together(parts: list[Pushes], row_of: np.ndarray) -> np.ndarray:
-    """PUSH of all parts, with the rows of the added up groups. Parts lose theirs one by one: there may be millions."""
+    """PUSH of all parts, with the rows of the added up groups. Each part's are released in turn: there may be millions."""
     pushes = np.empty(sum(len(part.each) for part in parts), PUSH)
     at = first = 0
     rest = list(reversed(parts))
     parts.clear()
     while rest:
         part = rest.pop()
-        its = pushes[at : at + len(part.each)]
-        its[:] = part.each
-        its["group"] = row_of[first + its["group"]]
-        at += len(its)
+        part_pushes = pushes[at : at + len(part.each)]
+        part_pushes[:] = part.each
+        part_pushes["group"] = row_of[first + part_pushes["group"]]
+        at += len(part_pushes)
         first += len(part.groups)
     return pushes
 
 
 def _known_softwares(*who: pa.Table) -> tuple[np.ndarray, list[tuple[str, str | None]]]:
-    """(int32[rows of all], (name, version) each): numbers in order of name and version; -1 where the broker knew none."""
+    """(int32[rows of all], (name, version) each): numbers in order of name and version; -1 if the broker knew none."""
     every = together([table.select(SOFTWARE) for table in who])
     kind_of, firsts = distinct_rows(every)
     names, versions = (every[name].take(firsts).to_pylist() for name in SOFTWARE)
     softwares = list(zip(names, versions, strict=True))
-    known = sorted((s for s in softwares if kip511.is_known(s[0])), key=lambda s: (s[0], s[1] or ""))
-    numbers = {software: number for number, software in enumerate(known)}
-    return np.array([numbers.get(software, -1) for software in softwares], np.int32)[kind_of], known
+    sorted_softwares = sorted(
+        (s for s in softwares if kip511.is_known(s[0])), key=lambda s: (s[0], s[1] or "")
+    )
+    numbers = {software: number for number, software in enumerate(sorted_softwares)}
+    return np.array([numbers.get(software, -1) for software in softwares], np.int32)[
+        kind_of
+    ], sorted_softwares
 
 
 def _past(past: _Groups, instances: np.ndarray, software: np.ndarray, count: int) -> _Past:
-    """Of the instances below `count`, those that pushed on the day."""
+    """For the instances below `count`, which pushed on the day."""
     rows = np.flatnonzero(instances < count)
     reported_ms = integers(past.who["push_interval_ms"])
     rows = rows[np.lexsort((reported_ms[rows], software[rows], past.sums["last_at"][rows]))]
-    known = rows[software[rows] >= 0]
+    with_software = rows[software[rows] >= 0]
     last_reported_ms, last_software = np.zeros(count, np.int64), np.full(count, -1)
-    # The last one of an instance stays.
+    # The last one of an instance wins.
     last_reported_ms[instances[rows]] = reported_ms[rows]
-    last_software[instances[known]] = software[known]
+    last_software[instances[with_software]] = software[with_software]
     mine = instances < count
     past = _Groups(past.who.filter(mine), past.sums[mine], past.row_of)
     sums = added_up(instances[mine], past.sums, count)
@@ -192,7 +199,7 @@ def _past(past: _Groups, instances: np.ndarray, software: np.ndarray, count: int
 def _silence_between_days_us(
     first_at: np.ndarray, timing: np.ndarray, interval_ms: np.ndarray, earlier: _Past
 ) -> np.ndarray:
-    """The silence before the first push of the day, if it is longer than the gap; else 0."""
+    """The silence before the first push of the day if it is longer than the gap, otherwise 0."""
     in_force_ms = np.maximum(timing["first_reported_ms"], earlier.reported_ms)
     for otherwise in (timing["first_observed_ms"], interval_ms):
         in_force_ms = np.where(in_force_ms > 0, in_force_ms, otherwise)
@@ -209,7 +216,7 @@ def _interval_source(timing: np.ndarray) -> pa.Array:
 
 
 def _software(softwares: list[tuple[Any, ...]], numbers: np.ndarray, last: pa.Table) -> dict[str, pa.Array]:
-    """Name and version of the last known software, else as the last push has them."""
+    """Name and version of the last known software, otherwise as in the last push."""
     take = pa.array(numbers, mask=numbers < 0)
     return {
         name: pc.coalesce(
@@ -219,9 +226,9 @@ def _software(softwares: list[tuple[Any, ...]], numbers: np.ndarray, last: pa.Ta
     }
 
 
-def _softwares_differ(known: pa.ListArray, timing: np.ndarray, earlier: _Past) -> np.ndarray:
+def _softwares_differ(known_lists: pa.ListArray, timing: np.ndarray, earlier: _Past) -> np.ndarray:
     first = timing["first_software"]
-    return (_sizes(known) > 1) | ((earlier.software >= 0) & (first >= 0) & (earlier.software != first))
+    return (_sizes(known_lists) > 1) | ((earlier.software >= 0) & (first >= 0) & (earlier.software != first))
 
 
 def _clocks_apart(day: _Groups, instances: np.ndarray, count: int) -> np.ndarray:

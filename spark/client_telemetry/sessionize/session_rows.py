@@ -1,4 +1,4 @@
-"""How sessions ended, and the rows of client_sessions. The rules stand in tables/client_sessions.py."""
+"""How sessions ended, and the rows of client_sessions. tables/client_sessions.py has the rules."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
@@ -20,14 +20,15 @@ from client_telemetry.tables.client_sessions import (
 def session_rows(
     evidence: Iterable[pa.Table | Connections], stopped: Mapping[tuple[str, str], int], day: dt.date
 ) -> list[pa.RecordBatch]:
-    """Rows of client_sessions, from what sessions_of found and the connections beside it.
-    `stopped`: when broker incarnations (cluster, incarnation) stopped, microseconds since 1970."""
+    """Rows of client_sessions, from the results of sessions_of and the connections. `stopped`: when broker incarnations
+    (cluster, incarnation) stopped, microseconds since 1970.
+    """
     evidence = list(evidence)
-    sessions = [each for each in evidence if isinstance(each, pa.Table)]
+    sessions = [piece for piece in evidence if isinstance(piece, pa.Table)]
     if not sessions:
         return []
     sessions = pa.concat_tables(sessions)
-    connections = [each for each in evidence if isinstance(each, Connections)]
+    connections = [piece for piece in evidence if isinstance(piece, Connections)]
     last_at, gap_us = integers(sessions["last_evidence_at"]), integers(sessions["gap_ms"]) * 1000
     closed_at, open_at = ends_of_connections(sessions, connections)
     reason = _end_reason(
@@ -36,7 +37,7 @@ def session_rows(
     ended_at = np.where(reason == "connection_closed", closed_at, last_at)
     first_at = integers(sessions["session_first_at"])
     start_seen = first_at - midnight_us(first_day(day)) > gap_us
-    found = {
+    columns = {
         **dict(zip(sessions.column_names, sessions.columns, strict=True)),
         "dt": pa.repeat(pa.scalar(day), len(sessions)),
         "started_at": pa.array(first_at, mask=~start_seen),
@@ -45,7 +46,7 @@ def session_rows(
         "end_reason": pa.array(reason, pa.string()),
     }
     schema = CLIENT_SESSIONS.arrow_schema
-    table = pa.table([found[f.name] for f in schema], names=schema.names).cast(schema)
+    table = pa.table([columns[f.name] for f in schema], names=schema.names).cast(schema)
     return table.to_batches()
 
 
@@ -65,7 +66,7 @@ def _end_reason(
 
 
 def _stopped_at(sessions: pa.Table, stopped: Mapping[tuple[str, str], int]) -> np.ndarray:
-    """When the broker incarnation of each last push stopped; FIRST where it did not."""
+    """When the broker incarnation of each last push stopped; FIRST if it did not."""
     columns = sessions.select(("cluster_id", "broker_incarnation"))
     kind_of, firsts = distinct_rows(columns)
     kinds = columns.take(firsts).to_pylist()

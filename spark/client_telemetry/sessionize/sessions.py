@@ -1,9 +1,9 @@
-"""Sessions of client instances (KIP-714) from their pushes. Connections, the other half of the stage: connections.py.
+"""Sessions of client instances (KIP-714) from their pushes. The other half of the stage, connections: connections.py.
 
-The rules stand in tables/client_sessions.py. Pushes are many and small: as rows of Spark they cost several times what
-it takes to look at them. So Python workers read the data files themselves, and Spark only moves what they make of
-them, in a few large pieces: pushes to the task that looks at all of an instance, its session to the task that has the
-connection of the last push.
+tables/client_sessions.py has the rules. Pushes are many and small: as rows of Spark they would cost several times as
+much as processing them. So Python workers read the data files themselves, and Spark only moves their results, in a few
+large pieces: pushes to the task that processes all of an instance, its session to the task that has the connection of
+the last push.
 """
 
 import datetime as dt
@@ -25,11 +25,11 @@ _PUSHES_AT_ONCE = 1_000_000
 def client_sessions(
     pushes: Sequence[PartitionFile], connections: Sequence[PartitionFile], brokers: DataFrame, day: dt.date
 ) -> DataFrame:
-    """The slice of `day` of `client_sessions`, from data files of `client_pushes` and `client_connections`, and rows of
-    `brokers`.
+    """The partition `day` of `client_sessions`, from data files of `client_pushes` and `client_connections`, and rows
+    of `brokers`.
 
-    Of pushes and brokers, those of the day and of the HISTORY_DAYS before it are used, of connections those of the
-    day; others may be there and are ignored.
+    Pushes and brokers of the day and of the HISTORY_DAYS before it are used, and connections of the day; others are
+    ignored.
     """
     spark = brokers.sparkSession
     today = [file for file in pushes if file.dt == day]
@@ -40,9 +40,9 @@ def client_sessions(
     ends = files_by_task([file for file in connections if file.dt == day])
     tasks = 1 + sum(file.rows for file in today) // _PUSHES_AT_ONCE
     stopped = {
-        (its.cluster_id, its.broker_incarnation): its.stopped_at
-        for its in incarnations(brokers, day)
-        if its.stopped_at is not None
+        (incarnation.cluster_id, incarnation.broker_incarnation): incarnation.stopped_at
+        for incarnation in incarnations(brokers, day)
+        if incarnation.stopped_at is not None
     }
 
     def read_pushes(task: int) -> Pieces:
@@ -70,5 +70,5 @@ def client_sessions(
     sessions = moved(read_pieces(spark, len(reads), read_pushes), tasks).mapInArrow(
         packed(look_at_instances), PIECES
     )
-    known = read_pieces(spark, len(ends), read_connections)
-    return moved(sessions.union(known), tasks).mapInArrow(look_at_ends, CLIENT_SESSIONS.schema)
+    connection_pieces = read_pieces(spark, len(ends), read_connections)
+    return moved(sessions.union(connection_pieces), tasks).mapInArrow(look_at_ends, CLIENT_SESSIONS.schema)

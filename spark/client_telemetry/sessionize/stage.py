@@ -1,7 +1,7 @@
-"""sessionize: pushes and connection events to sessions and connections: client_sessions and client_connections.
+"""sessionize: from pushes and connection events to sessions and connections: client_sessions and client_connections.
 
-The slice of a day uses evidence of the day and of the days before it that still matter, and nothing later, so days
-can be computed in any order.
+A day's partition uses evidence of the day and of the earlier days that still matter, and nothing later, so days can be
+computed in any order.
 """
 
 import datetime as dt

@@ -3,6 +3,7 @@ whole or not at all.
 """
 
 import contextlib
+import datetime as dt
 import re
 import shutil
 import tempfile
@@ -16,6 +17,8 @@ from client_telemetry.sources.staged import Staging, upload
 from client_telemetry.sources.stored_file import paths_below
 
 _STAGING = ".converting"
+_ABANDONED_AFTER = dt.timedelta(days=1)
+"""A conversion that has staged nothing for so long was killed: longer than any takes."""
 
 
 class DumpRoot:
@@ -80,21 +83,33 @@ class DumpRoot:
         self.discard()
 
     def _end_what_was_begun(self) -> None:
-        batches: dict[str, list[str]] = {}
-        for name in self.names(_STAGING):
-            batch, _, rest = name.removeprefix(f"{_STAGING}/").partition("/")
-            batches.setdefault(f"{_STAGING}/{batch}", []).append(rest)
-        for batch, names in batches.items():
+        """Move what is staged whole, and delete what a killed conversion left. Another one may be staging right now: its
+        files stay."""
+        batches: dict[str, list[fs.FileInfo]] = {}
+        below = fs.FileSelector(f"{self._path}/{_STAGING}", recursive=True, allow_not_found=True)
+        for info in self._files.get_file_info(below):
+            if info.type == fs.FileType.File:
+                batch = info.path[len(self._path) + len(_STAGING) + 2 :].partition("/")[0]
+                batches.setdefault(f"{_STAGING}/{batch}", []).append(info)
+        for batch, infos in batches.items():
+            names = sorted(info.path[len(self._path) + len(batch) + 2 :] for info in infos)
             last = [name for name in names if re.fullmatch(rf"{self._last_folder}/[^/]+\.json", name)]
             if last:
                 for name in [*(name for name in names if name not in last), *last]:
                     put(self._files, f"{self._path}/{batch}/{name}", f"{self._path}/{name}")
-            if not self._is_local:
-                for name in [*last, *names]:  # without the last one, the others are leftovers
-                    with contextlib.suppress(FileNotFoundError):
-                        self._files.delete_file(f"{self._path}/{batch}/{name}")
+            elif max(info.mtime for info in infos) > dt.datetime.now(dt.UTC) - _ABANDONED_AFTER:
+                continue
+            self._delete(batch, [*last, *names])  # without the last one, the others are leftovers
+
+    def _delete(self, batch: str, names: list[str]) -> None:
         if self._is_local:
-            shutil.rmtree(Path(self._path) / _STAGING, ignore_errors=True)
+            shutil.rmtree(Path(self._path) / batch, ignore_errors=True)
+            with contextlib.suppress(OSError):  # others are at work
+                (Path(self._path) / _STAGING).rmdir()
+            return
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                self._files.delete_file(f"{self._path}/{batch}/{name}")
 
     def _write(self, name: str, data: bytes) -> None:
         path = f"{self._path}/{name}"

@@ -320,7 +320,7 @@ OWN_LOGIN_RULE = (
 
 def test_rules_about_logging_in_are_those_of_the_knowledge_in_use(tmp_path: Path) -> None:
     """A process reviews again after a user's own knowledge was changed: rules and predictions are made anew."""
-    said = workers._Said()
+    said = workers._ReportAndNames()
     client = ("app", "User:app", "shop-kafka", "2.1.0", None)
     said._verdicts.append((client, ("breaks", "observed", "at_once", "it breaks", None, "breaks", None)))
     said._findings[client] = [("shop_kafka_login", "breaks", "at_once", 17, None, "cannot log in", "")]

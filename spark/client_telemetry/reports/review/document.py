@@ -132,6 +132,8 @@ def document(report: ReviewReport) -> dict[str, Any]:
     review, upgrade = report.review, report.review.upgrade
     return {
         "schema_version": SCHEMA_VERSION,
+        "knowledge_version": report.knowledge_version,
+        "code_version": report.code_version,
         "review_id": report.review_id,
         "cluster_id": review.cluster_id,
         "cluster_name": report.cluster_name,

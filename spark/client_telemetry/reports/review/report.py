@@ -30,6 +30,8 @@ class ReviewReport:
     report_link: str | None = None
     metrics: MetricReview = NOTHING
     all_rules: tuple[RuleRecord, ...] = ()
+    knowledge_version: str = ""
+    code_version: str = ""
 
     @cached_property
     def sentence(self) -> str:
