@@ -243,8 +243,14 @@ def _of_new(
 
 
 def _only_refused(track: Track, phase: Phase, tolerance: float) -> bool:
-    """Whether nothing was answered any more although requests still come."""
-    last = _last_answered(track, phase.until)
+    """Whether requests still come and none is answered any more, not even with an error."""
+    answered = [_last_answered(track, phase.until)]
+    answered += [
+        min(failure.last, phase.until)
+        for failure in track.failures
+        if failure.failed and failure.first < phase.until
+    ]
+    last = max((at for at in answered if at is not None), default=None)
     return last is None or phase.until - last > tolerance
 
 
