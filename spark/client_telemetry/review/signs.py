@@ -189,7 +189,33 @@ def refused(
             and until - refusal.last <= tolerance
         ):  # The function continues by another request, as heartbeats do after a refused JoinGroup, but the API does not.
             signs.append(Sign("refused", first, refusal.confidence, says, affected, (refusal.api_key,)))
+        elif (answers := _of_another_program(track, refusal, until, tolerance)) is not None:
+            others = f", while {apis.name(refusal.api_key)} v{answers} is answered: two programs have its client id"
+            signs.append(
+                Sign("refused", first, refusal.confidence, says + others, affected, (refusal.api_key,))
+            )
     return signs
+
+
+def _of_another_program(track: Track, refusal: Refusal, until: float, tolerance: float) -> int | None:
+    """The version that is answered where another, which worked before, is refused to the end: a library asks one broker in
+    one version of an API, so that is another program's. None if there is none.
+    """
+    api = refusal.api_key, refusal.version
+    worked = any(span.first < refusal.first for span in track.by_version.get(api, ()))
+    if refusal.confidence == POSSIBLE or not worked or until - refusal.last > tolerance:
+        return None
+    answered = (
+        version
+        for (key, version), spans in track.by_version.items()
+        if key == refusal.api_key
+        and version != refusal.version
+        and any(
+            until - span.last <= tolerance and span.incarnation in refusal.incarnations
+            for span in within(spans, refusal.first, until)
+        )
+    )
+    return max(answered, default=None)
 
 
 def silent(

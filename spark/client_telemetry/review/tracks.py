@@ -70,6 +70,7 @@ class Track:
     failures: list[Failures] = field(default_factory=list)
     versions: dict[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
     used: dict[tuple[int, int], set[str]] = field(default_factory=dict)
+    by_version: dict[tuple[int, int], list[Span]] = field(default_factory=dict)
     addresses: set[str] = field(default_factory=set)
     client_ids: set[str | None] = field(default_factory=set)
     protocols: set[str] = field(default_factory=set)
@@ -98,7 +99,12 @@ class Track:
         )
         for recorded in self.activities:
             self._add(recorded)
-        for spans in (*self.answered.values(), *self.by_api.values(), self.all_requests):
+        for spans in (
+            *self.answered.values(),
+            *self.by_api.values(),
+            *self.by_version.values(),
+            self.all_requests,
+        ):
             spans.sort()
         self.failures.sort(key=lambda failure: failure[:-1])
         return self
@@ -122,6 +128,7 @@ class Track:
                 if name is not None:
                     self.answered.setdefault(name, []).append(span)
                 self.used.setdefault((key, version), set()).add(incarnation)
+                self.by_version.setdefault((key, version), []).append(span)
             if use.failed_first is not None and use.failed_last is not None:
                 times += (use.failed_first, use.failed_last)
                 codes = {code: n for (of_key, code), n in activity.errors.items() if of_key == key and code}

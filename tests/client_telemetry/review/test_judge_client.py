@@ -246,6 +246,33 @@ def test_a_client_that_stays_beside_ids_that_come_and_go_is_followed_by_itself()
     assert found == {"etl-010": "unaffected", "etl-999": "failing"}
 
 
+@pytest.mark.parametrize("named", [True, False])
+def test_a_version_that_is_refused_to_the_end_is_not_hidden_by_another_of_the_same_id(named: bool) -> None:
+    """Two hosts with one client id and no library's name: one writes Produce v2, the other v7."""
+    one = scenarios.client("orders")
+    other = one._replace(address="10.0.0.8")
+    refused = "Produce:2@320-900/2"
+    did = "Produce:2@0-379/2 Metadata:1@0-900/5" + (f" {refused}x" if named else "")
+    found = reviewed(scenarios.evidence([(one, did), (other, GOES_ON)], "" if named else refused))
+
+    ((_, *happened),) = found
+    assert [(each.outcome, each.kind) for each in happened] == [("failing", "refused")] * 2
+    assert "while Produce v7 is answered" in happened[-1].reasons[0]
+
+
+def test_a_version_that_is_tried_and_given_up_for_another_is_no_harm() -> None:
+    did = "Produce:2@0-300/2 Produce:2@312-320/2x Produce:7@322-900/2"
+    ((_, *happened),) = reviewed(scenarios.evidence([(scenarios.client("orders"), did)]))
+    assert [each.outcome for each in happened] == ["unaffected"] * 2
+
+
+def test_a_version_that_never_worked_is_no_harm_of_the_upgrade() -> None:
+    """A probe that tries an old version at each connection, and one that works beside it."""
+    did = f"{GOES_ON} Produce:2@312-900/9x"
+    ((_, *happened),) = reviewed(scenarios.evidence([(scenarios.client("orders"), did)]))
+    assert [each.outcome for each in happened] == ["unaffected"] * 2
+
+
 def test_a_client_that_is_replaced_by_another_version_has_changed() -> None:
     old = scenarios.client("loyalty", "confluent-kafka-python 2.3.0-rdkafka-2.3.0")
     new = scenarios.client("loyalty", "confluent-kafka-python 2.8.0-rdkafka-2.8.0")
