@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from client_telemetry.compatibility import served, software
 from client_telemetry.identity import kip511
 from client_telemetry.review import functions, outcome, signs
 from client_telemetry.review.activity import FailedLogin
@@ -25,6 +26,7 @@ JUST_BEFORE_SECONDS = 120.0
 """Before a client's last request: other clients of its address that cannot log in had failed by then, too."""
 
 
+_API_VERSIONS, _FIRST_WITH_SOFTWARE = 18, 3
 _BEGINS = {
     functions.JOIN_GROUP: functions.MEMBERSHIP,
     14: functions.MEMBERSHIP,  # SyncGroup
@@ -391,12 +393,15 @@ def _last_answered(track: Track, until: float) -> float | None:
 def _changed(track: Track, around: Surroundings, phase: Phase) -> tuple[float, str] | None:
     """When, and to what, the software changed within the phase."""
     began = around.upgrade.began
-    old = {v for v, (first, _) in track.versions.items() if first < began and kip511.is_known(v[0])}
+    before = {v for v, (first, _) in track.versions.items() if first < began}
+    old = {v for v in before if kip511.is_known(v[0])}
     came = {
         v: first
         for v, (first, _) in track.versions.items()
         if phase.since <= first < phase.until and kip511.is_known(v[0])
     }
+    if not old and all(_names_every_connection(v, around.upgrade.from_release) for v in came):
+        old = before
     if not old or not came:
         return None
     still = [v for v in old if track.versions[v][1] > min(came.values()) + 60.0]
@@ -404,7 +409,19 @@ def _changed(track: Track, around: Surroundings, phase: Phase) -> tuple[float, s
         return None
     new = min(came, key=lambda v: came[v])
     was = max(old, key=lambda v: track.versions[v][1])
-    return came[new], f"{' '.join(was)} until {_clock(track.versions[was][1])}, then {' '.join(new)}"
+    name = " ".join(was) if kip511.is_known(was[0]) else "unknown library"
+    return came[new], f"{name} until {_clock(track.versions[was][1])}, then {' '.join(new)}"
+
+
+def _names_every_connection(version: tuple[str, str], from_release: str) -> bool:
+    """Whether a client with this software would have had its name before the upgrade, too: brokers take it from
+    ApiVersions v3 on (KIP-511).
+    """
+    api = served.by(from_release).get(_API_VERSIONS)
+    if api is None or api.advertised.max < _FIRST_WITH_SOFTWARE:
+        return False
+    identity = software.identify_name(*version)
+    return identity is None or not identity.leaves_connections_unnamed
 
 
 def _untested(

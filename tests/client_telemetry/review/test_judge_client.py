@@ -287,6 +287,35 @@ def test_a_client_that_is_replaced_by_another_version_has_changed() -> None:
     ]
 
 
+REPLACED = ("Produce:2@0-379/2 Metadata:1@0-420/5 Produce:2@320-420/2x", "Produce:10@422-900/2")
+
+
+def replaced_by_a_named_library(from_release: str = "3.9.1", still: str = "") -> list[Outcome]:
+    old = scenarios.client("orders", "unknown")
+    new = scenarios.client("orders", "apache-kafka-java 3.9.1")
+    did, did_since = REPLACED
+    evidence = scenarios.evidence([(old, f"{did} {still}"), (new, did_since)])
+    evidence.runs = scenarios.runs(from_release)
+    upgrade = upgrade_of(evidence.runs, evidence.features, from_release, "4.0.1")
+    (track, *others) = tracks(evidence.activities, upgrade.began)
+    assert not others
+    ends = [at for run in evidence.runs for at in (run.started, run.until)]
+    around = Surroundings.of(upgrade, [], scenarios.SLOT, stops_and_starts=ends, data_from=0.0)
+    return outcomes(track, (), Knowledge(), around)
+
+
+def test_a_library_without_a_name_that_one_with_a_name_replaces_has_changed() -> None:
+    _, happened, _ = replaced_by_a_named_library()
+    assert (happened.outcome, happened.kind) == ("changed", "fixed")
+    assert happened.reasons == ("unknown library until 00:07:00, then apache-kafka-java 3.9.1",)
+
+
+def test_a_library_that_is_named_since_brokers_can_is_no_other() -> None:
+    """Brokers before 2.4 have no ApiVersions v3, in which clients name their library (KIP-511)."""
+    _, happened, _ = replaced_by_a_named_library("2.3.1")
+    assert happened.outcome == "unaffected"
+
+
 def test_brokers_are_no_clients() -> None:
     sender = scenarios.client("broker-1-txn-marker-sender")
     evidence = scenarios.evidence([(sender, "WriteTxnMarkers:1@0-900/1")])
