@@ -21,7 +21,22 @@ ALONE = {name: value for name, value in os.environ.items() if not name.startswit
     ("target", "settings"),
     [
         ("ask", ("CLUSTER", "TO", "FROM", "DAY", "WINDOW", "PLANNED_FOR", "ASKED_BY")),
-        ("report", ("LOGS", "TO", "OUT", "OWNERS", "KNOWLEDGE", "SCRAM_USERS", "HOSTS", "NAME", "FOLLOW", "PLANNED_FOR", "ASKED_BY")),
+        (
+            "report",
+            (
+                "LOGS",
+                "TO",
+                "OUT",
+                "OWNERS",
+                "KNOWLEDGE",
+                "SCRAM_USERS",
+                "HOSTS",
+                "NAME",
+                "FOLLOW",
+                "PLANNED_FOR",
+                "ASKED_BY",
+            ),
+        ),
         ("review", ("LOGS", "FROM", "TO", "OUT", "OWNERS", "NAME")),
         ("review", ("CLUSTER", "FROM", "TO", "DAY")),
     ],
