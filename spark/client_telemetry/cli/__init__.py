@@ -1,1 +1,1 @@
-"""The `client-telemetry` command: one module per subcommand. What a subcommand does is in the package that it calls."""
+"""The `client-telemetry` command: one module per subcommand. The packages that they call do the work."""

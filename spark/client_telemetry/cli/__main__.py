@@ -1,10 +1,10 @@
-"""The command `client-telemetry`: one subcommand each for what a person asks.
+"""The command `client-telemetry`, with one subcommand per kind of question.
 
     client-telemetry compatibility --from 3.9.1 --to 4.0.1 --input clients.csv --output verdicts.csv
     client-telemetry --help
 
-Exit codes of commands that judge: 0 go, 3 no-go, 4 cannot tell. Of every command: 2 for arguments or files that cannot be
-used, with one line that says what to write instead; 130 when it was interrupted.
+Exit codes of commands that judge: 0 go, 3 no-go, 4 cannot tell. Of every command: 2 for unusable arguments or files, with
+one line that says what to write instead; 130 if it was interrupted.
 """
 
 import importlib
@@ -21,7 +21,7 @@ BAD_ARGUMENTS: Final = 2
 
 
 class Subcommand(NamedTuple):
-    """`module`: has `main(argv) -> exit code`, and is imported when it is called."""
+    """`module`: has `main(argv) -> exit code`, and is imported when the subcommand is run."""
 
     module: str
     summary: str
@@ -98,7 +98,7 @@ def _run(name: str, arguments: Sequence[str]) -> int:
         print(f"client-telemetry {name}: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has seen enough. Python would complain again when it flushes at exit.
+        # The reader of the output has closed it. Python would complain again when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code

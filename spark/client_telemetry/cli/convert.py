@@ -1,11 +1,11 @@
-"""Converts what was recorded in another form into a dump that the daily run reads.
+"""Converts recordings in other formats into a dump that the daily run reads.
 
     client-telemetry convert FORMAT --cluster ID --raw FOLDER [--release V] [--zone Z] FILE ...
 
-The daily run does the same for a cluster with a `source` in the clusters file. FORMAT: request_log (then --release is what
-the brokers run, where the log does not prove it), or one of the formats of sources/otlp/files.py. FILE: files, folders or
-patterns. FOLDER: a folder or URL, the `raw` of the cluster in the clusters file. What was converted before is not converted again. Exit code
-2: one line tells what to say instead.
+The daily run does the same for a cluster with a `source` in the clusters file. FORMAT: request_log (--release is then
+what the brokers run, if the log does not prove it), or one of the formats of sources/otlp/files.py. FILE: files, folders
+or patterns. FOLDER: a folder or URL, the `raw` of the cluster in the clusters file. What was converted before is not
+converted again. Exit code 2: one line says what to write instead.
 """
 
 import json
@@ -30,11 +30,11 @@ def main(argv: list[str] | None = None) -> int:
     optional = {name: value for name in ("release", "zone") if (value := getattr(args, name))}
     source = {"format": args.format, "files": args.files, **optional}
     try:
-        done = convert_new(declared(json.dumps(source)), args.cluster, args.raw, settled=timedelta(0))
+        conversion = convert_new(declared(json.dumps(source)), args.cluster, args.raw, settled=timedelta(0))
     except (*REFUSALS, StillWritten) as error:
         print(f"client-telemetry convert: {error}", file=sys.stderr)
         return 2
-    print(done.message)
-    for warning in done.warnings:
+    print(conversion.message)
+    for warning in conversion.warnings:
         print(f"client-telemetry convert: warning: {warning}", file=sys.stderr)
     return 0

@@ -1,4 +1,4 @@
-"""Tells whoever waits for a command that it is still at work."""
+"""Shows that a command is still running."""
 
 import sys
 import threading
@@ -11,7 +11,7 @@ SAID_EVERY_S = 10
 
 @contextmanager
 def elapsed_said(every_s: float = SAID_EVERY_S) -> Iterator[None]:
-    """Prints the seconds since its beginning every few seconds, to the standard output of its beginning."""
+    """Prints the elapsed seconds every few seconds, to the standard output of the start."""
     ended, console, begin = threading.Event(), sys.stdout, time.monotonic()
 
     def say() -> None:

@@ -1,4 +1,4 @@
-"""The report over time: made again while the brokers write on, and how long to go on watching."""
+"""The report over time: made again while the brokers keep logging, with how much longer to watch."""
 
 import json
 import shutil
@@ -19,8 +19,10 @@ from client_telemetry.sources.log_files import find_logs
 def follow(
     options: Sequence[str], logs: Sequence[str], out: Path, minutes: float, say: Callable[[str], None]
 ) -> int:
-    """Makes the report whenever the logs have grown, until it is interrupted; returns the exit code of the first if that
-    cannot be made. Each is made from all of the logs, by a process of its own, and replaces `out`/published whole."""
+    """Makes the report again whenever the logs have grown, until it is interrupted; returns the exit code of the first
+    report if that fails. Each report is made from all of the logs, in a separate process, and replaces
+    `out`/published as a whole.
+    """
     before: Sequence[tuple[str, int]] | None = None
     work = out / "work"
     try:
@@ -41,7 +43,7 @@ def follow(
 
 
 def _run(command: Sequence[str]) -> int:
-    """An interrupt reaches the process too, which says so when it has tidied up."""
+    """An interrupt reaches the process too, which reports it after cleaning up."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
         return process.wait()
@@ -61,10 +63,11 @@ def _made(work: Path, out: Path) -> str:
 
 
 def still_to_watch(report: Mapping[str, Any]) -> str:
-    """How long the application with the longest silence still has to be watched until *safe so far* can become *safe*, at
-    least: one of its clients has to be well observed. By the rule of compatibility/well_observed.py; a report has a
-    client's first and last request, so that silences between them may make it longer."""
-    watched = [minute for each in report["coverage"]["watched"] for minute in (each["start"], each["end"])]
+    """The least time that the application with the longest silence still has to be watched until *safe so far* can
+    become *safe*: one of its clients has to be well observed, by the rule of compatibility/well_observed.py. A
+    report only has a client's first and last request, so silences in between may make it longer.
+    """
+    watched = [minute for span in report["coverage"]["watched"] for minute in (span["start"], span["end"])]
     so_far = [application for application in report["applications"] if application["safe_so_far"]]
     if not so_far or not watched:
         return "Every safe application was watched for as long as its rhythm needs."
@@ -72,8 +75,8 @@ def still_to_watch(report: Mapping[str, Any]) -> str:
 
     def silence_of(application: Mapping[str, Any]) -> timedelta:
         clients = [report["clients"][place] for place in application["clients"]]
-        seen = [(_moment(client["first_seen_at"]), _moment(client["last_seen_at"])) for client in clients]
-        return min(max(first - start, end - last) for first, last in seen)
+        spans = [(_moment(client["first_seen_at"]), _moment(client["last_seen_at"])) for client in clients]
+        return min(max(first - start, end - last) for first, last in spans)
 
     rarest = max(so_far, key=silence_of)
     needed = max(INTERVALS * silence_of(rarest), timedelta(seconds=SHORTEST_S)) - (end - start)

@@ -1,4 +1,4 @@
-"""Whether an upgrade may start, by its report, as an exit code for a pipeline.
+"""Whether an upgrade may start, according to its report, as an exit code for a pipeline.
 
     client-telemetry gate var/published/upgrade_impact/fleet/latest/report.json [--fail-on breaks,degrades]
 

@@ -1,10 +1,9 @@
-"""First seen, last seen, gone since: a view over the days of the table `clients`, nothing that is stored.
+"""First seen, last seen, gone since: computed from the days of the table `clients`, not stored.
 
     client-telemetry history --lake URL [--cluster ID] [--state gone] [--until YYYY-MM-DD] [--clients]
 
 One row per application (principal, masked name of the application), or with --clients per client family (principal, masked
-client id, software name), as CSV. Only days that were published count:
-a day without data says nothing of anybody.
+client id, software name), as CSV. Only published days count: a day without data says nothing about anybody.
 """
 
 import csv
@@ -28,7 +27,7 @@ STATES = {
     "gone": "silent for longer than its longest gap",
 }
 OF_APPLICATIONS = ("cluster_id", "principal", "application_family")
-"""An application is named by its client id where it has one alone: with the changing parts of it masked."""
+"""An application that has a client id to itself is named after it, with its changing parts masked."""
 OF_CLIENTS = ("cluster_id", "principal", "client_family", "client_software_name")
 _COLUMNS = (
     *OF_CLIENTS,
@@ -45,8 +44,10 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class History:
-    """One application, or one client family; columns of the other kind are empty. `longest_silence_days`: most published days in a row without
-    it, between two days with it; `silent_days`: those since it was last seen."""
+    """One application, or one client family; columns of the other kind are empty. `longest_silence_days`: most
+    published days in a row without it, between two days with it; `silent_days`: published days since it was last
+    seen.
+    """
 
     cluster_id: str
     principal: str | None
@@ -71,27 +72,28 @@ def histories(
     published: Mapping[str, Collection[dt.date]],
     key_columns: Sequence[str] = OF_APPLICATIONS,
 ) -> list[History]:
-    """`clients`: rows of the table, in any order. `published`: cluster id to the days that count; rows of other days
-    are ignored. `key_columns`: OF_APPLICATIONS or OF_CLIENTS."""
+    """`clients`: rows of the table, in any order. `published`: cluster id -> the days that count; rows of other days
+    are ignored. `key_columns`: OF_APPLICATIONS or OF_CLIENTS.
+    """
     number = {cluster: {day: n for n, day in enumerate(sorted(days))} for cluster, days in published.items()}
     families: dict[tuple[Any, ...], list[Mapping[str, Any]]] = {}
     for client in clients:
         if client["dt"] in number.get(client["cluster_id"], ()):
             named = {**client, "application_family": family(client["application"]).text}
             families.setdefault(tuple(named[name] for name in key_columns), []).append(client)
-    found = [
+    histories_found = [
         _history(dict(zip(key_columns, key, strict=True)), rows, number[key[0]])
         for key, rows in families.items()
     ]
-    return sorted(found, key=lambda each: [getattr(each, name) or "" for name in key_columns])
+    return sorted(histories_found, key=lambda history: [getattr(history, name) or "" for name in key_columns])
 
 
 def _history(
     key: Mapping[str, Any], rows: Sequence[Mapping[str, Any]], number: Mapping[dt.date, int]
 ) -> History:
-    seen = sorted({number[row["dt"]] for row in rows})
-    longest = max((after - before - 1 for before, after in pairwise(seen)), default=0)
-    silent = len(number) - 1 - seen[-1]
+    numbers_seen = sorted({number[row["dt"]] for row in rows})
+    longest = max((after - before - 1 for before, after in pairwise(numbers_seen)), default=0)
+    silent = len(number) - 1 - numbers_seen[-1]
     state = "here" if not silent else "silent" if silent <= longest else "gone"
     last = max(row["last_seen_at"] for row in rows)
     return History(
@@ -104,13 +106,13 @@ def _history(
         first_seen_at=min(row["first_seen_at"] for row in rows),
         last_seen_at=last,
         gone_since=last if state == "gone" else None,
-        days_seen=len(seen),
+        days_seen=len(numbers_seen),
         silent_days=silent,
         longest_silence_days=longest,
         client_ids=len({row["client_id"] for row in rows}),
         software_versions=tuple(sorted({row["client_software_version"] or "" for row in rows} - {""})),
-        instances_per_day=sum(row["instances"] for row in rows) / len(seen),
-        connections_per_day=sum(row["connections"] for row in rows) / len(seen),
+        instances_per_day=sum(row["instances"] for row in rows) / len(numbers_seen),
+        connections_per_day=sum(row["connections"] for row in rows) / len(numbers_seen),
     )
 
 
@@ -127,9 +129,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     lake = Lake(None, args.lake)
     rows = _rows(lake, args.cluster, args.until)
     if not rows:
-        wanted = f" of cluster {args.cluster}" if args.cluster else ""
-        wanted += f" until {args.until}" if args.until else ""
-        return _refuse(f"no clients{wanted} in {args.lake}: run client_telemetry_daily first")
+        scope = f" of cluster {args.cluster}" if args.cluster else ""
+        scope += f" until {args.until}" if args.until else ""
+        return _refuse(f"no clients{scope} in {args.lake}: run client_telemetry_daily first")
     published: dict[str, set[dt.date]] = {}
     for row in rows:
         published.setdefault(row["cluster_id"], set()).add(row["dt"])

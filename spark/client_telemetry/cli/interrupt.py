@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command, whatever its main thread does: imports, or waits for Spark in its own process."""
+"""Ctrl-C ends a command, whatever its main thread is doing: importing, or waiting for Spark in its own process."""
 
 import os
 import signal
@@ -16,9 +16,10 @@ _UNWINDS_WITHIN_S = 1
 
 @contextmanager
 def ended_at_once(line: str) -> Iterator[None]:
-    """At Ctrl-C: prints the line to standard error and ends this process with 130. For imports, before anything has begun: a
-    KeyboardInterrupt that falls into one of the import system's own callbacks is printed and lost
-    (`_get_module_lock` of CPython's importlib). For the main thread only. A Ctrl-C that is ignored stays so."""
+    """At Ctrl-C: prints the line to standard error and ends this process with 130. For imports, before anything has
+    begun: a KeyboardInterrupt inside one of the import system's own callbacks is printed and lost
+    (`_get_module_lock` of CPython's importlib). For the main thread only. If Ctrl-C is ignored, it stays ignored.
+    """
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler:
         yield
@@ -37,10 +38,12 @@ def ended_at_once(line: str) -> Iterator[None]:
 
 @contextmanager
 def ended_by_interrupt(line: str, tidy: Callable[[], None]) -> Iterator[None]:
-    """At Ctrl-C: prints the line to standard error, ends the child processes, calls `tidy`, and ends this process with 130.
+    """At Ctrl-C: prints the line to standard error, ends the child processes, calls `tidy`, and ends this process with
+    130.
 
-    A thread does it, woken by Python's own signal handler in C (`set_wakeup_fd`): while Spark starts, the main thread waits for
-    the JVM, and pyspark puts its handler in the place of any other. For the main thread only."""
+    A thread does that, woken by Python's own signal handler in C (`set_wakeup_fd`): while Spark starts, the main thread
+    waits for the JVM, and pyspark replaces any other handler by its own. For the main thread only.
+    """
     reader, writer = os.pipe()
     os.set_blocking(writer, False)
     console = os.dup(2)  # the libraries' output is redirected while they work
@@ -70,7 +73,7 @@ def ended_by_interrupt(line: str, tidy: Callable[[], None]) -> Iterator[None]:
 
 
 def _children() -> list[int]:
-    """Process ids; none where there is no `ps`: a JVM ends by itself when its Python is gone."""
+    """Ids of child processes; none if there is no `ps`: a JVM ends by itself when its Python is gone."""
     with suppress(FileNotFoundError):
         listed = subprocess.run(
             ["ps", "-A", "-o", "pid=", "-o", "ppid="], capture_output=True, text=True, check=False
@@ -81,18 +84,20 @@ def _children() -> list[int]:
 
 
 def _end(processes: list[int]) -> None:
-    """SIGTERM, so that Spark removes its temporary files, and SIGKILL to what is still there seconds later."""
+    """SIGTERM, so that Spark removes its temporary files, and SIGKILL for what is still running seconds later."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         for process in processes:
             with suppress(ProcessLookupError):
                 os.kill(process, number)
         deadline = time.monotonic() + _JVM_ENDS_WITHIN_S
-        while (processes := [each for each in processes if _runs(each)]) and time.monotonic() < deadline:
+        while (
+            processes := [process for process in processes if _runs(process)]
+        ) and time.monotonic() < deadline:
             time.sleep(0.05)
 
 
 def _runs(child: int) -> bool:
     try:
         return os.waitpid(child, os.WNOHANG) == (0, 0)
-    except ChildProcessError:  # the main thread knows already that it has ended
+    except ChildProcessError:  # the main thread already knows that it has ended
         return False

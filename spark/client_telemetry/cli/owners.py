@@ -2,7 +2,7 @@
 
     client-telemetry owners --lake URL --owners FILE [--cluster ID] [--day YYYY-MM-DD] [--every-client]
 
-Without --cluster all clusters, without --day the last day of each.
+Default: all clusters, and the last day of each.
 """
 
 import datetime as dt
@@ -38,9 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"there is no lake in {args.lake}")
     days = _days(Lake(None, args.lake), args.cluster, args.day)
     if not days:
-        wanted = f" of cluster {args.cluster}" if args.cluster else ""
-        wanted += f" on {args.day}" if args.day else ""
-        return _refuse(f"no clients{wanted} in {args.lake}: run client_telemetry_daily for that day first")
+        scope = f" of cluster {args.cluster}" if args.cluster else ""
+        scope += f" on {args.day}" if args.day else ""
+        return _refuse(f"no clients{scope} in {args.lake}: run client_telemetry_daily for that day first")
     for (cluster_id, of_day), clients in sorted(days.items()):
         of_all = f"{counted(applications(clients), 'application')} with {counted(len(clients), 'client')}"
         print(f"cluster {cluster_id}, {of_day}: {of_all}, {counted(len(rules), 'rule')} of {args.owners}\n")
@@ -56,9 +56,9 @@ def _refuse(text: str) -> int:
 
 
 def _days(
-    lake: Lake, cluster_id: str | None, wanted: dt.date | None
+    lake: Lake, cluster_id: str | None, requested_day: dt.date | None
 ) -> dict[tuple[str, dt.date], list[ClientRow]]:
-    """The clients of each cluster on the day that was asked for, or its last one."""
+    """The clients of each cluster on the requested day, or on its last one."""
     if not lake.exists(CLIENTS):
         return {}
     parts = {
@@ -70,5 +70,5 @@ def _days(
     return {
         (cluster, of_day): lake.rows(CLIENTS, cluster_id=cluster, dt=of_day)
         for cluster, of_day in parts
-        if cluster_id in (None, cluster) and of_day == (wanted or last[cluster])
+        if cluster_id in (None, cluster) and of_day == (requested_day or last[cluster])
     }

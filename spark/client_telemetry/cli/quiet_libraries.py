@@ -1,4 +1,4 @@
-"""What stages, Spark and its JVM print goes to a file; what a command says itself does not."""
+"""Redirects the output of stages, Spark and its JVM to a file, while a command's own output is shown."""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from pathlib import Path
 
 @contextmanager
 def output_of_libraries_to(log: Path) -> Iterator[None]:
-    """A JVM that starts meanwhile keeps writing there to its end."""
+    """A JVM that starts meanwhile keeps writing to the file until it ends."""
     log.parent.mkdir(parents=True, exist_ok=True)
     before = os.dup(2)
     try:

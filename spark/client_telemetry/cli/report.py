@@ -2,11 +2,11 @@
 
     client-telemetry report --to V [--from V] --out FOLDER [ID=]LOG ...
 
-LOG: files, folders and patterns of kafka.request.logger at DEBUG, all of one cluster; ID: the node id of the broker,
-where the log does not tell it. A broker's server.log (or kafkaServer.out) beside its request log tells its release, its
-starts, requests that it refused and logins that failed. V after --from: `3.9.1`, or by node id `1=3.9.1,2=4.0.1`. The logs become a dump, and the dump goes through the same stages as any other. Below
-FOLDER: raw/ (the dump), lake/ (the tables), published/ (the report). Exit code 2: the arguments or the logs do not do;
-one line tells what to say instead.
+LOG: files, folders and patterns of kafka.request.logger at DEBUG, all of one cluster; ID: the node id of the broker, if
+the log does not contain it. A broker's server.log (or kafkaServer.out) next to its request log provides its release, its
+starts, refused requests and failed logins. V after --from: `3.9.1`, or by node id `1=3.9.1,2=4.0.1`. The logs are
+converted to a dump, which goes through the same stages as any other. Below FOLDER: raw/ (the dump), lake/ (the tables),
+published/ (the report). Exit code 2: the arguments or the logs cannot be used; one line says what to write instead.
 """
 
 import argparse
@@ -49,7 +49,7 @@ from client_telemetry.sources.request_log.conversion import Converted, convert, 
 BAD_ARGUMENTS = 2
 REPORT_ID = "from_request_logs"
 UNFINISHED = "UNFINISHED"
-"""In the folder for what comes of it until the report is there."""
+"""Marks the output folder until the report is complete."""
 LIBRARIES_LOG = Path("results", "stages.log")
 SPARK_SETTINGS = {
     "spark.ui.enabled": "false",
@@ -74,11 +74,11 @@ class NothingInTheLogs(ValueError):
 
 
 class OutputIsThere(ValueError):
-    """The folder for what comes of it holds something: it would be mixed up with an earlier report."""
+    """The output folder is not empty: the report would be mixed up with an earlier one."""
 
 
 class StageFailed(Exception):
-    """With the exit code of the stage; the message is the stage's own."""
+    """With the stage's exit code and message."""
 
     def __init__(self, message: str, code: int) -> None:
         super().__init__(message)
@@ -103,7 +103,7 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _make_room(out: Path, *, follows: bool) -> None:
-    """Raises OutputIsThere. What a report left that was never finished is removed."""
+    """Raises OutputIsThere. The remains of an unfinished report are removed."""
     _remove_unfinished(out)
     if out.exists() and not out.is_dir():
         raise OutputIsThere(f"{out} is a file: name a folder with --out (make: OUT=)")
@@ -113,20 +113,20 @@ def _make_room(out: Path, *, follows: bool) -> None:
 
 
 def _remove_unfinished(out: Path) -> None:
-    """Only a folder that a report has begun to fill: an interrupt may come before it was looked into."""
+    """Only if a report has begun to fill the folder: an interrupt may come before it was checked."""
     if (out / UNFINISHED).exists():
         shutil.rmtree(out, ignore_errors=True)
 
 
 def _repeated(args: argparse.Namespace) -> list[str]:
-    """The options of the report that --follow makes again and again."""
+    """The options of the report that --follow repeats."""
     names = (
         *("to_release", "from_release", "owners", "knowledge", "scram_users", "hosts", "name"),
         *("planned_for", "asked_by"),
     )
-    given = {name.removesuffix("_release").replace("_", "-"): getattr(args, name) for name in names}
+    options = {name.removesuffix("_release").replace("_", "-"): getattr(args, name) for name in names}
     zone = [] if args.zone is UTC else [f"--zone={args.zone}"]
-    return [f"--{name}={value}" for name, value in given.items() if value] + zone
+    return [f"--{name}={value}" for name, value in options.items() if value] + zone
 
 
 def _report(args: argparse.Namespace) -> int:
@@ -137,10 +137,10 @@ def _report(args: argparse.Namespace) -> int:
         _say(
             f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB: which brokers wrote them?"
         )
-        seen = survey(logs, args.zone, _Progress("lines looked at"))
-        _check(seen)
-        cluster_id = seen.cluster_id or "unknown"
-        releases, release = release_to_leave(seen, args.from_release)
+        log_survey = survey(logs, args.zone, _Progress("lines looked at"))
+        _check(log_survey)
+        cluster_id = log_survey.cluster_id or "unknown"
+        releases, release = release_to_leave(log_survey, args.from_release)
         upgrade(release, target)
     except (BadArguments, NoLogs, NothingInTheLogs, OutputIsThere, TwoClusters, UnusableRelease) as error:
         return _refuse(str(error))
@@ -148,14 +148,14 @@ def _report(args: argparse.Namespace) -> int:
         return _refuse(f"{error}; specify it with --from (make: FROM=)")
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / UNFINISHED).touch()
-    _tell_brokers(seen, cluster_id, releases)
+    _tell_brokers(log_survey, cluster_id, releases)
     started = time.monotonic()
-    total = sum(file.lines for file in seen.files)
-    done = convert(
-        seen, releases, cluster_id, args.out / "raw", args.zone, _Progress("lines converted", total)
+    total = sum(file.lines for file in log_survey.files)
+    converted = convert(
+        log_survey, releases, cluster_id, args.out / "raw", args.zone, _Progress("lines converted", total)
     )
-    _tell_converted(done, time.monotonic() - started)
-    page = _run_stages(args, surveyed_days(seen), cluster_id, release, target)
+    _tell_converted(converted, time.monotonic() - started)
+    page = _run_stages(args, surveyed_days(log_survey), cluster_id, release, target)
     (args.out / UNFINISHED).unlink()
     report = json.loads((page.parent / "report.json").read_text(encoding="utf-8"))
     _say(f"{report['sentence']}\n{still_to_watch(report)}")
@@ -168,7 +168,7 @@ def _report(args: argparse.Namespace) -> int:
 
 
 def _check_files_named(args: argparse.Namespace) -> None:
-    """The stages read these after minutes; a mistake in one is said before. Raises BadArguments."""
+    """The stages read these only after minutes; a mistake is reported right away. Raises BadArguments."""
     use_own_knowledge(args.knowledge)
     if args.owners:
         read_text_file(args.owners, "owner rules", load_owner_rules)
@@ -178,10 +178,10 @@ def _check_files_named(args: argparse.Namespace) -> None:
         read_text_file(args.hosts, "host names", host_names)
 
 
-def _check(seen: Survey) -> None:
-    if no_logs := sorted(file.log.file.name for file in seen.files if file.is_no_log):
+def _check(log_survey: Survey) -> None:
+    if no_logs := sorted(file.log.file.name for file in log_survey.files if file.is_no_log):
         _say(f"no request logs, left alone: {', '.join(no_logs)}")
-    for file in seen.files:
+    for file in log_survey.files:
         if file.is_no_log:
             continue
         if file.same_as:
@@ -196,7 +196,7 @@ def _check(seen: Survey) -> None:
             _say(
                 f"{file.log.file}: {file.cut}; what comes before that ({counted(file.lines, 'line')}) is used"
             )
-    if not seen.brokers:
+    if not log_survey.brokers:
         raise NothingInTheLogs(
             "there is no entry of kafka.request.logger at DEBUG in what was named: its lines have "
             '"Completed request:" in them, and usually go to kafka-request.log'
@@ -213,9 +213,9 @@ def _server_log(file: SurveyedFile) -> str:
     )
 
 
-def _tell_brokers(seen: Survey, cluster_id: str, releases: BrokerReleases) -> None:
+def _tell_brokers(log_survey: Survey, cluster_id: str, releases: BrokerReleases) -> None:
     _say(f"cluster {cluster_id}:")
-    for broker in seen.brokers:
+    for broker in log_survey.brokers:
         _say(
             f"  broker {broker.broker_id} ({_HOW[broker.id_known_by]}): {counted(broker.entries, 'request')} from "
             f"{_clock(broker.first)} to {_clock(broker.last)} UTC"
@@ -229,21 +229,21 @@ def _tell_brokers(seen: Survey, cluster_id: str, releases: BrokerReleases) -> No
                 f"    since {_clock(incarnation.since)} on {release or 'a release that is not known'}"
                 f"{' by its server log' if incarnation.release else ''}; {answers}"
             )
-    if seen.without_log:
-        ids = ", ".join(map(str, seen.without_log))
+    if log_survey.without_log:
+        ids = ", ".join(map(str, log_survey.without_log))
         _say(f"  no log of broker {ids}: a client that is connected only there is not in the report")
 
 
-def _tell_converted(done: Converted, seconds: float) -> None:
+def _tell_converted(converted: Converted, seconds: float) -> None:
     _say(
-        f"{counted(done.entries, 'request')}; {counted(done.connections, 'connection')} of clients, {done.between_brokers} of brokers; "
-        f"{done.pushes} metric pushes; {seconds:.0f} s, {done.lines / max(seconds, 0.001):,.0f} lines/s"
+        f"{counted(converted.entries, 'request')}; {counted(converted.connections, 'connection')} of clients, {converted.between_brokers} of brokers; "
+        f"{converted.pushes} metric pushes; {seconds:.0f} s, {converted.lines / max(seconds, 0.001):,.0f} lines/s"
     )
-    if done.refused or done.failed_logins:
+    if converted.refused or converted.failed_logins:
         _say(
-            f"{counted(done.refused, 'refused request')} and {counted(done.failed_logins, 'failed login')} in the server logs"
+            f"{counted(converted.refused, 'refused request')} and {counted(converted.failed_logins, 'failed login')} in the server logs"
         )
-    for reason, count in done.unreadable.most_common():
+    for reason, count in converted.unreadable.most_common():
         _say(f"  {counted(count, 'line')} could not be parsed as a request: {reason}")
 
 
@@ -280,12 +280,12 @@ def _run_stages(
     shown += [f"--hosts={args.hosts}"] if args.hosts else []
     shown += [f"--planned-for={args.planned_for}"] if args.planned_for else []
     shown += [f"--asked-by={args.asked_by}"] if args.asked_by else []
-    done = run("publish", report, f"--publish={args.out / 'published'}", *shown)
-    return Path(done["report"].removeprefix("file://"))
+    exit_code = run("publish", report, f"--publish={args.out / 'published'}", *shown)
+    return Path(exit_code["report"].removeprefix("file://"))
 
 
 class _Progress:
-    """Says how far it is, every few seconds."""
+    """Reports progress every few seconds."""
 
     def __init__(self, what: str, total: int | None = None) -> None:
         self._what, self._total = what, total
@@ -369,7 +369,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
 
 
 def _words(text: str) -> list[str]:
-    """One name, with blanks if there is such a file; or several, as a shell would read them (LOGS= of make)."""
+    """One name, with blanks if there is such a file; otherwise several, as a shell would read them (LOGS= of make)."""
     if not re.search(r"\s", text):
         return [text]
     try:

@@ -1,10 +1,11 @@
-"""The review of an upgrade from request logs and the server.log files beside them: what was predicted, what happened.
+"""The review of an upgrade from request logs and the server.log files next to them: what was predicted, what happened.
 
     client-telemetry review --from 3.9.1 --to 4.0.1 --publish FOLDER LOG ...
 
 LOG: files, folders and patterns; one folder for each broker, or for each run of it, with its kafka-request.log
-(kafka.request.logger at DEBUG) and its server.log. Asked again while the brokers roll, it says for each upgraded broker whether
-to go on. Exit code 0: go, or the upgrade is complete; 3: stop; 4: cannot tell; 2: the arguments or the logs cannot be used.
+(kafka.request.logger at DEBUG) and its server.log. Repeated during the rolling upgrade, it says for each upgraded broker
+whether to continue. Exit code 0: go, or the upgrade is complete; 3: stop; 4: cannot tell; 2: the arguments or the logs
+cannot be used.
 """
 
 import argparse
@@ -44,35 +45,35 @@ def main(argv: Sequence[str] | None = None) -> int:
         _say(f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB")
         evidence = from_logs(logs, args.zone, _say)
         common = setting(evidence, source, target, owner_rules=rules)
-        made, tracks = part(evidence.activities, common)
-        found, comparisons, curves = assembled([made], evidence, common)
+        reviewed_part, tracks = part(evidence.activities, common)
+        log_review, comparisons, curves = assembled([reviewed_part], evidence, common)
         names = of_tracks(tracks, common.upgrade.old)
-        found = with_applications(found, names)
+        log_review = with_applications(log_review, names)
     except (NoLogs, NoRequests, NoSuchUpgrade, UnusableRelease, WindowWithoutData, BadOwnerRule) as error:
         return _refuse(str(error))
     except OSError as error:
         return _refuse(f"{error.filename}: {error.strerror}")
-    decisions = decision.decisions(found)
-    name = args.name or found.cluster_id or "unknown"
-    began = datetime.fromtimestamp(found.upgrade.began, UTC)
+    decisions = decision.decisions(log_review)
+    name = args.name or log_review.cluster_id or "unknown"
+    began = datetime.fromtimestamp(log_review.upgrade.began, UTC)
     report = ReviewReport(
-        found,
+        log_review,
         f"{source}_to_{target}_{began:%Y%m%dT%H%M%SZ}",
         name,
         datetime.now(UTC),
         decisions,
         "made now, from the requests before the first broker changed",
-        metrics=metric_review(found, common, comparisons, curves, lambda clients: tracks),
+        metrics=metric_review(log_review, common, comparisons, curves, lambda clients: tracks),
         knowledge_version=knowledge.version(),
         code_version=version("client-telemetry"),
     )
     folder = publish(report, args.publish)
-    if found.upgrade.is_mixed:
-        for each in decisions:
-            _say(f"broker {each.broker_id}: {each.decision.replace('_', ' ')}: {each.reason}")
+    if log_review.upgrade.is_mixed:
+        for decided in decisions:
+            _say(f"broker {decided.broker_id}: {decided.decision.replace('_', ' ')}: {decided.reason}")
     _say(report.sentence)
     _say(f"Review: {folder / PAGE}")
-    if not found.upgrade.is_mixed:
+    if not log_review.upgrade.is_mixed:
         return 0
     return decision.EXIT_CODES[decision.overall(decisions)]
 

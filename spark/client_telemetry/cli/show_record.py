@@ -1,4 +1,4 @@
-"""One record of a raw dump, for people: what a finding cites as raw object and sequence.
+"""Shows one record of a raw dump, which a finding cites by raw object and sequence.
 
     client-telemetry show-record --raw include/sample/fleet/raw OBJECT SEQUENCE
 
@@ -28,11 +28,11 @@ _PARSERS = {"client_pushes": parse_client_push, "connections": parse_connection_
 
 
 class NoSuchRecord(Exception):
-    """There is no such object, or no such record in it; the message says what there is."""
+    """The object does not exist, or has no such record; the message says what there is."""
 
 
 def records(raw: RawLocation, object_key: str) -> Iterator[dict[str, Any]]:
-    """The records of an object that can be decoded, as `readable` gives them. Raises NoSuchRecord."""
+    """The decodable records of an object, as returned by `readable`. Raises NoSuchRecord."""
     try:
         key = parse_object_key(object_key)
         parse = _PARSERS[key.dataset]
@@ -57,13 +57,13 @@ def _decoded(parse: Callable[[bytes, ObjectKey], Message], data: bytes, key: Obj
 
 
 def readable(message: Message) -> dict[str, Any]:
-    """Fields by name, those that are set and `sequence`: times as text, bytes as hex, the API's name in an ApiUse."""
+    """Fields by name, those that are set and `sequence`: times as text, bytes as hex, with the API's name in an ApiUse."""
     fields: dict[str, Any] = {}
     if "sequence" in message.DESCRIPTOR.fields_by_name:
         fields["sequence"] = getattr(message, "sequence")  # noqa: B009 - only some messages have it
     for field, value in message.ListFields():
         fields[field.name] = (
-            [_shown(field, each) for each in value] if field.is_repeated else _shown(field, value)
+            [_shown(field, item) for item in value] if field.is_repeated else _shown(field, value)
         )
     if "api_uses" in fields:
         fields["api_uses"] = [_named(use) for use in fields["api_uses"]]
@@ -112,11 +112,11 @@ def _wanted(raw: RawLocation, object_key: str, sequence: str) -> Iterator[dict[s
         return
     if not sequence.isdecimal():
         raise NoSuchRecord(f"{sequence!r} is not a sequence: give a number, or `all`")
-    seen = []
+    sequences = []
     for record in records(raw, object_key):
         if record["sequence"] == int(sequence):
             yield record
             return
-        seen.append(record["sequence"])
-    there = f"it has {min(seen)} to {max(seen)}" if seen else "no record in it can be decoded"
+        sequences.append(record["sequence"])
+    there = f"it has {min(sequences)} to {max(sequences)}" if sequences else "no record in it can be decoded"
     raise NoSuchRecord(f"no record with sequence {sequence} in {object_key}: {there}")

@@ -48,8 +48,8 @@ class SliceRule:
 
     @property
     def bounds(self) -> dict[str, float]:
-        both = {"min_value": self.minimum, "max_value": self.maximum}
-        return {name: bound for name, bound in both.items() if bound is not None}
+        bounds_ = {"min_value": self.minimum, "max_value": self.maximum}
+        return {name: bound for name, bound in bounds_.items() if bound is not None}
 
 
 @dataclass(frozen=True)

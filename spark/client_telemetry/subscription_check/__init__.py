@@ -1,2 +1,3 @@
-"""The stage that answers what a change of subscriptions would do: evidence from the lake. The answer itself is in
-subscriptions/, how it looks in reports/subscription/."""
+"""The stage that answers what a change of subscriptions would do, with evidence from the lake. subscriptions/ computes
+the answer, reports/subscription/ presents it.
+"""

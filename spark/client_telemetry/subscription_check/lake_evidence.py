@@ -1,4 +1,4 @@
-"""Client instances of some days, as subscriptions/observed.py wants them, from the tables of the lake."""
+"""Client instances of some days from the tables of the lake, as input of subscriptions/observed.py."""
 
 import datetime as dt
 from collections import defaultdict
@@ -36,10 +36,10 @@ Client = tuple[str | None, ...]
 
 def pushing(pushes: DataFrame, sessions: DataFrame) -> DataFrame:
     """One row per client instance. Rows of `client_pushes` and `client_sessions` of the days."""
-    known = _with_silence(pushes.where(F.col("client_instance_id").isNotNull()))
+    with_silence = _with_silence(pushes.where(F.col("client_instance_id").isNotNull()))
     rejected = F.array_contains("flags", "rejected")
     compressed = F.col("compression_type") > 0
-    by_day = known.groupBy("client_instance_id", "dt").agg(
+    by_day = with_silence.groupBy("client_instance_id", "dt").agg(
         F.min_by(F.struct(*CLIENT_KEY, "client_address", "client_port"), "received_at").alias("first"),
         F.min("received_at").alias("first_at"),
         (F.max("received_at").cast("double") - F.min("received_at").cast("double")).alias("seconds"),
@@ -78,8 +78,9 @@ def pushing(pushes: DataFrame, sessions: DataFrame) -> DataFrame:
 
 
 def _with_silence(pushes: DataFrame) -> DataFrame:
-    """`silent_seconds` of each push: by how much longer the distance to the ordinary push before it is than those next
-    to it, of the same instance and day. So an interval that changes within a day is no silence."""
+    """`silent_seconds` of each push: how much longer the gap to the previous ordinary push is than the adjacent gaps,
+    within the same instance and day. An interval that changes within a day is thus not a silence.
+    """
     ordinary = ~F.col("terminating")
     order = Window.partitionBy("client_instance_id", "dt", ordinary).orderBy("received_at", "sequence")
     apart = F.col("received_at").cast("double") - F.lag("received_at").over(order).cast("double")
@@ -89,8 +90,9 @@ def _with_silence(pushes: DataFrame) -> DataFrame:
 
 
 def metric_shares(points: DataFrame, pushes: DataFrame, per_instance: bool) -> DataFrame:
-    """One row per instance and metric, or per client and metric where there are very many instances: points and the
-    estimated size of their labels. Rows of `client_metrics` and `client_pushes`."""
+    """One row per instance and metric, or per client and metric if there are very many instances: points and the
+    estimated size of their labels. Rows of `client_metrics` and `client_pushes`.
+    """
     shares = (
         points.where(F.col("client_instance_id").isNotNull())
         .groupBy("client_instance_id", "metric")
@@ -159,14 +161,14 @@ def observed_instances(
         shares[whose][row["metric"]] = (row["points"], weight)
         points[whose] += row["points"]
     connections = {(_client(row), row["client_address"]): row for row in connected_rows}
-    found = []
+    instances = []
     for row in pushing_rows:
         first, client = row["first"], _client(row["first"])
         instance_id = bytes(row["client_instance_id"])
         known_by: object = instance_id if instance_id in shares else client
         part = row["points"] / points[known_by] if points[known_by] else 0.0
         rejected = row["rejected_pushes"]
-        found.append(
+        instances.append(
             ObservedInstance(
                 _instance(first, instance_id),
                 first["principal"],
@@ -187,10 +189,10 @@ def observed_instances(
                 row["silent_seconds"],
             )
         )
-    seen = {(_client(row["first"]), row["first"]["client_address"]) for row in pushing_rows}
+    pushing_clients = {(_client(row["first"]), row["first"]["client_address"]) for row in pushing_rows}
     for (client, address), row in connections.items():
-        if client in owners and (client, address) not in seen and not row["linked"]:
-            found.append(
+        if client in owners and (client, address) not in pushing_clients and not row["linked"]:
+            instances.append(
                 ObservedInstance(
                     _instance(row, None),
                     row["principal"],
@@ -200,12 +202,13 @@ def observed_instances(
                     row["seconds"],
                 )
             )
-    return found
+    return instances
 
 
 def _decompressed(row: Mapping[str, Any]) -> tuple[int, int]:
-    """Payload bytes of the pushes, and of the largest one. Request logs, and plugins of Kafka 3.7, have payloads as they
-    were sent: their decompressed size is estimated."""
+    """Payload bytes of all pushes, and of the largest one. Request logs, and plugins of Kafka 3.7, have payloads as
+    they were sent: their decompressed size is estimated.
+    """
     first = row["first"]
     identity = software.identify_name(
         first["client_software_name"] or "", first["client_software_version"] or ""
@@ -220,7 +223,7 @@ def _decompressed(row: Mapping[str, Any]) -> tuple[int, int]:
 def lake_sizes(
     lake: Lake, snapshots: Mapping[str, int], cluster: str, days: list[dt.date]
 ) -> LakeSizes | None:
-    """None: no points were decoded in these days."""
+    """None if no points were decoded in these days."""
 
     def stored(table: Table) -> tuple[int, int]:
         files = lake.files(table, snapshots.get(table.name), cluster_id=cluster, dt=days)
@@ -253,7 +256,7 @@ def _instance(row: Mapping[str, Any], instance_id: bytes | None) -> ClientInstan
 
 
 def configured_resources(broker_rows: Iterable[BrokerRow]) -> tuple[list[Resource] | None, list[str]]:
-    """Subscriptions of the last day on which brokers reported any, and remarks; None: no broker reported."""
+    """Subscriptions of the last day on which brokers reported any, and remarks; None if no broker reported."""
     latest: dict[int, tuple[tuple[dt.date, dt.datetime], Any]] = {}
     for row in broker_rows:
         if row["subscriptions"] is not None:
@@ -262,17 +265,17 @@ def configured_resources(broker_rows: Iterable[BrokerRow]) -> tuple[list[Resourc
                 latest[row["broker_id"]] = (at, row["subscriptions"])
     if not latest:
         return None, []
-    newest = max(latest.values(), key=lambda each: each[0])[1]
+    newest = max(latest.values(), key=lambda dated: dated[0])[1]
     resources = [
         resource_of(
             {
-                "name": each["name"],
-                "metrics": list(each["metrics"] or []),
-                "interval_ms": each["interval_ms"],
-                "match": dict(each["match"] or {}),
+                "name": subscription["name"],
+                "metrics": list(subscription["metrics"] or []),
+                "interval_ms": subscription["interval_ms"],
+                "match": dict(subscription["match"] or {}),
             }
         )
-        for each in newest
+        for subscription in newest
     ]
     differ = any(_plain(subscriptions) != _plain(newest) for _, subscriptions in latest.values())
     remarks = ["Brokers reported different subscriptions; those reported last are taken."] if differ else []
@@ -282,17 +285,17 @@ def configured_resources(broker_rows: Iterable[BrokerRow]) -> tuple[list[Resourc
 def _plain(subscriptions: Iterable[Mapping[str, Any]]) -> list[tuple[object, ...]]:
     return sorted(
         (
-            each["name"],
-            each["interval_ms"],
-            tuple(each["metrics"] or ()),
-            tuple(sorted((each["match"] or {}).items())),
+            subscription["name"],
+            subscription["interval_ms"],
+            tuple(subscription["metrics"] or ()),
+            tuple(sorted((subscription["match"] or {}).items())),
         )
-        for each in subscriptions
+        for subscription in subscriptions
     )
 
 
 def offers_subscriptions(broker_rows: Iterable[BrokerRow]) -> bool | None:
-    """Whether brokers of the last day offer GetTelemetrySubscriptions, which they do with a metrics plugin only."""
+    """Whether brokers of the last day offer GetTelemetrySubscriptions, which they do only with a metrics plugin."""
     rows = list(broker_rows)
     last = max((row["dt"] for row in rows), default=None)
     offers = [

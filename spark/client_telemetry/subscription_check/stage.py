@@ -5,7 +5,8 @@
         [--configured TEXT] [--release V] [--day D] [--window N] [--telemetry-max-bytes B]
 
 Reads one consistent set of snapshots, and writes no table. TEXT: what is configured, as a JSON list or as
-`kafka-client-metrics.sh --describe` printed it, or lines of a request log with GetTelemetrySubscriptions answers; default: what the brokers' manifests say.
+`kafka-client-metrics.sh --describe` printed it, or lines of a request log with GetTelemetrySubscriptions answers;
+default: what the brokers' manifests report.
 """
 
 import argparse
@@ -39,7 +40,7 @@ from client_telemetry.tables.table import Row, Table
 
 READ = (BROKERS, CLIENT_CONNECTIONS, CLIENT_METRICS, CLIENT_PUSHES, CLIENT_SESSIONS, CLIENTS)
 INSTANCES_ONE_BY_ONE = 5_000
-"""Of so many the metrics are taken one by one; of more, those of a client are taken for each of its instances."""
+"""Up to this many, metrics are read per instance; with more, those of a client stand for each of its instances."""
 
 MAX_BYTES = 1_048_576
 """Kafka's default of telemetry.max.bytes."""
@@ -69,7 +70,7 @@ def subscription_check(stage: Stage) -> Outcome:
 
     brokers = rows(BROKERS)
     configured, remarks = _configured(args.configured, brokers)
-    release, others = _release(args.release, brokers)
+    release, other_releases = _release(args.release, brokers)
     pushes = frame(CLIENT_PUSHES)
     pushing = _collected(lake_evidence.pushing(pushes, frame(CLIENT_SESSIONS)))
     per_instance = len(pushing) <= INSTANCES_ONE_BY_ONE
@@ -103,21 +104,25 @@ def subscription_check(stage: Stage) -> Outcome:
         max(days),
         dt.datetime.now(dt.UTC),
         release,
-        others,
+        other_releases,
         args.bootstrap_server,
     )
-    found = content(question, result)
-    found["remarks"] = [*remarks, *found["remarks"]]
+    report_content = content(question, result)
+    report_content["remarks"] = [*remarks, *report_content["remarks"]]
     with published_place(args.publish, "subscription_check") as place:
-        page = place.shown(publish(found, place.root) / PAGE)
-    counts = {"instances": len(observed), "refused": len(found["refused"])}
+        page = place.shown(publish(report_content, place.root) / PAGE)
+    counts = {"instances": len(observed), "refused": len(report_content["refused"])}
     details = {
         "report": page,
-        "sentence": found["sentence"],
-        "answer": found["answer"],
-        "totals": found["totals"],
+        "sentence": report_content["sentence"],
+        "answer": report_content["answer"],
+        "totals": report_content["totals"],
     }
-    return Outcome(f"subscription_check: {found['answer']}: {found['sentence']}\n{page}", counts, details)
+    return Outcome(
+        f"subscription_check: {report_content['answer']}: {report_content['sentence']}\n{page}",
+        counts,
+        details,
+    )
 
 
 def _collected(frame: DataFrame) -> list[dict[str, Any]]:
@@ -132,17 +137,17 @@ def _json(option: str, text: str) -> object:
 
 
 def _inexact(suggestion: Suggestion) -> list[str]:
-    """What the proposed selectors cannot tell apart."""
-    found = []
+    """Which clients the proposed selectors cannot separate."""
+    sentences = []
     for words, instances in (("does not reach", suggestion.missing), ("also reaches", suggestion.unwanted)):
         if instances:
-            ids = sorted({str(each.instance.client_id) for each in instances})
+            ids = sorted({str(instance.instance.client_id) for instance in instances})
             more = ", ..." if len(ids) > 5 else ""
-            found.append(
+            sentences.append(
                 f"No selectors tell the wanted clients apart: the proposal {words} {len(instances)} instances "
                 f"({', '.join(ids[:5])}{more})."
             )
-    return found
+    return sentences
 
 
 def _changes(args: argparse.Namespace) -> object:
@@ -169,7 +174,7 @@ def _configured(text: str | None, brokers: list[BrokerRow]) -> tuple[list[Resour
             if answered.MARK in text:
                 return answered.read(text), []
             if text.lstrip().startswith("["):
-                return [resource_of(each) for each in json.loads(text)], []
+                return [resource_of(entry) for entry in json.loads(text)], []
             return described.read(text), []
         except ValueError as error:  # also UnreadableDescription and NoAnswers
             raise BadArguments(f"--configured: {error}") from error
@@ -194,7 +199,7 @@ def _release(release: str | None, brokers: list[BrokerRow]) -> tuple[str, tuple[
     for row in sorted(
         brokers, key=lambda row: (row["dt"], row["last_evidence_at"] is not None, row["last_evidence_at"])
     ):
-        possible = [each for each in row["releases"] or () if each in releases.known()]
+        possible = [candidate for candidate in row["releases"] or () if candidate in releases.known()]
         if row["dt"] == last and possible:
             latest[row["broker_id"]] = possible[0]
     if not latest:

@@ -1,4 +1,4 @@
-"""What to write instead of what Kafka refuses, and what Kafka accepts although it hardly means what was wanted."""
+"""What to write in place of what Kafka refuses, and warnings about what Kafka accepts but that is probably unintended."""
 
 import re
 import uuid
@@ -60,7 +60,7 @@ _BOUNDED_BEGIN = re.compile(
     r"(?P<before>.*?)(?P<atom>\\?[^\\(){}\[\]|]|\[[^\]]*\]|\([^()]*\))\{(?P<low>\d+)\Z"
 )
 _ESCAPE_OF_SEVERAL = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|0[0-7]{1,3}|E)\Z")
-"""What is before a { and of which the last character alone is not what is repeated."""
+"""What precedes a { and is not repeated except for its last character."""
 _CUT_BOUND = re.compile(r"\{\d+\Z")
 _BOUNDED_END = re.compile(r"(?P<high>\d*)\}(?P<after>.*)\Z")
 _FAMILY = re.compile(r"org\.apache\.kafka\.[a-z]")
@@ -94,11 +94,12 @@ def _interval(text: str) -> str:
     with_unit = re.fullmatch(r"\s*(\d+)(?:[.,]0*)?\s*([a-z]*)\s*", text.lower().replace("_", ""))
     whole = f"Write a whole number of milliseconds from {MIN_INTERVAL_MS} to {MAX_INTERVAL_MS}"
     if with_unit and len(with_unit[1]) < 20 and (not with_unit[2] or with_unit[2] in _UNITS_MS):
-        wanted = int(with_unit[1]) * _UNITS_MS.get(with_unit[2], 1)
+        interval_ms = int(with_unit[1]) * _UNITS_MS.get(with_unit[2], 1)
         nearest = min(
-            max(wanted, MIN_INTERVAL_MS), DEFAULT_INTERVAL_MS if wanted > MAX_INTERVAL_MS else wanted
+            max(interval_ms, MIN_INTERVAL_MS),
+            DEFAULT_INTERVAL_MS if interval_ms > MAX_INTERVAL_MS else interval_ms,
         )
-        if wanted > MAX_INTERVAL_MS:
+        if interval_ms > MAX_INTERVAL_MS:
             return f"{whole}, for instance {nearest}: a longer interval has no effect."
         return f"{whole}, for instance {max(nearest, MIN_INTERVAL_MS)}."
     return f"{whole}."
@@ -119,10 +120,10 @@ def _match(match: str, item: str) -> str:
     key, equals, regex = item.partition("=")
     key = key.strip()
     if not equals:
-        for other in (":", "~", " "):
-            name = item.partition(other)[0].strip()
-            if other in item and _selector(name):
-                return f"Write {_selector(name)}={item.partition(other)[2].strip() or '.*'}."
+        for separator in (":", "~", " "):
+            name = item.partition(separator)[0].strip()
+            if separator in item and _selector(name):
+                return f"Write {_selector(name)}={item.partition(separator)[2].strip() or '.*'}."
         if at > 0:
             return (
                 r"A comma separates selectors: if this is part of the preceding regex, write \x2C for the comma, or an "
@@ -149,7 +150,7 @@ def _match(match: str, item: str) -> str:
 
 
 def _bounded(item: str, following: str) -> str | None:
-    """`a{2` and `3}` -> `aaa?`, which says the same without a comma."""
+    """`a{2` and `3}` -> `aaa?`, the equivalent without a comma."""
     begin, end = _BOUNDED_BEGIN.search(item), _BOUNDED_END.match(following)
     if begin is None or end is None or _ESCAPE_OF_SEVERAL.search(begin["before"] + begin["atom"]):
         return None
@@ -196,7 +197,9 @@ def _selector(name: str) -> str | None:
 def doubts(
     subscription: Subscription, resource: Resource, release: tuple[int, ...], known_metrics: Collection[str]
 ) -> Iterator[str]:
-    """Sentences about what Kafka accepts. `known_metrics`: full names that clients are known to have."""
+    """Sentences about what Kafka accepts but may be a mistake. `known_metrics`: full names that clients are known to
+    have.
+    """
     if subscription.interval_ms > DEFAULT_INTERVAL_MS:
         yield (
             f"interval.ms={subscription.interval_ms} has no effect: a broker never lets a client wait longer than "
@@ -222,9 +225,9 @@ def _metric(prefix: str, prefixes: Collection[str], known: Collection[str]) -> s
         return "An empty metric asks for everything, as a prefix of every name; write * to say so."
     if any(metric.startswith(prefix) for metric in known):
         return None
-    said = f"No known metric begins with {prefix}: "
+    doubt = f"No known metric begins with {prefix}: "
     if "*" in prefix:
-        return f"{said}metrics are prefixes, without a *; write {prefix.partition('*')[0] or ALL_METRICS}."
+        return f"{doubt}metrics are prefixes, without a *; write {prefix.partition('*')[0] or ALL_METRICS}."
     plain = (
         re.sub(r"-metrics(?=[./:]|$)", "", prefix.strip().lower())
         .replace("-", ".")
@@ -233,13 +236,13 @@ def _metric(prefix: str, prefixes: Collection[str], known: Collection[str]) -> s
     )
     for candidate in (plain, f"org.apache.kafka.{plain}", f"{plain}.", f"org.apache.kafka.{plain}."):
         if any(metric.startswith(candidate) for metric in known):
-            return f"{said}write {candidate}."
+            return f"{doubt}write {candidate}."
     close = get_close_matches(prefix, known, 1, 0.7)
     if close:
-        return f"{said}did you mean {close[0]}?"
+        return f"{doubt}did you mean {close[0]}?"
     if _FAMILY.match(prefix):
-        return f"{said}only clients that have it push it."
-    return f"{said}names of Kafka's own metrics begin with org.apache.kafka.; applications may have others (KIP-1076)."
+        return f"{doubt}only clients that have it push it."
+    return f"{doubt}names of Kafka's own metrics begin with org.apache.kafka.; applications may have others (KIP-1076)."
 
 
 def _selector_doubts(attribute: str, regex: str, release: tuple[int, ...]) -> Iterator[str]:
@@ -250,14 +253,14 @@ def _selector_doubts(attribute: str, regex: str, release: tuple[int, ...]) -> It
         )
     if attribute == "client_instance_id":
         try:
-            wanted = kafka_uuid(uuid.UUID(regex).bytes)
+            instance_id = kafka_uuid(uuid.UUID(regex).bytes)
         except ValueError:
             try:
-                wanted = kafka_uuid(instance_id_of(regex))
+                instance_id = kafka_uuid(instance_id_of(regex))
             except BadInstanceId:
-                wanted = regex
-        if wanted != regex:
-            yield f"Brokers spell a client instance id as URL-safe base64: write client_instance_id={wanted}."
+                instance_id = regex
+        if instance_id != regex:
+            yield f"Brokers spell a client instance id as URL-safe base64: write client_instance_id={instance_id}."
     if attribute == "client_source_address":
         if "/" in regex:
             yield f"{attribute}={regex}: addresses contain no slash, and CIDR notation is not a regex; write for example 10\\.1\\..*."

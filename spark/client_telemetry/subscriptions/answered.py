@@ -1,7 +1,9 @@
-"""What clients are asked for, from the GetTelemetrySubscriptions answers in a broker's request log (JSON, Kafka 3.7 on).
+"""What clients are asked for, from the GetTelemetrySubscriptions answers in a broker's request log (JSON, Kafka 3.7
+on).
 
-An answer does not name its subscriptions. So each different answer becomes one, which matches by instance id the clients
-that got it last: what these clients are asked for is then exact, and says nothing of others."""
+An answer does not name its subscriptions. So each distinct answer becomes one that matches, by instance id, the clients
+that last received it: what these clients are asked for is then exact, and nothing is claimed about others.
+"""
 
 import json
 from collections import defaultdict
@@ -16,7 +18,7 @@ MARK = '"requestApiKeyName":"GET_TELEMETRY_SUBSCRIPTIONS"'
 
 
 class NoAnswers(ValueError):
-    """One line: there is no answer to go by."""
+    """The text has no usable answers; one line."""
 
 
 def read(text: str) -> list[Resource]:
@@ -31,10 +33,10 @@ def read(text: str) -> list[Resource]:
         metrics, interval = tuple(response["requestedMetrics"]), int(response["pushIntervalMs"])
         if _is_its_id(response, metrics, interval):
             last[response["clientInstanceId"]] = (metrics, interval)
-    asked: dict[tuple[tuple[str, ...], int], list[str]] = defaultdict(list)
+    instances_by_request: dict[tuple[tuple[str, ...], int], list[str]] = defaultdict(list)
     for instance_id, answer in last.items():
         if answer[0]:
-            asked[answer].append(instance_id)
+            instances_by_request[answer].append(instance_id)
     if not last:
         raise NoAnswers("there is no GetTelemetrySubscriptions answer in these lines of a request log")
     return [
@@ -46,12 +48,12 @@ def read(text: str) -> list[Resource]:
                 MATCH: f"client_instance_id=({'|'.join(sorted(ids))})",
             },
         )
-        for number, ((metrics, interval), ids) in enumerate(asked.items(), 1)
+        for number, ((metrics, interval), ids) in enumerate(instances_by_request.items(), 1)
     ]
 
 
 def _response(line: str) -> dict[str, Any] | None:
-    """Of an entry; None for a line that was cut or changed."""
+    """The response in an entry; None for a line that was cut or changed."""
     begin = line.find("{")
     try:
         entry, _ = json.JSONDecoder().raw_decode(line, begin)
@@ -62,7 +64,7 @@ def _response(line: str) -> dict[str, Any] | None:
 
 
 def _is_its_id(response: dict[str, Any], metrics: tuple[str, ...], interval_ms: int) -> bool:
-    """Whether the answer's id is that of its metrics and interval: an answer that was changed on its way is left out."""
+    """Whether the answer's id matches its metrics and interval: an answer that was altered is left out."""
     try:
         instance_id = instance_id_of(str(response["clientInstanceId"]))
     except (BadInstanceId, KeyError):

@@ -21,19 +21,20 @@ from client_telemetry.subscriptions.java_runtime import JavaRuntime
 
 @dataclass(frozen=True)
 class Answer:
-    """`subscriptions`: indexes of the subscriptions that match, as configured. `metrics` in Kafka's order; empty: the
-    client asks again after the interval and pushes nothing."""
+    """`subscriptions`: indexes of the matching subscriptions, as configured. `metrics` in Kafka's order; empty: the
+    client asks again after the interval and pushes nothing.
+    """
 
     subscriptions: tuple[int, ...]
     push_interval_ms: int
     metrics: tuple[str, ...]
     subscription_id: int | None
-    """None where the instance id is not known."""
+    """None if the instance id is unknown."""
 
 
 @dataclass(frozen=True)
 class _Union:
-    """What all instances that the same subscriptions match have in common."""
+    """What is common to all instances that match the same subscriptions."""
 
     subscriptions: tuple[int, ...]
     push_interval_ms: int
@@ -43,20 +44,21 @@ class _Union:
 
 @dataclass
 class ConfiguredSubscriptions:
-    """Subscriptions of a cluster, in the order in which they were configured: with names that share a bucket of a
-    ConcurrentHashMap, and metrics that share one of a HashSet, the order of metrics follows it."""
+    """Subscriptions of a cluster, in the order in which they were configured: that order decides the order of metrics
+    if names share a bucket of a ConcurrentHashMap, or metrics one of a HashSet.
+    """
 
     subscriptions: Sequence[Subscription]
     release: tuple[int, ...]
     java: JavaRuntime
     map_order: Sequence[str] | None = None
-    """Names in the order of the broker's map, where it is known; default: that of a map filled in configured order."""
+    """Names in the order of the broker's map, if known; default: that of a map filled in configured order."""
     _unions: dict[int, _Union] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._index = {each.name: index for index, each in enumerate(self.subscriptions)}
+        self._index = {subscription.name: index for index, subscription in enumerate(self.subscriptions)}
         self._order = [self._index[name] for name in self.map_order or self.java.map_order(self._index)]
-        self._sets = [self.java.hash_set(each.metrics) for each in self.subscriptions]
+        self._sets = [self.java.hash_set(subscription.metrics) for subscription in self.subscriptions]
 
     def answers(self, instances: Iterable[ClientInstance]) -> Iterator[Answer]:
         instances = list(instances)
@@ -75,11 +77,12 @@ class ConfiguredSubscriptions:
             )
 
     def let_in(self, instances: Sequence[ClientInstance]) -> Iterator[tuple[int, ...]]:
-        """Of each instance, for each of SELECTORS: which subscriptions let it in by this attribute, as a set of bits.
-        A subscription matches an instance that it lets in by every attribute; an attribute that is not there is let
-        in only where there is no selector for it."""
+        """For each instance and each of SELECTORS: the subscriptions that this attribute lets through, as a bit set. A
+        subscription matches an instance if every attribute lets it through; a missing attribute does so only if
+        there is no selector for it.
+        """
         everything = (1 << len(self.subscriptions)) - 1
-        columns = list(zip(*(each.attributes(self.release) for each in instances), strict=True)) or [
+        columns = list(zip(*(instance.attributes(self.release) for instance in instances), strict=True)) or [
             ()
         ] * len(SELECTORS)
         tables: list[dict[str | None, int]] = []
@@ -87,8 +90,8 @@ class ConfiguredSubscriptions:
             different = set(values)
             selectors = [
                 (index, selector)
-                for index, each in enumerate(self.subscriptions)
-                for selector in each.selectors
+                for index, subscription in enumerate(self.subscriptions)
+                for selector in subscription.selectors
                 if selector.attribute == attribute
             ]
             without = everything
@@ -97,11 +100,11 @@ class ConfiguredSubscriptions:
             table: dict[str | None, int] = dict.fromkeys(different, without)
             if selectors:
                 texts = self.java.texts(value for value in different if value is not None)
-                found: dict[str, frozenset[str]] = {}
+                matches: dict[str, frozenset[str]] = {}
                 for index, selector in selectors:
-                    if selector.regex not in found:
-                        found[selector.regex] = texts.matching(selector.pattern)
-                    for value in found[selector.regex]:
+                    if selector.regex not in matches:
+                        matches[selector.regex] = texts.matching(selector.pattern)
+                    for value in matches[selector.regex]:
                         table[value] |= 1 << index
             tables.append(table)
         rows = zip(*columns, strict=True) if instances else ()
@@ -109,9 +112,9 @@ class ConfiguredSubscriptions:
             yield tuple(table[value] for table, value in zip(tables, row, strict=True))
 
     def _union(self, matching: int) -> _Union:
-        known = self._unions.get(matching)
-        if known is not None:
-            return known
+        cached = self._unions.get(matching)
+        if cached is not None:
+            return cached
         indexes = [index for index in self._order if matching >> index & 1]
         everything = any(ALL_METRICS in self.subscriptions[index].metrics for index in indexes)
         metrics = (ALL_METRICS,) if everything else self.java.union(self._sets[index] for index in indexes)
@@ -129,7 +132,7 @@ def checksum(metrics: Sequence[str], push_interval_ms: int) -> int:
 
 
 def subscription_id(checksum_: int, instance_id: bytes) -> int:
-    """A signed 32-bit number: the checksum xor Uuid.hashCode of 16 bytes."""
+    """A signed 32-bit number: the checksum xor Uuid.hashCode of the 16 bytes."""
     high, low = int.from_bytes(instance_id[:8]), int.from_bytes(instance_id[8:])
     mixed = high ^ low
     unsigned = (checksum_ ^ (mixed >> 32) ^ mixed) & 0xFFFFFFFF

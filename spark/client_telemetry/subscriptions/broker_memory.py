@@ -1,8 +1,8 @@
-"""What one broker remembers of client instances, and its answer to each telemetry request in order.
+"""What one broker remembers about client instances, and its answer to each telemetry request in order.
 
 Source: ClientMetricsManager, ClientMetricsInstance, ClientTelemetryExporterPlugin. Times are milliseconds of the
-broker's clock. What is forgotten by time (after max(60 s, 3 intervals) without a request, from 3.8) is the caller's to
-say with `forget`.
+broker's clock. Expiry by time (after max(60 s, 3 intervals) without a request, from 3.8) is up to the caller, through
+`forget`.
 """
 
 from collections import OrderedDict
@@ -23,13 +23,15 @@ TELEMETRY_TOO_LARGE = 118
 REMEMBERED_INSTANCES = 16_384
 COMPRESSION_TYPES = range(5)
 NO_ID = b""
-"""Stands for the id of an instance whose id is not known."""
+"""Stands for an unknown instance id."""
 _RESERVED_IDS = (bytes(16), bytes(15) + b"\1")
 _EXEMPT_FROM_THROTTLING = (UNKNOWN_SUBSCRIPTION_ID, UNSUPPORTED_COMPRESSION_TYPE)
 
 
 def exempts_after_errors(release: tuple[int, ...]) -> bool:
-    """Whether a GetTelemetrySubscriptions right after error 117 or 76 is answered (KAFKA-19041); before, with 89."""
+    """Whether a GetTelemetrySubscriptions right after error 117 or 76 is answered (KAFKA-19041); earlier releases
+    answer 89.
+    """
     return release >= (4, 0, 1)
 
 
@@ -38,19 +40,19 @@ def forgets_at_disconnect(release: tuple[int, ...]) -> bool:
 
 
 def decompresses(release: tuple[int, ...]) -> bool:
-    """3.7 hands compressed bytes over."""
+    """Whether the plugin gets decompressed bytes; 3.7 hands compressed ones over."""
     return release >= (3, 8)
 
 
 def limits_decompressed_bytes(release: tuple[int, ...]) -> bool:
-    """Whether `telemetry.max.bytes` holds for the decompressed payload too: 4.3.1, and late patches of older lines."""
+    """Whether `telemetry.max.bytes` also limits the decompressed payload: 4.3.1, and late patches of older lines."""
     first_patch = {(3, 9): 3, (4, 0): 3, (4, 1): 3, (4, 2): 2, (4, 3): 1}.get((release[0], release[1]))
     return release[:2] >= (4, 4) if first_patch is None else release[2] >= first_patch
 
 
 @dataclass(frozen=True)
 class Push:
-    """`decompressed_bytes`: None where the payload cannot be decompressed. `plugin_fails`: an exporter throws."""
+    """`decompressed_bytes`: None if the payload cannot be decompressed. `plugin_fails`: an exporter throws."""
 
     instance_id: bytes
     subscription_id: int
@@ -73,7 +75,7 @@ class _Remembered:
 
 
 class BrokerMemory:
-    """`answer_of`: the answer by what is configured at the time of the call; call `changed` after each change."""
+    """`answer_of`: the answer according to the configuration at the time of the call; call `changed` after each change."""
 
     def __init__(
         self, release: tuple[int, ...], max_bytes: int, answer_of: Callable[[ClientInstance], Answer]
@@ -101,7 +103,7 @@ class BrokerMemory:
         return NONE, remembered.answer
 
     def push(self, instance: ClientInstance, push: Push, connection: str, now: int) -> int:
-        """Error code. `instance`: who sends, which counts where the broker does not remember the instance."""
+        """Error code. `instance`: the sender, used if the broker does not remember the instance."""
         if push.instance_id in _RESERVED_IDS:
             return INVALID_REQUEST
         remembered = self._remembered(instance, connection)
@@ -122,13 +124,13 @@ class BrokerMemory:
         self._instances.pop(instance_id, None)
 
     def _remembered(self, instance: ClientInstance, connection: str) -> _Remembered:
-        """Attributes of an instance stay those of its first request; a change of subscriptions resets the rest."""
+        """An instance keeps the attributes of its first request; a change of subscriptions resets the rest."""
         instance_id = instance.instance_id or NO_ID
-        known = self._instances.get(instance_id)
-        if known is not None and known.version == self._version:
+        earlier = self._instances.get(instance_id)
+        if earlier is not None and earlier.version == self._version:
             self._instances.move_to_end(instance_id)
-            return known
-        first = instance if known is None else known.instance
+            return earlier
+        first = instance if earlier is None else earlier.instance
         remembered = _Remembered(first, self._answer_of(first), self._version)
         self._instances[instance_id] = remembered
         self._instances.move_to_end(instance_id)

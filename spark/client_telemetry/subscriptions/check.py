@@ -1,5 +1,6 @@
-"""A proposed change of subscriptions against the clients of the days of evidence: whom it matches, what they will push,
-whom it hurts, who stays silent."""
+"""Checks a proposed change of subscriptions against the clients of the days of evidence: whom it matches, what they
+will push, whom it hurts, who stays silent.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
@@ -89,8 +90,9 @@ FIRST_RELEASE = (3, 7)
 
 @dataclass(frozen=True)
 class Situation:
-    """Where a proposal would be applied. `plugin`: whether brokers have one (they offer GetTelemetrySubscriptions); None:
-    not known. `days`: of the evidence."""
+    """Where a proposal would be applied. `plugin`: whether brokers have one (they then offer
+    GetTelemetrySubscriptions); None: unknown. `days`: of the evidence.
+    """
 
     release: tuple[int, ...]
     plugin: bool | None = None
@@ -112,7 +114,7 @@ class Refusal:
 
 @dataclass(frozen=True)
 class InstanceResult:
-    """`let_out`: name of a subscription that does not match -> the selectors that let the instance out."""
+    """`let_out`: name of a subscription that does not match -> the selectors that exclude the instance."""
 
     observed: ObservedInstance
     before: Answer
@@ -128,7 +130,8 @@ class InstanceResult:
 @dataclass(frozen=True)
 class MetricDelivery:
     """A standard metric and what a library's clients of one kind will do with it: `delivered`, `not delivered` (asked
-    for, and the library has it not), `not asked for`, `not known`. `observed`: seen in the days of evidence."""
+    for, but the library does not have it), `not asked for`, `not known`. `observed`: seen in the days of evidence.
+    """
 
     client_type: str
     library: str
@@ -153,19 +156,20 @@ class CheckResult:
     deliveries: tuple[MetricDelivery, ...]
 
     def totals(self) -> dict[str, dict[str, float]]:
-        """Per day: what came in the days of evidence, under whatever was configured then; expected without the change,
-        and with it."""
+        """Per day: what arrived in the days of evidence, under whatever was configured then; expected without the
+        change, and with it.
+        """
         return {
             "observed": forecast.observed_total(
-                (each.observed for each in self.instances), self.situation.days
+                (result.observed for result in self.instances), self.situation.days
             ),
-            "before": forecast.sum_of(each.expected_before for each in self.instances),
-            "after": forecast.sum_of(each.expected_after for each in self.instances),
+            "before": forecast.sum_of(result.expected_before for result in self.instances),
+            "after": forecast.sum_of(result.expected_after for result in self.instances),
         }
 
     def counts(self) -> dict[str, int]:
-        """Instances by change."""
-        return dict(Counter(each.change for each in self.instances))
+        """Numbers of instances by change."""
+        return dict(Counter(result.change for result in self.instances))
 
 
 def check(
@@ -175,22 +179,24 @@ def check(
     situation: Situation,
     java: JavaRuntime,
 ) -> CheckResult:
-    """Raises UnsureMatch where Java cannot tell whether a selector matches."""
+    """Raises UnsureMatch if Java cannot tell whether a selector matches."""
     proposed = propose(configured, operations)
     release = situation.release
     refusals: list[Refusal] = []
     old, _ = _accepted(proposed.before, {}, release, java)
-    new, refused = _accepted(proposed.after, {each.name: each for each in old}, release, java)
+    new, refused = _accepted(
+        proposed.after, {subscription.name: subscription for subscription in old}, release, java
+    )
     refusals += refused
     remarks = list(proposed.remarks)
-    known = known_metrics() | {metric for each in observed for metric in each.metrics}
-    resources = {each.name: each for each in proposed.after}
-    changed = {each.name for each in operations}
-    kept = {each.name for each in old}
+    metric_names = known_metrics() | {metric for instance in observed for metric in instance.metrics}
+    resources = {resource.name: resource for resource in proposed.after}
+    changed = {operation.name for operation in operations}
+    old_names = {subscription.name for subscription in old}
     for subscription in new:
-        if subscription.name in changed or subscription.name not in kept:
-            found = doubts(subscription, resources[subscription.name], release, known)
-            remarks += [f"{subscription.name}: {doubt}" for doubt in found]
+        if subscription.name in changed or subscription.name not in old_names:
+            sentences = doubts(subscription, resources[subscription.name], release, metric_names)
+            remarks += [f"{subscription.name}: {doubt}" for doubt in sentences]
     instances = _instances(old, new, observed, situation, java)
     return CheckResult(
         situation,
@@ -211,17 +217,17 @@ def _accepted(
     release: tuple[int, ...],
     java: JavaRuntime,
 ) -> tuple[list[Subscription], list[Refusal]]:
-    """What is in force, and what Kafka refuses; for that, what was in force under the name before."""
-    found, refused = [], []
+    """The subscriptions in force, and those that Kafka refuses, for which the previous one of that name stays in force."""
+    accepted, refused = [], []
     for resource in resources:
         try:
-            found.append(parse(resource.name, resource.properties, release, java))
+            accepted.append(parse(resource.name, resource.properties, release, java))
         except RefusedByKafka as error:
             advice = instead(error, resource)
             refused.append(Refusal(resource.name, error.error, error.message, error.by_controller, advice))
             if resource.name in instead_of:
-                found.append(instead_of[resource.name])
-    return found, refused
+                accepted.append(instead_of[resource.name])
+    return accepted, refused
 
 
 def _instances(
@@ -231,43 +237,45 @@ def _instances(
     situation: Situation,
     java: JavaRuntime,
 ) -> list[InstanceResult]:
-    clients = [each.instance for each in observed]
+    clients = [instance.instance for instance in observed]
     before = list(ConfiguredSubscriptions(old, situation.release, java).answers(clients))
     configured = ConfiguredSubscriptions(new, situation.release, java)
     after = list(configured.answers(clients))
     let_in = list(configured.let_in(clients))
     peers = Peers(observed)
-    found = []
-    for each, was, will, by_attribute in zip(observed, before, after, let_in, strict=True):
-        silent = _silent(each, was, will, situation)
+    results = []
+    for observed_instance, was, will, by_attribute in zip(observed, before, after, let_in, strict=True):
+        silent = _silent(observed_instance, was, will, situation)
         pushes = silent is None
-        expected_before = forecast.expected(each, was, was, peers, situation.days, each.pushed)
-        expected_after = forecast.expected(each, was, will, peers, situation.days, pushes)
-        found.append(
+        expected_before = forecast.expected(
+            observed_instance, was, was, peers, situation.days, observed_instance.pushed
+        )
+        expected_after = forecast.expected(observed_instance, was, will, peers, situation.days, pushes)
+        results.append(
             InstanceResult(
-                each,
+                observed_instance,
                 was,
                 will,
                 _let_out(new, by_attribute),
                 _change(was, will),
                 silent,
-                tuple(_harms(each, was, will, expected_after, situation, pushes)),
+                tuple(_harms(observed_instance, was, will, expected_after, situation, pushes)),
                 expected_before,
                 expected_after,
             )
         )
-    return found
+    return results
 
 
 def _let_out(subscriptions: Sequence[Subscription], let_in: tuple[int, ...]) -> dict[str, tuple[str, ...]]:
-    found = {}
+    selectors_by_name = {}
     for index, subscription in enumerate(subscriptions):
         out = tuple(
             attribute for attribute, bits in zip(SELECTORS, let_in, strict=True) if not bits >> index & 1
         )
         if out:
-            found[subscription.name] = out
-    return found
+            selectors_by_name[subscription.name] = out
+    return selectors_by_name
 
 
 def _change(before: Answer, after: Answer) -> str:
@@ -275,73 +283,79 @@ def _change(before: Answer, after: Answer) -> str:
         return STARTS if after.metrics else NEVER
     if not after.metrics:
         return STOPS
-    same = before.metrics == after.metrics and before.push_interval_ms == after.push_interval_ms
-    return SAME if same else CHANGES
+    is_unchanged = before.metrics == after.metrics and before.push_interval_ms == after.push_interval_ms
+    return SAME if is_unchanged else CHANGES
 
 
-def _silent(each: ObservedInstance, before: Answer, after: Answer, situation: Situation) -> str | None:
-    """Why it will not push; None: it will."""
+def _silent(instance: ObservedInstance, before: Answer, after: Answer, situation: Situation) -> str | None:
+    """Why it will not push; None if it will."""
     if situation.release < FIRST_RELEASE:
         return OLD_BROKER
     if situation.plugin is False:
         return NO_PLUGIN
     if not after.metrics:
         return NO_MATCH
-    if each.pushed:
-        return REFUSED if each.rejected_pushes >= each.pushes else None
-    able = can_push(each)
+    if instance.pushed:
+        return REFUSED if instance.rejected_pushes >= instance.pushes else None
+    able = can_push(instance)
     if not able:
         return CANNOT_PUSH if able is False else UNKNOWN_LIBRARY
-    if GET_TELEMETRY_SUBSCRIPTIONS not in each.api_keys:
+    if GET_TELEMETRY_SUBSCRIPTIONS not in instance.api_keys:
         if situation.plugin is None:
             return None
-        return ADMIN_DEFAULT if each.library == JAVA and each.client_types == (ADMIN,) else OPTED_OUT
+        return ADMIN_DEFAULT if instance.library == JAVA and instance.client_types == (ADMIN,) else OPTED_OUT
     return NEVER_PUSHED if before.metrics else None
 
 
 def _harms(
-    each: ObservedInstance, before: Answer, after: Answer, will: Expected, situation: Situation, pushes: bool
+    instance: ObservedInstance,
+    before: Answer,
+    after: Answer,
+    will: Expected,
+    situation: Situation,
+    pushes: bool,
 ) -> list[str]:
-    found = []
-    if pushes and after.metrics and each.library == LIBRDKAFKA:
-        hurt = hurt_when_nothing_matches(each)
-        kinds = [kind for kind in each.client_types if kind != ADMIN] or [PRODUCER]
+    harms = []
+    if pushes and after.metrics and instance.library == LIBRDKAFKA:
+        hurt = hurt_when_nothing_matches(instance)
+        kinds = [kind for kind in instance.client_types if kind != ADMIN] or [PRODUCER]
         none = any(
             not any(forecast.asked_for(m, after.metrics) for m in librdkafka_metrics(kind)) for kind in kinds
         )
         if hurt and none:
-            found.append(hurt)
+            harms.append(hurt)
     if not pushes:
-        return found
+        return harms
     if will.largest_compressed_bytes > situation.telemetry_max_bytes:
-        found.append(TOO_LARGE)
+        harms.append(TOO_LARGE)
     elif will.largest_bytes > situation.telemetry_max_bytes and limits_decompressed_bytes(situation.release):
-        found.append(LOSES_FOR_GOOD)
-    if each.pushed and before.subscription_id != after.subscription_id:
-        found.append(LOSES_INTERVAL)
+        harms.append(LOSES_FOR_GOOD)
+    if instance.pushed and before.subscription_id != after.subscription_id:
+        harms.append(LOSES_INTERVAL)
         if not exempts_after_errors(situation.release):
-            found.append(THROTTLED)
-    return found
+            harms.append(THROTTLED)
+    return harms
 
 
 def _deliveries(instances: Sequence[InstanceResult]) -> list[MetricDelivery]:
     groups: dict[tuple[str, str, str], list[InstanceResult]] = defaultdict(list)
-    for each in instances:
-        if each.silent is None and each.observed.library and not each.observed.is_share_consumer:
-            for kind in each.observed.client_types:
+    for result in instances:
+        if result.silent is None and result.observed.library and not result.observed.is_share_consumer:
+            for kind in result.observed.client_types:
                 if kind != ADMIN:
-                    key = (kind, each.observed.library, version_text(each.observed.library_version))
-                    groups[key].append(each)
-    found = []
+                    key = (kind, result.observed.library, version_text(result.observed.library_version))
+                    groups[key].append(result)
+    deliveries = []
     for (kind, library, version), members in sorted(groups.items()):
-        observed = {metric for each in members for metric in each.observed.metrics}
-        pushed = any(each.observed.metrics for each in members)
+        observed = {metric for member in members for metric in member.observed.metrics}
+        pushed = any(member.observed.metrics for member in members)
         for metric, required in standard_metrics(kind).items():
-            asked = sum(forecast.asked_for(metric, each.after.metrics) for each in members)
+            asked_count = sum(forecast.asked_for(metric, member.after.metrics) for member in members)
             was_asked = any(
-                forecast.asked_for(metric, each.before.metrics) and each.observed.pushed for each in members
+                forecast.asked_for(metric, member.before.metrics) and member.observed.pushed
+                for member in members
             )
-            if not asked:
+            if not asked_count:
                 state = "not asked for"
             elif (
                 metric in observed
@@ -353,25 +367,30 @@ def _deliveries(instances: Sequence[InstanceResult]) -> list[MetricDelivery]:
                 state = "not delivered"
             else:
                 state = "not known"
-            found.append(
+            deliveries.append(
                 MetricDelivery(
                     kind, library, version, metric, required, state, metric in observed, len(members)
                 )
             )
-    return found
+    return deliveries
 
 
 def clients_of(result: CheckResult) -> list[dict[str, Any]]:
     """One row per client (principal, client id, software), largest first."""
     groups: dict[tuple[str | None, ...], list[InstanceResult]] = defaultdict(list)
-    for each in result.instances:
-        client = each.observed.instance
-        key = (each.observed.principal, client.client_id, client.software_name, client.software_version)
-        groups[key].append(each)
+    for result_of_instance in result.instances:
+        client = result_of_instance.observed.instance
+        key = (
+            result_of_instance.observed.principal,
+            client.client_id,
+            client.software_name,
+            client.software_version,
+        )
+        groups[key].append(result_of_instance)
     rows = []
     for (principal, client_id, name, version), members in groups.items():
-        total = forecast.sum_of(each.expected_after for each in members)
-        was = forecast.sum_of(each.expected_before for each in members)
+        total = forecast.sum_of(member.expected_after for member in members)
+        was = forecast.sum_of(member.expected_before for member in members)
         rows.append(
             {
                 "principal": principal,
@@ -380,17 +399,21 @@ def clients_of(result: CheckResult) -> list[dict[str, Any]]:
                 "client_software_version": version,
                 "owner": members[0].observed.owner,
                 "instances": len(members),
-                "matching_instances": sum(bool(each.after.subscriptions) for each in members),
+                "matching_instances": sum(bool(member.after.subscriptions) for member in members),
                 "subscriptions": sorted(
-                    {result.after[i].name for each in members for i in each.after.subscriptions}
+                    {result.after[i].name for member in members for i in member.after.subscriptions}
                 ),
                 "let_out_by": _let_out_by(members),
-                "change": sorted({each.change for each in members}),
-                "push_interval_ms": sorted({each.after.push_interval_ms for each in members}),
-                "requested_metrics": sorted({metric for each in members for metric in each.after.metrics}),
-                "silent": sorted({each.silent for each in members if each.silent}),
-                "harms": sorted({harm for each in members for harm in each.harms}),
-                "basis": sorted({each.expected_after.basis for each in members if each.expected_after.basis}),
+                "change": sorted({member.change for member in members}),
+                "push_interval_ms": sorted({member.after.push_interval_ms for member in members}),
+                "requested_metrics": sorted(
+                    {metric for member in members for metric in member.after.metrics}
+                ),
+                "silent": sorted({member.silent for member in members if member.silent}),
+                "harms": sorted({harm for member in members for harm in member.harms}),
+                "basis": sorted(
+                    {member.expected_after.basis for member in members if member.expected_after.basis}
+                ),
                 "pushes_per_day_before": was["pushes"],
                 "points_per_day_before": was["points"],
                 "bytes_per_day_before": was["bytes"],
@@ -398,9 +421,9 @@ def clients_of(result: CheckResult) -> list[dict[str, Any]]:
                 "points_per_day": total["points"],
                 "bytes_per_day": total["bytes"],
                 "compressed_bytes_per_day": total["compressed_bytes"],
-                "largest_push_bytes": max(each.expected_after.largest_bytes for each in members),
+                "largest_push_bytes": max(member.expected_after.largest_bytes for member in members),
                 "largest_push_compressed_bytes": max(
-                    each.expected_after.largest_compressed_bytes for each in members
+                    member.expected_after.largest_compressed_bytes for member in members
                 ),
             }
         )
@@ -408,8 +431,8 @@ def clients_of(result: CheckResult) -> list[dict[str, Any]]:
 
 
 def _let_out_by(members: Sequence[InstanceResult]) -> dict[str, list[str]]:
-    found: dict[str, set[str]] = defaultdict(set)
-    for each in members:
-        for name, selectors in each.let_out.items():
-            found[name].update(selectors)
-    return {name: sorted(selectors) for name, selectors in sorted(found.items())}
+    selectors_by_name: dict[str, set[str]] = defaultdict(set)
+    for member in members:
+        for name, selectors in member.let_out.items():
+            selectors_by_name[name].update(selectors)
+    return {name: sorted(selectors) for name, selectors in sorted(selectors_by_name.items())}

@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 class UnreadableClients(ValueError):
-    """One line: the file and what is wrong with it."""
+    """The file is unusable; one line with the file and the reason."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def read(path: Path) -> ClientFile:
 
 
 def instance_of(row: Mapping[str, str]) -> ClientInstance:
-    """The id of zeros is that of a client that has none yet: a broker gives it a random one. Raises ValueError."""
+    """The all-zero id means that a client has none yet: a broker assigns it a random one. Raises ValueError."""
     port = row["source_port"]
     if port and not (port.isascii() and port.isdigit() and len(port) < 6 and int(port) < 65536):
         raise ValueError(f"source_port {port!r} is not a port")
@@ -93,6 +93,6 @@ def instance_of(row: Mapping[str, str]) -> ClientInstance:
 
 
 def write(path: Path, columns: tuple[str, ...], rows: list[dict[str, str]]) -> None:
-    """All rows, or no file: see whole_file."""
+    """Write all rows, or no file: see whole_file."""
     with whole_file(path) as opened:
         write_csv(opened, columns, ([row[column] for column in columns] for row in rows))

@@ -1,4 +1,4 @@
-"""What each client instance of a list is asked for, without data of a cluster.
+"""What each client instance of a list is asked for, without data from a cluster.
 
 client-telemetry subscription-check --configured subscriptions.json --clients clients.csv --broker 4.3.1 \
     --output answers.csv
@@ -90,11 +90,11 @@ def _kept(clients: ClientFile) -> tuple[str, ...]:
 
 
 def _answer_rows(configured: ConfiguredSubscriptions, clients: ClientFile) -> list[dict[str, str]]:
-    names = [each.name for each in configured.subscriptions]
-    kept = _kept(clients)
+    names = [subscription.name for subscription in configured.subscriptions]
+    extra_columns = _kept(clients)
     rows = []
     for row, answer in zip(clients.rows, configured.answers(clients.instances), strict=True):
-        answered = {column: row[column] for column in kept}
+        answered = {column: row[column] for column in extra_columns}
         answered["subscriptions"] = " ".join(names[index] for index in answer.subscriptions)
         answered["push_interval_ms"] = str(answer.push_interval_ms)
         answered["requested_metrics"] = " ".join(answer.metrics)
@@ -115,36 +115,39 @@ def refusal(error: RefusedByKafka) -> str:
 def _warn_of_blank_client_ids(
     subscriptions: Sequence[Subscription], clients: ClientFile, java: JavaRuntime
 ) -> None:
-    """A blank field is an id that is not there, which no selector matches. The empty text is an id, and a CSV file
-    cannot tell the two apart."""
+    """Warns about blank fields: they are missing ids, which no selector matches. An empty text would be an id, but a
+    CSV file cannot distinguish the two.
+    """
     blank = sum(instance.client_id is None for instance in clients.instances)
     if not blank:
         return
     empty = java.texts([""])
-    for each in subscriptions:
-        for selector in each.selectors:
+    for subscription in subscriptions:
+        for selector in subscription.selectors:
             if selector.attribute == "client_id" and empty.matching(selector.pattern):
                 print(
-                    f"subscription {each.name!r}: {selector.regex!r} does not match clients without a client_id ({blank}); "
+                    f"subscription {subscription.name!r}: {selector.regex!r} does not match clients without a client_id ({blank}); "
                     "an empty client id would match",
                     file=sys.stderr,
                 )
 
 
 def _warn_of_addresses(subscriptions: Sequence[Subscription], clients: ClientFile) -> None:
-    """A broker holds selectors against InetAddress.getHostAddress, so it never sees another text."""
+    """Brokers match selectors against InetAddress.getHostAddress, so they never see another form."""
     if not any(
-        selector.attribute == "client_source_address" for each in subscriptions for selector in each.selectors
+        selector.attribute == "client_source_address"
+        for subscription in subscriptions
+        for selector in subscription.selectors
     ):
         return
-    others = [
-        each.source_address
-        for each in clients.instances
-        if each.source_address is not None and not is_address(each.source_address)
+    invalid_addresses = [
+        instance.source_address
+        for instance in clients.instances
+        if instance.source_address is not None and not is_address(instance.source_address)
     ]
-    if others:
+    if invalid_addresses:
         print(
-            f"{len(others)} values of source_address are not IP addresses, the first {others[0]!r}: brokers have "
+            f"{len(invalid_addresses)} values of source_address are not IP addresses, the first {invalid_addresses[0]!r}: brokers have "
             "addresses as 10.1.2.3, so write those",
             file=sys.stderr,
         )
@@ -153,13 +156,13 @@ def _warn_of_addresses(subscriptions: Sequence[Subscription], clients: ClientFil
 def _warn_of_java_releases(
     subscriptions: Sequence[Subscription], clients: ClientFile, release: tuple[int, ...]
 ) -> None:
-    """One line per selector whose answer may depend on the Java that a broker runs on."""
+    """One line per selector whose answer may depend on the brokers' Java release."""
     selectors = {
-        (each.name, selector.attribute, selector.regex)
-        for each in subscriptions
-        for selector in each.selectors
+        (subscription.name, selector.attribute, selector.regex)
+        for subscription in subscriptions
+        for selector in subscription.selectors
     }
-    suspects = [each for each in sorted(selectors) if follows_the_java_release(each[2], "é")]
+    suspects = [entry for entry in sorted(selectors) if follows_the_java_release(entry[2], "é")]
     for name, attribute, regex in suspects:
         at = SELECTORS.index(attribute)
         values = {instance.attributes(release)[at] for instance in clients.instances}

@@ -1,7 +1,7 @@
-r"""Commands for a POSIX shell: to apply a change, to look at it, to take it back, and the ACLs that they need.
+r"""Commands for a POSIX shell: to apply a change, to look at it, to revert it, and the ACLs that they need.
 
-Source: ClientMetricsCommand; ConfigCommand.parseConfigsToBeAdded, which takes every [ and ] out of values and splits at
-commas outside them, so that a change with brackets goes through a file of properties, where a backslash is doubled.
+Source: ClientMetricsCommand; ConfigCommand.parseConfigsToBeAdded, which removes every [ and ] from values and splits at
+commas outside them, so that a change with brackets needs a properties file, where backslashes are doubled.
 """
 
 import shlex
@@ -19,8 +19,7 @@ PRINCIPAL = "User:NAME"
 
 @dataclass(frozen=True)
 class Commands:
-    """Each a list of commands, the first way with kafka-client-metrics.sh. `apply_with_configs`: the same with
-    kafka-configs.sh."""
+    """Each a list of commands, using kafka-client-metrics.sh. `apply_with_configs`: the same with kafka-configs.sh."""
 
     apply: tuple[str, ...]
     apply_with_configs: tuple[str, ...]
@@ -32,12 +31,12 @@ class Commands:
 def commands(
     operations: Sequence[Operation], before: Sequence[Resource], bootstrap_server: str = "BROKER:9092"
 ) -> Commands:
-    known = {each.name: each.properties for each in before}
+    properties_before = {resource.name: resource.properties for resource in before}
     apply, with_configs, look, take_back = [], [], [], []
     for operation in operations:
         if operation.action == DELETE:
             assert operation.name is not None
-            old = known.get(operation.name, {})
+            old = properties_before.get(operation.name, {})
             apply.append(_line(CLIENT_METRICS, bootstrap_server, "--delete", "--name", operation.name))
             if old:
                 with_configs.append(_delete_keys(bootstrap_server, operation.name, list(old)))
@@ -52,8 +51,8 @@ def commands(
             look.append(_line(CLIENT_METRICS, bootstrap_server, "--list"))
             continue
         with_configs += _with_configs(bootstrap_server, operation.name, operation.properties)
-        if operation.name in known:
-            old = known[operation.name]
+        if operation.name in properties_before:
+            old = properties_before[operation.name]
             take_back.append(
                 _alter(
                     bootstrap_server, operation.name, {key: old.get(key, "") for key in operation.properties}
@@ -61,7 +60,7 @@ def commands(
             )
         else:
             take_back.append(_line(CLIENT_METRICS, bootstrap_server, "--delete", "--name", operation.name))
-    names = dict.fromkeys(each.name for each in operations if each.name is not None)
+    names = dict.fromkeys(operation.name for operation in operations if operation.name is not None)
     look = [_line(CLIENT_METRICS, bootstrap_server, "--describe", "--name", name) for name in names] + look
     acls = (
         _line(ACLS, bootstrap_server, "--add", "--allow-principal", PRINCIPAL)
@@ -78,20 +77,20 @@ def _alter(server: str, name: str | None, properties: Mapping[str, str]) -> str:
 
 def _with_configs(server: str, name: str, properties: Mapping[str, str]) -> list[str]:
     entity = ("--alter", "--entity-type", "client-metrics", "--entity-name", name)
-    found = []
+    lines_of_shell = []
     removed = [key for key, value in properties.items() if not value]
     if removed:
-        found.append(_delete_keys(server, name, removed))
+        lines_of_shell.append(_delete_keys(server, name, removed))
     added = {key: value for key, value in properties.items() if value}
     if any(character in value for value in added.values() for character in "[]"):
         lines = "\n".join(f"{key}={_in_properties(value)}" for key, value in added.items())
         line = _line(CONFIGS, server, *entity, "--add-config-file", "subscription.properties")
-        found.append(f"cat > subscription.properties <<'END'\n{lines}\nEND\n{line}")
+        lines_of_shell.append(f"cat > subscription.properties <<'END'\n{lines}\nEND\n{line}")
     elif added:
         # Without brackets a comma would separate keys, and a second = is refused.
         text = ",".join(f"{key}=[{value}]" for key, value in added.items())
-        found.append(_line(CONFIGS, server, *entity, "--add-config", text))
-    return found
+        lines_of_shell.append(_line(CONFIGS, server, *entity, "--add-config", text))
+    return lines_of_shell
 
 
 def _delete_keys(server: str, name: str, keys: Sequence[str]) -> str:
@@ -104,14 +103,15 @@ def _delete_keys(server: str, name: str, keys: Sequence[str]) -> str:
 
 
 def _in_properties(value: str) -> str:
-    r"""java.util.Properties' spelling.
+    r"""A value as java.util.Properties writes it.
 
     >>> print(_in_properties(r"client_id=[a-z]\d"))
     client_id=[a-z]\\d
     """
     escaped = value.replace("\\", "\\\\")
     return "".join(
-        each if each.isascii() else "".join(f"\\u{unit:04x}" for unit in _utf16(each)) for each in escaped
+        character if character.isascii() else "".join(f"\\u{unit:04x}" for unit in _utf16(character))
+        for character in escaped
     )
 
 

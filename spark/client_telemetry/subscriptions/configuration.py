@@ -1,8 +1,8 @@
 """A subscription as Kafka reads it: the keys `metrics`, `interval.ms` and `match` of a CLIENT_METRICS resource.
 
-Source: ClientMetricsConfigs, ClientMetricsManager.updateSubscription and ConfigDef of Kafka 3.7.0 to 4.4.0. What
-differs: up to 3.9 the controller reads `match` and `interval.ms` in its own, simpler way, and brokers can then fail on
-what it accepted; from 4.2 lists lose duplicates and must not hold an empty element (KIP-1161).
+Source: ClientMetricsConfigs, ClientMetricsManager.updateSubscription and ConfigDef of Kafka 3.7.0 to 4.4.0. The
+differences: up to 3.9 the controller reads `match` and `interval.ms` in its own, simpler way, and brokers may then fail
+on what it accepted; from 4.2 lists lose duplicates and must not contain an empty element (KIP-1161).
 """
 
 import re
@@ -36,13 +36,14 @@ _COMMA = re.compile(r"[ \t\n\x0b\f\r]*,[ \t\n\x0b\f\r]*")
 _BLANK = "".join(map(chr, range(0x21)))
 _INTEGER = re.compile(r"[+-]?\d+")
 _INTEGER_DIGITS = 4000
-"""Longer texts are refused without a look: Python converts no more, and leading zeros of so many mean nothing."""
+"""Longer texts are refused right away: Python converts no more digits, and nobody means that many leading zeros."""
 _INT_MIN, _INT_MAX = -(2**31), 2**31 - 1
 
 
 class RefusedByKafka(ValueError):
-    """Kafka's exception and message. `by_controller`: the alter request fails. Otherwise it succeeds, and every
-    broker fails to apply it: what was configured under this name before stays in force."""
+    """Kafka's exception and message. `by_controller`: the alter request fails. Otherwise it succeeds, but every broker
+    fails to apply it: what was configured under this name before stays in force.
+    """
 
     def __init__(self, name: str, error: str, message: str, by_controller: bool = True) -> None:
         super().__init__(message)
@@ -54,7 +55,7 @@ class RefusedByKafka(ValueError):
 
 @dataclass(frozen=True)
 class Selector:
-    """One pattern of `match`. `pattern` is a java.util.regex.Pattern of the machine that compiled it."""
+    """One pattern of `match`. `pattern` is a java.util.regex.Pattern in the JVM that compiled it."""
 
     attribute: str
     regex: str
@@ -63,7 +64,7 @@ class Selector:
 
 @dataclass(frozen=True)
 class Subscription:
-    """`metrics` in configured order. `interval_ms` as configured: what is above 300,000 has no effect."""
+    """`metrics` in configured order. `interval_ms` as configured: values above 300,000 have no effect."""
 
     name: str
     metrics: tuple[str, ...]
@@ -117,7 +118,7 @@ def _parse(
 
 
 def _check_as_controllers_before_4(name: str, properties: Mapping[str, str], java: JavaRuntime) -> None:
-    """Integer.parseInt of the text as it is, and String.split(",") instead of ConfigDef's lists."""
+    """Integer.parseInt of the text as it is, and String.split(",") in place of ConfigDef's lists."""
     interval = properties.get(INTERVAL_MS)
     if interval is not None:
         interval_ms = _integer(interval)
@@ -139,8 +140,8 @@ def _check_range(name: str, interval_ms: int) -> None:
 
 
 def _selectors(name: str, items: list[str], java: JavaRuntime, by_controller: bool) -> tuple[Selector, ...]:
-    """ClientMetricsConfigs.parseMatchingPatterns; of two items with one key the later stays."""
-    found: dict[str, Selector] = {}
+    """ClientMetricsConfigs.parseMatchingPatterns; of two items with one key the later wins."""
+    selectors: dict[str, Selector] = {}
     for item in items:
         refused = RefusedByKafka(
             name, "InvalidConfigurationException", f"Illegal client matching pattern: {item}", by_controller
@@ -149,10 +150,10 @@ def _selectors(name: str, items: list[str], java: JavaRuntime, by_controller: bo
         if len(parts) != 2 or parts[0] not in SELECTORS:
             raise refused
         try:
-            found[parts[0]] = Selector(parts[0], parts[1], java.compile(parts[1]))
+            selectors[parts[0]] = Selector(parts[0], parts[1], java.compile(parts[1]))
         except RefusedByJava as error:
             raise refused from error
-    return tuple(found.values())
+    return tuple(selectors.values())
 
 
 def _java_split(text: str, separator: str) -> list[str]:
@@ -170,8 +171,8 @@ def _java_split(text: str, separator: str) -> list[str]:
 
 
 def _integer(text: str) -> int | None:
-    """Integer.parseInt; None where it throws."""
-    # Integer.parseInt reads char by char, so a digit of two (beyond U+FFFF) is none.
+    """Integer.parseInt; None if it throws."""
+    # Integer.parseInt reads char by char, so digits beyond U+FFFF (two chars) do not count.
     if not _INTEGER.fullmatch(text) or len(text) > _INTEGER_DIGITS or max(text) > "\uffff":
         return None
     number = int(text)

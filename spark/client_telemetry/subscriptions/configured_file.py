@@ -1,7 +1,7 @@
-"""Subscriptions from a file: a JSON list of {"name", "metrics": [], "interval_ms", "match": {}}, as manifests of dumps
-have them.
+"""Subscriptions from a file: a JSON list of {"name", "metrics": [], "interval_ms", "match": {}}, as in the manifests of
+dumps.
 
-Each becomes the texts that Kafka would have been given, so that Kafka's own rules decide what they mean: a comma in a
+Each is converted to the texts that Kafka would have been given, so that Kafka's own rules interpret them: a comma in a
 regex splits it here as it would there.
 """
 
@@ -19,7 +19,7 @@ _KEYS = {"name", "metrics", "interval_ms", "match"}
 
 
 class UnreadableSubscriptions(ValueError):
-    """One line: the file and what is wrong with it."""
+    """The file is unusable; one line with the file and the reason."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Resource:
 
 
 def read(path: Path) -> list[Resource]:
-    """In the order of the file. Raises UnreadableSubscriptions."""
+    """In file order. Raises UnreadableSubscriptions."""
     try:
         content = json.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
@@ -42,22 +42,22 @@ def read(path: Path) -> list[Resource]:
         raise UnreadableSubscriptions(f"{path} is not valid JSON: {error}") from error
     if not isinstance(content, list):
         raise UnreadableSubscriptions(f"{path}: expected a list of subscriptions")
-    found: dict[str, Resource] = {}
+    resources: dict[str, Resource] = {}
     for number, entry in enumerate(content, 1):
         try:
             resource = resource_of(entry)
         except ValueError as error:
             raise UnreadableSubscriptions(f"{path}: subscription {number}: {error}") from error
-        if resource.name in found:
+        if resource.name in resources:
             raise UnreadableSubscriptions(
                 f"{path}: subscription {number}: {resource.name!r} is already there; a name stands for one subscription"
             )
-        found[resource.name] = resource
-    return list(found.values())
+        resources[resource.name] = resource
+    return list(resources.values())
 
 
 def resource_of(entry: Any) -> Resource:
-    """Raises ValueError with what is wrong."""
+    """Raises ValueError with the reason."""
     if not isinstance(entry, dict):
         raise ValueError('expected an object with "name", "metrics", "interval_ms" and "match"')
     unknown = set(entry) - _KEYS
@@ -93,7 +93,7 @@ def resource_of(entry: Any) -> Resource:
 def _list(value: Any, key: str) -> str:
     if isinstance(value, str):
         return value
-    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         expected = "an object of texts" if key == "match" else "a list of texts"
         raise ValueError(f'"{key}" must be {expected}')
     return ",".join(value)

@@ -1,5 +1,6 @@
-"""Subscriptions from what `kafka-client-metrics.sh --describe` or `kafka-configs.sh --describe --entity-type
-client-metrics` printed. Source: ClientMetricsCommand, ConfigCommand."""
+"""Subscriptions from the output of `kafka-client-metrics.sh --describe` or `kafka-configs.sh --describe --entity-type
+client-metrics`. Source: ClientMetricsCommand, ConfigCommand.
+"""
 
 import re
 
@@ -17,19 +18,19 @@ _MORE = re.compile(r"^(?P<value>.*) sensitive=(?:true|false) synonyms=\{(?P<syno
 
 
 class UnreadableDescription(ValueError):
-    """One line: what cannot be read."""
+    """The text cannot be read; one line with the reason."""
 
 
 def read(text: str) -> list[Resource]:
-    """In the order of the text; defaults that are shown are left out. Raises UnreadableDescription."""
-    found: list[Resource] = []
+    """In the order of the text; printed defaults are left out. Raises UnreadableDescription."""
+    resources: list[Resource] = []
     properties: dict[str, str] | None = None
     for number, line in enumerate(text.splitlines(), 1):
         head = next((match for pattern in _HEADS if (match := pattern.fullmatch(line.strip()))), None)
         entry = _ENTRY.fullmatch(line)
         if head:
             properties = {}
-            found.append(Resource(head["name"], properties))
+            resources.append(Resource(head["name"], properties))
         elif not line.strip() or _NOTHING.fullmatch(line.strip()):
             continue
         elif entry and properties is not None:
@@ -43,11 +44,11 @@ def read(text: str) -> list[Resource]:
             raise UnreadableDescription(
                 f"line {number} is not of kafka-client-metrics.sh --describe or kafka-configs.sh --describe: {line.strip()!r}"
             )
-    names = [each.name for each in found]
-    if not found:
+    names = [resource.name for resource in resources]
+    if not resources:
         raise UnreadableDescription(
             "there is no subscription in it: paste the output of kafka-client-metrics.sh --describe"
         )
     if len(set(names)) < len(names):
         raise UnreadableDescription("a subscription stands there twice: paste one description")
-    return found
+    return resources

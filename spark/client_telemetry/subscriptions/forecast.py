@@ -1,8 +1,9 @@
-"""Expected pushes, points and bytes of a client instance under an answer, from what it really pushed, or clients like it.
+"""Expected pushes, points and bytes of a client instance under an answer, from what it really pushed, or from similar
+clients.
 
-An instance that is asked for no more than before gives its own numbers. What it was not asked for yet, and clients that
-never pushed, are taken from instances of the same library, version and kind; then of the same library and kind; then
-from what a library of that kind is known to push.
+For an instance that is asked for no more than before, its own numbers are used. For new metrics, and for clients that
+never pushed, the numbers come from instances of the same library, version and kind; then of the same library and kind;
+then from what a library of that kind is known to push.
 """
 
 from collections import defaultdict
@@ -35,7 +36,7 @@ OWN, SAME_VERSION, SAME_LIBRARY, KNOWN_SIZES, NOTHING = (
 _STEADY = 0.1
 _LARGEST_DELAY_S = 1.0
 _ENOUGH = 0.6
-"""Of the points that others push under the same prefixes: whoever pushes so many was asked for them."""
+"""Share of the points that others push under the same prefixes: whoever pushes that many was asked for them."""
 _KNOWN_PUSHES = {
     (JAVA, PRODUCER): (130, 12_200),
     (JAVA, CONSUMER): (175, 35_000),
@@ -46,17 +47,19 @@ _KNOWN_PUSHES = {
     ("franz-go", CONSUMER): (5, 630),
 }
 """Points and payload bytes of a push under `*`, as real clients pushed in include/sample/telemetry_cluster. Topics,
-partitions and brokers add to them."""
+partitions and brokers add to them.
+"""
 
 COMPRESSED_SHARE = {JAVA: 0.13, LIBRDKAFKA: 0.27, "franz-go": 0.58}
-"""Compressed size over payload size with zstd, of payloads like those: measured once on the captures of the sample."""
+"""Compressed size / payload size with zstd for such payloads: measured once on the captures of the sample."""
 _OTHER_SHARE = 0.5
 
 
 @dataclass(frozen=True)
 class Expected:
-    """Of one instance. `basis`: where points and bytes come from. `largest_bytes` and `largest_compressed_bytes`: of one
-    push. Bytes are payloads as the exporter gets them, `compressed_bytes` what goes over the network."""
+    """For one instance. `basis`: the source of points and bytes. `largest_bytes` and `largest_compressed_bytes`: of one
+    push. Bytes are payloads as the exporter gets them, `compressed_bytes` what crosses the network.
+    """
 
     pushes_per_day: float
     points_per_push: float
@@ -85,13 +88,14 @@ class Expected:
 @dataclass(frozen=True)
 class LakeSizes:
     """Bytes of the lake's data files per point (client_metrics and client_metric_histograms) and per push
-    (client_pushes), as the decode job wrote those of the evidence."""
+    (client_pushes), as the decode job wrote the evidence.
+    """
 
     bytes_per_point: float
     bytes_per_push: float
 
     def bytes_per_day(self, total: Mapping[str, float]) -> float:
-        """Of a total as sum_of gives it."""
+        """For a total returned by sum_of."""
         return total["points"] * self.bytes_per_point + total["pushes"] * self.bytes_per_push
 
 
@@ -103,18 +107,21 @@ def asked_for(metric: str, prefixes: Iterable[str]) -> bool:
 
 
 def compressed_share(library: str | None) -> float:
-    """Compressed size over payload size."""
+    """Compressed size / payload size."""
     return COMPRESSED_SHARE.get(library or "", _OTHER_SHARE)
 
 
-def covers(asked: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Whether whoever was asked for `asked` was asked for all of `wanted`."""
-    return all(ALL_METRICS in asked or (each != ALL_METRICS and asked_for(each, asked)) for each in wanted)
+def covers(requested: Sequence[str], needed: Sequence[str]) -> bool:
+    """Whether an instance that was asked for `requested` was asked for everything in `needed`."""
+    return all(
+        ALL_METRICS in requested or (prefix != ALL_METRICS and asked_for(prefix, requested))
+        for prefix in needed
+    )
 
 
 @dataclass(frozen=True)
 class _Rate:
-    """Of one metric in an average push."""
+    """Of one metric, in an average push."""
 
     points: float
     bytes: float
@@ -124,17 +131,17 @@ Rates = Mapping[str, _Rate]
 
 
 def _points(rates: Rates) -> float:
-    return sum(each.points for each in rates.values())
+    return sum(rate.points for rate in rates.values())
 
 
 def _own_rates(observed: ObservedInstance) -> Rates:
-    """Payload bytes are shared out by the estimated size of points."""
+    """Payload bytes are divided among metrics by the estimated size of their points."""
     ordinary = max(1, observed.pushes - observed.rejected_pushes)
-    weight = sum(each.weight for each in observed.metrics.values())
+    weight = sum(share.weight for share in observed.metrics.values())
     per_weight = observed.payload_bytes / ordinary / weight if weight else 0.0
     return {
-        metric: _Rate(each.points / ordinary, each.weight * per_weight)
-        for metric, each in observed.metrics.items()
+        metric: _Rate(share.points / ordinary, share.weight * per_weight)
+        for metric, share in observed.metrics.items()
     }
 
 
@@ -143,52 +150,52 @@ class Peers:
 
     def __init__(self, instances: Iterable[ObservedInstance]) -> None:
         groups: dict[tuple[object, ...], list[Rates]] = defaultdict(list)
-        for each in instances:
-            if each.pushed and each.metrics:
-                rates = _own_rates(each)
-                for kind in each.client_types:
-                    groups[each.library, kind].append(rates)
-                    groups[each.library, kind, each.library_version].append(rates)
+        for instance in instances:
+            if instance.pushed and instance.metrics:
+                rates = _own_rates(instance)
+                for kind in instance.client_types:
+                    groups[instance.library, kind].append(rates)
+                    groups[instance.library, kind, instance.library_version].append(rates)
         self._groups = groups
 
-    def rates(self, observed: ObservedInstance, wanted: Sequence[str]) -> tuple[Rates, str]:
-        """Rates of the metrics wanted, and their basis."""
-        found: dict[str, _Rate] = {}
+    def rates(self, observed: ObservedInstance, prefixes: Sequence[str]) -> tuple[Rates, str]:
+        """Rates of the requested metrics, and their basis."""
+        own_rates: dict[str, _Rate] = {}
         basis = NOTHING
         for kind in observed.client_types or (PRODUCER,):
-            known = _known_rates(observed.library, kind, wanted)
-            # Of other libraries no list of metrics is known that would tell a whole push.
-            enough = _ENOUGH * _points(known) if observed.library in (JAVA, LIBRDKAFKA) else 0
+            known_rates = _known_rates(observed.library, kind, prefixes)
+            # For other libraries no complete list of metrics is known.
+            enough = _ENOUGH * _points(known_rates) if observed.library in (JAVA, LIBRDKAFKA) else 0
             for group, name in (
                 ((observed.library, kind, observed.library_version), SAME_VERSION),
                 ((observed.library, kind), SAME_LIBRARY),
             ):
-                members = self._fullest(group, wanted)
-                average = _average(members, wanted)
-                if members and sum(each.points for each in average.values()) >= enough:
-                    found |= average
+                members = self._fullest(group, prefixes)
+                average = _average(members, prefixes)
+                if members and sum(rate.points for rate in average.values()) >= enough:
+                    own_rates |= average
                     basis = basis or name
                     break
             else:
-                found |= known
-                basis = basis or (KNOWN_SIZES if known else NOTHING)
-        return found, basis
+                own_rates |= known_rates
+                basis = basis or (KNOWN_SIZES if known_rates else NOTHING)
+        return own_rates, basis
 
-    def _fullest(self, group: tuple[object, ...], wanted: Sequence[str]) -> list[Rates]:
-        """Members that were asked for most of what is wanted, by what they delivered."""
+    def _fullest(self, group: tuple[object, ...], prefixes: Sequence[str]) -> list[Rates]:
+        """Members that were asked for most of the prefixes, judging by what they delivered."""
         counted = [
-            (sum(asked_for(metric, wanted) for metric in rates), rates)
+            (sum(asked_for(metric, prefixes) for metric in rates), rates)
             for rates in self._groups.get(group, ())
         ]
         most = max((count for count, _ in counted), default=0)
         return [rates for count, rates in counted if count and count >= _ENOUGH * most]
 
 
-def _average(members: Sequence[Rates], wanted: Sequence[str]) -> Rates:
+def _average(members: Sequence[Rates], prefixes: Sequence[str]) -> Rates:
     sums: dict[str, tuple[float, float]] = {}
     for rates in members:
         for metric, rate in rates.items():
-            if asked_for(metric, wanted):
+            if asked_for(metric, prefixes):
                 points, size = sums.get(metric, (0.0, 0.0))
                 sums[metric] = points + rate.points, size + rate.bytes
     return {
@@ -196,7 +203,7 @@ def _average(members: Sequence[Rates], wanted: Sequence[str]) -> Rates:
     }
 
 
-def _known_rates(library: str | None, kind: str, wanted: Sequence[str]) -> Rates:
+def _known_rates(library: str | None, kind: str, prefixes: Sequence[str]) -> Rates:
     if kind == SHARE_CONSUMER:  # no push of one was measured; it has fewer metrics
         kind = CONSUMER
     sizes = _KNOWN_PUSHES.get((library or "", kind))
@@ -204,9 +211,9 @@ def _known_rates(library: str | None, kind: str, wanted: Sequence[str]) -> Rates
         return {}
     points, size = sizes
     names = {JAVA: java_metrics, LIBRDKAFKA: librdkafka_metrics}.get(library or "", standard_metrics)(kind)
-    everything = ALL_METRICS in wanted or not names
-    share = 1.0 if everything else sum(asked_for(metric, wanted) for metric in names) / len(names)
-    return {f"org.apache.kafka.{kind}.": _Rate(points * share, size * share)} if wanted and share else {}
+    everything = ALL_METRICS in prefixes or not names
+    share = 1.0 if everything else sum(asked_for(metric, prefixes) for metric in names) / len(names)
+    return {f"org.apache.kafka.{kind}.": _Rate(points * share, size * share)} if prefixes and share else {}
 
 
 def expected(
@@ -221,15 +228,15 @@ def expected(
     if not observed.pushed or not covers(before.metrics, after.metrics):
         more, basis_of_more = peers.rates(observed, after.metrics)
         if _points(rates) < _ENOUGH * _points(more):
-            # It was not asked for all of it. Known sizes are of whole pushes, and have no metrics to add to.
+            # It was not asked for all of it. Known sizes are of whole pushes, without single metrics to add up.
             rates = more if basis_of_more == KNOWN_SIZES else {**more, **rates}
             basis = basis_of_more
-    size = sum(each.bytes for each in rates.values())
-    own_size = sum(each.bytes for each in own.values())
+    size = sum(rate.bytes for rate in rates.values())
+    own_size = sum(rate.bytes for rate in own.values())
     largest = observed.largest_payload_bytes * size / own_size if own_size else size
     return Expected(
         _pushes(observed, before, after) / days,
-        sum(each.points for each in rates.values()),
+        sum(rate.points for rate in rates.values()),
         size,
         max(largest, size),
         compressed_share(observed.library),
@@ -238,23 +245,26 @@ def expected(
 
 
 def _pushes(observed: ObservedInstance, before: Answer, after: Answer) -> float:
-    """Over the days of evidence.
+    """Number of pushes over the days of evidence.
 
-    Pushes come one interval and a delay apart, the first 0.5 to 1.5 intervals after the client got its subscription. So
-    a client that is there for `t` pushes t / interval - 0.5 times on average, and once more where it says that it
-    terminates."""
+    Pushes are one interval plus a delay apart, the first one 0.5 to 1.5 intervals after the client got its
+    subscription. So a client that is connected for `t` pushes t / interval - 0.5 times on average, and once more if it
+    sends a terminating push.
+    """
     interval = after.push_interval_ms / 1000
     if not observed.pushed:
         return max(0.0, observed.seconds / interval - 0.5)
     ordinary = observed.pushes - observed.terminating_pushes
-    asked = before if before.metrics else after  # whoever pushed was asked, by whatever
-    old = (observed.push_interval_ms or asked.push_interval_ms) / 1000
+    answer = (
+        before if before.metrics else after
+    )  # an instance that pushed was asked, by whatever subscription
+    old = (observed.push_interval_ms or answer.push_interval_ms) / 1000
     present = observed.seconds - observed.silent_seconds
     regular = present / old + 1
     delay = 0.0
     if (
         abs(ordinary - regular) <= _STEADY * regular
-    ):  # otherwise its interval was another for a part of the time
+    ):  # otherwise its interval was different for part of the time
         if abs(old - interval) < 0.001 * interval:
             return float(observed.pushes)
         if ordinary > 1:
@@ -264,24 +274,24 @@ def _pushes(observed: ObservedInstance, before: Answer, after: Answer) -> float:
 
 
 def observed_total(instances: Iterable[ObservedInstance], days: int) -> dict[str, float]:
-    """What came in the days of evidence, per day. Bytes are decompressed."""
+    """What arrived in the days of evidence, per day. Bytes are decompressed."""
     total = {"pushes": 0.0, "points": 0.0, "bytes": 0.0, "compressed_bytes": 0.0}
-    for each in instances:
-        total["pushes"] += each.pushes / days
-        total["points"] += each.points / days
-        total["bytes"] += each.payload_bytes / days
-        total["compressed_bytes"] += each.payload_bytes * compressed_share(each.library) / days
+    for instance in instances:
+        total["pushes"] += instance.pushes / days
+        total["points"] += instance.points / days
+        total["bytes"] += instance.payload_bytes / days
+        total["compressed_bytes"] += instance.payload_bytes * compressed_share(instance.library) / days
     return total
 
 
 def sum_of(expectations: Iterable[Expected]) -> dict[str, float]:
-    """Of all: per day."""
+    """Sums over all, per day."""
     total = {"pushes": 0.0, "points": 0.0, "bytes": 0.0, "compressed_bytes": 0.0}
-    for each in expectations:
-        total["pushes"] += each.pushes_per_day
-        total["points"] += each.points_per_day
-        total["bytes"] += each.bytes_per_day
-        total["compressed_bytes"] += each.compressed_bytes_per_day
+    for expectation in expectations:
+        total["pushes"] += expectation.pushes_per_day
+        total["points"] += expectation.points_per_day
+        total["bytes"] += expectation.bytes_per_day
+        total["compressed_bytes"] += expectation.compressed_bytes_per_day
     return total
 
 

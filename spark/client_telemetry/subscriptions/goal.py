@@ -1,7 +1,8 @@
 """From what somebody wants to know to the smallest subscription that delivers it.
 
-Smallest: the fewest metric prefixes that no unwanted metric begins with, and the simplest selectors that match the wanted
-client instances and no others of the evidence."""
+Smallest means: the fewest metric prefixes that match no unwanted metric, and the simplest selectors that match the
+wanted client instances and no others of the evidence.
+"""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,8 +31,9 @@ TOPICS = {
     "throttling": (".throttle.",),
     "standard metrics": ("",),
 }
-"""Words for what is wanted -> parts of the names of KIP-714's standard metrics; where it has none for a kind of client, of
-Java's."""
+"""Words for goals -> parts of the names of KIP-714's standard metrics, or of Java's if KIP-714 has none for a kind of
+client.
+"""
 UPGRADE_REVIEW = "upgrade review"
 REVIEWED = {
     PRODUCER: (
@@ -55,8 +57,9 @@ REVIEWED = {
         "poll.idle.ratio.avg",
     ),
 }
-"""What the review of an upgrade compares (review/client_metrics.py; a test holds them together), below
-`org.apache.kafka.<kind>.`."""
+"""What the review of an upgrade compares (review/client_metrics.py; a test keeps them in step), below
+`org.apache.kafka.<kind>.`.
+"""
 WORDS = (*TOPICS, UPGRADE_REVIEW)
 _KEYS = (
     "metrics",
@@ -73,12 +76,12 @@ _LONGEST_ALTERNATIVE = 200
 
 
 class UnusableGoal(ValueError):
-    """One line: what is wrong and what to write instead."""
+    """The goal is unusable; one line with the reason and what to write instead."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """`metrics`: one of WORDS, or full names. The others are conditions on clients; None: any."""
+    """`metrics`: one of WORDS, or full names. The other fields are conditions on clients; None: any."""
 
     metrics: str | tuple[str, ...]
     interval_ms: int = 60_000
@@ -114,8 +117,9 @@ def goal_of(content: Any) -> Goal:
 
 @dataclass(frozen=True)
 class Suggestion:
-    """`change`: an entry of a proposal. `missing`: wanted instances that it does not match; `unwanted`: those that it
-    matches besides."""
+    """`change`: an entry of a proposal. `missing`: wanted instances that it does not match; `unwanted`: other instances
+    that it matches.
+    """
 
     change: dict[str, Any]
     wanted: int
@@ -127,21 +131,21 @@ class Suggestion:
 def suggest(
     goal: Goal, observed: Sequence[ObservedInstance], release: tuple[int, ...], java: JavaRuntime
 ) -> Suggestion:
-    """Raises UnusableGoal where no client of the evidence is wanted."""
-    wanted = [each for each in observed if _is_wanted(goal, each)]
-    if not wanted:
+    """Raises UnusableGoal if no client of the evidence is wanted."""
+    wanted_instances = [instance for instance in observed if _is_wanted(goal, instance)]
+    if not wanted_instances:
         raise UnusableGoal("no client that can push is of this kind in the days of evidence")
-    names, remarks = _metric_names(goal, wanted)
+    names, remarks = _metric_names(goal, wanted_instances)
     prefixes = shortest_prefixes(
-        names, known_metrics() | {metric for each in observed for metric in each.metrics}
+        names, known_metrics() | {metric for instance in observed for metric in instance.metrics}
     )
-    able = [each for each in observed if can_push(each) is not False]
-    chosen = {id(each) for each in wanted}
+    able = [instance for instance in observed if can_push(instance) is not False]
+    chosen = {id(instance) for instance in wanted_instances}
     best: tuple[int, dict[str, str], list[ObservedInstance], list[ObservedInstance]] | None = None
-    for match in _candidates(wanted):
+    for match in _candidates(wanted_instances):
         matched = _matched(match, able, release, java)
-        missing = [each for each in wanted if id(each) not in matched]
-        unwanted = [each for each in able if id(each) in matched and id(each) not in chosen]
+        missing = [instance for instance in wanted_instances if id(instance) not in matched]
+        unwanted = [instance for instance in able if id(instance) in matched and id(instance) not in chosen]
         wrong = len(missing) * len(able) + len(unwanted)
         if best is None or wrong < best[0]:
             best = (wrong, match, missing, unwanted)
@@ -152,26 +156,28 @@ def suggest(
     change = {"action": "add", "metrics": prefixes, "interval_ms": goal.interval_ms, "match": match}
     if goal.name:
         change["name"] = goal.name
-    return Suggestion(change, len(wanted), tuple(missing), tuple(unwanted), tuple(remarks))
+    return Suggestion(change, len(wanted_instances), tuple(missing), tuple(unwanted), tuple(remarks))
 
 
-def _is_wanted(goal: Goal, each: ObservedInstance) -> bool:
-    client = each.instance
+def _is_wanted(goal: Goal, observed: ObservedInstance) -> bool:
+    client = observed.instance
     return (
-        can_push(each) is True
-        and goal.owner in (None, each.owner)
-        and goal.library in (None, each.library, client.software_name)
+        can_push(observed) is True
+        and goal.owner in (None, observed.owner)
+        and goal.library in (None, observed.library, client.software_name)
         and goal.software_version in (None, client.software_version)
-        and (goal.client_type is None or goal.client_type in each.client_types)
+        and (goal.client_type is None or goal.client_type in observed.client_types)
         and (goal.client_ids is None or client.client_id in goal.client_ids)
     )
 
 
-def _metric_names(goal: Goal, wanted: Sequence[ObservedInstance]) -> tuple[list[str], list[str]]:
+def _metric_names(goal: Goal, instances: Sequence[ObservedInstance]) -> tuple[list[str], list[str]]:
     if not isinstance(goal.metrics, str):
         return list(goal.metrics), []
     types = (
-        {goal.client_type} if goal.client_type else {kind for each in wanted for kind in each.client_types}
+        {goal.client_type}
+        if goal.client_type
+        else {kind for instance in instances for kind in instance.client_types}
     )
     names = [
         name for kind in (PRODUCER, CONSUMER) if kind in types for name in names_about(goal.metrics, kind)
@@ -195,39 +201,41 @@ def names_about(words: str, kind: str) -> list[str]:
     return about(standard_metrics(kind)) or about(java_metrics(kind))
 
 
-def shortest_prefixes(names: Iterable[str], known: Collection[str]) -> list[str]:
-    """Prefixes that cover the names and no other known one, cut at dots.
+def shortest_prefixes(names: Iterable[str], known_names: Collection[str]) -> list[str]:
+    """Prefixes, cut at dots, that cover these names and no other known one.
 
     >>> shortest_prefixes(["a.b.c", "a.b.d"], ["a.b.c", "a.b.d", "a.x"])
     ['a.b.']
     """
-    wanted = list(dict.fromkeys(names))
-    if ALL_METRICS in wanted:
+    wanted_names = list(dict.fromkeys(names))
+    if ALL_METRICS in wanted_names:
         return [ALL_METRICS]
-    found = []
-    for name in wanted:
+    prefixes = []
+    for name in wanted_names:
         pieces = name.split(".")
         for count in range(1, len(pieces)):
             prefix = ".".join(pieces[:count]) + "."
-            if all(metric in wanted for metric in known if metric.startswith(prefix)):
-                found.append(prefix)
+            if all(metric in wanted_names for metric in known_names if metric.startswith(prefix)):
+                prefixes.append(prefix)
                 break
         else:
-            found.append(name)
-    return list(dict.fromkeys(found))
+            prefixes.append(name)
+    return list(dict.fromkeys(prefixes))
 
 
-def _candidates(wanted: Sequence[ObservedInstance]) -> Iterator[dict[str, str]]:
-    """Selectors that match all that is wanted, the simplest first."""
-    ids = sorted({each.instance.client_id for each in wanted if each.instance.client_id is not None})
-    names = _same(wanted, lambda each: each.instance.software_name)
-    versions = _same(wanted, lambda each: each.instance.software_version)
+def _candidates(instances: Sequence[ObservedInstance]) -> Iterator[dict[str, str]]:
+    """Selectors that match everything wanted, the simplest first."""
+    ids = sorted(
+        {observed.instance.client_id for observed in instances if observed.instance.client_id is not None}
+    )
+    names = _same(instances, lambda observed: observed.instance.software_name)
+    versions = _same(instances, lambda observed: observed.instance.software_version)
     software = {"client_software_name": names} if names else {}
     exact = software | ({"client_software_version": versions} if versions else {})
     common = _common_beginning(ids)
     begin = {"client_id": quoted(common) + ".*"} if len(ids) > 1 and common else {}
     alternatives = {"client_id": alternation(ids)} if ids and len(ids) <= _LONGEST_ALTERNATIVE else {}
-    addresses = sorted({each.instance.source_address or "" for each in wanted} - {""})
+    addresses = sorted({observed.instance.source_address or "" for observed in instances} - {""})
     places = (
         {"client_source_address": alternation(addresses)}
         if 0 < len(addresses) <= _LONGEST_ALTERNATIVE
@@ -240,15 +248,17 @@ def _candidates(wanted: Sequence[ObservedInstance]) -> Iterator[dict[str, str]]:
 
 
 def _common_beginning(texts: Sequence[str]) -> str:
-    """Of sorted texts."""
+    """The common prefix of sorted texts."""
     if not texts:
         return ""
     pairs = zip(texts[0], texts[-1], strict=False)
     return "".join(first for first, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
-def _same(wanted: Sequence[ObservedInstance], value: Callable[[ObservedInstance], str | None]) -> str | None:
-    values = {value(each) for each in wanted}
+def _same(
+    instances: Sequence[ObservedInstance], value: Callable[[ObservedInstance], str | None]
+) -> str | None:
+    values = {value(instance) for instance in instances}
     only = next(iter(values)) if len(values) == 1 else None
     return quoted(only) if only else None
 
@@ -259,7 +269,7 @@ def alternation(values: Sequence[str]) -> str:
 
 
 def quoted(text: str) -> str:
-    r"""A regex for exactly this text, without the characters that a selector cannot hold.
+    r"""A regex for exactly this text, without the characters that a selector cannot contain.
 
     >>> print(quoted("a.b=c,d"))
     a\.b\x3Dc\x2Cd
@@ -281,6 +291,6 @@ def _matched(
     resource = resource_of({"name": "goal", "metrics": ["*"], "match": match})
     subscription = parse(resource.name, resource.properties, release, java)
     answers = ConfiguredSubscriptions([subscription], release, java).answers(
-        [each.instance for each in observed]
+        [instance.instance for instance in observed]
     )
-    return {id(each) for each, answer in zip(observed, answers, strict=True) if answer.subscriptions}
+    return {id(instance) for instance, answer in zip(observed, answers, strict=True) if answer.subscriptions}

@@ -1,7 +1,7 @@
-"""What a broker knows of a client instance and holds selectors against.
+"""What a broker knows about a client instance and matches selectors against.
 
 Source: ClientMetricsInstanceMetadata, RequestContext, ClientInformation. Attributes are those of the instance's first
-telemetry request on a broker and stay for as long as the broker remembers it.
+telemetry request to a broker, and stay for as long as the broker remembers it.
 """
 
 import base64
@@ -14,19 +14,19 @@ from dataclasses import dataclass
 from client_telemetry.identity import kip511
 
 NO_INSTANCE_ID = bytes(16)
-"""Uuid.ZERO_UUID, which a client sends until a broker gave it an id."""
+"""Uuid.ZERO_UUID, which a client sends until a broker has assigned it an id."""
 
 _PORTS_SINCE = (3, 8)
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 class BadInstanceId(ValueError):
-    """No UUID in any of the usual spellings."""
+    """Not a UUID in any of the usual forms."""
 
 
 @dataclass(frozen=True)
 class ClientInstance:
-    """None: the broker does not have it. `instance_id`: 16 bytes; None stands for an id that is not known."""
+    """None: the broker does not have it. `instance_id`: 16 bytes; None if unknown."""
 
     instance_id: bytes | None
     client_id: str | None
@@ -36,8 +36,9 @@ class ClientInstance:
     source_port: int | None
 
     def attributes(self, release: tuple[int, ...]) -> tuple[str | None, ...]:
-        """Values of configuration.SELECTORS, in its order. A broker says `unknown` where a client declared no
-        software. Up to 3.7 the port is filled with the address."""
+        """Values of configuration.SELECTORS, in order. A broker uses `unknown` if a client declared no software. Up to
+        3.7 the port is filled with the address.
+        """
         address = host_address(self.source_address) if self.source_address is not None else None
         if release[:2] < _PORTS_SINCE:
             port = address
@@ -59,7 +60,7 @@ def kafka_uuid(instance_id: bytes) -> str:
 
 
 def instance_id_of(text: str) -> bytes:
-    """16 bytes of Kafka's spelling, of standard base64 (librdkafka's logs) or of a UUID with dashes."""
+    """16 bytes from Kafka's form, from standard base64 (librdkafka's logs) or from a UUID with dashes."""
     try:
         if _UUID.fullmatch(text):
             return uuid.UUID(text).bytes
@@ -74,7 +75,7 @@ def instance_id_of(text: str) -> bytes:
 
 
 def is_address(text: str) -> bool:
-    """Whether it is an IP address in any spelling."""
+    """Whether the text is an IP address in any form."""
     try:
         ipaddress.ip_address(text)
     except ValueError:

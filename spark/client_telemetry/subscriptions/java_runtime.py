@@ -1,8 +1,8 @@
-"""The parts of Kafka's answer that are Java's and not Kafka's: regular expressions and the order of hash tables.
+"""The parts of Kafka's answer that depend on Java: regular expressions and the order of hash tables.
 
-Selectors are java.util.regex, and the SubscriptionId is a checksum of a HashSet in its own order. Both come from a
-Java machine, not from a translation, so that neither can differ silently. It starts in about 0.2 s and answers many
-values in one call.
+Selectors are java.util.regex, and the SubscriptionId is a checksum of a HashSet in its own order. Both are computed by
+a JVM rather than reimplemented, so that neither can silently differ. It starts in about 0.2 s and answers many values
+in one call.
 """
 
 import os
@@ -27,7 +27,7 @@ from py4j.protocol import (
 
 _SEPARATOR = "\0"
 MATCHING_SECONDS = 30.0
-"""For one pattern on all values; what is slower backtracks without end."""
+"""For one pattern on all values; anything slower is backtracking without end."""
 
 _OPTIONS = (
     "-Xmx1g",
@@ -37,12 +37,12 @@ _OPTIONS = (
     # Calls on a stream go to a class that is not public.
     "--add-opens=java.base/java.util.stream=ALL-UNNAMED",
 )
-# \b changed in Java 19, case folding of properties in 15; properties and Unicode classes follow Unicode's version.
+# \b changed in Java 19, case folding of properties in 15; properties and Unicode classes follow the version of Unicode.
 _FOLLOWS_THE_JAVA_RELEASE = re.compile(r"\\[bBpPXN]|\(\?[a-zA-Z-]*[uU]")
 
 
 class NoJava(RuntimeError):
-    """There is no Java to ask, or it did not start."""
+    """There is no Java, or it did not start."""
 
 
 class RefusedByJava(ValueError):
@@ -50,11 +50,11 @@ class RefusedByJava(ValueError):
 
 
 class UnsureMatch(RuntimeError):
-    """Java gave up on a value (its stack overflowed): a broker does so too, or not, depending on its stack."""
+    """Java gave up on a value (its stack overflowed): whether a broker does so too depends on its stack."""
 
 
 class JavaRuntime:
-    """A Java machine of its own, ended by `close` or on leaving a `with` block, and with this process."""
+    """A separate JVM, ended by `close`, on leaving a `with` block, and with this process."""
 
     def __init__(self) -> None:
         home = os.environ.get("JAVA_HOME")
@@ -90,12 +90,12 @@ class JavaRuntime:
         self.close()
 
     def close(self) -> None:
-        with suppress(Py4JError, OSError):  # it may have been ended already
+        with suppress(Py4JError, OSError):  # it may have ended already
             self._gateway.shutdown()
         self._process.stdin.close()
         try:
             self._process.wait(timeout=10)
-        except subprocess.TimeoutExpired:  # a busy machine; the answers are there
+        except subprocess.TimeoutExpired:  # the machine is busy; all answers have arrived
             self._process.kill()
             self._process.wait()
 
@@ -107,7 +107,7 @@ class JavaRuntime:
             raise RefusedByJava(str(error.java_exception.getMessage())) from None
 
     def texts(self, values: Iterable[str]) -> "Texts":
-        """Different values, sent once, to hold many patterns against."""
+        """Distinct values, sent once, to match against many patterns."""
         return Texts(self._java, self._split, values, self._process.kill)
 
     def hash_set(self, names: Sequence[str]) -> Any:
@@ -115,11 +115,10 @@ class JavaRuntime:
         return self._java.util.HashSet(list(names))
 
     def union(self, sets: Iterable[Any]) -> tuple[str, ...]:
-        """Names of all the Java sets in the order in which a new HashSet, given them one set after the other, has
-        them."""
+        """Names of all the Java sets, in the order of a new HashSet to which one set after the other was added."""
         united = self._java.util.HashSet()
-        for each in sets:
-            united.addAll(each)
+        for java_set in sets:
+            united.addAll(java_set)
         return (
             tuple(self._java.lang.String.join(_SEPARATOR, united).split(_SEPARATOR)) if united.size() else ()
         )
@@ -129,7 +128,7 @@ class JavaRuntime:
         return self._java.util.concurrent.ConcurrentHashMap()
 
     def map_order(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Names in the order in which a ConcurrentHashMap that got them one by one has them."""
+        """Names in the order of a ConcurrentHashMap to which they were added one by one."""
         table = self.concurrent_map()
         for name in names:
             table.put(name, name)
@@ -145,11 +144,11 @@ class JavaRuntime:
 
 
 class Texts:
-    """Values that live in the Java machine."""
+    """Values stored in the JVM."""
 
     def __init__(self, java: Any, split: Any, values: Iterable[str], end_java: Callable[[], None]) -> None:
         different = set(values)
-        # An empty text cannot be told from no text in what comes back, and a NUL would separate.
+        # An empty text would be lost in the joined result, and a NUL is the separator.
         self._alone = {value for value in different if not value or _SEPARATOR in value}
         self._joined = sorted(different - self._alone)
         self._java = java
@@ -160,17 +159,18 @@ class Texts:
         )
 
     def matching(self, pattern: Any) -> frozenset[str]:
-        """The values of which matcher(value).matches() is true. Raises UnsureMatch; after one for want of time the
-        Java machine has ended."""
+        """The values for which matcher(value).matches() is true. Raises UnsureMatch; if that is for lack of time, the
+        JVM has ended.
+        """
         regex = pattern.pattern()
         limit = Timer(MATCHING_SECONDS, self._end_java)
         limit.start()
         try:
-            found = {value for value in self._alone if _call(pattern.matcher(value).matches)}
+            matches = {value for value in self._alone if _call(pattern.matcher(value).matches)}
             if self._values is not None:
                 joining = self._java.util.stream.Collectors.joining(_SEPARATOR)
                 text = _call(self._values.stream().filter(pattern.asMatchPredicate()).collect, joining)
-                found.update(text.split(_SEPARATOR) if text else ())
+                matches.update(text.split(_SEPARATOR) if text else ())
         except Py4JJavaError as error:
             raise UnsureMatch(f"Java cannot match {regex!r}: {error.java_exception.toString()}") from None
         except (Py4JError, OSError) as error:
@@ -180,14 +180,14 @@ class Texts:
             ) from error
         finally:
             limit.cancel()
-        return frozenset(found)
+        return frozenset(matches)
 
 
 def _call(method: JavaMember, *arguments: Any) -> Any:
-    """What a method that may throw returns. Raises Py4JJavaError.
+    """The result of a method that may throw. Raises Py4JJavaError.
 
-    A SparkSession in this process changes how every call of py4j reads its answer: PySpark asks its own Java machine
-    about an exception of this one, and fails. py4j's own reading stays in py4j.protocol.
+    A SparkSession in this process changes how every py4j call reads its answer: PySpark asks its own JVM about an
+    exception of this one, and fails. py4j's own reader is still in py4j.protocol.
     """
     text, _ = method._build_args(*arguments)
     answer = method.gateway_client.send_command(

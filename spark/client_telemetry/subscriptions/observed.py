@@ -1,5 +1,6 @@
-"""What is known of client instances from days of evidence: who they are, what they really pushed, what their library can
-do. Plain records: where they come from (a lake, request logs) is the caller's."""
+"""What is known about client instances from days of evidence: who they are, what they really pushed, what their library
+can do. Plain records: the caller provides them (from a lake, from request logs).
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ _LIBRDKAFKA_COLUMNS = ("client_type", "metric", "source")
 
 @dataclass(frozen=True)
 class MetricShare:
-    """Of one metric, within the evidence: points, and their estimated bytes (only ratios of these count)."""
+    """For one metric, within the evidence: points, and their estimated bytes (only ratios of these matter)."""
 
     points: float
     weight: float
@@ -31,9 +32,11 @@ class MetricShare:
 
 @dataclass(frozen=True)
 class ObservedInstance:
-    """A client instance of the evidence; one that never pushed stands for a client at an address, and its instance id is
-    not known. Sums are over the days of evidence. `seconds`: from the first push to the last one, of one that never
-    pushed: connected. `silent_seconds`: of these, those of missed pushes. `payload_bytes`: decompressed. `api_keys`: requests that its client was seen to send."""
+    """A client instance of the evidence; one that never pushed stands for a client at an address, and its instance id
+    is unknown. Sums are over the days of evidence. `seconds`: from the first push to the last one, or the time
+    connected if it never pushed. `silent_seconds`: those of missed pushes. `payload_bytes`: decompressed.
+    `api_keys`: requests that its client was seen to send.
+    """
 
     instance: ClientInstance
     principal: str | None = None
@@ -74,11 +77,13 @@ class ObservedInstance:
 
     @property
     def client_types(self) -> tuple[str, ...]:
-        """Producer, consumer, share consumer, admin: by the metrics that it delivered, otherwise by its client's requests."""
+        """Producer, consumer, share consumer, admin: from the metrics that it delivered, otherwise from its client's
+        requests.
+        """
         by_metrics = tuple(
-            SHARE_CONSUMER if each == CONSUMER and self.is_share_consumer else each
-            for each in (PRODUCER, CONSUMER, ADMIN)
-            if any(m.startswith(f"org.apache.kafka.{each}.") for m in self.metrics)
+            SHARE_CONSUMER if client_type == CONSUMER and self.is_share_consumer else client_type
+            for client_type in (PRODUCER, CONSUMER, ADMIN)
+            if any(m.startswith(f"org.apache.kafka.{client_type}.") for m in self.metrics)
         )
         if by_metrics:
             return by_metrics
@@ -92,11 +97,13 @@ class ObservedInstance:
             else PRODUCER
             for role in self.roles
         }
-        return tuple(each for each in (PRODUCER, CONSUMER, SHARE_CONSUMER, ADMIN) if each in types)
+        return tuple(
+            client_type for client_type in (PRODUCER, CONSUMER, SHARE_CONSUMER, ADMIN) if client_type in types
+        )
 
 
 def can_push(observed: ObservedInstance) -> bool | None:
-    """Whether its library has KIP-714 at all; None where the library or its version is not known."""
+    """Whether its library supports KIP-714 at all; None if the library or its version is unknown."""
     if observed.pushed or GET_TELEMETRY_SUBSCRIPTIONS in observed.api_keys:
         return True
     identity = observed.identity
@@ -117,8 +124,9 @@ def _ranges() -> tuple[client_ranges.Row, ...]:
 
 
 def hurt_when_nothing_matches(observed: ObservedInstance) -> str | None:
-    """ABORTS or DISCONNECTS for a version of librdkafka that does so when it is asked for metrics of which it has
-    none (confluentinc/librdkafka issue 4833)."""
+    """ABORTS or DISCONNECTS for a version of librdkafka that does so when it is asked only for metrics that it does not
+    have (confluentinc/librdkafka issue 4833).
+    """
     identity = observed.identity
     if identity is None or identity.library != LIBRDKAFKA or identity.version is None:
         return None
@@ -133,7 +141,7 @@ def _within(issue: known_issues.KnownIssue, version: tuple[int, ...]) -> bool:
 
 
 def standard_metrics(client_type: str) -> dict[str, bool]:
-    """KIP-714's standard metrics of a client type, in its order -> whether it is a required one."""
+    """KIP-714's standard metrics of a client type, in order -> whether the metric is required."""
     return {
         metric: required == "yes"
         for _, (metric, kind, _, _, required, _) in rows(_STANDARD_FILE, _STANDARD_COLUMNS)
@@ -156,7 +164,9 @@ def java_metrics(client_type: str) -> tuple[str, ...]:
 def known_metrics() -> frozenset[str]:
     """Names of the standard metrics, of Java's and of librdkafka's."""
     lists = (standard_metrics, java_metrics, librdkafka_metrics)
-    return frozenset(metric for kind in (PRODUCER, CONSUMER) for of in lists for metric in of(kind))
+    return frozenset(
+        metric for kind in (PRODUCER, CONSUMER) for names_of in lists for metric in names_of(kind)
+    )
 
 
 def version_text(version: tuple[int, ...] | None) -> str:

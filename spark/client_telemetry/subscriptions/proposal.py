@@ -1,7 +1,7 @@
 """A proposed change of subscriptions: what would be configured after it.
 
-As `kafka-client-metrics.sh` does it (incrementalAlterConfigs): an alter sets the keys that it names and leaves the
-others, an empty value deletes a key, a resource without keys is gone. Source: ClientMetricsCommand,
+The rules are those of `kafka-client-metrics.sh` (incrementalAlterConfigs): an alter sets the keys that it names and
+keeps the others, an empty value deletes a key, a resource without keys is removed. Source: ClientMetricsCommand,
 ClientMetricsManager.updateSubscription.
 """
 
@@ -17,12 +17,12 @@ ACTIONS = (ADD, ALTER, DELETE)
 
 
 class UnusableProposal(ValueError):
-    """One line: what is wrong and what to write instead."""
+    """The proposal is unusable; one line with the reason and what to write instead."""
 
 
 @dataclass(frozen=True)
 class Operation:
-    """`properties`: keys of Kafka and their texts; an empty text deletes the key. No `name`: Kafka generates one."""
+    """`properties`: keys of Kafka and their texts; an empty text deletes the key. Without `name` Kafka generates one."""
 
     action: str
     name: str | None
@@ -72,7 +72,7 @@ GENERATED = "(generated name)"
 
 @dataclass(frozen=True)
 class Proposed:
-    """`before` and `after`: resources in configured order. `remarks`: what Kafka would do that was hardly meant."""
+    """`before` and `after`: resources in configured order. `remarks`: effects in Kafka that are probably unintended."""
 
     before: Sequence[Resource]
     after: Sequence[Resource]
@@ -81,25 +81,25 @@ class Proposed:
 
 def propose(configured: Sequence[Resource], operations: Sequence[Operation]) -> Proposed:
     """What is configured after all operations, whether or not Kafka accepts it."""
-    after = {each.name: each for each in configured}
+    after = {resource.name: resource for resource in configured}
     remarks = []
     for number, operation in enumerate(operations, 1):
         name = operation.name or (GENERATED if len(operations) == 1 else f"{GENERATED} {number}")
-        known = after.get(name)
+        current = after.get(name)
         if operation.action == DELETE:
-            if known is None:
+            if current is None:
                 remarks.append(
                     f"There is no subscription {name!r}: Kafka says that it deleted it and changes nothing.{_likely(name, after)}"
                 )
             after.pop(name, None)
             continue
-        if operation.action == ADD and known is not None:
+        if operation.action == ADD and current is not None:
             remarks.append(
                 f"There is a subscription {name!r} already: Kafka alters it and keeps the keys not named."
             )
-        if operation.action == ALTER and known is None:
+        if operation.action == ALTER and current is None:
             remarks.append(f"There is no subscription {name!r}: Kafka creates it.{_likely(name, after)}")
-        properties = {**(known.properties if known else {}), **operation.properties}
+        properties = {**(current.properties if current else {}), **operation.properties}
         properties = {key: value for key, value in properties.items() if value}
         if properties:
             after[name] = Resource(name, properties)
