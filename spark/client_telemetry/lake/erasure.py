@@ -22,7 +22,7 @@ from client_telemetry.lake import refs
 from client_telemetry.lake.branch import drop_branch
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE
 from client_telemetry.lake.lake import Lake
-from client_telemetry.lake.maintenance import again_if_overtaken, expire, files_of
+from client_telemetry.lake.maintenance import again_if_overtaken, delete_unreferenced, expire, files_of
 from client_telemetry.raw.file_system import file_system
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
@@ -157,16 +157,9 @@ def _drop_branches(lake: Lake, name: str, cluster_id: str, before_ms: int) -> No
         staged = refs.lineage(iceberg.metadata, leftover.branch)
         if leftover.partitions.get("cluster_id") != cluster_id or staged[-1].timestamp_ms >= before_ms:
             continue
-        own = [snapshot for snapshot in staged if refs.ATTEMPT in refs.summary(staged[-1])]
-        paths = {path for snapshot in own for path in files_of(iceberg, snapshot)}
+        paths = {path for snapshot in staged for path in files_of(iceberg, snapshot)}
         drop_branch(lake, name, leftover.branch)
-        current = lake.known_table(name)
-        paths -= {path for snapshot in current.metadata.snapshots for path in files_of(current, snapshot)}
-        for path in paths:
-            try:
-                iceberg.io.delete(path)
-            except OSError:
-                pass  # drop_branch has deleted the lists
+        delete_unreferenced(lake, name, paths)
 
 
 def _conditions(

@@ -189,29 +189,34 @@ def expire(lake: Lake, table: str, older_than: str) -> None:
 
 def _delete_files_of_expired(lake: Lake, table: str, before: IcebergTable) -> None:
     """Delete the files of the snapshots that the table no longer has, except those that a remaining snapshot refers to."""
-    for _ in range(_ATTEMPTS):
-        after = lake.known_table(table)
-        there = {snapshot.snapshot_id for snapshot in after.metadata.snapshots}
-        gone = [snapshot for snapshot in before.metadata.snapshots if snapshot.snapshot_id not in there]
-        if not gone:
-            return
+    there = {snapshot.snapshot_id for snapshot in lake.known_table(table).metadata.snapshots}
+    paths: set[str] = set()
+    for snapshot in before.metadata.snapshots:
+        if snapshot.snapshot_id in there:
+            continue
         try:
-            named = {path for snapshot in after.metadata.snapshots for path in files_of(after, snapshot)}
+            paths |= files_of(before, snapshot)
+        except OSError as error:
+            if not is_gone(error):
+                raise
+            # Of a branch: whoever removed it has deleted its lists, and its data files are main's.
+    if paths:
+        delete_unreferenced(lake, table, paths)
+
+
+def delete_unreferenced(lake: Lake, table: str, paths: set[str]) -> None:
+    """Delete files of a table, except those that a snapshot refers to."""
+    for _ in range(_ATTEMPTS):
+        iceberg = lake.known_table(table)
+        try:
+            named = {path for snapshot in iceberg.metadata.snapshots for path in files_of(iceberg, snapshot)}
         except OSError as error:
             if not is_gone(error):
                 raise
             continue  # of a branch that was just removed
-        unnamed: set[str] = set()
-        for snapshot in gone:
-            try:
-                unnamed |= files_of(before, snapshot) - named
-            except OSError as error:
-                if not is_gone(error):
-                    raise
-                # Of a branch: whoever removed it has deleted its lists, and its data files are main's.
-        for path in unnamed:
+        for path in paths - named:
             with contextlib.suppress(OSError):
-                before.io.delete(path)
+                iceberg.io.delete(path)
         return
 
 
