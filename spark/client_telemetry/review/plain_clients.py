@@ -28,7 +28,7 @@ from client_telemetry.review.phases import FINALIZED, ROLLED_BACK, ROLLING, Phas
 from client_telemetry.review.prediction import Prediction, compared
 from client_telemetry.review.samples import block_edges
 from client_telemetry.review.span_series import SPAN, After, Before, SpanSeries
-from client_telemetry.review.tracks import TrackKey, ids_that_stay
+from client_telemetry.review.tracks import TrackKey, by_id
 
 _FUNCTIONS = (
     functions.PRODUCE,
@@ -135,7 +135,7 @@ def _seen(uses: Uses, is_wanted: Vector, slot_seconds: float) -> Vector:
 def _by_id(
     members: list[int], client_ids: Sequence[str | None], seen: Vector, changed_at: float
 ) -> Iterable[list[int]]:
-    """As tracks.tracks: clients of the ids that stay, each, and those of the others together."""
+    """Clients of a family, by number, as tracks.by_id groups them."""
     if len(set(client_ids)) == 1:
         return [members]
     of_id: dict[str | None, list[int]] = {}
@@ -144,11 +144,7 @@ def _by_id(
     times = {
         client_id: (float(seen[own, 0].min()), float(seen[own, 1].max())) for client_id, own in of_id.items()
     }
-    stay = ids_that_stay(times, changed_at)
-    found: dict[str | None, list[int]] = {}
-    for client_id, own in of_id.items():
-        found.setdefault(client_id if client_id in stay else None, []).extend(own)
-    return found.values()
+    return by_id(zip(client_ids, members, strict=True), times, changed_at)
 
 
 class _Series:

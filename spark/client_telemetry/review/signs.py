@@ -83,9 +83,8 @@ def named_refusals(track: Track) -> list[Refusal]:
     """Refusals on connections of known clients."""
     by_request: dict[tuple[int, int], list[Failures]] = {}
     for failure in track.failures:
-        if (
-            failure.refused and failure.api_key != 18
-        ):  # a refused ApiVersions is repeated with a lower version
+        # A refused ApiVersions is repeated with a lower version.
+        if failure.refused and failure.api_key != 18:
             by_request.setdefault((failure.api_key, failure.version), []).append(failure)
     return [
         Refusal(

@@ -8,7 +8,7 @@ two tracks if both software names were there at the same time.
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from client_telemetry.compatibility import software
 from client_telemetry.identity import broker_clients, kip511
@@ -22,6 +22,7 @@ SPANS_LOOKED_BACK = 64
 ENDED_SECONDS = 60.0
 """A client id that was not seen for so long while others were has ended."""
 _API_VERSIONS = 18
+_Member = TypeVar("_Member")
 
 
 class Span(NamedTuple):
@@ -198,31 +199,41 @@ def tracks(activities: Iterable[Activity], changed_at: float) -> list[Track]:
 
 
 def _by_id(members: list[Activity], changed_at: float) -> Iterable[list[Activity]]:
-    """Activities of ids that differ in masked parts: those of the ids that stay, each, and those of the others together."""
-    seen: dict[str | None, tuple[float, float]] = {}
-    for each in members:
-        client_id = each.client.client_id
-        first, last = seen.get(client_id, (each.since, each.until))
-        seen[client_id] = min(first, each.since), max(last, each.until)
-    stay = ids_that_stay(seen, changed_at)
-    found: dict[str | None, list[Activity]] = {}
-    for each in members:
-        client_id = each.client.client_id
-        found.setdefault(client_id if client_id in stay else None, []).append(each)
-    return found.values()
+    times: dict[str | None, tuple[float, float]] = {}
+    for activity in members:
+        client_id = activity.client.client_id
+        first, last = times.get(client_id, (activity.since, activity.until))
+        times[client_id] = min(first, activity.since), max(last, activity.until)
+    return by_id(((activity.client.client_id, activity) for activity in members), times, changed_at)
 
 
-def ids_that_stay(seen: Mapping[str | None, tuple[float, float]], changed_at: float) -> set[str | None]:
-    """Of client ids that differ in masked parts, and when each was seen first and last: those that no other took the place of.
-    They were there before and after the first broker changed; where others came or went, they were there beside them."""
-    if len(seen) == 1:
-        return set(seen)
-    went = min((last for _, last in seen.values() if last <= changed_at), default=float("inf"))
-    has_come = any(first >= changed_at for first, _ in seen.values())
-    end = max(last for _, last in seen.values()) - ENDED_SECONDS if has_come else changed_at
+def by_id(
+    members: Iterable[tuple[str | None, _Member]],
+    times: Mapping[str | None, tuple[float, float]],
+    changed_at: float,
+) -> Iterable[list[_Member]]:
+    """Groups members of a family, each given with its client id: one group per id that stays, and one for all others.
+    `times`: see ids_that_stay.
+    """
+    stay = ids_that_stay(times, changed_at)
+    groups: dict[str | None, list[_Member]] = {}
+    for client_id, member in members:
+        groups.setdefault(client_id if client_id in stay else None, []).append(member)
+    return groups.values()
+
+
+def ids_that_stay(times: Mapping[str | None, tuple[float, float]], changed_at: float) -> set[str | None]:
+    """Of client ids that differ in masked parts, with the times when each was first and last seen: those that no other id
+    replaced. They were seen before and after the first broker changed, and alongside any that came or went.
+    """
+    if len(times) == 1:
+        return set(times)
+    went = min((last for _, last in times.values() if last <= changed_at), default=float("inf"))
+    has_come = any(first >= changed_at for first, _ in times.values())
+    end = max(last for _, last in times.values()) - ENDED_SECONDS if has_come else changed_at
     return {
         client_id
-        for client_id, (first, last) in seen.items()
+        for client_id, (first, last) in times.items()
         if first < min(changed_at, went) and changed_at < last and end <= last
     }
 
