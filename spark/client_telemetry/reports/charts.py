@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from client_telemetry.reports.coverage import COMPLETENESS
 from client_telemetry.reports.evidence import Coverage, CoverageRun
-from client_telemetry.reports.upgrade.model import OUTCOMES, SAFE_SO_FAR, DaySeen
+from client_telemetry.reports.upgrade.model import OUTCOMES, DaySeen, split_safe
 
 STRIP_WIDTH = 560
 LABEL_WIDTH = 66
@@ -38,10 +38,8 @@ def patterns() -> Markup:
 def bar(counts: Mapping[str, int], scale: int, height: int = 12, safe_so_far: int = 0) -> Markup:
     """A stacked bar; `scale` clients fill the width that page.css gives it. The numbers must stand beside it as
     text: the drawing says them only in its tooltip. `safe_so_far`: of the safe ones, drawn as these."""
-    named = {OUTCOMES[outcome]: count for outcome, count in counts.items()}
-    if safe_so_far:
-        named |= {OUTCOMES["safe"]: counts["safe"] - safe_so_far, SAFE_SO_FAR: safe_so_far}
-    words = ", ".join(f"{name} {count:,}" for name, count in named.items() if count)
+    shown = split_safe(counts, safe_so_far) if safe_so_far else counts
+    words = ", ".join(f"{OUTCOMES.get(name, name)} {count:,}" for name, count in shown.items() if count)
     rects, x = "", 0.0
     for outcome, count in counts.items():
         if count:

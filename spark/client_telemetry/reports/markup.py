@@ -62,6 +62,11 @@ def marked(text: str | None, limit: int | None = None) -> Markup:
     return Markup('<bdi title="{}">{}</bdi>').format(shown(text), inner)
 
 
+def is_address(contact: str) -> bool:
+    """Whether a contact is an e-mail address, to which a mailto: link can lead."""
+    return _ADDRESS.fullmatch(contact) is not None
+
+
 def template(name: str, package: str, filters: dict[str, object], values: dict[str, object]) -> Template:
     """The template of a page, with the parts that pages share (parts.html) and filters and values of its own.
     Everything is escaped that is no markup."""
@@ -84,7 +89,7 @@ def template(name: str, package: str, filters: dict[str, object], values: dict[s
         "registered": kip511.registered,
         "release": release,
         "id": id,
-        "is_address": lambda text: _ADDRESS.fullmatch(text) is not None,
+        "is_address": is_address,
         **filters,
     }
     environment.globals |= {

@@ -2,6 +2,7 @@
 (page.py, document.py, spreadsheet.py, ticket.py) choose a form and compute nothing. How the values come about
 is in build.py."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -48,6 +49,16 @@ OUTCOME_MEANINGS = {
 
 SAFE_SO_FAR = "safe so far"
 SAFE_SO_FAR_MEANING = "safe by all that was seen, but not observed for long enough by the client's own rhythm"
+
+
+def split_safe(counts: Mapping[str, int], safe_so_far: int) -> dict[str, int]:
+    """Numbers by outcome in which the safe ones are without those that are safe so far, which come last.
+
+    >>> split_safe({"breaks_at_once": 1, "safe": 3}, 1)
+    {'breaks_at_once': 1, 'safe': 2, 'safe so far': 1}
+    """
+    return {**counts, "safe": counts["safe"] - safe_so_far, SAFE_SO_FAR: safe_so_far}
+
 
 CERTAINTIES = {
     "exact": "the change is known",

@@ -5,7 +5,6 @@ filter and sorting in page.js, what it shares with other pages in markup.py and 
 import base64
 import gzip
 import json
-import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports import charts
 from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.evidence import RelatedClient
-from client_telemetry.reports.markup import page_parts, template
+from client_telemetry.reports.markup import is_address, page_parts, template
 from client_telemetry.reports.upgrade import changes, mixed_and_rollback, release_notes, wording
 from client_telemetry.reports.upgrade.model import (
     CONFIDENCE_MEANINGS,
@@ -64,9 +63,6 @@ IDS_SHOWN = 8
 VERSIONS_SHOWN = 40
 SOFTWARE_SHOWN = 60
 OBJECTS_SHOWN = 1
-
-
-_ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(\.[\w-]+)+")
 
 
 class OwnerShown(NamedTuple):
@@ -192,7 +188,7 @@ def _owner_shown(
     breaking = [each for each in theirs if each.verdict == "breaks"]
     letter = (
         mail(report, stake, theirs, subject_only=True)
-        if not compact and stake.has_pack and stake.contact and _ADDRESS.fullmatch(stake.contact)
+        if not compact and stake.has_pack and stake.contact and is_address(stake.contact)
         else None
     )
     return OwnerShown(stake, len(breaking), sum(map(needs_work, theirs)) - len(breaking), letter)
@@ -332,7 +328,6 @@ def _template() -> Template:
         "needs_more": changes.needs_more,
         "inferred": lambda change: changes.inferred(change, change.applications),
         "mail": lambda stake, report, theirs, compact: mail(report, stake, theirs, subject_only=compact),
-        "is_address": lambda text: _ADDRESS.fullmatch(text) is not None,
         "period": lambda pair: wording.period(*pair),
     }
     values = {

@@ -1,6 +1,7 @@
 """report.md: the report as a ticket, for the whole cluster and for one owner. Tables and code spans are those of
 GitHub Flavored Markdown. Client-supplied text stands in code spans only, where it is neither link nor HTML."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, urlencode
 
@@ -28,6 +29,7 @@ from client_telemetry.reports.upgrade.model import (
     OwnerStake,
     Section,
     UpgradeReport,
+    split_safe,
 )
 from client_telemetry.reports.upgrade.sections import needs_work, sections
 from client_telemetry.reports.upgrade.ticket_sections import (
@@ -226,8 +228,13 @@ def _subject(report: UpgradeReport, stake: OwnerStake, applications: Sequence[Ap
 
 def _certainty(application: Application) -> str:
     """How much is known of the changes of an application that breaks: a key of CERTAINTIES, the surest of its clients'."""
-    found = {of_fix(client.fix).certainty for client in application.clients if client.verdict == "breaks"}
-    return next(certainty for certainty in CERTAINTIES if certainty in found)
+    of_clients = _certainties(application)
+    return next(certainty for certainty in CERTAINTIES if certainty in of_clients)
+
+
+def _certainties(application: Application) -> set[str]:
+    """Of the changes of all its clients that break."""
+    return {of_fix(client.fix).certainty for client in application.clients if client.verdict == "breaks"}
 
 
 def _request(report: UpgradeReport, applications: Sequence[Application], asker: str) -> str:
@@ -239,13 +246,7 @@ def _request(report: UpgradeReport, applications: Sequence[Application], asker: 
         if sum(map(needs_work, applications)) == 1:
             return f"Please check the application below {deadline}: it is not known to stop."
         return f"Please check the applications below {deadline}: none of them is known to stop."
-    with_client = {
-        certainty: sum(
-            any(of_fix(c.fix).certainty == certainty for c in each.clients if c.verdict == "breaks")
-            for each in broken
-        )
-        for certainty in CERTAINTIES
-    }
+    with_client = Counter(certainty for each in broken for certainty in _certainties(each))
     sentences = []
     if any(with_client[certainty] for certainty in FIXES):
         sentences += [f"Please make the changes below {deadline}."]
@@ -486,10 +487,10 @@ def _stake_sentence(stake: OwnerStake, to: str) -> str:
     >>> _stake_sentence(OwnerStake("a", None, "a", True, 1, 5, {"breaks_at_once": 1, "safe": 0}, 0, None, 0), "4.0.0")
     'Your application stops working as soon as brokers run 4.0.0.'
     """
-    counts = {**stake.counts, SAFE_SO_FAR: stake.safe_so_far}
-    counts["safe"] -= stake.safe_so_far
     parts = [
-        (count, _STAKE_WORDS[outcome][count != 1].format(to=to)) for outcome, count in counts.items() if count
+        (count, _STAKE_WORDS[outcome][count != 1].format(to=to))
+        for outcome, count in split_safe(stake.counts, stake.safe_so_far).items()
+        if count
     ]
     many = stake.applications
     if len(parts) == 1:

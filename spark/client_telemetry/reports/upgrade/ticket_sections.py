@@ -17,6 +17,7 @@ from client_telemetry.reports.upgrade.model import (
     Target,
     TargetDifference,
     UpgradeReport,
+    split_safe,
 )
 from client_telemetry.reports.upgrade.release_notes import WEIGHTS
 
@@ -40,8 +41,7 @@ def comparison(report: UpgradeReport) -> list[str]:
 
 def outcome_cells(of: Target | OwnerStake) -> list[str]:
     """Under OUTCOME_COLUMNS."""
-    counts = {**of.counts, "safe": of.counts["safe"] - of.safe_so_far}
-    return [*map(wording.number, counts.values()), wording.number(of.safe_so_far)]
+    return [wording.number(count) for count in split_safe(of.counts, of.safe_so_far).values()]
 
 
 def _difference(each: TargetDifference) -> str:
