@@ -196,12 +196,12 @@ def _outcome(
         "broker_hours": len(covered),
         "broker_hours_reported": reported,
         "broker_hours_complete": complete,
-        "late_objects_late": sum(row["status"] == "too_late" for rows in late_rows.values() for row in rows),
+        "objects_too_late": sum(row["status"] == "too_late" for rows in late_rows.values() for row in rows),
         "quarantined_records_to_read_again": sum(again.values()),
     }
     if late_rows:
         stage.warnings.append(
-            f"{counts['late_objects_late']} objects came too late for their days; read them with client_telemetry_daily "
+            f"{counts['objects_too_late']} objects came too late for their days; read them with client_telemetry_daily "
             f"and the day {', '.join(map(str, sorted(late_rows)))}"
         )
     if not data and not covered:

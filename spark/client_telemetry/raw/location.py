@@ -7,7 +7,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import BinaryIO, cast
 
-import pyarrow as pa
 from pyarrow import fs
 
 from client_telemetry.raw.errors import BadObjectKey
@@ -83,15 +82,12 @@ class RawLocation:
         """The object as a binary stream, to be closed by the caller. pyarrow would decompress by file extension; that
         is disabled.
         """
-        opened = self._opened(key)
+        files, root = self._open()
+        opened = files.open_input_file(f"{root}/{key}")
         # What reads it takes 64 KiB at a time, each of which would be a request to a store.
-        is_local = isinstance(self._open()[0], fs.LocalFileSystem)
+        is_local = isinstance(files, fs.LocalFileSystem)
         return cast("BinaryIO", opened if is_local else io.BufferedReader(opened, _READ_BYTES))
 
     def bytes(self, key: str) -> bytes:
-        with self._opened(key) as source:
+        with self.read(key) as source:
             return source.read()
-
-    def _opened(self, key: str) -> pa.NativeFile:
-        files, root = self._open()
-        return files.open_input_file(f"{root}/{key}")
