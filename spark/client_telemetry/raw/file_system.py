@@ -3,6 +3,7 @@ whose files the catalog's FileIO opens (lake/).
 """
 
 import re
+import threading
 from functools import lru_cache
 
 from pyarrow import fs
@@ -55,9 +56,25 @@ def has_secret_option(url: str) -> bool:
     return bool(_SECRET_OPTION.search(url))
 
 
-@lru_cache(maxsize=64)
+_CREATING = threading.Lock()
+
+
 def file_system(location: str) -> tuple[fs.FileSystem, str]:
-    """The file system and the path in it, from a URL or an absolute path. Credentials come from the environment."""
+    """The file system and the path in it, from a URL or an absolute path. Credentials come from the environment. Threads
+    that ask at the same time get one and the same: arrow registers the client of a new S3 file system under a lock that
+    every request shares, so that a thread which creates another one waits as long as any thread reads.
+    """
+    with _CREATING:
+        return _created(location)
+
+
+def forget_file_systems() -> None:
+    """What is asked for next is created anew, with the environment as it is then."""
+    _created.cache_clear()
+
+
+@lru_cache(maxsize=64)
+def _created(location: str) -> tuple[fs.FileSystem, str]:
     scheme, separator, rest = without_userinfo(location).partition("://")
     url = f"{_SCHEMES.get(scheme, scheme)}{separator}{rest}" if separator else location
     return fs.FileSystem.from_uri(url)

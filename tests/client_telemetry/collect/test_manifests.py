@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from client_telemetry.collect.manifests import read_manifests
-from client_telemetry.raw.file_system import file_system
+from client_telemetry.raw.file_system import forget_file_systems
 from client_telemetry.raw.location import RawLocation
 from client_telemetry.raw.object_key import parse_object_key
 
@@ -79,9 +79,9 @@ def store(monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     }
     for name, value in own.items():
         monkeypatch.setenv(name, value)
-    file_system.cache_clear()
+    forget_file_systems()
     yield server
-    file_system.cache_clear()
+    forget_file_systems()
     server.shutdown()
     server.server_close()
 

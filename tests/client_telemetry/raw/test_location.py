@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
-from client_telemetry.raw.file_system import file_system
+from client_telemetry.raw.file_system import forget_file_systems
 from client_telemetry.raw.location import DATASETS, RawLocation
 from client_telemetry.raw.stored_object import StoredObject
 
@@ -103,12 +103,12 @@ def test_an_object_of_a_store_is_read_in_two_requests(monkeypatch):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "secret")
     monkeypatch.setenv("AWS_REGION", "us-east-1")
-    file_system.cache_clear()
+    forget_file_systems()
     try:
         with RawLocation("s3://of-one-object/dump").read("object.bin") as source:
             assert b"".join(StoredObject(source, "object.bin").pieces()) == OneObject.content
         assert OneObject.requests == ["HEAD", "GET"]
     finally:
-        file_system.cache_clear()
+        forget_file_systems()
         server.shutdown()
         server.server_close()

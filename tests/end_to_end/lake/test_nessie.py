@@ -2,7 +2,7 @@
 
 import pytest
 from client_telemetry.lake.catalog import NoSuchLake
-from client_telemetry.raw.file_system import file_system
+from client_telemetry.raw.file_system import forget_file_systems
 
 from tests.client_telemetry.lake.conftest import created
 
@@ -24,4 +24,4 @@ def test_nessie_is_refused_with_the_reason(tmp_path, monkeypatch):
                 monkeypatch.setenv(name, value)
             with pytest.raises(NoSuchLake, match="does not make a table in one commit"):
                 created(WAREHOUSE)
-        file_system.cache_clear()
+        forget_file_systems()

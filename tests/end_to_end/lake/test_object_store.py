@@ -11,7 +11,7 @@ import fsspec
 import pytest
 import yaml
 from client_telemetry.lake.lake import Lake
-from client_telemetry.raw.file_system import file_system
+from client_telemetry.raw.file_system import file_system, forget_file_systems
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from fastapi.testclient import TestClient
 from pyarrow import fs
@@ -72,7 +72,7 @@ def store(tmp_path, monkeypatch) -> Iterator[dict[str, str]]:
             monkeypatch.setenv(name, value)
         yield environment
         # Both keep the address of the server, which the next test has another of.
-        file_system.cache_clear()
+        forget_file_systems()
         fsspec.get_filesystem_class("s3").clear_instance_cache()
 
 

@@ -10,7 +10,7 @@ import pytest
 from client_telemetry.lake import catalog as catalogs
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline.stage import FAILED, OK, Outcome, Stage, parser, run
-from client_telemetry.raw.file_system import file_system
+from client_telemetry.raw.file_system import forget_file_systems
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.publications import PUBLICATIONS
 from pyspark.sql import functions as F  # noqa: N812
@@ -57,7 +57,7 @@ def gateway(postgres, tmp_path, monkeypatch) -> Iterator[Gateway]:
             monkeypatch.setenv(name, value)
         yield found
         found.close()
-        file_system.cache_clear()
+        forget_file_systems()
 
 
 WAREHOUSE = "s3://lake/warehouse"

@@ -15,7 +15,7 @@ import pytest
 from client_telemetry.lake.commits import ConcurrentCommit
 from client_telemetry.lake.files import all_of, partition_of, planned
 from client_telemetry.lake.lake import Lake
-from client_telemetry.raw.file_system import file_system
+from client_telemetry.raw.file_system import forget_file_systems
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
@@ -42,7 +42,7 @@ def store(tmp_path, monkeypatch) -> Iterator[Path]:
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
         yield tmp_path / "s3"
-        file_system.cache_clear()
+        forget_file_systems()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 from client_telemetry.lake.lake import Lake
-from client_telemetry.raw.file_system import file_system
+from client_telemetry.raw.file_system import file_system, forget_file_systems
 from client_telemetry.tables.brokers import BROKERS
 
 from tests.client_telemetry.lake.conftest import DAY, check_consistent, created, left_over, row, staged
@@ -66,7 +66,7 @@ def lake(tmp_path, monkeypatch) -> Lake:
                 monkeypatch.delenv(name)
             monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "no_such_file"))
             yield created(WAREHOUSE)
-            file_system.cache_clear()
+            forget_file_systems()
 
 
 def test_stages_and_workers_have_no_other_credentials(lake):
