@@ -513,9 +513,7 @@ class _Parts:
 
     def _software_text(self, place: int) -> str:
         client = self._clients[place]
-        if not client.is_named:
-            return "not declared"
-        return f"{client.software_name} {client.software_version or ''}".rstrip()
+        return kip511.software(client.software_name, client.software_version)
 
     def _kind(self, places: Sequence[int]) -> tuple[str, str | None]:
         products = [product for place in places if (product := self._products[place])]

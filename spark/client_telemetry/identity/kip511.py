@@ -35,6 +35,18 @@ def declared(registered: str | None) -> str | None:
     return registered if is_known(registered) else None
 
 
+NO_SOFTWARE = "not declared"
+
+
+def software(name: str | None, version: str | None, otherwise: str = NO_SOFTWARE) -> str:
+    """Registered name and version for display.
+
+    >>> software("librdkafka", "2.3.0"), software("librdkafka", "unknown"), software("unknown", "unknown")
+    ('librdkafka 2.3.0', 'librdkafka', 'not declared')
+    """
+    return " ".join(filter(None, (name, declared(version)))) if is_known(name) else otherwise
+
+
 def is_declared(column: str) -> str:
     """`is_known` as a Spark SQL condition over a column, never null.
 

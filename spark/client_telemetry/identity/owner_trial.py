@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from client_telemetry.identity.kip511 import UNKNOWN
+from client_telemetry.identity import kip511
 from client_telemetry.identity.owners import OwnerRule
 
 
@@ -92,9 +92,10 @@ def _why_no_client(rule: OwnerRule, matches: Sequence[Match]) -> str:
 
 
 def _client(client: Mapping[str, Any]) -> str:
-    declared = (client["client_software_name"], client["client_software_version"])
-    software = " ".join(part for part in declared if part and part != UNKNOWN)
+    software = kip511.software(
+        client["client_software_name"], client["client_software_version"], otherwise="software not declared"
+    )
     groups = f", groups {', '.join(map(repr, client['group_ids'][:3]))}" if client["group_ids"] else ""
     application = client.get("application") or client["client_id"]
     part_of = f" in {application!r}" if application != client["client_id"] else ""
-    return f"{client['principal']!r} {client['client_id']!r}{part_of} ({software or 'software not declared'}{groups})"
+    return f"{client['principal']!r} {client['client_id']!r}{part_of} ({software}{groups})"

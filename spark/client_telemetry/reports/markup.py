@@ -94,7 +94,7 @@ def template(name: str, package: str, filters: dict[str, object], values: dict[s
     }
     environment.globals |= {
         "COMPLETENESS": COMPLETENESS,
-        "NOT_DECLARED": wording.NOT_DECLARED,
+        "NO_SOFTWARE": kip511.NO_SOFTWARE,
         "RUNS_SHOWN": RUNS_SHOWN,
         "coverage_strip": charts.coverage_strip,
         "patterns": charts.patterns,

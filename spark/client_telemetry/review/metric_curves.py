@@ -224,4 +224,4 @@ def _of_instances(name: str, metric: Metric, instances: Sequence[Series], span: 
 
 
 def version_name(name: str, version: str) -> str:
-    return f"{name} {version}".strip() if kip511.is_known(name) else "software not declared"
+    return kip511.software(name, version, otherwise="software not declared")

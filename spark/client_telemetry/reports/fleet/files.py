@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from client_telemetry.identity.kip511 import declared
+from client_telemetry.identity import kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.evidence import RelatedClient
@@ -31,7 +31,7 @@ from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade.document import plain
 from client_telemetry.reports.upgrade.spreadsheet import table_csv
-from client_telemetry.reports.upgrade.wording import NOT_DECLARED, found
+from client_telemetry.reports.upgrade.wording import found
 
 PAGE = "index.html"
 
@@ -127,11 +127,9 @@ def _in_words(client: FleetClient) -> Any:
 
 
 def _relation(other: RelatedClient) -> str:
-    software = " ".join(
-        filter(None, map(declared, (other.client_software_name, other.client_software_version)))
-    )
+    software = kip511.software(other.client_software_name, other.client_software_version)
     words = RELATIONS.get(other.relation, other.relation)
-    return f"{words} {client_label(other.client_id)} ({software or NOT_DECLARED}): {other.because}"
+    return f"{words} {client_label(other.client_id)} ({software}): {other.because}"
 
 
 def _software_csv(fleet: FleetDay) -> str:

@@ -9,10 +9,9 @@ from itertools import chain
 from typing import Any
 
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames
-from client_telemetry.identity.kip511 import declared
+from client_telemetry.identity.kip511 import software
 from client_telemetry.reports.client_strings import client_label, shown
 from client_telemetry.reports.upgrade.document import timestamp
-from client_telemetry.reports.upgrade.wording import NOT_DECLARED
 
 SCHEMA_VERSION = 1
 NEVER_PUSHED = "never_pushed"
@@ -133,12 +132,10 @@ def _groups(row: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _identity(row: Mapping[str, Any]) -> dict[str, Any]:
-    software = [row["client_software_name"], row["client_software_version"]]
-    known = " ".join(filter(None, map(declared, software)))
     return {
         "client_id": row["client_id"],
         "client_id_shown": client_label(row["client_id"]),
         "principal": row["principal"],
         "principal_shown": shown(row["principal"] or ""),
-        "software_shown": shown(known) or NOT_DECLARED,
+        "software_shown": shown(software(row["client_software_name"], row["client_software_version"])),
     }

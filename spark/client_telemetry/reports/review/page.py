@@ -89,9 +89,7 @@ def review_page(report: ReviewReport) -> str:
 
 
 def _software(client: ReviewedClient) -> str:
-    if not kip511.is_known(client.software_name):
-        return ""
-    return f"{client.software_name} {client.software_version}".strip()
+    return kip511.software(client.software_name, client.software_version)
 
 
 def _change(change: MetricChange) -> str:

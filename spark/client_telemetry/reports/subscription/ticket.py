@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from client_telemetry.identity.kip511 import declared
+from client_telemetry.identity.kip511 import NO_SOFTWARE, software
 from client_telemetry.reports.markdown import bullets, code, prose, row
 from client_telemetry.reports.subscription.content import size
 from client_telemetry.reports.subscription.page import COMMANDS
@@ -86,5 +86,5 @@ def _listed(title: str, sentences: list[str]) -> list[str]:
 
 
 def _software(client: Mapping[str, Any]) -> str:
-    parts = (client["client_software_name"], client["client_software_version"])
-    return code(" ".join(filter(None, map(declared, parts)))) if declared(parts[0]) else "not declared"
+    text = software(client["client_software_name"], client["client_software_version"])
+    return text if text == NO_SOFTWARE else code(text)

@@ -15,7 +15,6 @@ from markupsafe import Markup
 from client_telemetry.compatibility.apis import in_words
 from client_telemetry.identity import kip511
 from client_telemetry.identity.applications import KINDS
-from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports import charts
 from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.evidence import RelatedClient
@@ -210,8 +209,7 @@ def _changes_shown(application: Application) -> ChangesShown:
 
 
 def _related_software(related: RelatedClient) -> str:
-    software = (declared(related.client_software_name), declared(related.client_software_version))
-    return " ".join(filter(None, software)) or wording.NOT_DECLARED
+    return kip511.software(related.client_software_name, related.client_software_version)
 
 
 def _compared(report: UpgradeReport) -> list[str]:

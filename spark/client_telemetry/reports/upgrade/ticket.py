@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from urllib.parse import quote, urlencode
 
+from client_telemetry.identity import kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
@@ -472,7 +473,7 @@ def _name(application: Application) -> str:
 def _software(application: Application) -> str:
     """As declared; otherwise what the requests are those of."""
     software = wording.software(application)
-    if software != wording.NOT_DECLARED:
+    if software != kip511.NO_SOFTWARE:
         return code(software)
     identified = wording.identified(application)
     return f"{software}; {prose(identified)}" if identified else software

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from datetime import UTC, date, datetime
 from typing import Protocol
 
-from client_telemetry.identity.kip511 import declared
+from client_telemetry.identity import kip511
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.upgrade.answer import at_trigger
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
@@ -20,7 +20,6 @@ from client_telemetry.reports.upgrade.model import (
 )
 from client_telemetry.tables.rows import UpgradeVerdictRow
 
-NOT_DECLARED = "not declared"
 SOFTWARE_NAMED = 3
 
 
@@ -96,11 +95,10 @@ def software(each: ClientVerdict | Application) -> str:
     """Name and version as registered, for display; Kafka's `unknown` reads as not declared. Of an application the first
     few that its clients registered."""
     if isinstance(each, Application):
-        texts = [text for text in dict.fromkeys(map(software, each.clients)) if text != NOT_DECLARED]
+        texts = [text for text in dict.fromkeys(map(software, each.clients)) if text != kip511.NO_SOFTWARE]
         more = f" and {len(texts) - SOFTWARE_NAMED} more" if len(texts) > SOFTWARE_NAMED else ""
-        return ", ".join(texts[:SOFTWARE_NAMED]) + more or NOT_DECLARED
-    registered = (each.client_software_name, each.client_software_version)
-    return " ".join(filter(None, map(declared, registered))) or NOT_DECLARED
+        return ", ".join(texts[:SOFTWARE_NAMED]) + more or kip511.NO_SOFTWARE
+    return kip511.software(each.client_software_name, each.client_software_version)
 
 
 def verdict_words(client: Assessed) -> str:
