@@ -18,7 +18,7 @@ from client_telemetry.compatibility.arguments import Arguments, day
 from client_telemetry.identity.client_families import family
 from client_telemetry.lake.catalog import is_missing
 from client_telemetry.lake.lake import Lake
-from client_telemetry.reports.upgrade.spreadsheet import cell
+from client_telemetry.reports.spreadsheet import cell
 from client_telemetry.tables.clients import CLIENTS
 
 STATES = {

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from markupsafe import Markup
 
 from client_telemetry.reports.coverage import COMPLETENESS
-from client_telemetry.reports.evidence import Coverage, CoverageRun
-from client_telemetry.reports.upgrade.model import OUTCOMES, DaySeen, split_safe
+from client_telemetry.reports.evidence import Coverage, CoverageRun, DaySeen
+from client_telemetry.reports.outcomes import OUTCOMES, split_safe
 
 STRIP_WIDTH = 560
 LABEL_WIDTH = 66

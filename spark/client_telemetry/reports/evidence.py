@@ -4,6 +4,10 @@ which clients may be the same application."""
 from dataclasses import dataclass
 from datetime import date, datetime
 
+from client_telemetry.identity import kip511
+from client_telemetry.reports.client_strings import client_label
+from client_telemetry.reports.wording import minute
+
 
 @dataclass(frozen=True)
 class BrokerIncarnation:
@@ -109,3 +113,20 @@ class RelatedClient:
     client_software_name: str | None
     client_software_version: str | None
     because: str
+
+    def __str__(self) -> str:
+        software = kip511.software(self.client_software_name, self.client_software_version)
+        return f"{self.relation}: {client_label(self.client_id)} {software}: {self.because}"
+
+
+@dataclass(frozen=True)
+class DaySeen:
+    """A day of evidence on which the client was seen."""
+
+    dt: date
+    first_seen_at: datetime
+    last_seen_at: datetime
+    connections: int
+
+    def __str__(self) -> str:
+        return f"{minute(self.first_seen_at)} to {minute(self.last_seen_at)}"

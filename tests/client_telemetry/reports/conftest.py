@@ -313,8 +313,8 @@ def fleet_report():
 @pytest.fixture(scope="session")
 def compared(rows):
     """A report in which nearby targets, the mixed window and the rollback differ from the answer."""
+    from client_telemetry.reports.outcomes import OUTCOMES
     from client_telemetry.reports.upgrade.build import build_report
-    from client_telemetry.reports.upgrade.model import OUTCOMES
 
     other = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup v1"}
     given = [

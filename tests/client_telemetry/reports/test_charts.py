@@ -11,8 +11,9 @@ from client_telemetry.reports.charts import (
     days_seen_strip,
     patterns,
 )
+from client_telemetry.reports.evidence import DaySeen
+from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.model import OUTCOMES, DaySeen
 
 
 def test_bar_is_as_long_as_its_clients():

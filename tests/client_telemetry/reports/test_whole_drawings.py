@@ -7,7 +7,8 @@ from datetime import UTC, datetime, timedelta
 from client_telemetry.reports import charts
 from client_telemetry.reports.coverage import coverage, hour_sentences, traffic_seen, watched_sentences
 from client_telemetry.reports.curves import MOST_POINTS, Line, Mark, Shaded, curve, small_multiples
-from client_telemetry.reports.upgrade.model import OUTCOMES, DaySeen
+from client_telemetry.reports.evidence import DaySeen
+from client_telemetry.reports.outcomes import OUTCOMES
 
 START = 1795239560.0
 SPANS = (30, 300, 301, 1500, 7200, 40_000, 172_800, 172_801, 400_000, 4_000_000, 40_000_000)

@@ -8,9 +8,9 @@ import re
 from datetime import timedelta
 
 from client_telemetry.identity.hosts import host_names
+from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade import page, ticket
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.model import OUTCOMES
 from client_telemetry.reports.upgrade.publish import files
 
 NOT_DECLARED = {"client_software_name": "unknown", "client_software_version": "unknown"}

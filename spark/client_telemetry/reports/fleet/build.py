@@ -17,7 +17,7 @@ from client_telemetry.reports.fleet.model import (
     QualityCheck,
 )
 from client_telemetry.reports.fleet.sentence import sentence
-from client_telemetry.reports.upgrade.build import quality_warnings
+from client_telemetry.reports.quality import quality_warnings
 from client_telemetry.subscriptions.instances import kafka_uuid
 from client_telemetry.tables.rows import BrokerHourRow, BrokerRow, ClientRow, QualityResultRow
 

@@ -28,10 +28,10 @@ from client_telemetry.reports.fleet.model import (
 from client_telemetry.reports.fleet.page import RELATIONS, fleet_page
 from client_telemetry.reports.fleet.search import SearchIndex
 from client_telemetry.reports.folder import replace_file, replace_folder
+from client_telemetry.reports.json_values import plain
 from client_telemetry.reports.names import folder_name
-from client_telemetry.reports.upgrade.document import plain
-from client_telemetry.reports.upgrade.spreadsheet import table_csv
-from client_telemetry.reports.upgrade.wording import found
+from client_telemetry.reports.spreadsheet import table_csv
+from client_telemetry.reports.wording import found
 
 PAGE = "index.html"
 

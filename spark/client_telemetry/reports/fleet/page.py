@@ -13,7 +13,7 @@ from client_telemetry.reports.fleet import day_curves, model
 from client_telemetry.reports.fleet.build import COUNTS
 from client_telemetry.reports.fleet.model import FleetClient, FleetDay, MetricOfLibrary
 from client_telemetry.reports.markup import page_parts, template, text_file
-from client_telemetry.reports.upgrade import wording
+from client_telemetry.reports.wording import period
 from client_telemetry.review.metric_curves import MOST_GROUPS
 
 CLIENTS_SHOWN = 1000
@@ -131,7 +131,7 @@ def short_metric(metric: str) -> str:
 
 @cache
 def _template() -> Template:
-    filters: dict[str, object] = {"short_metric": short_metric, "period": lambda pair: wording.period(*pair)}
+    filters: dict[str, object] = {"short_metric": short_metric, "period": lambda pair: period(*pair)}
     values = {
         "COUNTS": COUNTS,
         "FIGURES": FIGURES,

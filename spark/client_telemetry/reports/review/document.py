@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from client_telemetry.compatibility import apis
+from client_telemetry.reports.json_values import timestamp
 from client_telemetry.reports.review.report import SCHEMA_VERSION, ReviewReport, moment
-from client_telemetry.reports.upgrade.document import timestamp
-from client_telemetry.reports.upgrade.spreadsheet import csv_lines, with_mark
+from client_telemetry.reports.spreadsheet import csv_lines, with_mark
 from client_telemetry.review import prediction
 from client_telemetry.review.metric_changes import MetricChange, row
 from client_telemetry.review.model import ReviewedClient

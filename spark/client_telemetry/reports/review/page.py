@@ -16,7 +16,8 @@ from client_telemetry.reports.review import report as reports
 from client_telemetry.reports.review.report import ReviewReport, moment
 from client_telemetry.reports.review.ticket import pack_places
 from client_telemetry.reports.review.wording import KIND_WORDS, OUTCOME_WORDS, predicted
-from client_telemetry.reports.upgrade import changes, wording
+from client_telemetry.reports.upgrade import changes
+from client_telemetry.reports.wording import period
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.comparison import RATIO
 from client_telemetry.review.metric_changes import CLIENT, INSTANCE, Group, MetricChange
@@ -144,7 +145,7 @@ def _template() -> Template:
         "color": lambda word: _COLORS[word],
         "outcome_words": lambda word: OUTCOME_WORDS[word],
         "kind_words": lambda word: KIND_WORDS.get(word, word) if word else "",
-        "period_of": lambda phase: wording.period(moment(phase.since), moment(phase.until)),
+        "period_of": lambda phase: period(moment(phase.since), moment(phase.until)),
         "phase_words": lambda word: PHASE_WORDS.get(word, word),
         "share": lambda value: "" if value is None else f"{100 * value:.0f} %",
         "whose_of": _whose,

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from client_telemetry.reports.folder import replace_file, replace_folder
+from client_telemetry.reports.json_values import timestamp
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.document import files
 from client_telemetry.reports.review.page import review_page
 from client_telemetry.reports.review.report import ReviewReport
 from client_telemetry.reports.review.ticket import owner_packs
-from client_telemetry.reports.upgrade.document import timestamp
 
 PAGE = "index.html"
 

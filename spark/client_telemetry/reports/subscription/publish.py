@@ -7,9 +7,9 @@ from typing import Any
 
 from client_telemetry.reports.folder import replace_file, replace_folder
 from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.spreadsheet import table_csv
 from client_telemetry.reports.subscription.page import check_page
 from client_telemetry.reports.subscription.ticket import ticket
-from client_telemetry.reports.upgrade.spreadsheet import table_csv
 
 PAGE = "index.html"
 FOLDER = "subscription_check"

@@ -4,18 +4,11 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
 
+from client_telemetry.reports.evidence import DaySeen
 from client_telemetry.reports.names import anchor
+from client_telemetry.reports.outcomes import OUTCOMES, outcome
 from client_telemetry.reports.upgrade.client_verdicts import seen_rarely
-from client_telemetry.reports.upgrade.model import (
-    OUTCOMES,
-    Application,
-    Assessed,
-    ClientVerdict,
-    DaySeen,
-    OtherTarget,
-    Step,
-    outcome,
-)
+from client_telemetry.reports.upgrade.model import Application, Assessed, ClientVerdict, OtherTarget, Step
 
 _ORDER = {name: place for place, name in enumerate(OUTCOMES)}
 _VERDICTS = {verdict: place for place, verdict in enumerate(dict.fromkeys(["breaks", *list(OUTCOMES)[2:]]))}

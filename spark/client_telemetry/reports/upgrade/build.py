@@ -11,8 +11,9 @@ from client_telemetry.identity.hosts import NO_HOSTS, HostNames
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.coverage import coverage, hour_sentences, traffic_seen, watched_sentences
-from client_telemetry.reports.evidence import Coverage, QualityWarning
+from client_telemetry.reports.evidence import Coverage
 from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.quality import quality_warnings
 from client_telemetry.reports.upgrade import mixed_and_rollback, release_comparison, release_notes
 from client_telemetry.reports.upgrade.answer import answer, text
 from client_telemetry.reports.upgrade.applications import applications, counts
@@ -264,24 +265,6 @@ def _grouped(some: Iterable[_T], group: Callable[[_T], str | None]) -> dict[str 
     for each in some:
         groups.setdefault(group(each), []).append(each)
     return groups
-
-
-def quality_warnings(rows: Iterable[QualityResultRow]) -> tuple[QualityWarning, ...]:
-    failed = (row for row in rows if row["severity"] == "warning" and not row["success"])
-    found = [
-        QualityWarning(
-            row["dt"],
-            row["stage"],
-            row["table_name"],
-            row["expectation"],
-            row["description"],
-            row["observed_value"],
-            row["rows"],
-            row["unexpected_count"],
-        )
-        for row in failed
-    ]
-    return tuple(sorted(found, key=lambda w: (w.dt, w.stage, w.table_name, w.expectation)))
 
 
 def _rules(clients: Iterable[ClientVerdict]) -> tuple[Rule, ...]:

@@ -12,8 +12,8 @@ from client_telemetry.compatibility.evidence import ApiUse
 from client_telemetry.identity.hosts import HostNames
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import CLIENT_KEY, client_key
-from client_telemetry.reports.evidence import RelatedClient
-from client_telemetry.reports.upgrade.model import CandidateLibrary, DaySeen
+from client_telemetry.reports.evidence import DaySeen, RelatedClient
+from client_telemetry.reports.upgrade.model import CandidateLibrary
 from client_telemetry.tables.rows import ClientRow
 
 COLUMNS = (

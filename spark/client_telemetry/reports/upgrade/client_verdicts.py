@@ -9,16 +9,10 @@ from typing import Any
 from client_telemetry.identity.kip511 import declared
 from client_telemetry.reports.client_key import client_key
 from client_telemetry.reports.names import anchor
+from client_telemetry.reports.outcomes import OUTCOMES, outcome
 from client_telemetry.reports.upgrade.changes import of_fix
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
-from client_telemetry.reports.upgrade.model import (
-    OUTCOMES,
-    ClientVerdict,
-    Finding,
-    OtherTarget,
-    Step,
-    outcome,
-)
+from client_telemetry.reports.upgrade.model import ClientVerdict, Finding, OtherTarget, Step
 from client_telemetry.reports.upgrade.wording import owner_question
 from client_telemetry.reports.versions import version_order
 from client_telemetry.tables.rows import UpgradeFindingRow, UpgradeVerdictRow

@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
-from datetime import UTC, date, datetime
+from dataclasses import fields
 from typing import Any
 
+from client_telemetry.reports.json_values import plain
 from client_telemetry.reports.upgrade.model import (
     CLIENT_COLUMNS,
     Application,
@@ -33,11 +33,6 @@ def report_json(report: UpgradeReport) -> str:
     return json.dumps(document, indent=1, allow_nan=False) + "\n"
 
 
-def timestamp(moment: datetime) -> str:
-    """ISO 8601 in UTC to the microsecond, `2026-11-21T05:47:54.130000Z`."""
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
-
-
 def _client(report: UpgradeReport, client: ClientVerdict) -> dict[str, Any]:
     """Columns of `upgrade_verdicts`, all of them, then the derived fields and the findings."""
     question = {"cluster_id": report.question.cluster_id, "report_id": report.question.report_id}
@@ -54,16 +49,3 @@ def _with_places(of: Change | Section, places: Mapping[int, int]) -> dict[str, A
     """A change or section with the places of its applications in `applications`."""
     values = {f.name: plain(getattr(of, f.name)) for f in fields(of) if f.name != "applications"}
     return {**values, "applications": [places[id(each)] for each in of.applications]}
-
-
-def plain(value: Any) -> Any:
-    """Dataclasses as objects, tuples as arrays, times as text."""
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
-    if isinstance(value, datetime):
-        return timestamp(value)
-    return value.isoformat() if isinstance(value, date) else value

@@ -2,25 +2,15 @@
 (page.py, document.py, spreadsheet.py, ticket.py) choose a form and compute nothing. How the values come about
 is in build.py."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from client_telemetry.reports.evidence import Coverage, QualityWarning, RelatedClient
+from client_telemetry.reports.evidence import Coverage, DaySeen, QualityWarning, RelatedClient
+from client_telemetry.reports.outcomes import outcome
 from client_telemetry.tables.rows import ConnectionsCountedOnlyRecord, UpgradeVerdictRow
 
 SCHEMA_VERSION = 3
 """Of report.json. Goes up when a field is removed, renamed or changes its meaning (docs/report-format.md)."""
-
-OUTCOMES = {
-    "breaks_at_once": "breaks at once",
-    "breaks_latent": "breaks later",
-    "insufficient_evidence": "not enough evidence",
-    "degrades": "degrades",
-    "unsupported": "unsupported",
-    "safe": "safe",
-}
-"""Verdicts as they are counted, in order of precedence, with their words: `breaks` is split by its `when`."""
 
 
 STEPS = {
@@ -31,33 +21,6 @@ STEPS = {
     "rollback_after_finalization": "rolled back after finalization",
 }
 """Steps of the change in order, with their words."""
-
-
-def outcome(verdict: str, when: str | None) -> str:
-    """The key of OUTCOMES: what breaks and is not known to break later breaks at once."""
-    return verdict if verdict != "breaks" else "breaks_latent" if when == "latent" else "breaks_at_once"
-
-
-OUTCOME_MEANINGS = {
-    "breaks_at_once": "the client's main job stops when the brokers run the new release",
-    "breaks_latent": "nothing happens at first; the client's main job stops when the trigger occurs",
-    "insufficient_evidence": "nothing known breaks, but not enough is known to call the client safe",
-    "degrades": "the client keeps doing its main job but loses a function",
-    "unsupported": "works, but Kafka no longer supports this client version",
-    "safe": "every request that its role needs was observed or is declared, and the new release accepts it",
-}
-
-SAFE_SO_FAR = "safe so far"
-SAFE_SO_FAR_MEANING = "safe by all that was seen, but not observed for long enough by the client's own rhythm"
-
-
-def split_safe(counts: Mapping[str, int], safe_so_far: int) -> dict[str, int]:
-    """Numbers by outcome in which the safe ones are without those that are safe so far, which come last.
-
-    >>> split_safe({"breaks_at_once": 1, "safe": 3}, 1)
-    {'breaks_at_once': 1, 'safe': 2, 'safe so far': 1}
-    """
-    return {**counts, "safe": counts["safe"] - safe_so_far, SAFE_SO_FAR: safe_so_far}
 
 
 CERTAINTIES = {
@@ -146,6 +109,9 @@ class OtherTarget:
     reason: str
     """The requests or the rule that make the difference, as `JoinGroup v1`."""
 
+    def __str__(self) -> str:
+        return f"{self.to_release}: {outcome(self.verdict, self.when)} ({self.reason})"
+
 
 @dataclass(frozen=True)
 class Step:
@@ -156,6 +122,9 @@ class Step:
     verdict: str
     when: str | None
     explanation: str
+
+    def __str__(self) -> str:
+        return f"{self.step}: {self.verdict} ({self.explanation})"
 
 
 @dataclass(frozen=True)
@@ -168,15 +137,8 @@ class CandidateLibrary:
     """With the library: `sarama 1.17.0 or later`."""
     exact: int
 
-
-@dataclass(frozen=True)
-class DaySeen:
-    """A day of evidence on which the client was seen."""
-
-    dt: date
-    first_seen_at: datetime
-    last_seen_at: datetime
-    connections: int
+    def __str__(self) -> str:
+        return f"{self.versions} ({self.exact} APIs match)"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,22 +19,25 @@ from client_telemetry.reports import charts
 from client_telemetry.reports.client_strings import shown
 from client_telemetry.reports.evidence import RelatedClient
 from client_telemetry.reports.markup import is_address, page_parts, template
-from client_telemetry.reports.upgrade import changes, mixed_and_rollback, release_notes, wording
-from client_telemetry.reports.upgrade.model import (
-    CONFIDENCE_MEANINGS,
+from client_telemetry.reports.outcomes import (
     OUTCOME_MEANINGS,
     OUTCOMES,
     SAFE_SO_FAR,
     SAFE_SO_FAR_MEANING,
+    outcome,
+)
+from client_telemetry.reports.upgrade import changes, mixed_and_rollback, release_notes, wording
+from client_telemetry.reports.upgrade.model import (
+    CONFIDENCE_MEANINGS,
     STEPS,
     Application,
     Change,
     OwnerStake,
     UpgradeReport,
-    outcome,
 )
 from client_telemetry.reports.upgrade.sections import needs_work
 from client_telemetry.reports.upgrade.ticket import mail
+from client_telemetry.reports.wording import period
 
 LISTED = 200
 """Longest list of applications with a row for each; a longer one is grouped. Those that break have a row each always."""
@@ -326,7 +329,7 @@ def _template() -> Template:
         "needs_more": changes.needs_more,
         "inferred": lambda change: changes.inferred(change, change.applications),
         "mail": lambda stake, report, theirs, compact: mail(report, stake, theirs, subject_only=compact),
-        "period": lambda pair: wording.period(*pair),
+        "period": lambda pair: period(*pair),
     }
     values = {
         "OUTCOMES": OUTCOMES,

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from client_telemetry.reports.folder import replace_file, replace_folder
+from client_telemetry.reports.json_values import timestamp
 from client_telemetry.reports.names import folder_name
-from client_telemetry.reports.upgrade.document import report_json, timestamp
+from client_telemetry.reports.upgrade.document import report_json
 from client_telemetry.reports.upgrade.model import Question, UpgradeReport
 from client_telemetry.reports.upgrade.page import report_page, with_links
 from client_telemetry.reports.upgrade.spreadsheet import clients_csv, findings_csv

@@ -5,8 +5,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from client_telemetry.reports.counted import counted
+from client_telemetry.reports.outcomes import OUTCOMES, outcome
 from client_telemetry.reports.upgrade.applications import outcome_on
-from client_telemetry.reports.upgrade.model import OUTCOMES, Application, Target, TargetDifference, outcome
+from client_telemetry.reports.upgrade.model import Application, Target, TargetDifference
 
 NAMED = 5
 """Applications of a difference that are named."""

@@ -3,7 +3,8 @@ applications is left out everywhere."""
 
 from collections.abc import Callable, Sequence
 
-from client_telemetry.reports.upgrade.model import OUTCOMES, Application, Section
+from client_telemetry.reports.outcomes import OUTCOMES
+from client_telemetry.reports.upgrade.model import Application, Section
 
 BREAKS = ("breaks_at_once", "breaks_latent")
 

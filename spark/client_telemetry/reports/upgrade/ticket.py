@@ -9,6 +9,7 @@ from client_telemetry.identity import kip511
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
+from client_telemetry.reports.outcomes import SAFE_SO_FAR, SAFE_SO_FAR_MEANING, split_safe
 from client_telemetry.reports.upgrade import wording
 from client_telemetry.reports.upgrade.changes import (
     NO_CHANGE,
@@ -21,8 +22,6 @@ from client_telemetry.reports.upgrade.changes import (
 from client_telemetry.reports.upgrade.model import (
     CERTAINTIES,
     FIXES,
-    SAFE_SO_FAR,
-    SAFE_SO_FAR_MEANING,
     Application,
     Change,
     ClientVerdict,
@@ -30,7 +29,6 @@ from client_telemetry.reports.upgrade.model import (
     OwnerStake,
     Section,
     UpgradeReport,
-    split_safe,
 )
 from client_telemetry.reports.upgrade.sections import needs_work, sections
 from client_telemetry.reports.upgrade.ticket_sections import (
@@ -40,6 +38,7 @@ from client_telemetry.reports.upgrade.ticket_sections import (
     outcome_cells,
     the_change_itself,
 )
+from client_telemetry.reports.wording import found, minute, number
 
 COLUMNS = ("Owner", "Application", "Software", "What happens", "Why", "Change", "Seen")
 UNJUDGED = ("Owner", "Application", "Software", "What is not known, and what would settle it", "Seen")
@@ -165,8 +164,8 @@ def _owner_ticket(
             f"{question.to_release} does not accept stops working, although nobody changed the client.",
             "",
         ]
-    for number, (fix, group) in enumerate(_by_change(report, stake, broken), start=1):
-        lines += _change_section(number, fix, group, most, asker)
+    for place, (fix, group) in enumerate(_by_change(report, stake, broken), start=1):
+        lines += _change_section(place, fix, group, most, asker)
     lines += _lists_of_the_owner(applications, most)
     if any(_certainty(each) != "none" for each in broken):
         lines += ["## How to check that it worked", "", *_checks(broken, asker), ""]
@@ -174,7 +173,7 @@ def _owner_ticket(
         "## Evidence",
         "",
         *bullets(report.evidence),
-        f"- Report {code(question.report_id)}, {wording.minute(question.created_at)}. Times are in UTC.",
+        f"- Report {code(question.report_id)}, {minute(question.created_at)}. Times are in UTC.",
         "- All of your clients, including the safe ones, are in clients.csv next to this file.",
         "",
     ]
@@ -409,7 +408,7 @@ def _quality(report: UpgradeReport) -> list[str]:
         return []
     lines = ["## Data quality", ""]
     for w in report.quality_warnings:
-        lines += [f"- {prose(w.table_name)}, {w.dt}: {prose(w.description)} ({prose(wording.found(w))})"]
+        lines += [f"- {prose(w.table_name)}, {w.dt}: {prose(w.description)} ({prose(found(w))})"]
     return [*lines, ""]
 
 
@@ -421,7 +420,7 @@ def _owner_table(report: UpgradeReport, most: int) -> list[str]:
     for stake in report.owners[:most]:
         helped = counted(stake.first_fix_applications, "application")
         first = f"{prose(wording.sentence_case(stake.first_fix))} ({helped})" if stake.first_fix else ""
-        numbers = [wording.number(stake.applications), *outcome_cells(stake)]
+        numbers = [number(stake.applications), *outcome_cells(stake)]
         lines += [row([_owner(stake.owner), *numbers, first])]
     return [*lines, *_more(len(report.owners), most, "report.json"), ""]
 
@@ -517,5 +516,5 @@ def _method(report: UpgradeReport) -> list[str]:
     return [
         f"Knowledge base {question.knowledge_version}, code version {question.code_version}.",
         f"Snapshots read: {snapshots or 'none'}.",
-        f"Report {question.report_id}, created {wording.minute(question.created_at)}.",
+        f"Report {question.report_id}, created {minute(question.created_at)}.",
     ]

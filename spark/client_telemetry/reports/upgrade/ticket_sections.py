@@ -4,22 +4,21 @@ from client_telemetry.compatibility.apis import in_words
 from client_telemetry.reports.client_strings import client_label
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.markdown import bullets, code, prose, row
+from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, split_safe
 from client_telemetry.reports.upgrade import wording
 from client_telemetry.reports.upgrade.mixed_and_rollback import (
     differs_in_the_mixed_window,
     differs_on_rollback,
 )
 from client_telemetry.reports.upgrade.model import (
-    OUTCOMES,
-    SAFE_SO_FAR,
     Application,
     OwnerStake,
     Target,
     TargetDifference,
     UpgradeReport,
-    split_safe,
 )
 from client_telemetry.reports.upgrade.release_notes import WEIGHTS
+from client_telemetry.reports.wording import number
 
 OUTCOME_COLUMNS = tuple(map(wording.sentence_case, (*OUTCOMES.values(), SAFE_SO_FAR)))
 LISTED = 50
@@ -34,14 +33,14 @@ def comparison(report: UpgradeReport) -> list[str]:
     lines = ["## Releases compared", "", row(heads), row(["---", *["---:"] * (len(heads) - 1)])]
     for target in report.targets:
         name = f"{target.to_release} (asked)" if target.is_asked else target.to_release
-        lines += [row([name, *outcome_cells(target), wording.number(target.works_again)])]
+        lines += [row([name, *outcome_cells(target), number(target.works_again)])]
     lines += ["", *(_difference(each) for each in report.target_differences)]
     return [*lines, ""] if report.target_differences else lines
 
 
 def outcome_cells(of: Target | OwnerStake) -> list[str]:
     """Under OUTCOME_COLUMNS."""
-    return [wording.number(count) for count in split_safe(of.counts, of.safe_so_far).values()]
+    return [number(count) for count in split_safe(of.counts, of.safe_so_far).values()]
 
 
 def _difference(each: TargetDifference) -> str:

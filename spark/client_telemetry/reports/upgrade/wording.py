@@ -2,22 +2,15 @@
 
 import re
 from collections.abc import Iterable
-from datetime import UTC, date, datetime
-from typing import Protocol
+from datetime import date
 
 from client_telemetry.identity import kip511
 from client_telemetry.reports.counted import counted
+from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, outcome
 from client_telemetry.reports.upgrade.answer import at_trigger
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
-from client_telemetry.reports.upgrade.model import (
-    OUTCOMES,
-    SAFE_SO_FAR,
-    Application,
-    Assessed,
-    ClientVerdict,
-    Finding,
-    outcome,
-)
+from client_telemetry.reports.upgrade.model import Application, Assessed, ClientVerdict, Finding
+from client_telemetry.reports.wording import brokers, period
 from client_telemetry.tables.rows import UpgradeVerdictRow
 
 SOFTWARE_NAMED = 3
@@ -36,59 +29,6 @@ def plan(planned_for: date | None, asked_by: str | None) -> str:
     """
     when = f"Planned for {planned_for}" if planned_for else "Date not set"
     return f"{when}; answers to {asked_by}" if asked_by else when
-
-
-def number(value: int) -> str:
-    """With commas between thousands."""
-    return f"{value:,}"
-
-
-class Check(Protocol):
-    """These columns of `quality_results`."""
-
-    @property
-    def unexpected_count(self) -> int | None: ...
-
-    @property
-    def rows(self) -> int: ...
-
-    @property
-    def description(self) -> str: ...
-
-    @property
-    def observed_value(self) -> str: ...
-
-
-def found(check: Check) -> str:
-    """What a check found: the rows that break it, or its number. An
-    expectation about a share says so in its description."""
-    if check.unexpected_count is not None:
-        return f"{check.unexpected_count:,} of {counted(check.rows, 'row')}"
-    if "share" not in check.description:
-        return check.observed_value
-    percent = 100 * float(check.observed_value)
-    return f"{percent:.2g} %" if 0 < percent < 1 else f"{percent:.0f} %"
-
-
-def minute(moment: datetime | None) -> str:
-    """`2026-11-21 05:47`, in UTC; the zone is said once per report."""
-    return "" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}"
-
-
-def period(first: datetime | None, last: datetime | None) -> str:
-    """From minute to minute; the day once where it is the same."""
-    if first is None or last is None:
-        return minute(first or last)
-    start, end = minute(first), minute(last)
-    if start == end:
-        return start
-    return f"{start} to {end[11:]}" if start[:10] == end[:10] else f"{start} to {end}"
-
-
-def brokers(ids: tuple[int, ...]) -> str:
-    if not ids:
-        return ""
-    return f"broker {ids[0]}" if len(ids) == 1 else f"brokers {', '.join(map(str, ids))}"
 
 
 def software(each: ClientVerdict | Application) -> str:

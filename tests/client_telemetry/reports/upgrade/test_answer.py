@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 from client_telemetry.compatibility import known_issues, roles
+from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.answer import answer, at_trigger, text
-from client_telemetry.reports.upgrade.model import OUTCOMES
 
 TABLE = Path(__file__).parents[3] / "data/reports/answers.csv"
 CASES = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))

@@ -3,9 +3,10 @@
 from dataclasses import replace
 from datetime import timedelta
 
+from client_telemetry.reports.evidence import DaySeen
 from client_telemetry.reports.upgrade.applications import applications, counts, outcome_on
 from client_telemetry.reports.upgrade.client_verdicts import client_verdicts
-from client_telemetry.reports.upgrade.model import Application, ClientVerdict, DaySeen
+from client_telemetry.reports.upgrade.model import Application, ClientVerdict
 
 MINUTE = timedelta(minutes=1)
 

@@ -4,8 +4,9 @@ from itertools import permutations
 
 import pytest
 from client_telemetry.reports.evidence import QualityWarning
+from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import NO_GUESS, ClientCountDiffers, build_report
-from client_telemetry.reports.upgrade.model import OUTCOMES, ClientVerdict, Finding, OtherTarget, Question
+from client_telemetry.reports.upgrade.model import ClientVerdict, Finding, OtherTarget, Question
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS

@@ -8,9 +8,9 @@ import json
 import re
 
 import pytest
+from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.changes import needs_more
-from client_telemetry.reports.upgrade.model import OUTCOMES
 from client_telemetry.reports.upgrade.publish import files
 from client_telemetry.reports.upgrade.sections import needs_work
 

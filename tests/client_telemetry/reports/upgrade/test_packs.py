@@ -6,8 +6,8 @@ import re
 
 import pytest
 from client_telemetry.reports.names import folder_name
+from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.model import OUTCOMES
 from client_telemetry.reports.upgrade.publish import files
 from client_telemetry.reports.upgrade.ticket import LARGEST
 

@@ -6,8 +6,8 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.model import OUTCOMES
 from client_telemetry.reports.upgrade.page import EXPLAINED, LISTED, report_page
 
 FILES = ("clients.csv", "findings.csv", "report.json", "report.md")

@@ -3,8 +3,8 @@ import re
 from pathlib import Path
 
 import pytest
+from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.model import OUTCOMES
 from client_telemetry.reports.upgrade.page import report_page
 from client_telemetry.reports.upgrade.ticket import report_ticket
 

@@ -2,8 +2,9 @@ import csv
 import io
 
 import pytest
+from client_telemetry.reports.spreadsheet import cell
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.spreadsheet import CLIENT_COLUMNS, cell, clients_csv, findings_csv
+from client_telemetry.reports.upgrade.spreadsheet import CLIENT_COLUMNS, clients_csv, findings_csv
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 

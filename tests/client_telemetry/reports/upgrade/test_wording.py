@@ -3,6 +3,7 @@ from datetime import timedelta
 import pytest
 from client_telemetry.reports.upgrade import wording
 from client_telemetry.reports.upgrade.client_verdicts import client_verdicts
+from client_telemetry.reports.wording import period
 
 
 def client(rows, findings=(), **changes):
@@ -54,10 +55,10 @@ def test_a_finding_with_a_condition_does_not_claim_more_than_is_known(
 
 def test_period_says_the_day_once(rows):
     start = rows.START
-    assert wording.period(start, start) == "2026-11-21 05:39"
-    assert wording.period(start, start + timedelta(minutes=9)) == "2026-11-21 05:39 to 05:48"
-    assert wording.period(start, start + timedelta(days=1)) == "2026-11-21 05:39 to 2026-11-22 05:39"
-    assert wording.period(None, start) == wording.period(start, None) == "2026-11-21 05:39"
+    assert period(start, start) == "2026-11-21 05:39"
+    assert period(start, start + timedelta(minutes=9)) == "2026-11-21 05:39 to 05:48"
+    assert period(start, start + timedelta(days=1)) == "2026-11-21 05:39 to 2026-11-22 05:39"
+    assert period(None, start) == period(start, None) == "2026-11-21 05:39"
 
 
 @pytest.mark.parametrize("name", [None, "", "unknown"])

@@ -1,0 +1,70 @@
+"""CSV files for spreadsheets, safe to open in one. Columns: docs/report-format.md."""
+
+import csv
+import io
+from collections.abc import Iterable
+from datetime import datetime
+from functools import lru_cache
+from typing import Any
+
+from client_telemetry.reports.client_strings import client_label, shown
+from client_telemetry.reports.json_values import timestamp
+
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")
+"""What a spreadsheet may take for the start of a formula (OWASP, CSV Injection; `|` and `%` for DDE)."""
+
+
+def cell(value: Any) -> Any:
+    """What stands in a cell. Text has its invisible characters made visible, so that no cell spans lines, and an
+    apostrophe in front where a spreadsheet would see a formula; report.json has the text itself.
+
+    >>> cell('=HYPERLINK("http://x")')
+    '\\'=HYPERLINK("http://x")'
+    """
+    if value is None:
+        return ""
+    if isinstance(value, tuple):
+        return cell("; ".join(client_label(None) if item is None else str(item) for item in value))
+    if isinstance(value, datetime):
+        return timestamp(value)
+    return _text_cell(value) if isinstance(value, str) else value
+
+
+@lru_cache(maxsize=20_000)
+def _text_cell(text: str) -> str:
+    guard = "'" if text.lstrip(" ").startswith(FORMULA_STARTS) else ""
+    return guard + shown(text)
+
+
+def table_csv(header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> str:
+    """RFC 4180, UTF-8, every text quoted. With a byte order mark where it is not plain ASCII: without one Excel reads another
+    encoding."""
+    return with_mark(csv_lines([header]) + csv_lines(rows))
+
+
+def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
+    """Part of a table_csv."""
+    text = io.StringIO()
+    writer = csv.writer(text, quoting=csv.QUOTE_NONNUMERIC, lineterminator="\r\n")
+    # The most frequent kinds first: there are millions of cells.
+    writer.writerows(
+        [
+            _text_cell(value)
+            if (kind := type(value)) is str
+            else value
+            if kind in _NUMBERS
+            else ""
+            if value is None
+            else cell(value)
+            for value in row
+        ]
+        for row in rows
+    )
+    return text.getvalue()
+
+
+_NUMBERS = frozenset((int, float, bool))
+
+
+def with_mark(text: str) -> str:
+    return text if text.isascii() else f"\ufeff{text}"

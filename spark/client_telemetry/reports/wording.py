@@ -1,0 +1,59 @@
+"""How values read in a sentence of any report. No markup, no counting."""
+
+from datetime import UTC, datetime
+from typing import Protocol
+
+from client_telemetry.reports.counted import counted
+
+
+def number(value: int) -> str:
+    """With commas between thousands."""
+    return f"{value:,}"
+
+
+class Check(Protocol):
+    """These columns of `quality_results`."""
+
+    @property
+    def unexpected_count(self) -> int | None: ...
+
+    @property
+    def rows(self) -> int: ...
+
+    @property
+    def description(self) -> str: ...
+
+    @property
+    def observed_value(self) -> str: ...
+
+
+def found(check: Check) -> str:
+    """What a check found: the rows that break it, or its number. An
+    expectation about a share says so in its description."""
+    if check.unexpected_count is not None:
+        return f"{check.unexpected_count:,} of {counted(check.rows, 'row')}"
+    if "share" not in check.description:
+        return check.observed_value
+    percent = 100 * float(check.observed_value)
+    return f"{percent:.2g} %" if 0 < percent < 1 else f"{percent:.0f} %"
+
+
+def minute(moment: datetime | None) -> str:
+    """`2026-11-21 05:47`, in UTC; the zone is said once per report."""
+    return "" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}"
+
+
+def period(first: datetime | None, last: datetime | None) -> str:
+    """From minute to minute; the day once where it is the same."""
+    if first is None or last is None:
+        return minute(first or last)
+    start, end = minute(first), minute(last)
+    if start == end:
+        return start
+    return f"{start} to {end[11:]}" if start[:10] == end[:10] else f"{start} to {end}"
+
+
+def brokers(ids: tuple[int, ...]) -> str:
+    if not ids:
+        return ""
+    return f"broker {ids[0]}" if len(ids) == 1 else f"brokers {', '.join(map(str, ids))}"
