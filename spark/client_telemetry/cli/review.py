@@ -30,7 +30,7 @@ from client_telemetry.review.in_parts import assembled, part, setting
 from client_telemetry.review.log_evidence import NoRequests, from_logs
 from client_telemetry.review.metric_review import metric_review
 from client_telemetry.review.model import WindowWithoutData
-from client_telemetry.review.phases import NoSuchUpgrade
+from client_telemetry.review.phases import NoSuchUpgrade, upgrades
 from client_telemetry.sources.log_files import NoLogs, find_logs
 
 BAD_ARGUMENTS: Final = 2
@@ -68,6 +68,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         code_version=version("client-telemetry"),
     )
     folder = publish(report, args.publish)
+    began_at = [change.began for change in upgrades(evidence.runs) if change[:2] == (source, target)]
+    if len(began_at) > 1:
+        times = ", ".join(f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S}" for at in began_at)
+        _say(f"{len(began_at)} upgrades from {source} to {target}, begun at {times} UTC: this is the last")
     if log_review.upgrade.is_mixed:
         for decided in decisions:
             _say(f"broker {decided.broker_id}: {decided.decision.replace('_', ' ')}: {decided.reason}")

@@ -68,9 +68,10 @@ def setting(
     to_release: str,
     until: float | None = None,
     owner_rules: Sequence[OwnerRule] = (),
+    began: float | None = None,
 ) -> Setting:
-    """Raises NoSuchUpgrade, and WindowWithoutData if nothing was recorded of any client."""
-    upgrade = upgrade_of(evidence.runs, evidence.features, from_release, to_release, until)
+    """`began`: see upgrade_of. Raises NoSuchUpgrade, and WindowWithoutData if nothing was recorded of any client."""
+    upgrade = upgrade_of(evidence.runs, evidence.features, from_release, to_release, until, began)
     first = evidence.first
     if first is None:
         raise WindowWithoutData(_NOTHING)

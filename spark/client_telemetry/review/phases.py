@@ -6,6 +6,8 @@
     finalized       the feature levels were raised
     rolled_back     a broker went back to the from-release
 
+An upgrade ends when no broker runs the target any more; the next broker that starts on the target begins another one.
+
 The first minute after a change shows only the change itself, and so does the preferred leader election: the controller
 checks every five minutes (leader.imbalance.check.interval.seconds) and moves leaders and coordinators back.
 """
@@ -13,6 +15,7 @@ checks every five minutes (leader.imbalance.check.interval.seconds) and moves le
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from client_telemetry.compatibility import releases
 from client_telemetry.review.activity import BrokerRun, FeatureLevels
 
 BEFORE, ROLLING, NOT_FINALIZED = "before", "rolling", "not_finalized"
@@ -68,54 +71,99 @@ class Upgrade(NamedTuple):
         return self.phases[-1].until
 
 
+class Change(NamedTuple):
+    """Brokers changed their release. `began`: when the first of them stopped."""
+
+    from_release: str
+    to_release: str
+    began: float
+
+    @property
+    def is_way_back(self) -> bool:
+        try:
+            return releases.is_rollback(self.from_release, self.to_release)
+        except releases.UnknownRelease:
+            return False
+
+
+class _Roll(NamedTuple):
+    """Runs of the from-release (`old`) and of the target (`new`) in and around one upgrade. `since`: when all brokers
+    had returned from the upgrade before it; `until`: when the next one began.
+    """
+
+    old: list[BrokerRun]
+    new: list[BrokerRun]
+    since: float
+    began: float
+    until: float
+
+
 def upgrade_of(
     runs: Sequence[BrokerRun],
     features: Sequence[FeatureLevels],
     from_release: str,
     to_release: str,
     until: float | None = None,
+    began: float | None = None,
 ) -> Upgrade:
-    """The upgrade that the runs show. `until`: later records are ignored. Raises NoSuchUpgrade."""
+    """The upgrade that the runs show; of several between the same releases, the newest that had begun by `began`.
+    `until`: later records are ignored. Raises NoSuchUpgrade.
+    """
     ordered = sorted(runs, key=lambda run: (run.started, run.broker_id))
     if until is not None:
         ordered = [run for run in ordered if run.started < until]
-    old = [run for run in ordered if from_release in run.releases and to_release not in run.releases]
-    new = [run for run in ordered if to_release in run.releases and from_release not in run.releases]
-    if not old or not new:
-        raise NoSuchUpgrade(f"no broker went from {from_release} to {to_release}: {_what_ran(ordered)}")
-    first_new = min(run.started for run in new)
-    stopped = [run for run in old if run.started < first_new]
-    if not stopped:
+    rolls = _rolls(ordered, from_release, to_release)
+    if not rolls:
+        old, new = _on_one_side(ordered, from_release, to_release)
+        if not old or not new:
+            raise NoSuchUpgrade(f"no broker went from {from_release} to {to_release}: {_what_ran(ordered)}")
         raise NoSuchUpgrade(
             f"the brokers went from {to_release} to {from_release}, not the other way: {_what_ran(ordered)}"
         )
-    began = _first_stop(stopped, new, first_new)
-    left_at = _left(ordered, old, new, began)
-    end = min(left_at, _watched_until(ordered)) if until is None else min(left_at, until)
+    roll = next(
+        (roll for roll in reversed(rolls) if began is None or roll.began <= began + 1.0),
+        rolls[0],
+    )
+    old, new = roll.old, roll.new
+    of_others = {run.incarnation for side in _on_one_side(ordered, from_release, to_release) for run in side}
+    of_others -= {run.incarnation for run in (*old, *new)}
+    ordered = [
+        run
+        for run in ordered
+        if run.incarnation not in of_others and run.started < roll.until and run.until > roll.since
+    ]
+    first_new = min(run.started for run in new)
+    stopped = [run for run in old if run.started < first_new]
+    first_stop = roll.began
+    left_at = _left(ordered, old, new, first_stop)
+    end = min(left_at, roll.until, _watched_until(ordered) if until is None else until)
 
     back = [run for run in old if run.started > first_new and run.started < end]
-    returned = _returned(back, new)
-    upgraded = {
-        broker: min(run.started for run in new if run.broker_id == broker)
-        for broker in {r.broker_id for r in new}
-    }
-    all_brokers = {run.broker_id for run in stopped if run.until >= began}
+    upgraded = {broker: _upgraded_at(broker, old, new) for broker in {r.broker_id for r in new}}
+    returned = [run for run in _returned(back, new) if run.started > upgraded[run.broker_id]]
+    all_brokers = {run.broker_id for run in stopped if run.until >= first_stop}
     last_first_start = max(upgraded.values())
     is_complete = all_brokers <= set(upgraded) and not returned
-    phases = [Phase(BEFORE, min(run.started for run in stopped), began, min(run.started for run in stopped))]
+    since = max(min(run.started for run in stopped), roll.since)
+    phases = [Phase(BEFORE, since, first_stop, since)]
     back_began = min((_stop_before(run, new) for run in returned), default=end)
     if all_brokers <= set(upgraded) and last_first_start < back_began:
-        phases.append(Phase(ROLLING, began, min(last_first_start, end), began))
+        phases.append(Phase(ROLLING, first_stop, min(last_first_start, end), first_stop))
         _add_after(
-            phases, features, frozenset(run.incarnation for run in old), began, last_first_start, back_began
+            phases,
+            features,
+            frozenset(run.incarnation for run in old),
+            first_stop,
+            last_first_start,
+            back_began,
         )
     else:
-        phases.append(Phase(ROLLING, began, back_began, began))
+        phases.append(Phase(ROLLING, first_stop, back_began, first_stop))
     if returned:
         settled = max(run.started for run in returned) + SETTLING_SECONDS
         phases.append(Phase(ROLLED_BACK, back_began, end, min(settled, end)))
     in_time = [phase for phase in phases if phase.until > phase.since]
-    starts = [run.started for run in ordered if began < run.started < end]
+    starts = [run.started for run in ordered if first_stop < run.started < end]
     return Upgrade(
         from_release,
         to_release,
@@ -129,6 +177,58 @@ def upgrade_of(
     )
 
 
+def _on_one_side(
+    ordered: Sequence[BrokerRun], from_release: str, to_release: str
+) -> tuple[list[BrokerRun], list[BrokerRun]]:
+    """Runs of the from-release, and of the target."""
+    old = [run for run in ordered if from_release in run.releases and to_release not in run.releases]
+    new = [run for run in ordered if to_release in run.releases and from_release not in run.releases]
+    return old, new
+
+
+def _rolls(ordered: Sequence[BrokerRun], from_release: str, to_release: str) -> list[_Roll]:
+    """The upgrades between two releases, in order of time. `ordered`: runs by start."""
+    old, new = _on_one_side(ordered, from_release, to_release)
+    first_old = min((run.started for run in old), default=float("inf"))
+    groups: list[list[BrokerRun]] = []
+    until = float("-inf")
+    for run in new:
+        if run.started <= first_old:
+            continue
+        returned = _returned(
+            [other for other in old if other.started < run.started], groups[-1] if groups else ()
+        )
+        if not groups or (run.started > until and returned):
+            groups.append([])
+        groups[-1].append(run)
+        until = max(until, _on_target_until(run, ordered, new))
+    rolls: list[_Roll] = []
+    for group in reversed(groups):
+        first_new = group[0].started
+        next_began = rolls[-1].began if rolls else float("inf")
+        before = [run for run in old if run.started < first_new]
+        earlier = [run for run in new if first_old < run.started < first_new]
+        since = max((run.started for run in _returned(before, earlier)), default=float("-inf"))
+        rolls.append(
+            _Roll(
+                [run for run in old if run.until > since and run.started < next_began],
+                group,
+                since,
+                _first_stop(before, group, first_new),
+                next_began,
+            )
+        )
+    return rolls[::-1]
+
+
+def _on_target_until(run: BrokerRun, ordered: Sequence[BrokerRun], new: Sequence[BrokerRun]) -> float:
+    """Until when the run's broker was on the target: a restart there does not end it."""
+    later = [other for other in ordered if other.broker_id == run.broker_id and other.started > run.started]
+    if not later:
+        return float("inf") if run.is_running else run.until
+    return later[0].started if later[0] in new else min(run.until, later[0].started)
+
+
 def _is_mixed(
     ordered: Sequence[BrokerRun], old: Sequence[BrokerRun], new: Sequence[BrokerRun], end: float
 ) -> bool:
@@ -137,19 +237,34 @@ def _is_mixed(
     return all(any(incarnation in side for incarnation in latest.values()) for side in ours)
 
 
-def upgrades(runs: Sequence[BrokerRun]) -> list[tuple[str, str]]:
-    """Pairs of releases that brokers went from and to, in order of time; only if each is known exactly."""
-    began_at: dict[tuple[str, str], float] = {}
+def upgrades(runs: Sequence[BrokerRun]) -> list[Change]:
+    """The changes of release that brokers went through, in order of time; only if each release is known exactly. A way
+    back is a phase of the upgrade that it ends, and none of its own.
+    """
+    pairs: dict[tuple[str, str], None] = {}
     last: dict[int, str] = {}
-    for run in sorted(runs, key=lambda run: (run.started, run.broker_id)):
+    ordered = sorted(runs, key=lambda run: (run.started, run.broker_id))
+    for run in ordered:
         if len(run.releases) != 1:
             continue
         (release,) = run.releases
         before = last.get(run.broker_id)
         if before is not None and before != release:
-            began_at.setdefault((before, release), run.started)
+            pairs[before, release] = None
         last[run.broker_id] = release
-    return sorted(began_at, key=lambda pair: began_at[pair])
+    changes = [Change(*pair, roll.began) for pair in pairs for roll in _rolls(ordered, *pair)]
+    return sorted(
+        (change for change in changes if not _is_taken_back(change, changes)),
+        key=lambda change: change.began,
+    )
+
+
+def _is_taken_back(change: Change, changes: Sequence[Change]) -> bool:
+    """Whether the change goes back from one that brokers had made before."""
+    return change.is_way_back and any(
+        (other.to_release, other.from_release) == change[:2] and other.began < change.began
+        for other in changes
+    )
 
 
 def _first_stop(stopped: Sequence[BrokerRun], new: Sequence[BrokerRun], otherwise: float) -> float:
@@ -205,6 +320,13 @@ def _returned(back: Sequence[BrokerRun], new: Sequence[BrokerRun]) -> list[Broke
         for run in back
         if any(new_run.broker_id == run.broker_id and new_run.started < run.started for new_run in new)
     ]
+
+
+def _upgraded_at(broker: int, old: Sequence[BrokerRun], new: Sequence[BrokerRun]) -> float:
+    """When a broker started on the target; if it went back in between, when it did again."""
+    starts = sorted(run.started for run in new if run.broker_id == broker)
+    back = [run.started for run in old if run.broker_id == broker and starts[0] < run.started < starts[-1]]
+    return next(at for at in starts if at > max(back, default=starts[0] - 1))
 
 
 def _stop_before(run: BrokerRun, new: Sequence[BrokerRun]) -> float:

@@ -54,7 +54,7 @@ from client_telemetry.review.metric_curves import GroupSums
 from client_telemetry.review.metric_review import metric_changes, with_curves
 from client_telemetry.review.model import Review, WindowWithoutData
 from client_telemetry.review.outcome_rows import RowsOf
-from client_telemetry.review.phases import NoSuchUpgrade, upgrade_of, upgrades
+from client_telemetry.review.phases import Change, NoSuchUpgrade, upgrade_of, upgrades
 from client_telemetry.review.rule_records import RuleRecord
 from client_telemetry.review.table_evidence import (
     SHORTEST_SLOT_SECONDS,
@@ -116,20 +116,17 @@ def planned(args: argparse.Namespace, lake: Lake) -> list[Planned]:
     if args.changed_on == []:
         return []
     runs = broker_runs(_brokers(lake, args.cluster, _days(args, lake)), 0.0)
-    pairs = upgrades(runs)
+    changes = upgrades(runs)
     if args.changed_on is None:
-        pairs = [_upgrade(args.from_release, args.to_release, pairs)]
-    plans = []
-    for source, target in pairs:
+        source, target = _upgrade(args.from_release, args.to_release, changes)
         try:
-            began = upgrade_of(runs, [], source, target).began
+            changes = [Change(source, target, upgrade_of(runs, [], source, target).began)]
         except NoSuchUpgrade as error:
-            if args.changed_on:
-                continue
             raise BadArguments(str(error)) from error
-        if not args.changed_on or dt.datetime.fromtimestamp(began, dt.UTC).date() in args.changed_on:
-            plans.append(Planned(source, target, began, _report(lake, args.cluster, source, target, began)))
-    return plans
+    else:
+        days = args.changed_on
+        changes = [c for c in changes if dt.datetime.fromtimestamp(c.began, dt.UTC).date() in days]
+    return [Planned(*change, _report(lake, args.cluster, *change)) for change in changes]
 
 
 def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
@@ -267,7 +264,7 @@ def _review(
         last=(of_all_clients.last_us or 0) / 1e6,
     )
     try:
-        common = setting(gathered, plan.from_release, plan.to_release, owner_rules=rules)
+        common = setting(gathered, plan.from_release, plan.to_release, owner_rules=rules, began=plan.began)
         rows_of = RowsOf(cluster, common.upgrade, review_id, plan.report_id, now)
         write = partial(written_parts.outcomes, rows_of, TablePlace.of(lake.table(UPGRADE_OUTCOMES)))
         judged = rows.judged(common, write)
@@ -366,23 +363,29 @@ def _report(lake: Lake, cluster: str, source: str, target: str, began: float) ->
     return None if newest is None else str(newest["report_id"])
 
 
-def _upgrade(
-    from_release: str | None, to_release: str | None, happened: Sequence[tuple[str, str]]
-) -> tuple[str, str]:
-    """The requested pair of releases, or the last one that the brokers went through."""
+def _upgrade(from_release: str | None, to_release: str | None, happened: Sequence[Change]) -> tuple[str, str]:
+    """The requested pair of releases, or that of the last upgrade that the brokers went through."""
     try:
         if from_release and to_release:
             return upgrade(exact(from_release), exact(to_release))
     except UnusableRelease as error:
         raise BadArguments(str(error)) from error
     fitting = [
-        pair for pair in happened if from_release in (None, "", pair[0]) and to_release in (None, "", pair[1])
+        change
+        for change in happened
+        if from_release in (None, "", change.from_release) and to_release in (None, "", change.to_release)
     ]
     if not fitting:
         raise BadArguments(
             "no broker changed its release in these days: say which upgrade with --from and --to"
         )
-    return fitting[-1]
+    upgraded = [change for change in fitting if not change.is_way_back]
+    if not upgraded:
+        raise BadArguments(
+            f"brokers only went back in these days, from {fitting[-1].from_release} to {fitting[-1].to_release}: "
+            "to review that, name both with --from and --to"
+        )
+    return upgraded[-1][:2]
 
 
 def _days(args: argparse.Namespace, lake: Lake) -> list[dt.date]:

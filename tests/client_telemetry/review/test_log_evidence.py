@@ -138,6 +138,25 @@ def test_during_the_roll_it_waits_and_then_goes_on(
     assert words in capsys.readouterr().out
 
 
+def test_a_roll_after_a_way_back_is_reviewed_by_itself(
+    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    way_back = "".join(SERVER.splitlines(True)[3:]).replace("12:05", "12:07").replace("4.0.1", "3.9.1")
+    again = "".join(SERVER.splitlines(True)[3:]).replace("12:05", "12:10")
+    with (logs / "broker-1/server.log").open("a") as server:
+        server.write(way_back + again)
+
+    ask(logs, tmp_path, "--name=shop")
+
+    (review_file,) = tmp_path.glob(
+        "published/upgrade_review/shop/3.9.1_to_4.0.1_20261122T121000Z/review.json"
+    )
+    assert [phase["phase"] for phase in json.loads(review_file.read_text())["phases"]][-1] == "not_finalized"
+    assert (
+        "2 upgrades from 3.9.1 to 4.0.1, begun at 2026-11-22 12:05:00, 2026-11-22 12:10:00 UTC: this is the last"
+    ) in capsys.readouterr().out
+
+
 def test_an_upgrade_that_was_not(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code = review.main([str(logs), "--from=3.8.1", "--to=4.0.1", f"--publish={tmp_path}"])
 

@@ -97,6 +97,40 @@ def test_without_releases_it_is_the_last_change() -> None:
     assert pairs(planned(arguments(to_release="4.0.0"), StoredRows([]))) == [("3.9.1", "4.0.0")]
 
 
+def life(node: int, release: str, begin: int, end: int) -> dict[str, Any]:
+    return {**broker(node, release, at(begin), at(end)), "broker_incarnation": f"{node}@{begin}"}
+
+
+ROLLED_BACK = [
+    life(1, "3.9.1", 1, 20),
+    life(3, "3.9.1", 1, 6),
+    life(3, "4.0.0", 7, 8),
+    life(3, "3.9.1", 9, 20),
+]
+ROLLED_AGAIN = [*ROLLED_BACK[:3], life(3, "3.9.1", 9, 12), life(3, "4.0.0", 13, 20)]
+
+
+def test_without_releases_it_is_never_a_way_back() -> None:
+    (found,) = planned(arguments(), StoredRows([], ROLLED_BACK))
+    assert (found.from_release, found.to_release) == ("3.9.1", "4.0.0")
+    (back,) = planned(arguments(from_release="4.0.0", to_release="3.9.1"), StoredRows([], ROLLED_BACK))
+    assert back.began == at(8).timestamp()
+    only_back = [life(1, "4.0.0", 1, 6), life(1, "3.9.1", 7, 20)]
+    with pytest.raises(BadArguments, match=r"only went back in these days, from 4\.0\.0 to 3\.9\.1"):
+        planned(arguments(), StoredRows([], only_back))
+
+
+def test_each_roll_between_the_same_releases_is_an_upgrade_of_its_own() -> None:
+    found = planned(arguments(changed_on=[DAY]), StoredRows([], ROLLED_AGAIN))
+    assert [(each[:2], each.began) for each in found] == [
+        (("3.9.1", "4.0.0"), at(6).timestamp()),
+        (("3.9.1", "4.0.0"), at(12).timestamp()),
+    ]
+    assert len({each.name for each in found}) == 2
+    (newest,) = planned(arguments(), StoredRows([], ROLLED_AGAIN))
+    assert newest == found[1]
+
+
 def test_an_upgrade_that_did_not_happen_is_refused() -> None:
     with pytest.raises(BadArguments, match=r"no broker went from 3\.9\.1 to 4\.2\.1"):
         planned(arguments(from_release="3.9.1", to_release="4.2.1"), StoredRows([]))
