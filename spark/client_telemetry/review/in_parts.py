@@ -12,6 +12,7 @@ from typing import NamedTuple
 from client_telemetry.identity.owners import OwnerRule, first_match
 from client_telemetry.review import functions, metric_changes, metric_curves, prediction
 from client_telemetry.review.activity import Activity, Evidence, FailedLogin
+from client_telemetry.review.hosts import hosts_of, with_hosts
 from client_telemetry.review.judge_client import Surroundings, outcomes
 from client_telemetry.review.metric_changes import Compare, CompareColumns
 from client_telemetry.review.metric_curves import GroupSums
@@ -20,7 +21,7 @@ from client_telemetry.review.model import Review, ReviewedClient, WindowWithoutD
 from client_telemetry.review.phases import Upgrade, upgrade_of
 from client_telemetry.review.prediction import Prediction, compared, evidence_of, predict
 from client_telemetry.review.rule_records import rule_records
-from client_telemetry.review.signs import Refusal, attributed
+from client_telemetry.review.signs import NOTHING_REFUSED, Attributed, attributed
 from client_telemetry.review.tracks import Track, tracks
 from client_telemetry.review.windows import Windows, windows
 
@@ -115,7 +116,7 @@ def part(
         if common.refused and _may_be_refused(track, common.refused):
             result.suspects.append((track, foreseen))
         else:
-            result.clients.append(_reviewed(track, foreseen, (), common))
+            result.clients.append(_reviewed(track, foreseen, NOTHING_REFUSED, common))
         if common.times is not None:
             result.comparisons.extend(metric_changes.of_track(track, common.times, common.slot_seconds))
         rule = _owner_rule(track, common)
@@ -134,11 +135,11 @@ def assembled(
     refusals = attributed([track for track, _ in suspects], evidence.unnamed_refusals)
     clients = [client for reviewed_part in parts for client in reviewed_part.clients]
     for index, (track, foreseen) in enumerate(suspects):
-        clients.append(_reviewed(track, foreseen, refusals.get(index, ()), common))
+        clients.append(_reviewed(track, foreseen, refusals.get(index, NOTHING_REFUSED), common))
     if not clients:
         raise WindowWithoutData(_NOTHING)
     clients.sort(key=lambda client: (client.client_id or "", client.principal, client.track_name))
-    explained = {(r.api_key, r.version) for own in refusals.values() for r in own}
+    explained = {api for own in refusals.values() for api in own.is_shared}
     answered: dict[int, set[tuple[str | None, str]]] = {}
     curves: GroupSums = {}
     for reviewed_part in parts:
@@ -209,10 +210,17 @@ def _add_answered(
 
 
 def _reviewed(
-    track: Track, foreseen: Prediction | None, refusals: Sequence[Refusal], common: Setting
+    track: Track, foreseen: Prediction | None, refused: Attributed, common: Setting
 ) -> ReviewedClient:
     library = (foreseen or prediction.NOTHING).knowledge
-    happened = tuple(outcomes(track, refusals, library, common.around))
+    happened = outcomes(track, refused.refusals(), library, common.around)
+    hosts = hosts_of(track, common.upgrade, common.around.data_from)
+    if hosts is not None:
+        happened = with_hosts(
+            happened,
+            hosts,
+            lambda address, own: outcomes(own, refused.refusals(address), library, common.around, hosts),
+        )
     name, version = track.software
     rule = _owner_rule(track, common)
     return ReviewedClient(
@@ -223,7 +231,7 @@ def _reviewed(
         tuple(sorted(track.addresses)),
         tuple(sorted(track.protocols)),
         foreseen,
-        happened,
+        tuple(happened),
         compared(foreseen, happened),
         tuple(sorted(track.groups)),
         rule.owner if rule else None,

@@ -8,6 +8,7 @@ from client_telemetry.compatibility import served, software
 from client_telemetry.identity import kip511
 from client_telemetry.review import functions, outcome, signs
 from client_telemetry.review.activity import FailedLogin
+from client_telemetry.review.hosts import Hosts
 from client_telemetry.review.outcome import FunctionRates, Outcome
 from client_telemetry.review.phases import (
     BEFORE,
@@ -83,34 +84,38 @@ class Surroundings:
 
 
 def outcomes(
-    track: Track, refusals: Sequence[Refusal], library: Knowledge, around: Surroundings
+    track: Track,
+    refusals: Sequence[Refusal],
+    library: Knowledge,
+    around: Surroundings,
+    hosts: Hosts | None = None,
 ) -> list[Outcome]:
-    """One for each phase after `before`."""
+    """One for each phase after `before`. `hosts`: if the track is one of the hosts of a client."""
     refusals = signs.merged(signs.named_refusals(track), refusals)
     before = around.upgrade.phases[0]
-    earlier = _failing_before(track, refusals, before, around)
+    earlier = _failing_before(track, refusals, before, around, hosts)
     base = signs.baseline(track, before.since, before.until, around.slot_seconds)
     return [
-        _in_phase(track, refusals, library, around, base, earlier, phase)
+        _in_phase(track, refusals, library, around, base, earlier, phase, hosts)
         for phase in around.upgrade.phases[1:]
     ]
 
 
 def _failing_before(
-    track: Track, refusals: Sequence[Refusal], before: Phase, around: Surroundings
+    track: Track, refusals: Sequence[Refusal], before: Phase, around: Surroundings, hosts: Hosts | None
 ) -> Sign | None:
     """Harm from before the first broker changed. It is compared with what the client did on releases before the
-    from-release, if that was seen.
+    from-release, if that was seen. What a host stopped by then may have moved to another.
     """
     tolerance = LEAST_TOLERANCE_SECONDS
     harm = signs.refused(track, refusals, before.since, before.until, max(tolerance, 60.0))
     harm = [sign for sign in harm if sign.kind == "refused"]
     if not harm and (jam := signs.stuck(track, before.until, tolerance, before.since)):
         harm.append(jam)
-    if not harm and around.data_from < before.since - 60:
+    if not harm and hosts is None and around.data_from < before.since - 60:
         base = signs.baseline(track, around.data_from, before.since, around.slot_seconds)
         harm += signs.silent(track, base, before.until, (before.since,))
-    if not harm and (gave_up := signs.without_fetch(track, before.since, before.until)):
+    if not harm and hosts is None and (gave_up := signs.without_fetch(track, before.since, before.until)):
         harm.append(gave_up)
     return _strongest(harm)
 
@@ -123,6 +128,7 @@ def _in_phase(
     base: Baseline,
     earlier: Sign | None,
     phase: Phase,
+    hosts: Hosts | None,
 ) -> Outcome:
     rates = _rates(track, around.upgrade.phases[0], phase)
     overall = base.overall
@@ -168,9 +174,14 @@ def _in_phase(
             return gone
     else:
         harm += signs.silent(
-            track, base, phase.until, around.changes, [refusal.api_key for refusal in refusals]
+            track,
+            base,
+            phase.until,
+            around.changes,
+            [refusal.api_key for refusal in refusals],
+            hosts.elsewhere(track, phase) if hosts else (),
         )
-        if base.regular(functions.FETCH) or not track.is_tool:
+        if hosts is None and (base.regular(functions.FETCH) or not track.is_tool):
             gave_up = signs.without_fetch(track, phase.settled, phase.until)
             if gave_up is not None and not within(
                 track.by_api.get(functions.FETCH_API, ()), phase.until - 60.0, phase.until

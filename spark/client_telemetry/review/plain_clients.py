@@ -1,7 +1,7 @@
 """Clients that continue as before: found, described and compared many at once, by compiled code.
 
 A client is plain if nothing of it was refused, it has one software version, a report predicted its verdict, and each of
-its functions continued in every phase. It is then `unaffected`, as judge_client.py would find too; a test compares the
+its functions continued in every phase, on every host (hosts.py). It is then `unaffected`, as judge_client.py would find too; a test compares the
 two. All others are judged one by one. Pure.
 """
 
@@ -19,6 +19,7 @@ from client_telemetry.pipeline.columns import Vector, expanded, starts
 from client_telemetry.review import functions, metric_changes, metric_curves, outcome, span_series
 from client_telemetry.review.comparison import LEAST_BLOCKS
 from client_telemetry.review.event_files import CLIENT, Uses
+from client_telemetry.review.hosts import addresses_that_stay
 from client_telemetry.review.in_parts import Part, Predictions, Setting
 from client_telemetry.review.metric_changes import CONNECTIONS, CompareColumns, Group
 from client_telemetry.review.metric_curves import Sums
@@ -65,6 +66,7 @@ def plain_clients(uses: Uses, common: Setting, predictions: Predictions) -> tupl
         track_of[candidate.clients] = number
     series = _Series(uses, track_of, len(candidates), common)
     of_family = np.array([candidate.family for candidate in candidates])
+    series.goes_on &= _all_hosts_go_on(uses, candidates, common)
     series.goes_on &= ~(np.bincount(of_family, ~series.goes_on) > 0)[of_family]
     part.clients.extend(series.reviewed(uses, candidates))
     owners = dict(
@@ -76,6 +78,40 @@ def plain_clients(uses: Uses, common: Setting, predictions: Predictions) -> tupl
         is_plain[candidates[number].clients] = True
     _add_answered(part, uses, is_plain, common)
     return part, is_plain
+
+
+def _all_hosts_go_on(uses: Uses, candidates: Sequence[_Candidate], common: Setting) -> Vector:
+    """bool[candidates]: whether each of its hosts goes on, if there are several."""
+    addresses = uses.clients["client_address"].to_pylist()
+    several = np.zeros(len(uses.clients), bool)
+    for candidate in candidates:
+        if len({addresses[client] for client in candidate.clients}) > 1:
+            several[candidate.clients] = True
+    goes_on = np.ones(len(candidates), bool)
+    if not several.any():
+        return goes_on
+    seen = _seen(uses, several, common.slot_seconds)
+    host_of = np.full(len(uses.clients), -1, np.int64)
+    hosts: list[int] = []
+    for number, candidate in enumerate(candidates):
+        if not several[candidate.clients[0]]:
+            continue
+        by_address: dict[str, list[int]] = {}
+        for client in candidate.clients:
+            by_address.setdefault(addresses[client] or "", []).append(client)
+        times = {
+            address: (float(seen[own, 0].min()), float(seen[own, 1].max()))
+            for address, own in by_address.items()
+        }
+        stay = addresses_that_stay(times, common.upgrade.began)
+        if len(stay) > 1:
+            for address in stay:
+                host_of[by_address[address]] = len(hosts)
+                hosts.append(number)
+    if hosts:
+        stops = ~_Series(uses, host_of, len(hosts), common).goes_on
+        goes_on[np.array(hosts)[stops]] = False
+    return goes_on
 
 
 def _candidates(uses: Uses, common: Setting, predictions: Predictions) -> list[_Candidate]:

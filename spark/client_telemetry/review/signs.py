@@ -100,7 +100,39 @@ def named_refusals(track: Track) -> list[Refusal]:
     ]
 
 
-def attributed(tracks: Sequence[Track], refusals: Sequence[UnnamedRefusal]) -> dict[int, list[Refusal]]:
+class Attributed(NamedTuple):
+    """Refusals of a track on connections without a known client, by address. `is_shared`: API and version -> whether
+    other tracks send them from one of the addresses, too.
+    """
+
+    by_address: dict[str, list[UnnamedRefusal]]
+    is_shared: dict[tuple[int, int], bool]
+
+    def refusals(self, address: str | None = None) -> list[Refusal]:
+        """One for each API and version; only from one address, if one is given."""
+        by_api: dict[tuple[int, int], list[UnnamedRefusal]] = {}
+        for own_address, own in self.by_address.items():
+            if address in (None, own_address):
+                for refusal in own:
+                    by_api.setdefault((refusal.api_key, refusal.version), []).append(refusal)
+        return [
+            Refusal(
+                key,
+                version,
+                min(refusal.first for refusal in own),
+                max(refusal.last for refusal in own),
+                sum(refusal.requests for refusal in own),
+                frozenset(refusal.incarnation for refusal in own),
+                POSSIBLE if self.is_shared[key, version] else LIKELY,
+            )
+            for (key, version), own in sorted(by_api.items())
+        ]
+
+
+NOTHING_REFUSED = Attributed({}, {})
+
+
+def attributed(tracks: Sequence[Track], refusals: Sequence[UnnamedRefusal]) -> dict[int, Attributed]:
     """Track index -> refusals on connections without a known client, attributed to whoever used that version of that
     API from that address, answered or refused, on any broker. Whoever sends it to a broker that does not serve it is
     refused, by the protocol's own rule, so each of them is a candidate.
@@ -111,29 +143,15 @@ def attributed(tracks: Sequence[Track], refusals: Sequence[UnnamedRefusal]) -> d
         for address in track.addresses:
             for key, version in sent:
                 users.setdefault((address, key, version), []).append(index)
-    by_track: dict[int, dict[tuple[int, int], list[UnnamedRefusal]]] = {}
-    shared: dict[tuple[int, tuple[int, int]], int] = {}
+    by_track: dict[int, Attributed] = {}
     for refusal in refusals:
         candidates = users.get((refusal.address, refusal.api_key, refusal.version), [])
         for index in candidates:
+            own = by_track.setdefault(index, Attributed({}, {}))
+            own.by_address.setdefault(refusal.address, []).append(refusal)
             api = refusal.api_key, refusal.version
-            by_track.setdefault(index, {}).setdefault(api, []).append(refusal)
-            shared[index, api] = max(shared.get((index, api), 0), len(candidates))
-    return {
-        index: [
-            Refusal(
-                key,
-                version,
-                min(refusal.first for refusal in own),
-                max(refusal.last for refusal in own),
-                sum(refusal.requests for refusal in own),
-                frozenset(refusal.incarnation for refusal in own),
-                LIKELY if shared[index, (key, version)] == 1 else POSSIBLE,
-            )
-            for (key, version), own in sorted(by_api.items())
-        ]
-        for index, by_api in by_track.items()
-    }
+            own.is_shared[api] = own.is_shared.get(api, False) or len(candidates) > 1
+    return by_track
 
 
 def merged(named: Sequence[Refusal], unnamed: Sequence[Refusal]) -> list[Refusal]:
@@ -223,10 +241,11 @@ def silent(
     until: float,
     changes: Sequence[float],
     refused_apis: Collection[int] = (),
+    elsewhere: Collection[str] = (),
 ) -> list[Sign]:
-    """Functions that stopped while the client continues."""
+    """Functions that stopped while the client continues. `elsewhere`: those that others may have taken over."""
     signs = []
-    for name in sorted(base.by_function):
+    for name in sorted(set(base.by_function).difference(elsewhere)):
         before = base.regular(name)
         if before is None or before.tolerance is None:
             continue
@@ -373,6 +392,8 @@ def _clock(at: float) -> str:
 
 
 __all__ = [
+    "NOTHING_REFUSED",
+    "Attributed",
     "Baseline",
     "Refusal",
     "Sign",

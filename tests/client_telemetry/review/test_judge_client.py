@@ -11,7 +11,7 @@ from client_telemetry.review.activity import Activity, BrokerRun, Client, Eviden
 from client_telemetry.review.judge_client import Knowledge, Surroundings, outcomes
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import upgrade_of
-from client_telemetry.review.signs import attributed
+from client_telemetry.review.signs import NOTHING_REFUSED, attributed
 from client_telemetry.review.tracks import tracks
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,7 +32,10 @@ def reviewed(evidence: Evidence, breaks_login: bool = False) -> list[list[Outcom
     )
     known = Knowledge(("its library cannot log in on 4.0.1",) if breaks_login else ())
     refusals = attributed(found, evidence.unnamed_refusals)
-    return [outcomes(track, refusals.get(i, ()), known, around) for i, track in enumerate(found)]
+    return [
+        outcomes(track, refusals.get(i, NOTHING_REFUSED).refusals(), known, around)
+        for i, track in enumerate(found)
+    ]
 
 
 def of_case(case: dict[str, str]) -> Evidence:

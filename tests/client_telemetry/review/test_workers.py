@@ -98,8 +98,21 @@ def mostly_plain(evidence: Evidence) -> Evidence:
     for number, did in enumerate(IN_FAMILIES):
         who = scenarios.client(f"family-{'abcd'[number // 4]}-{number % 4}", LIBRARIES[1])
         clients.append((who._replace(address=f"10.0.2.{number}"), did))
+    for number, (here, there) in enumerate(ON_TWO_HOSTS):
+        who = scenarios.client(f"hosts-{'abcd'[number]}", LIBRARIES[1])
+        clients.append((who._replace(address="10.0.3.1"), here))
+        clients.append((who._replace(address="10.0.3.2"), there))
     evidence.activities += scenarios.evidence(clients).activities
     return evidence
+
+
+CONSUMES = "Fetch:11@0-900/1 Heartbeat:3@0-900/3 OffsetCommit:7@0-900/5"
+ON_TWO_HOSTS = [
+    (CONSUMES, CONSUMES),
+    (CONSUMES, CONSUMES.replace("OffsetCommit:7@0-900", "OffsetCommit:7@0-320")),
+    (CONSUMES, "Fetch:11@0-320/1 Heartbeat:3@0-320/3 OffsetCommit:7@0-320/5"),
+    (CONSUMES, CONSUMES.replace("@0-", "@400-")),
+]
 
 
 def in_portions(evidence: Evidence, number: int) -> Review:
@@ -207,6 +220,8 @@ def test_plain_clients_fare_as_one_by_one(is_halted: bool, tmp_path: Path) -> No
     whole, comparisons, curves = assembled([expected], evidence, common)
     divided, own_comparisons, own_curves = assembled([plain, rest], evidence, common)
     assert divided.clients == whole.clients
+    plain_ids = {client.client_id for client in plain.clients}
+    assert plain_ids & {"hosts-a", "hosts-b", "hosts-c", "hosts-d"} == {"hosts-a", "hosts-d"}
     assert divided.answered == whole.answered
     assert by_name(own_comparisons) == by_name(comparisons)
     assert own_curves.keys() == curves.keys()
