@@ -1,13 +1,12 @@
 """The outcome for one client in each phase of an upgrade, from the signs of harm. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from client_telemetry.compatibility import served, software
-from client_telemetry.identity import kip511
 from client_telemetry.review import functions, outcome, signs
 from client_telemetry.review.activity import FailedLogin
+from client_telemetry.review.client_change import ClientChange, changed, may_have_changed
 from client_telemetry.review.hosts import Hosts
 from client_telemetry.review.outcome import FunctionRates, Outcome
 from client_telemetry.review.phases import (
@@ -27,7 +26,6 @@ JUST_BEFORE_SECONDS = 120.0
 """Before a client's last request: other clients of its address that cannot log in had failed by then, too."""
 
 
-_API_VERSIONS, _FIRST_WITH_SOFTWARE = 18, 3
 _BEGINS = {
     functions.JOIN_GROUP: functions.MEMBERSHIP,
     14: functions.MEMBERSHIP,  # SyncGroup
@@ -138,6 +136,7 @@ def _in_phase(
     answered_until = _last_answered(track, phase.until)
     seen_until = last_before(track.all_requests, phase.until)
     was_there = overall is not None
+    change = changed(track, refusals, around.upgrade, around.slot_seconds, phase.until)
     # After a rollback, what the other release refused is over.
     refused_from = phase.settled if phase.name == ROLLED_BACK else phase.since
     harm = signs.refused(track, refusals, refused_from, phase.until, min(tolerance, 60.0))
@@ -188,8 +187,17 @@ def _in_phase(
             ):
                 harm.append(gave_up)
         harm = _confirmed(track, harm, refusals, base)
+        if change is not None:
+            worse = _worse(track, refusals, harm, base, change, around, phase)
+            if (worst := _strongest(worse)) is not None:
+                happened = _of_sign(phase, outcome.CHANGED, worst, rates, worse)
+                reasons = (change.reason, *happened.reasons)
+                return replace(happened, kind=outcome.WORSE, reasons=reasons)
         worst = _strongest(harm)
         if worst is not None:
+            if change is not None:
+                worst = worst._replace(reason=f"{worst.reason}; {change.reason}")
+                harm = [worst, *(sign for sign in harm if sign.kind != worst.kind)]
             locked_out = _partly_locked_out(track, library, around, worst, phase)
             if locked_out is not None and locked_out.kind == outcome.FAILED_LOGINS:
                 return _of_sign(phase, outcome.GONE, locked_out, rates)
@@ -206,10 +214,9 @@ def _in_phase(
         if overall is not None and overall.tolerance is None:
             reason = f"seen only at {_clock(overall.last)} before the upgrade: too few requests to know its normal rate"
         return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
-    change = _changed(track, around, phase)
-    if change is not None:
+    if change is not None and change.at >= phase.since:
         return Outcome(
-            phase.name, outcome.CHANGED, outcome.FIXED, change[0], reasons=(change[1],), rates=rates
+            phase.name, outcome.CHANGED, outcome.FIXED, change.at, change.confidence, (change.reason,), rates
         )
     untested = _untested(track, library, around, base, phase)
     if untested:
@@ -223,9 +230,11 @@ def _in_phase(
             ),
             rates=rates,
         )
-    return Outcome(
-        phase.name, outcome.UNAFFECTED, None, None, reasons=_notes(track, base, phase), rates=rates
-    )
+    notes = _notes(track, base, phase)
+    perhaps = may_have_changed(track, refusals, around.upgrade, phase.until)
+    if perhaps is not None:
+        return Outcome(phase.name, outcome.UNAFFECTED, None, None, signs.POSSIBLE, (perhaps, *notes), rates)
+    return Outcome(phase.name, outcome.UNAFFECTED, None, None, reasons=notes, rates=rates)
 
 
 def _of_new(
@@ -401,38 +410,32 @@ def _last_answered(track: Track, until: float) -> float | None:
     return max((at for at in last_times if at is not None), default=None)
 
 
-def _changed(track: Track, around: Surroundings, phase: Phase) -> tuple[float, str] | None:
-    """When, and to what, the software changed within the phase."""
-    began = around.upgrade.began
-    before = {v for v, (first, _) in track.versions.items() if first < began}
-    old = {v for v in before if kip511.is_known(v[0])}
-    came = {
-        v: first
-        for v, (first, _) in track.versions.items()
-        if phase.since <= first < phase.until and kip511.is_known(v[0])
-    }
-    if not old and all(_names_every_connection(v, around.upgrade.from_release) for v in came):
-        old = before
-    if not old or not came:
-        return None
-    still = [v for v in old if track.versions[v][1] > min(came.values()) + 60.0]
-    if still:
-        return None
-    new = min(came, key=lambda v: came[v])
-    was = max(old, key=lambda v: track.versions[v][1])
-    name = " ".join(was) if kip511.is_known(was[0]) else "unknown library"
-    return came[new], f"{name} until {_clock(track.versions[was][1])}, then {' '.join(new)}"
-
-
-def _names_every_connection(version: tuple[str, str], from_release: str) -> bool:
-    """Whether a client with this software would have had its name before the upgrade, too: brokers take it from
-    ApiVersions v3 on (KIP-511).
+def _worse(
+    track: Track,
+    refusals: Sequence[Refusal],
+    harm: Sequence[Sign],
+    base: Baseline,
+    change: ClientChange,
+    around: Surroundings,
+    phase: Phase,
+) -> list[Sign]:
+    """The signs of harm if all of them began with the client's own change; otherwise none. What stopped when both the
+    client and a broker changed may have either reason.
     """
-    api = served.by(from_release).get(_API_VERSIONS)
-    if api is None or api.advertised.max < _FIRST_WITH_SOFTWARE:
-        return False
-    identity = software.identify_name(*version)
-    return identity is None or not identity.leaves_connections_unnamed
+
+    def is_from_it(sign: Sign) -> bool:
+        if sign.kind in (outcome.REFUSED, outcome.PARTLY):
+            own = [r for r in refusals if r.api_key in sign.api_keys and r.last >= phase.since]
+            return all(refusal.first >= change.at - around.slot_seconds for refusal in own)
+        return sign.since >= change.ended - 10 and not any(
+            at - 10 <= sign.since <= at + signs.FOLLOWS_SECONDS for at in around.changes
+        )
+
+    if not all(is_from_it(sign) for sign in harm):
+        return []
+    stopped = {name for sign in harm for name in sign.functions}
+    silent = signs.silent(track, base, phase.until, (change.ended,))
+    return [*harm, *(sign for sign in silent if is_from_it(sign) and not stopped & set(sign.functions))]
 
 
 def _untested(

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from client_telemetry.compatibility import apis
+from client_telemetry.compatibility import apis, served
 from client_telemetry.identity import broker_clients, kip511
 from client_telemetry.identity.client_families import family
 from client_telemetry.identity.owners import first_match
@@ -40,6 +40,7 @@ _FUNCTIONS = (
 )
 _KEYS = 1 << 16
 """API keys are 16 bits; functions of tools have the number of their API."""
+_API_VERSIONS, _MOST_API = 18, 1024
 _OPENED = _KEYS - 1
 """Number of the series of opened connections, among those of APIs."""
 
@@ -67,6 +68,7 @@ def plain_clients(uses: Uses, common: Setting, predictions: Predictions) -> tupl
     series = _Series(uses, track_of, len(candidates), common)
     of_family = np.array([candidate.family for candidate in candidates])
     series.goes_on &= _all_hosts_go_on(uses, candidates, common)
+    series.goes_on &= ~_may_have_changed(uses, track_of, candidates, common)
     series.goes_on &= ~(np.bincount(of_family, ~series.goes_on) > 0)[of_family]
     part.clients.extend(series.reviewed(uses, candidates))
     owners = dict(
@@ -112,6 +114,39 @@ def _all_hosts_go_on(uses: Uses, candidates: Sequence[_Candidate], common: Setti
         stops = ~_Series(uses, host_of, len(hosts), common).goes_on
         goes_on[np.array(hosts)[stops]] = False
     return goes_on
+
+
+def _may_have_changed(
+    uses: Uses, track_of: Vector, candidates: Sequence[_Candidate], common: Setting
+) -> Vector:
+    """bool[candidates]: whether a client without a name sends an API in a version that came since the first broker
+    changed, and for another reason than that upgraded brokers accept it (client_change.py).
+    """
+    found = np.zeros(len(candidates), bool)
+    is_unnamed = np.array([not kip511.is_known(candidate.key.software_name) for candidate in candidates])
+    used = uses.used
+    track = track_of[used["client"]]
+    used = used[(track >= 0) & is_unnamed[track] & (used["api_key"] != _API_VERSIONS)]
+    if not len(used):
+        return found
+    of_api = track_of[used["client"]] << 16 | used["api_key"]
+    versions, of_version = np.unique(of_api << 16 | used["version"], return_inverse=True)
+    first = np.full(len(versions), np.inf)
+    np.minimum.at(first, of_version, used["first_us"] / 1e6)
+    is_new = np.isin(uses.runs["broker_incarnation"].to_pylist(), list(common.upgrade.new))
+    sides = np.zeros(len(versions), np.int64)
+    np.bitwise_or.at(sides, of_version, np.where(is_new[used["run"]], 2, 1))
+    apis_used, of_api = np.unique(versions >> 16, return_inverse=True)
+    came = first >= common.upgrade.began
+    before = np.zeros(len(apis_used), np.int64)
+    np.bitwise_or.at(before, of_api[~came], sides[~came])
+    accepted = served.by(common.from_release)
+    old_max = np.array([api.served.max if (api := accepted.get(key)) else -1 for key in range(_MOST_API)])
+    accepted_before = old_max[np.minimum(versions >> 16 & 0xFFFF, _MOST_API - 1)]
+    changes = came & (before[of_api] > 0)
+    changes &= ((sides & before[of_api]) > 0) | ((versions & 0xFFFF) <= accepted_before)
+    found[versions[changes] >> 32] = True
+    return found
 
 
 def _candidates(uses: Uses, common: Setting, predictions: Predictions) -> list[_Candidate]:

@@ -17,7 +17,7 @@ from client_telemetry.compatibility.verdict import (
     UNSUPPORTED,
 )
 from client_telemetry.identity import kip511
-from client_telemetry.review import functions, outcome, phases
+from client_telemetry.review import functions, outcome, phases, signs
 from client_telemetry.review.judge_client import Knowledge
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.tracks import Track
@@ -219,9 +219,16 @@ def compared(prediction: Prediction | None, happened: Sequence[Outcome]) -> str:
         return HAPPENED if _explained(prediction, happened) else NOT_TRIGGERED
     if words <= {outcome.GONE, outcome.NOT_SEEN, outcome.NEW}:
         return CANNOT_TELL
+    if any(phase_outcome.kind == outcome.WORSE for phase_outcome in happened):
+        return CANNOT_TELL if foreseen else NOT_COUNTED
     if foreseen:
         if outcome.CHANGED in words:
             return FIXED_MEANWHILE
+        if any(
+            (phase_outcome.outcome, phase_outcome.confidence) == (outcome.UNAFFECTED, signs.POSSIBLE)
+            for phase_outcome in happened
+        ):  # it may have been replaced
+            return CANNOT_TELL
         if prediction.when == LATENT:
             return NOT_TRIGGERED
         if words & {outcome.NOT_TESTED}:

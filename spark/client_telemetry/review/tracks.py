@@ -256,8 +256,9 @@ def _by_software(members: list[Activity], changed_at: float) -> Mapping[str, lis
     first = {name: min(activity.since for activity in own) for name, own in by_name.items()}
     ended = [name for name in by_name if first[name] < changed_at]
     came = [name for name in by_name if first[name] >= changed_at]
-    if len(ended) == 1 and len(came) == 1 and last[ended[0]] <= first[came[0]] + 60:
-        by_name[came[0]] = by_name.pop(ended[0]) + by_name[came[0]]
+    if ended and len(came) == 1 and max(last[name] for name in ended) <= first[came[0]] + 60:
+        before = [activity for name in ended for activity in by_name.pop(name)]
+        by_name[came[0]] = before + by_name[came[0]]
     return by_name
 
 

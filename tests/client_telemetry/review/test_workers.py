@@ -102,6 +102,9 @@ def mostly_plain(evidence: Evidence) -> Evidence:
         who = scenarios.client(f"hosts-{'abcd'[number]}", LIBRARIES[1])
         clients.append((who._replace(address="10.0.3.1"), here))
         clients.append((who._replace(address="10.0.3.2"), there))
+    for number, did in enumerate(UNNAMED):
+        who = scenarios.client(f"unnamed-{'abcd'[number]}")
+        clients.append((who._replace(address=f"10.0.4.{number}"), did))
     evidence.activities += scenarios.evidence(clients).activities
     return evidence
 
@@ -112,6 +115,14 @@ ON_TWO_HOSTS = [
     (CONSUMES, CONSUMES.replace("OffsetCommit:7@0-900", "OffsetCommit:7@0-320")),
     (CONSUMES, "Fetch:11@0-320/1 Heartbeat:3@0-320/3 OffsetCommit:7@0-320/5"),
     (CONSUMES, CONSUMES.replace("@0-", "@400-")),
+]
+
+
+UNNAMED = [
+    "Produce:9@0-900/2",
+    "Produce:11@0-379/2 Produce:12@388-900/2",
+    "Produce:2@0-318/2 Produce:7@322-900/2",
+    "Produce:2@0-379/2 Produce:7@389-900/2",
 ]
 
 
@@ -221,6 +232,8 @@ def test_plain_clients_fare_as_one_by_one(is_halted: bool, tmp_path: Path) -> No
     divided, own_comparisons, own_curves = assembled([plain, rest], evidence, common)
     assert divided.clients == whole.clients
     plain_ids = {client.client_id for client in plain.clients}
+    assert not plain_ids & {"unnamed-c", "unnamed-d"}
+    assert is_halted or plain_ids >= {"unnamed-a", "unnamed-b"}
     assert plain_ids & {"hosts-a", "hosts-b", "hosts-c", "hosts-d"} == {"hosts-a", "hosts-d"}
     assert divided.answered == whole.answered
     assert by_name(own_comparisons) == by_name(comparisons)

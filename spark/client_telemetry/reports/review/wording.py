@@ -23,7 +23,7 @@ KIND_WORDS = {
     outcome.FAILED_LOGINS: "failed logins from its address",
     outcome.SILENT: "silent",
     outcome.FIXED: "other software",
-    outcome.WORSE: "other software",
+    outcome.WORSE: "other software, failing since",
     outcome.WORKS_AGAIN: "works again",
 }
 
