@@ -58,12 +58,13 @@ report: install  ## upgrade report from request logs alone: LOGS=<files or folde
 	    $(if $(PLANNED_FOR),--planned-for=$(call quoted,$(PLANNED_FOR))) $(if $(ASKED_BY),--asked-by=$(call quoted,$(ASKED_BY))) \
 	    $(if $(FOLLOW),--follow=$(call quoted,$(FOLLOW))) $(if $(FAIL_ON),--fail-on=$(call quoted,$(FAIL_ON))) -- $(call quoted,$(LOGS)) $(END)
 
-review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, OWNERS, NAME, OUT
+review: install  ## what an upgrade did to each client: CLUSTER=fleet on the local lake, or LOGS=<folder>; FROM=3.9.1 TO=4.0.1, and DAY, or ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, NAME, OUT
 	@test -n "$(FROM)" && test -n "$(TO)" && test -n $(call quoted,$(LOGS)$(CLUSTER)) || \
 	    { echo "specify the upgrade: make review CLUSTER=fleet FROM=3.9.1 TO=4.0.0, or LOGS=<folder> instead of CLUSTER" >&2; exit 2; }
 ifdef LOGS
 	@$(INTERRUPTIBLE) $(AIRFLOW) client-telemetry review --from=$(call quoted,$(FROM)) --to=$(call quoted,$(TO)) --publish=$(call quoted,$(or $(OUT),var/published)) \
-	    $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) $(if $(NAME),--name=$(call quoted,$(NAME))) -- $(call quoted,$(LOGS)) $(END)
+	    $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
+	    $(if $(KNOWLEDGE),--knowledge=$(call quoted,$(KNOWLEDGE))) $(if $(SCRAM_USERS),--scram-users=$(call quoted,$(SCRAM_USERS))) $(if $(NAME),--name=$(call quoted,$(NAME))) -- $(call quoted,$(LOGS)) $(END)
 else
 	@$(INTERRUPTIBLE) $(AIRFLOW) python -m include.command review $(call quoted,$(CLUSTER)) $(call quoted,$(FROM)) $(call quoted,$(TO)) $(call quoted,$(DAY)) $(END)
 endif

@@ -21,6 +21,9 @@ from client_telemetry.compatibility import knowledge
 from client_telemetry.compatibility.arguments import Arguments
 from client_telemetry.compatibility.releases import UnusableRelease, exact, upgrade
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
+from client_telemetry.identity.scram_users import scram_principals
+from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
+from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.reports.counted import counted
 from client_telemetry.reports.review.publish import PAGE, publish
 from client_telemetry.reports.review.report import ReviewReport
@@ -40,16 +43,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _arguments(argv)
     try:
         source, target = upgrade(exact(args.from_release), exact(args.to_release))
+        use_own_knowledge(args.knowledge)
+        scram_users = (
+            read_text_file(args.scram_users, "SCRAM users", scram_principals) if args.scram_users else None
+        )
         rules = load_owner_rules(args.owners.read_text(encoding="utf-8")) if args.owners else ()
         logs = find_logs(args.logs)
         _say(f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB")
         evidence = from_logs(logs, args.zone, _say)
-        common = setting(evidence, source, target, owner_rules=rules)
+        common = setting(evidence, source, target, owner_rules=rules, scram_users=scram_users)
         reviewed_part, tracks = part(evidence.activities, common)
         log_review, comparisons, curves = assembled([reviewed_part], evidence, common)
         names = of_tracks(tracks, common.upgrade.old)
         log_review = with_applications(log_review, names)
-    except (NoLogs, NoRequests, NoSuchUpgrade, UnusableRelease, WindowWithoutData, BadOwnerRule) as error:
+    except (
+        BadArguments,
+        BadOwnerRule,
+        NoLogs,
+        NoRequests,
+        NoSuchUpgrade,
+        UnusableRelease,
+        WindowWithoutData,
+    ) as error:
         return _refuse(str(error))
     except OSError as error:
         return _refuse(f"{error.filename}: {error.strerror}")
@@ -110,5 +125,9 @@ def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
         "--zone", type=_zone, default=UTC, help="zone of the logs' times, where they name none"
     )
     parser.add_argument("--owners", type=Path, help="file of owner rules")
+    parser.add_argument("--knowledge", help="folder of your own products, libraries, issues and aliases")
+    parser.add_argument(
+        "--scram-users", help="file with the output of kafka-configs --describe --entity-type users"
+    )
     parser.add_argument("--name", help="what people call the cluster")
     return parser.parse_args(argv)

@@ -33,7 +33,8 @@ Predictions = Mapping[tuple[str | None, str, str], Prediction]
 class Setting:
     """What is the same for all clients. `refused`: address, API key and version of refusals without a known client.
     `times`: the windows over which metrics are compared; None = too short. `shown`: the time range of curves.
-    `owner_rules`: the user's.
+    `owner_rules`: the user's. `scram_users`: principals with SCRAM credentials, for clients that no report predicted;
+    None = unknown.
     """
 
     from_release: str
@@ -44,6 +45,7 @@ class Setting:
     times: Windows | None
     shown: CurveSpan
     owner_rules: Sequence[OwnerRule] = ()
+    scram_users: frozenset[str] | None = None
 
     @property
     def upgrade(self) -> Upgrade:
@@ -70,6 +72,7 @@ def setting(
     until: float | None = None,
     owner_rules: Sequence[OwnerRule] = (),
     began: float | None = None,
+    scram_users: frozenset[str] | None = None,
 ) -> Setting:
     """`began`: see upgrade_of. Raises NoSuchUpgrade, and WindowWithoutData if nothing was recorded of any client."""
     upgrade = upgrade_of(evidence.runs, evidence.features, from_release, to_release, until, began)
@@ -96,6 +99,7 @@ def setting(
         windows(upgrade, first),
         metric_curves.shown(upgrade, first),
         owner_rules,
+        scram_users,
     )
 
 
@@ -111,7 +115,7 @@ def part(
     for track in all_tracks:
         foreseen = (predictions or {}).get(track.key)
         if foreseen is None:
-            evidence = evidence_of(track, upgrade.old, upgrade.began)
+            evidence = evidence_of(track, upgrade.old, upgrade.began, common.scram_users)
             foreseen = predict(evidence, common.from_release, common.to_release)
         if common.refused and _may_be_refused(track, common.refused):
             result.suspects.append((track, foreseen))

@@ -83,7 +83,9 @@ NOTHING = Prediction("", "", None, "", "", {}, (), ())
 """For a client that was not there before."""
 
 
-def evidence_of(track: Track, old: Iterable[str], until: float) -> ClientEvidence:
+def evidence_of(
+    track: Track, old: Iterable[str], until: float, scram_users: frozenset[str] | None = None
+) -> ClientEvidence:
     """The evidence about a track's client on the incarnations `old` before `until`, when the first broker changed."""
     incarnations = frozenset(old)
     uses: dict[tuple[int, int], ApiUse] = {}
@@ -115,7 +117,14 @@ def evidence_of(track: Track, old: Iterable[str], until: float) -> ClientEvidenc
         client_id=track.key.client_id,
         api_uses=tuple(uses[key] for key in sorted(uses)),
         security_protocol=protocol,
+        principal_has_scram=_has_scram(track.key.principal, scram_users),
     )
+
+
+def _has_scram(principal: str, scram_users: frozenset[str] | None) -> bool | None:
+    if scram_users is None or (scram_users and not principal):
+        return None
+    return principal in scram_users
 
 
 def _earliest(before: int | None, times: list[float]) -> int | None:

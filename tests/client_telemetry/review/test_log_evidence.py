@@ -10,6 +10,7 @@ from client_telemetry.compatibility import served
 from client_telemetry.review.activity import Evidence
 from client_telemetry.review.log_evidence import from_logs
 from client_telemetry.sources.log_files import find_logs
+from test_constructed_logs import CASES, written
 
 SERVER = """\
 [2026-11-22 12:00:00,000] INFO Registered kafka:type=kafka.Log4jController MBean (kafka.utils.Log4jControllerRegistration$)
@@ -155,6 +156,33 @@ def test_a_roll_after_a_way_back_is_reviewed_by_itself(
     assert (
         "2 upgrades from 3.9.1 to 4.0.1, begun at 2026-11-22 12:05:00, 2026-11-22 12:10:00 UTC: this is the last"
     ) in capsys.readouterr().out
+
+
+def test_own_knowledge_and_scram_users_are_read_before_the_logs(
+    logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    empty = tmp_path / "users.txt"
+    empty.write_text("")
+    assert ask(logs, tmp_path, f"--scram-users={empty}") == 2
+    assert "run kafka-configs.sh --describe --entity-type users again" in capsys.readouterr().err
+    assert ask(logs, tmp_path, f"--knowledge={tmp_path / 'none'}") == 2
+    assert str(tmp_path / "none") in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("user", "outcome"), [("orders", "failing"), ("other", "gone_or_locked_out")])
+def test_a_client_without_scram_credentials_is_not_broken_by_a_rule_about_scram(
+    user: str, outcome: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a librdkafka before 2.6.1 that cannot log in any more, it is only known that its listener has SASL."""
+    case = next(case for case in CASES if case["case"].startswith("cannot log in any more"))
+    root = written(case, tmp_path / "brokers")
+    users = tmp_path / "users.txt"
+    users.write_text(
+        f"SCRAM credential configs for user-principal '{user}' are SCRAM-SHA-256=iterations=8192\n"
+    )
+    assert ask(root, tmp_path, f"--scram-users={users}") == 0
+    (document,) = tmp_path.glob("published/upgrade_review/*/*/review.json")
+    assert {client["outcome"] for client in json.loads(document.read_text())["clients"]} == {outcome}
 
 
 def test_an_upgrade_that_was_not(logs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
