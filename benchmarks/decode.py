@@ -80,6 +80,8 @@ def run() -> Iterator[Section]:
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.driver.extraClassPath": f"{JAVA_PEER}/*:{JAVA_PEER.parents[1]}/jars/*",
+        # The peers in the JVM need the optimising compiler; the settings of small jobs switch it off.
+        "spark.driver.extraJavaOptions": "-XX:+UseSerialGC",
     }
     spark = SparkSession.builder.master("local[2]").config(map=settings).getOrCreate()
     folder = Path(tempfile.mkdtemp(prefix="benchmark_decode_"))

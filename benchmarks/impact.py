@@ -138,6 +138,13 @@ def make_lake(folder: str, clients: int) -> int:
                 last_seen_at=NOON,
                 owner=f"team-{number % 50}",
                 owner_contact="#team",
+                connections=CONNECTIONS,
+                addresses=CONNECTIONS,
+                address_sample=[f"10.0.0.{each}" for each in range(CONNECTIONS)],
+                listeners=["CLIENTS"],
+                group_ids=[f"group-{number}"],
+                topics=[f"topic-{number % 1000}", f"topic-{number % 997}"],
+                related=[],
                 api_uses=[_use(use) for use in dict.fromkeys(use for of_it in used_by for use in of_it)],
             )
         )
