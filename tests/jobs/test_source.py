@@ -131,7 +131,7 @@ def test_files_of_a_collector_fill_the_tables_of_pushes_and_points(pipeline):
     [
         (
             {"format": "request_log", "files": ["/nowhere/*.log"]},
-            "/nowhere/*.log: there is no such file",
+            "/nowhere/*.log: no such file",
         ),
         (
             {"format": "kafka", "files": ["/nowhere"]},
@@ -139,7 +139,7 @@ def test_files_of_a_collector_fill_the_tables_of_pushes_and_points(pipeline):
         ),
         (
             {"format": "request_log", "files": ["logs"], "release": "2.8.2"},
-            "no broker in the logs answers as 2.8.2 does",
+            "no broker in these logs responds as 2.8.2 does",
         ),
     ],
     ids=["no files", "no format", "another release"],

@@ -29,7 +29,8 @@ class Subcommand(NamedTuple):
 
 SUBCOMMANDS: Final = {
     "compatibility": Subcommand(
-        "client_telemetry.compatibility.command_line", "verdicts for a list of clients, without a cluster"
+        "client_telemetry.compatibility.command_line",
+        "verdicts for a list of clients, without data from a cluster",
     ),
     "report": Subcommand("client_telemetry.cli.report", "the upgrade report from brokers' request logs"),
     "review": Subcommand(
@@ -37,19 +38,22 @@ SUBCOMMANDS: Final = {
     ),
     "subscription-check": Subcommand(
         "client_telemetry.subscriptions.command_line",
-        "which client instances a KIP-714 subscription reaches, and what they are asked for",
+        "which client instances a KIP-714 subscription reaches, and what they are asked to push",
     ),
-    "gate": Subcommand("client_telemetry.cli.gate", "whether a report says go, as an exit code"),
+    "gate": Subcommand("client_telemetry.cli.gate", "go or no-go of an upgrade report, as an exit code"),
     "history": Subcommand(
-        "client_telemetry.cli.history", "first seen, last seen and gone since of every application or client"
+        "client_telemetry.cli.history",
+        "when each application or client was first and last seen, and since when it is gone",
     ),
     "knowledge-check": Subcommand(
         "client_telemetry.compatibility.own_knowledge", "check a folder of your own knowledge"
     ),
     "owners": Subcommand("client_telemetry.cli.owners", "try owner rules on the clients of a day"),
-    "convert": Subcommand("client_telemetry.cli.convert", "request logs or OpenTelemetry files to a dump"),
+    "convert": Subcommand(
+        "client_telemetry.cli.convert", "convert request logs or OpenTelemetry files to a raw dump"
+    ),
     "show-record": Subcommand(
-        "client_telemetry.cli.show_record", "the record of a raw dump that a finding cites"
+        "client_telemetry.cli.show_record", "print the record of a raw dump that a finding cites"
     ),
 }
 
@@ -68,7 +72,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return _run(name, arguments[1:])
         case [name]:
             print(
-                f"client-telemetry: {name!r} is not a subcommand; there are {', '.join(SUBCOMMANDS)}",
+                f"client-telemetry: unknown subcommand {name!r}: use one of {', '.join(SUBCOMMANDS)}",
                 file=sys.stderr,
             )
     return BAD_ARGUMENTS
@@ -83,8 +87,8 @@ def _run(name: str, arguments: Sequence[str]) -> int:
         if missing.name is None or missing.name.startswith("client_telemetry"):
             raise
         print(
-            f"client-telemetry {name}: needs the package {missing.name}, which is not installed: "
-            "pip install 'client-telemetry[spark]'",
+            f"client-telemetry {name}: the package {missing.name.partition('.')[0]} is not installed: "
+            "run pip install 'client-telemetry[spark]'",
             file=sys.stderr,
         )
         return BAD_ARGUMENTS
@@ -113,7 +117,7 @@ def _usage() -> str:
             "",
             *lines,
             "",
-            "client-telemetry SUBCOMMAND --help says what it takes; --version names the version.",
+            "client-telemetry SUBCOMMAND --help lists its arguments; client-telemetry --version prints the version.",
         ]
     )
 

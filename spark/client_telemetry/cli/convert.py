@@ -1,4 +1,4 @@
-"""Converts recordings in other formats into a dump that the daily run reads.
+"""Converts request logs or OpenTelemetry files to a raw dump, which the daily run reads.
 
     client-telemetry convert FORMAT --cluster ID --raw FOLDER [--release V] [--zone Z] FILE ...
 
@@ -8,14 +8,18 @@ or patterns. FOLDER: a folder or URL, the `raw` of the cluster in the clusters f
 converted again. Exit code 2: one line says what to write instead.
 """
 
+import argparse
 import json
 import sys
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 
 from client_telemetry.compatibility.arguments import Arguments
+from client_telemetry.compatibility.progress import Progress
 from client_telemetry.sources.adapters import formats
 from client_telemetry.sources.arrivals import StillWritten
 from client_telemetry.sources.conversion import REFUSALS, convert_new, declared
+from client_telemetry.sources.staged import Part, Result
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -24,13 +28,25 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("files", nargs="+", metavar="FILE", help="files, folders or patterns")
     parser.add_argument("--cluster", required=True, help="Kafka's cluster id")
     parser.add_argument("--raw", required=True, help="output folder or URL of the dump")
-    parser.add_argument("--release", help="release that the brokers run (request_log)")
+    parser.add_argument(
+        "--release", help="exact release of the brokers, if the log does not prove it (request_log)"
+    )
     parser.add_argument("--zone", help="time zone of timestamps without a zone (request_log); default: UTC")
     args = parser.parse_args(argv)
     optional = {name: value for name in ("release", "zone") if (value := getattr(args, name))}
     source = {"format": args.format, "files": args.files, **optional}
+    with Progress(f"looking for what is new in {', '.join(args.files)}") as progress:
+        return _convert(args, source, progress)
+
+
+def _convert(args: argparse.Namespace, source: Mapping[str, object], progress: Progress) -> int:
+    def shown(work: Callable[[Part], Result], parts: Sequence[Part]) -> list[Result]:
+        return [work(part) for part in progress.counted("converting; parts", parts)]
+
     try:
-        conversion = convert_new(declared(json.dumps(source)), args.cluster, args.raw, settled=timedelta(0))
+        conversion = convert_new(
+            declared(json.dumps(source)), args.cluster, args.raw, settled=timedelta(0), spread=shown
+        )
     except (*REFUSALS, StillWritten) as error:
         print(f"client-telemetry convert: {error}", file=sys.stderr)
         return 2

@@ -1,4 +1,4 @@
-"""The report over time: made again while the brokers keep logging, with how much longer to watch."""
+"""The report over time: regenerated while the brokers keep logging, with how much longer to watch."""
 
 import json
 import shutil
@@ -19,7 +19,7 @@ from client_telemetry.sources.log_files import find_logs
 def follow(
     options: Sequence[str], logs: Sequence[str], out: Path, minutes: float, say: Callable[[str], None]
 ) -> int:
-    """Makes the report again whenever the logs have grown, until it is interrupted; returns the exit code of the first
+    """Regenerates the report whenever the logs have grown, until it is interrupted; returns the exit code of the first
     report if that fails. Each report is made from all of the logs, in a separate process, and replaces
     `out`/published as a whole.
     """
@@ -70,7 +70,7 @@ def still_to_watch(report: Mapping[str, Any]) -> str:
     watched = [minute for span in report["coverage"]["watched"] for minute in (span["start"], span["end"])]
     so_far = [application for application in report["applications"] if application["safe_so_far"]]
     if not so_far or not watched:
-        return "Every safe application was watched for as long as its rhythm needs."
+        return "Every safe application was watched long enough for its rhythm."
     start, end = min(map(_moment, watched)), max(map(_moment, watched))
 
     def silence_of(application: Mapping[str, Any]) -> timedelta:
@@ -82,10 +82,10 @@ def still_to_watch(report: Mapping[str, Any]) -> str:
     needed = max(INTERVALS * silence_of(rarest), timedelta(seconds=SHORTEST_S)) - (end - start)
     are = f"{counted(len(so_far), 'application')} {'is' if len(so_far) == 1 else 'are'} safe so far"
     if needed <= timedelta():
-        return f"{are}: watch on until their pauses have come up {INTERVALS} times."
+        return f"{are}: keep watching until their pauses have occurred {INTERVALS} times."
     return (
-        f"{are}. The one seen most rarely, {rarest['name']}, has to be watched for at least "
-        f"{_in_words(needed)} more: {INTERVALS} times its longest silence."
+        f"{are}. The one seen most rarely, {rarest['name']}, has to be watched for at least another "
+        f"{_in_words(needed)}: {INTERVALS} times its longest silence."
     )
 
 
@@ -95,4 +95,4 @@ def _moment(text: str) -> datetime:
 
 def _in_words(time_: timedelta) -> str:
     minutes = -(-int(time_.total_seconds()) // 60)
-    return f"{minutes} minutes" if minutes < 120 else f"{minutes // 60} hours"
+    return counted(minutes, "minute") if minutes < 120 else f"{minutes // 60} hours"

@@ -1,4 +1,4 @@
-"""Whether an upgrade may start, according to its report, as an exit code for a pipeline.
+"""Go or no-go of an upgrade, according to its report, as an exit code for a pipeline.
 
     client-telemetry gate var/published/upgrade_impact/fleet/latest/report.json [--fail-on breaks,degrades]
 
@@ -33,7 +33,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         return _refuse(f"{file}: {error.strerror}")
     except (ValueError, LookupError, TypeError):
-        return _refuse(f"{args.report} is not the report.json of an upgrade report")
+        return _refuse(
+            f"{args.report} is not the report.json of an upgrade report: name that file, or the folder of the report"
+        )
     print(sentence)
     print(decision)
     return code

@@ -1,4 +1,4 @@
-"""First seen, last seen, gone since: computed from the days of the table `clients`, not stored.
+"""When each application or client was first and last seen, and since when it is gone. Computed from the table `clients`.
 
     client-telemetry history --lake URL [--cluster ID] [--state gone] [--until YYYY-MM-DD] [--clients]
 
@@ -6,6 +6,7 @@ One row per application (principal, masked name of the application), or with --c
 client id, software name), as CSV. Only published days count: a day without data says nothing about anybody.
 """
 
+import argparse
 import csv
 import datetime as dt
 import sys
@@ -15,9 +16,11 @@ from itertools import pairwise
 from typing import Any
 
 from client_telemetry.compatibility.arguments import Arguments, day
+from client_telemetry.compatibility.progress import Progress
 from client_telemetry.identity.client_families import family
 from client_telemetry.lake.catalog import is_missing
 from client_telemetry.lake.lake import Lake
+from client_telemetry.reports.counted import counted
 from client_telemetry.reports.spreadsheet import cell
 from client_telemetry.tables.clients import CLIENTS
 
@@ -121,17 +124,26 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument("--lake", required=True, help="folder or URL of the lake")
     arguments.add_argument("--cluster", help="cluster id; default: all")
     arguments.add_argument("--until", type=day, help="last day to include; default: the last one")
-    arguments.add_argument("--state", choices=STATES, help="only those in this state")
-    arguments.add_argument("--clients", action="store_true", help="client families in place of applications")
+    arguments.add_argument(
+        "--state",
+        choices=STATES,
+        help="only those in this state; silent: absent for no longer than before, gone: for longer",
+    )
+    arguments.add_argument("--clients", action="store_true", help="client families instead of applications")
     args = arguments.parse_args(argv)
+    with Progress(f"reading the table clients in {args.lake}") as progress:
+        return _print_histories(args, progress)
+
+
+def _print_histories(args: argparse.Namespace, progress: Progress) -> int:
     if is_missing(args.lake):
-        return _refuse(f"there is no lake in {args.lake}")
-    lake = Lake(None, args.lake)
-    rows = _rows(lake, args.cluster, args.until)
+        return _refuse(f"no lake at {args.lake}: give the `lake` of the clusters file")
+    rows = _rows(Lake(None, args.lake), args.cluster, args.until)
     if not rows:
         scope = f" of cluster {args.cluster}" if args.cluster else ""
         scope += f" until {args.until}" if args.until else ""
         return _refuse(f"no clients{scope} in {args.lake}: run client_telemetry_daily first")
+    progress(f"grouping {counted(len(rows), 'row')} of {'clients' if args.clients else 'applications'}")
     published: dict[str, set[dt.date]] = {}
     for row in rows:
         published.setdefault(row["cluster_id"], set()).add(row["dt"])

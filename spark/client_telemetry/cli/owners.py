@@ -1,16 +1,18 @@
-"""Try owner rules on the clients of a published day, without changing anything.
+"""Tries owner rules on the clients of a processed day, without changing anything.
 
     client-telemetry owners --lake URL --owners FILE [--cluster ID] [--day YYYY-MM-DD] [--every-client]
 
 Default: all clusters, and the last day of each.
 """
 
+import argparse
 import datetime as dt
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from client_telemetry.compatibility.arguments import Arguments, day
+from client_telemetry.compatibility.progress import Progress
 from client_telemetry.identity.owner_trial import applications, matches, trial_report
 from client_telemetry.identity.owners import BadOwnerRule, load_owner_rules
 from client_telemetry.lake.catalog import is_missing
@@ -28,6 +30,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument("--day", type=day, help="UTC day; default: the last one")
     arguments.add_argument("--every-client", action="store_true", help="list every client with its rule")
     args = arguments.parse_args(argv)
+    with Progress(f"reading the table clients in {args.lake}") as progress:
+        return _try_rules(args, progress)
+
+
+def _try_rules(args: argparse.Namespace, progress: Progress) -> int:
     try:
         rules = load_owner_rules(args.owners.read_text(encoding="utf-8"))
     except OSError as error:
@@ -35,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (UnicodeDecodeError, BadOwnerRule) as error:
         return _refuse(f"{args.owners}: {error}")
     if is_missing(args.lake):
-        return _refuse(f"there is no lake in {args.lake}")
+        return _refuse(f"no lake at {args.lake}: give the `lake` of the clusters file")
     days = _days(Lake(None, args.lake), args.cluster, args.day)
     if not days:
         scope = f" of cluster {args.cluster}" if args.cluster else ""
@@ -43,7 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _refuse(f"no clients{scope} in {args.lake}: run client_telemetry_daily for that day first")
     for (cluster_id, of_day), clients in sorted(days.items()):
         of_all = f"{counted(applications(clients), 'application')} with {counted(len(clients), 'client')}"
-        print(f"cluster {cluster_id}, {of_day}: {of_all}, {counted(len(rules), 'rule')} of {args.owners}\n")
+        progress(f"matching {counted(len(clients), 'client')} with {counted(len(rules), 'rule')}")
+        print(f"cluster {cluster_id}, {of_day}: {of_all}, {counted(len(rules), 'rule')} in {args.owners}\n")
         for line in trial_report(rules, matches(rules, clients), args.every_client):
             print(line)
         print()

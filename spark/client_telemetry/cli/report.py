@@ -2,7 +2,7 @@
 
     client-telemetry report --to V [--from V] --out FOLDER [ID=]LOG ...
 
-LOG: files, folders and patterns of kafka.request.logger at DEBUG, all of one cluster; ID: the node id of the broker, if
+LOG: files, folders or patterns of request logs (kafka.request.logger at DEBUG), all of one cluster; ID: the node id of the broker, if
 the log does not contain it. A broker's server.log (or kafkaServer.out) next to its request log provides its release, its
 starts, refused requests and failed logins. V after --from: `3.9.1`, or by node id `1=3.9.1,2=4.0.1`. The logs are
 converted to a dump, which goes through the same stages as any other. Below FOLDER: raw/ (the dump), lake/ (the tables),
@@ -61,11 +61,11 @@ SPARK_SETTINGS = {
     "spark.sql.shuffle.partitions": "2",
 }
 _HOW = {
-    "given": "as you said",
+    "given": "as given",
     "metadata": "by its address in Metadata answers",
     "leadership": "by the partitions that it leads",
-    "server_log": "by the server log beside it",
-    "numbered": "a number of ours: the log does not tell the node id; say it as ID=FILE",
+    "server_log": "by the server log next to it",
+    "numbered": "numbered here, as the log does not contain the node id; give it as ID=FILE",
 }
 
 
@@ -88,16 +88,17 @@ class StageFailed(Exception):
 def main(argv: list[str] | None = None) -> int:
     args = _arguments(argv)
     try:
+        _check_files_named(args)
         _make_room(args.out, follows=args.follow is not None)
         if args.follow is not None:
             return follow(_repeated(args), args.logs, args.out, args.follow, _say)
         interrupted = "client-telemetry report: interrupted"
         with ended_by_interrupt(interrupted, lambda: _remove_unfinished(args.out)):
             code = _report(args)
-    except (NoLogs, OutputIsThere) as error:
+    except (BadArguments, NoLogs, OutputIsThere) as error:
         return _refuse(str(error))
     except StageFailed as failed:
-        _refuse(f"{failed}; the log is {args.out / LIBRARIES_LOG}")
+        _refuse(f"{failed}; see {args.out / LIBRARIES_LOG}")
         return failed.code
     return code
 
@@ -132,17 +133,16 @@ def _repeated(args: argparse.Namespace) -> list[str]:
 def _report(args: argparse.Namespace) -> int:
     try:
         target = exact(args.to_release)
-        _check_files_named(args)
         logs = find_logs(args.logs)
         _say(
-            f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB: which brokers wrote them?"
+            f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB: finding the brokers that wrote them"
         )
-        log_survey = survey(logs, args.zone, _Progress("lines looked at"))
+        log_survey = survey(logs, args.zone, _Progress("lines read"))
         _check(log_survey)
         cluster_id = log_survey.cluster_id or "unknown"
         releases, release = release_to_leave(log_survey, args.from_release)
         upgrade(release, target)
-    except (BadArguments, NoLogs, NothingInTheLogs, OutputIsThere, TwoClusters, UnusableRelease) as error:
+    except (NoLogs, NothingInTheLogs, OutputIsThere, TwoClusters, UnusableRelease) as error:
         return _refuse(str(error))
     except UnclearRelease as error:
         return _refuse(f"{error}; specify it with --from (make: FROM=)")
@@ -168,7 +168,7 @@ def _report(args: argparse.Namespace) -> int:
 
 
 def _check_files_named(args: argparse.Namespace) -> None:
-    """The stages read these only after minutes; a mistake is reported right away. Raises BadArguments."""
+    """The stages read these only after minutes, and --follow in another process; a mistake is reported right away. Raises BadArguments."""
     use_own_knowledge(args.knowledge)
     if args.owners:
         read_text_file(args.owners, "owner rules", load_owner_rules)
@@ -180,17 +180,17 @@ def _check_files_named(args: argparse.Namespace) -> None:
 
 def _check(log_survey: Survey) -> None:
     if no_logs := sorted(file.log.file.name for file in log_survey.files if file.is_no_log):
-        _say(f"no request logs, left alone: {', '.join(no_logs)}")
+        _say(f"skipped, as they are not request logs: {', '.join(no_logs)}")
     for file in log_survey.files:
         if file.is_no_log:
             continue
         if file.same_as:
-            _say(f"{file.log.file} has the same lines as {file.same_as}: it counts once")
+            _say(f"{file.log.file} has the same lines as {file.same_as} and is counted once")
         elif file.is_server_log and not file.entries:
             _say(f"{file.log.file}: {_server_log(file)}")
         elif not file.entries:
             _say(
-                f"{file.log.file}: {counted(file.lines, 'line')}, none of the request logger at DEBUG: its beginning is quarantined"
+                f"{file.log.file}: {counted(file.lines, 'line')}, no entry of kafka.request.logger at DEBUG; the first lines are quarantined"
             )
         if file.cut:
             _say(
@@ -198,8 +198,8 @@ def _check(log_survey: Survey) -> None:
             )
     if not log_survey.brokers:
         raise NothingInTheLogs(
-            "there is no entry of kafka.request.logger at DEBUG in what was named: its lines have "
-            '"Completed request:" in them, and usually go to kafka-request.log'
+            "no entry of kafka.request.logger at DEBUG in these files: name those whose lines contain "
+            '"Completed request:", usually kafka-request.log'
         )
 
 
@@ -221,23 +221,23 @@ def _tell_brokers(log_survey: Survey, cluster_id: str, releases: BrokerReleases)
             f"{_clock(broker.first)} to {_clock(broker.last)} UTC"
         )
         for incarnation in broker.incarnations:
-            answers = "no ApiVersions answer was seen"
+            answers = "no ApiVersions response was seen"
             if incarnation.candidates is not None:
-                answers = f"its ApiVersions answers are those of {', '.join(incarnation.candidates) or 'no known release'}"
+                answers = f"its ApiVersions responses match {', '.join(incarnation.candidates) or 'no known release'}"
             release = releases.of(broker.broker_id, incarnation)
             _say(
-                f"    since {_clock(incarnation.since)} on {release or 'a release that is not known'}"
+                f"    since {_clock(incarnation.since)} on {release or 'an unknown release'}"
                 f"{' by its server log' if incarnation.release else ''}; {answers}"
             )
     if log_survey.without_log:
         ids = ", ".join(map(str, log_survey.without_log))
-        _say(f"  no log of broker {ids}: a client that is connected only there is not in the report")
+        _say(f"  no log of broker {ids}: clients connected only there are not in the report")
 
 
 def _tell_converted(converted: Converted, seconds: float) -> None:
     _say(
-        f"{counted(converted.entries, 'request')}; {counted(converted.connections, 'connection')} of clients, {converted.between_brokers} of brokers; "
-        f"{converted.pushes} metric pushes; {seconds:.0f} s, {converted.lines / max(seconds, 0.001):,.0f} lines/s"
+        f"{counted(converted.entries, 'request')}; {counted(converted.connections, 'connection')} of clients, {converted.between_brokers:,} between brokers; "
+        f"{converted.pushes:,} metric pushes; {seconds:.0f} s, {converted.lines / max(seconds, 0.001):,.0f} lines/s"
     )
     if converted.refused or converted.failed_logins:
         _say(
@@ -321,11 +321,14 @@ def _zone(name: str) -> tzinfo:
 
 def _minutes(text: str) -> float:
     try:
-        return float(text)
+        minutes = float(text)
     except ValueError:
+        minutes = 0
+    if not 0 < minutes < float("inf"):
         raise argparse.ArgumentTypeError(
-            f"{text!r} is not a number of minutes: write --follow=10, or --follow behind the logs"
-        ) from None
+            f"{text!r} is not a number of minutes above 0: write --follow=10, or put --follow after the logs"
+        )
+    return minutes
 
 
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
@@ -335,7 +338,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--from",
         dest="from_release",
-        help="release of the brokers, or by node id 1=3.9.1,2=4.0.1; default: the release that the logs prove",
+        help="exact release of the brokers, or one for each node id, 1=3.9.1,2=4.0.1; default: the release that the logs prove",
     )
     parser.add_argument("--out", type=Path, required=True, help="output folder")
     parser.add_argument(
@@ -344,9 +347,9 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--owners", help="file of owner rules")
     parser.add_argument("--knowledge", help="folder of your own products, libraries, issues and aliases")
     parser.add_argument(
-        "--scram-users", help="file with the output of kafka-configs --describe --entity-type users"
+        "--scram-users", help="file with the output of kafka-configs.sh --describe --entity-type users"
     )
-    parser.add_argument("--hosts", help="file of addresses and host names, in the form of /etc/hosts")
+    parser.add_argument("--hosts", help="file of addresses and host names, in the format of /etc/hosts")
     parser.add_argument("--name", help="display name of the cluster")
     parser.add_argument(
         "--planned-for", type=day, metavar="DAY", help="planned day of the upgrade, such as 2026-12-05"
@@ -358,13 +361,13 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         nargs="?",
         const=10.0,
         metavar="MINUTES",
-        help="make the report again whenever the logs have grown, every MINUTES (10), until it is interrupted",
+        help="regenerate the report whenever the logs have grown, checking every MINUTES (default: 10), until interrupted",
     )
     add_fail_on(parser, default=None)
     args = parser.parse_args(argv)
     args.logs = [word for text in args.logs for word in _words(text)]
     if args.follow is not None and args.fail_on:
-        parser.error("--follow goes on until it is interrupted: --fail-on does not go with it")
+        parser.error("--follow runs until it is interrupted and cannot be combined with --fail-on")
     return args
 
 

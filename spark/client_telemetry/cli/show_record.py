@@ -41,7 +41,7 @@ def records(raw: RawLocation, object_key: str) -> Iterator[dict[str, Any]]:
     try:
         source = raw.read(object_key)
     except FileNotFoundError as error:
-        raise NoSuchRecord(f"there is no {object_key} in {raw.url}") from error
+        raise NoSuchRecord(f"no object {object_key} in {raw.url}") from error
     with source:
         for record in RecordReader(source, object_key):
             message = _decoded(parse, record.data, key)
@@ -91,7 +91,7 @@ def _shown(field: FieldDescriptor, value: Any) -> object:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = Arguments("show-record", "Prints a record of a raw dump.")
+    parser = Arguments("show-record", "Prints the record of a raw dump that a finding cites.")
     parser.add_argument("--raw", required=True, help="folder or URL that contains v1/")
     parser.add_argument("object", help="key of the object, starting at v1/")
     parser.add_argument("sequence", help="number of the record, or `all`")
@@ -111,7 +111,7 @@ def _wanted(raw: RawLocation, object_key: str, sequence: str) -> Iterator[dict[s
         yield from records(raw, object_key)
         return
     if not sequence.isdecimal():
-        raise NoSuchRecord(f"{sequence!r} is not a sequence: give a number, or `all`")
+        raise NoSuchRecord(f"{sequence!r} is not a sequence: use a number or `all`")
     sequences = []
     for record in records(raw, object_key):
         if record["sequence"] == int(sequence):

@@ -1,13 +1,14 @@
 """Verdicts for a list of clients, without data from a cluster.
 
-python -m client_telemetry.compatibility --from 3.9.1 --to 4.0.1 --input clients.csv --output verdicts.csv
+client-telemetry compatibility --from 3.9.1 --to 4.0.1 --input clients.csv --output verdicts.csv
     [--features transaction.version=0,group.version=1] [--vendor confluent]
     [--knowledge FOLDER] [--fail-on breaks]
 
-Prints how many clients have which verdict to standard error. Exit code 0; 1 when some rows could not be judged (the others were); with --fail-on 3 for no-go, 4 for cannot tell; 2 for arguments or files that cannot be
-used. Columns are described in docs/knowledge-base.md, an example is docs/examples/clients.csv.
+Prints the number of clients with each verdict to standard error. Exit code 0; 1 if some rows could not be judged (the
+others were); with --fail-on 3 for no-go, 4 for cannot tell; 2 for arguments or files that cannot be used. Columns are described in docs/knowledge-base.md, an example is docs/examples/clients.csv.
 """
 
+import argparse
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -21,38 +22,45 @@ from client_telemetry.compatibility.go_no_go import add_fail_on, decide
 from client_telemetry.compatibility.judgement import judge
 from client_telemetry.compatibility.knowledge import DamagedKnowledge
 from client_telemetry.compatibility.own_knowledge import use_folder
+from client_telemetry.compatibility.progress import Progress
 from client_telemetry.compatibility.verdict import PRECEDENCE, SAFE, ClientVerdict
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = Arguments(
-        "compatibility", "Which clients of a list break when their Kafka brokers are upgraded."
+        "compatibility", "Verdicts for a list of clients: which break when their Kafka brokers are upgraded."
     )
     parser.add_argument(
-        "--from", dest="source", required=True, metavar="V", help="release that the brokers run"
+        "--from", dest="source", required=True, metavar="V", help="exact release that the brokers run"
     )
-    parser.add_argument("--to", dest="target", required=True, metavar="V", help="release they are to run")
+    parser.add_argument("--to", dest="target", required=True, metavar="V", help="exact release to upgrade to")
     parser.add_argument("--input", required=True, type=Path, metavar="FILE", help="clients, .csv or .json")
     parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="verdicts, .csv or .json")
     parser.add_argument(
         "--features",
         default="",
         metavar="FEATURE=LEVEL,…",
-        help="levels finalized on the target's brokers, like transaction.version=0; by default its newest",
+        help="feature levels that stay finalized after the upgrade, such as transaction.version=0; default: the newest ones "
+        "of the target",
     )
     parser.add_argument(
         "--vendor",
         default=APACHE_KAFKA,
         choices=VENDORS,
-        help="whose build the target's brokers run (default: %(default)s)",
+        help="vendor of the target's build; default: %(default)s",
     )
     parser.add_argument(
         "--knowledge",
         metavar="FOLDER",
-        help="your own products, libraries, issues and aliases, beside the shipped ones",
+        help="folder of your own products, libraries, issues and aliases",
     )
     add_fail_on(parser, default=None)
     args = parser.parse_args(arguments)
+    with Progress(f"reading {args.input}") as progress:
+        return _judge_all(parser.prog, args, progress)
+
+
+def _judge_all(program: str, args: argparse.Namespace, progress: Progress) -> int:
     try:
         use_folder(args.knowledge)
         source, target = releases.upgrade(args.source, args.target)
@@ -64,10 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         features.UnusableFeatures,
         UnreadableList,
     ) as error:
-        print(f"{parser.prog}: {error}", file=sys.stderr)
+        print(f"{program}: {error}", file=sys.stderr)
         return 2
     rows, verdicts, bad = [], [], 0
-    for entry in entries:
+    for entry in progress.counted("judging clients", entries):
         if isinstance(entry, BadRow):
             print(entry, file=sys.stderr)
             bad += 1
@@ -75,10 +83,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         verdict = judge(entry.evidence, source, target, features=levels, vendor=args.vendor)
         verdicts.append(verdict)
         rows.append(client_list.verdict_row(entry.client, verdict))
+    progress(f"writing {args.output}")
     try:
         client_list.write(args.output, rows)
     except OSError as error:
-        print(f"{parser.prog}: {args.output}: {error.strerror}", file=sys.stderr)
+        print(f"{program}: {args.output}: {error.strerror}", file=sys.stderr)
         return 2
     # The verdicts may go to standard output.
     way = releases.not_one_rolling_upgrade(source, target)
@@ -98,5 +107,5 @@ def _counts(verdicts: Sequence[ClientVerdict]) -> str:
     counts = ", ".join(f"{counted[word]} {word}" for word in PRECEDENCE if counted[word]) or "no verdict"
     failing = sum(verdict.already_failing for verdict in verdicts)
     more = f"; {failing} already failing" if failing else ""
-    so_far = "\nA list of clients does not tell for how long they were watched: safe is as safe as the list is complete."
+    so_far = "\nA list does not show how long clients were watched: safe holds only for the requests that it contains."
     return f"{len(verdicts):,} client{'s' * (len(verdicts) != 1)}: {counts}{more}{so_far if counted[SAFE] else ''}"

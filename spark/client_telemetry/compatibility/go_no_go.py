@@ -54,14 +54,14 @@ def _counted(number: int, what: str) -> str:
 
 def add_fail_on(parser: argparse.ArgumentParser, *, default: tuple[str, ...] | None) -> None:
     """The option --fail-on. Without a `default` the exit code does not depend on verdicts unless it is given."""
-    without = default[0] if default else "the exit code says nothing of verdicts"
+    without = default[0] if default else "verdicts do not change the exit code"
     parser.add_argument(
         "--fail-on",
         type=_verdicts,
         default=default,
         metavar="VERDICT[,VERDICT]",
-        help=f"verdicts that stop the upgrade, out of {', '.join(PRECEDENCE)}: exit code 3, or 4 if applications lack evidence; "
-        f"default: {without}",
+        help=f"verdicts that stop the upgrade, separated by commas: {', '.join(PRECEDENCE)}; the exit code is then 3, or 4 if none has "
+        f"such a verdict but some lack evidence; default: {without}",
     )
 
 
@@ -69,5 +69,7 @@ def _verdicts(text: str) -> tuple[str, ...]:
     verdicts = tuple(part.strip() for part in text.split(",") if part.strip())
     unknown = [verdict for verdict in verdicts if verdict not in PRECEDENCE]
     if unknown or not verdicts:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a list of verdicts out of {', '.join(PRECEDENCE)}")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a list of verdicts: use {', '.join(PRECEDENCE)}, separated by commas"
+        )
     return verdicts

@@ -83,7 +83,9 @@ def _check_rule_ids() -> None:
     shipped = {cells[0] for _, cells in knowledge.shipped_rows(known_issues.FILE, known_issues.COLUMNS)}
     for line, (rule_id, *_) in knowledge.own_rows(known_issues.FILE, known_issues.COLUMNS):
         if rule_id in shipped:
-            raise DamagedKnowledge(known_issues.FILE, line, f"rule_id {rule_id} is that of a shipped issue")
+            raise DamagedKnowledge(
+                known_issues.FILE, line, f"rule_id {rule_id} is already that of a shipped issue: use another"
+            )
 
 
 def _check_duplicates() -> None:
@@ -101,15 +103,13 @@ def _check_duplicates() -> None:
             named = dict(zip(columns, cells, strict=True))
             key_cells = tuple(named[column] for column in key)
             if first.setdefault(key_cells, line) != line:
-                reason = f"{' and '.join(key)} as in line {first[key_cells]}, so that this row never counts"
+                reason = f"{' and '.join(key)} as in line {first[key_cells]}, so this row never matches"
                 raise DamagedKnowledge(file, line, reason)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = Arguments("knowledge-check", "Check a folder of your own knowledge.")
-    parser.add_argument(
-        "folder", metavar="FOLDER", help="with CSV files as docs/knowledge-base.md describes them"
-    )
+    parser.add_argument("folder", metavar="FOLDER", help="folder of CSV files (docs/knowledge-base.md)")
     try:
         own = use_folder(parser.parse_args(argv).folder)
     except ValueError as error:

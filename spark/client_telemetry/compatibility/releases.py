@@ -31,7 +31,7 @@ def parse(release: str) -> tuple[int, ...]:
     """'3.9.1' -> (3, 9, 1), '0.10.2.2' -> (0, 10, 2, 2); tuples sort like releases."""
     parts = release.strip().split(".")
     if not all(part.isdecimal() for part in parts):
-        raise UnknownRelease(f"{release!r} is not a Kafka release; one looks like 4.0.1")
+        raise UnknownRelease(f"{release!r} is not a Kafka release: write it as 4.0.1")
     return tuple(int(part) for part in parts)
 
 
@@ -64,11 +64,11 @@ def exact(release: str) -> str:
     numbers = parse(stripped)
     patches = [candidate for candidate in known() if parse(candidate)[: len(numbers)] == numbers]
     if patches:
-        raise NotAnExactRelease(f"{stripped} is not an exact release; there are {', '.join(patches)}")
+        raise NotAnExactRelease(f"{stripped} is not an exact release: use one of {', '.join(patches)}")
     newer = [candidate for candidate in known() if parse(candidate) > numbers][:3]
     older = [candidate for candidate in known() if parse(candidate) < numbers][-1:]
     raise UnknownRelease(
-        f"Kafka {stripped} is not known; nearest: {', '.join(newer + older)} (newest known: {known()[-1]})"
+        f"unknown Kafka release {stripped}: the nearest are {', '.join(newer + older)}, the newest is {known()[-1]}"
     )
 
 

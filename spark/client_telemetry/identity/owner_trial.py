@@ -62,16 +62,17 @@ def trial_report(
     for name, owner, programs, clients, note in rows:
         numbers = f"{programs:>{widths[2]}}  {clients:>{widths[3]}}"
         yield f"{name:<{widths[0]}}  {owner:<{widths[1]}}  {numbers}  {note}".rstrip()
-    if any(rule.client_address for rule in rules) and any(match.is_uncertain for match in matches):
+    uncertain = sum(match.is_uncertain for match in matches)
+    if uncertain and any(rule.client_address for rule in rules):
         yield ""
         yield (
-            f"{sum(match.is_uncertain for match in matches)} clients have more addresses than the table keeps: a rule "
-            "by address may take them by another one."
+            f"{uncertain:,} client{'s' * (uncertain != 1)} had more addresses than the table keeps: rules with client_address may match "
+            "one that is not shown."
         )
     shown = matches if every_client else without
     if shown:
         yield ""
-        yield "every client:" if every_client else "clients that no rule takes:"
+        yield "every client:" if every_client else "clients that no rule matches:"
     for match in shown:
         later = f" (then {', '.join(rule.name for rule in match.later)})" if match.later else ""
         yield f"  {_client(match.client)}  ->  {match.rule.name if match.rule else 'no rule'}{later}"
@@ -88,7 +89,11 @@ def applications(clients: Iterable[Mapping[str, Any]]) -> int:
 
 def _why_no_client(rule: OwnerRule, matches: Sequence[Match]) -> str:
     earlier = {match.rule.name for match in matches if rule in match.later and match.rule}
-    return f"its clients go to {', '.join(sorted(earlier))} before" if earlier else "matches no client"
+    return (
+        f"an earlier rule matches its clients: {', '.join(sorted(earlier))}"
+        if earlier
+        else "matches no client"
+    )
 
 
 def _client(client: Mapping[str, Any]) -> str:

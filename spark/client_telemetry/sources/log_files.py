@@ -73,7 +73,7 @@ def find_logs(named: Sequence[str]) -> list[LogFile]:
             raise NoLogs(str(error)) from None
         if not files:
             raise NoLogs(
-                f"{without_secrets(location)}: there is no such file, and no folder or pattern with files in it"
+                f"{without_secrets(location)}: no such file, and no folder or pattern with files in it"
             )
         for file in files:
             logs.setdefault(

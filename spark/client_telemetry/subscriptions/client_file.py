@@ -44,20 +44,20 @@ def read(path: Path) -> ClientFile:
             missing = [column for column in COLUMNS if column not in columns]
             if len(columns) == 1 and missing and re.search("[;\t]", columns[0]):
                 raise UnreadableClients(
-                    f"{path}: its fields are separated by {columns[0][len(COLUMNS[0])]!r}: write commas"
+                    f"{path}: fields are separated by {columns[0][len(COLUMNS[0])]!r}: use commas"
                 )
             if missing:
                 raise UnreadableClients(
-                    f"{path}: there is no column {missing[0]}; expected {', '.join(COLUMNS)}"
+                    f"{path}: no column {missing[0]}: the file needs {', '.join(COLUMNS)}"
                 )
             for column in columns:
                 if columns.count(column) > 1:
-                    raise UnreadableClients(f"{path}: the column {column} is there more than once")
+                    raise UnreadableClients(f"{path}: column {column} occurs more than once")
             rows, instances = [], []
             for row in reader:
                 if None in row or None in row.values():
                     raise UnreadableClients(
-                        f"{path}: line {reader.line_num} has not {len(columns)} fields, as the first line has"
+                        f"{path}: line {reader.line_num} does not have {len(columns)} fields, as the first line has"
                     )
                 try:
                     instances.append(instance_of(row))

@@ -1,4 +1,4 @@
-"""What each client instance of a list is asked for, without data from a cluster.
+"""What each client instance of a list is asked to push, without data from a cluster.
 
 client-telemetry subscription-check --configured subscriptions.json --clients clients.csv --broker 4.3.1 \
     --output answers.csv
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from client_telemetry.compatibility import releases
 from client_telemetry.compatibility.arguments import Arguments
+from client_telemetry.compatibility.progress import Progress
 from client_telemetry.subscriptions import client_file, configured_file
 from client_telemetry.subscriptions.advice import instead
 from client_telemetry.subscriptions.answers import ConfiguredSubscriptions
@@ -28,6 +29,7 @@ from client_telemetry.subscriptions.java_runtime import (
     follows_the_java_release,
 )
 
+PROGRAM = "client-telemetry subscription-check"
 FIRST_RELEASE = (3, 7)
 ANSWER_COLUMNS = ("subscriptions", "push_interval_ms", "requested_metrics", "subscription_id")
 
@@ -35,31 +37,36 @@ ANSWER_COLUMNS = ("subscriptions", "push_interval_ms", "requested_metrics", "sub
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = Arguments(
         "subscription-check",
-        "Shows what each client instance gets from the configured KIP-714 subscriptions.",
+        "Which client instances of a list the configured KIP-714 subscriptions reach, and what they are asked to push.",
     )
     add_arguments(parser)
-    return run(parser.parse_args(arguments))
+    args = parser.parse_args(arguments)
+    with Progress(f"reading {args.clients}") as progress:
+        return run(args, progress)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--configured", required=True, type=Path, metavar="FILE", help="subscriptions, .json")
+    parser.add_argument(
+        "--configured", required=True, type=Path, metavar="FILE", help="configured subscriptions, .json"
+    )
     parser.add_argument("--clients", required=True, type=Path, metavar="FILE", help="client instances, .csv")
-    parser.add_argument("--broker", required=True, metavar="V", help="release of the brokers")
+    parser.add_argument("--broker", required=True, metavar="V", help="exact release of the brokers")
     parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="answers, .csv")
 
 
-def run(args: argparse.Namespace) -> int:
+def run(args: argparse.Namespace, progress: Progress) -> int:
     try:
         release = releases.parse(releases.exact(args.broker))
         if release[:2] < FIRST_RELEASE:
             raise releases.UnknownRelease(
-                f"Kafka {args.broker} has no client metrics subscriptions: they are there since 3.7.0"
+                f"Kafka {args.broker} has no client metrics subscriptions: they exist since 3.7.0"
             )
         for option, path in (("--configured", args.configured), ("--clients", args.clients)):
             if args.output.exists() and path.exists() and args.output.samefile(path):
-                raise UnreadableClients(f"--output is the file of {option}: name another")
+                raise UnreadableClients(f"--output is also the file of {option}: name another")
         resources = configured_file.read(args.configured)
         clients = client_file.read(args.clients)
+        progress("starting Java")
         with JavaRuntime() as java:
             subscriptions, refused = [], 0
             for resource in resources:
@@ -68,19 +75,21 @@ def run(args: argparse.Namespace) -> int:
                 except RefusedByKafka as error:
                     refused += 1
                     print(f"{refusal(error)}. {instead(error, resource)}", file=sys.stderr)
+            progress("matching clients with subscriptions")
             _warn_of_blank_client_ids(subscriptions, clients, java)
             _warn_of_addresses(subscriptions, clients)
-            rows = _answer_rows(ConfiguredSubscriptions(subscriptions, release, java), clients)
+            rows = _answer_rows(ConfiguredSubscriptions(subscriptions, release, java), clients, progress)
         _warn_of_java_releases(subscriptions, clients, release)
+        progress(f"writing {args.output}")
         client_file.write(args.output, (*_kept(clients), *ANSWER_COLUMNS), rows)
     except (releases.UnusableRelease, UnreadableSubscriptions, UnreadableClients, NoJava) as error:
-        print(error, file=sys.stderr)
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 2
     except UnsureMatch as error:
-        print(error, file=sys.stderr)
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
         return 4
     except OSError as error:
-        print(f"{args.output}: {error.strerror}", file=sys.stderr)
+        print(f"{PROGRAM}: {args.output}: {error.strerror}", file=sys.stderr)
         return 2
     return 1 if refused else 0
 
@@ -89,11 +98,14 @@ def _kept(clients: ClientFile) -> tuple[str, ...]:
     return tuple(column for column in clients.columns if column not in ANSWER_COLUMNS)
 
 
-def _answer_rows(configured: ConfiguredSubscriptions, clients: ClientFile) -> list[dict[str, str]]:
+def _answer_rows(
+    configured: ConfiguredSubscriptions, clients: ClientFile, progress: Progress
+) -> list[dict[str, str]]:
     names = [subscription.name for subscription in configured.subscriptions]
     extra_columns = _kept(clients)
     rows = []
-    for row, answer in zip(clients.rows, configured.answers(clients.instances), strict=True):
+    answers = configured.answers(clients.instances)
+    for row, answer in zip(progress.counted("answering clients", clients.rows), answers, strict=True):
         answered = {column: row[column] for column in extra_columns}
         answered["subscriptions"] = " ".join(names[index] for index in answer.subscriptions)
         answered["push_interval_ms"] = str(answer.push_interval_ms)

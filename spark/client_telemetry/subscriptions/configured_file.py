@@ -50,7 +50,7 @@ def read(path: Path) -> list[Resource]:
             raise UnreadableSubscriptions(f"{path}: subscription {number}: {error}") from error
         if resource.name in resources:
             raise UnreadableSubscriptions(
-                f"{path}: subscription {number}: {resource.name!r} is already there; a name stands for one subscription"
+                f"{path}: subscription {number}: {resource.name!r} occurs twice: names must be unique"
             )
         resources[resource.name] = resource
     return list(resources.values())
@@ -86,7 +86,9 @@ def resource_of(entry: Any) -> Resource:
         del properties[MATCH]
     for text in (name, *properties.values()):
         if _LONE_SURROGATE.search(text):
-            raise ValueError(f"{text!a} holds half of a character (a lone surrogate): write the whole one")
+            raise ValueError(
+                f"{text!a} contains half of a character (a lone surrogate): write the whole character"
+            )
     return Resource(name, properties)
 
 

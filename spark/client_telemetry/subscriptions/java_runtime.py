@@ -61,7 +61,7 @@ class JavaRuntime:
         java = str(Path(home, "bin", "java")) if home else "java"
         if shutil.which(java) is None:
             raise NoJava(
-                f"there is no {java}: install Java 17 or newer, or set JAVA_HOME; selectors of subscriptions are "
+                f"no {java}: install Java 17 or newer, or set JAVA_HOME; selectors of subscriptions are "
                 "java.util.regex"
             )
         try:

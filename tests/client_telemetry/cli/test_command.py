@@ -44,12 +44,12 @@ def test_arguments_that_cannot_be_used_are_one_line(name, capsys):
         (["owners", "--lake=x", "--owners=/"], "/: Is a directory"),
         (["owners", "--lake=x", "--owners=x", "--day=yesterday"], "'yesterday' is not a date"),
         (["history", "--lake=x", "--until=2026-13-01"], "'2026-13-01' is not a date"),
-        (["history", "--lake={folder}/none"], "there is no lake in {folder}/none"),
+        (["history", "--lake={folder}/none"], "no lake at {folder}/none"),
         (["gate", "{folder}"], "{folder}/report.json: No such file or directory"),
         (["compatibility", "--from=3.9.1", "--to=4.0.1", "--input=/none", "--output=x"], "/none: No such file or directory"),
         (["knowledge-check", "/none"], "/none: there is no such folder"),
         (["show-record", "--raw=x", "v1/x", "all"], "v1/x: not the key of an object"),
-        (["review", "--from=3.9.1", "--to=4.0.0", "--publish=x", "/none"], "/none: there is no such file"),
+        (["review", "--from=3.9.1", "--to=4.0.0", "--publish=x", "/none"], "/none: no such file"),
         (["convert", "request_log", "/none", "--cluster=c", "--raw={folder}"], "/none"),
     ],
 )  # fmt: skip
@@ -79,7 +79,7 @@ def test_an_unknown_subcommand_is_one_line():
     refused = run("compatability")
     assert refused.returncode == 2
     assert refused.stderr.startswith(
-        "client-telemetry: 'compatability' is not a subcommand; there are compat"
+        "client-telemetry: unknown subcommand 'compatability': use one of compat"
     )
     assert refused.stderr.count("\n") == 1
 
@@ -94,7 +94,7 @@ def test_a_package_that_is_not_installed_is_named_in_one_line(monkeypatch, capsy
         monkeypatch.delitem(sys.modules, module, raising=False)
     assert command.main(["history", "--lake=nowhere"]) == 2
     error = capsys.readouterr().err
-    assert "needs the package pyiceberg" in error and "client-telemetry[spark]" in error
+    assert "the package pyiceberg is not installed" in error and "client-telemetry[spark]" in error
 
 
 def test_a_damaged_file_of_the_knowledge_base_is_one_line(monkeypatch, capsys):
@@ -196,7 +196,7 @@ def test_gate_refuses_an_unknown_verdict(tmp_path, capsys):
     with pytest.raises(SystemExit) as ended:
         gate.main(["report.json", "--fail-on=broken"])
     assert ended.value.code == 2
-    assert "'broken' is not a list of verdicts out of breaks" in capsys.readouterr().err
+    assert "'broken' is not a list of verdicts: use breaks" in capsys.readouterr().err
 
 
 INTERRUPTS = """

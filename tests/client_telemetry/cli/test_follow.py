@@ -43,17 +43,17 @@ def _report(start, end, *clients):
         (
             "shorter than an idle connection lives",
             _report("06:00", "06:05", _client("a", "06:00", "06:05")),
-            "The one seen most rarely, a, has to be watched for at least 4 minutes more",
+            "The one seen most rarely, a, has to be watched for at least another 4 minutes",
         ),
         (
             "the one with the longest silence decides",
             _report("06:00", "07:00", _client("a", "06:00", "07:00"), _client("b", "06:05", "06:20")),
-            "The one seen most rarely, b, has to be watched for at least 60 minutes more",
+            "The one seen most rarely, b, has to be watched for at least another 60 minutes",
         ),
         (
             "pauses lie between first and last request",
             _report("06:00", "07:00", _client("a", "06:01", "06:59")),
-            "watch on until their pauses have come up 3 times",
+            "keep watching until their pauses have occurred 3 times",
         ),
     ],
 )

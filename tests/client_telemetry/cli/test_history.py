@@ -117,4 +117,4 @@ def test_the_sample_as_csv(sample_run, capsys):
 
 def test_an_empty_lake_is_reported(tmp_path, capsys):
     assert main(["--lake", str(tmp_path)]) == 2
-    assert "there is no lake in" in capsys.readouterr().err
+    assert "no lake at" in capsys.readouterr().err

@@ -10,7 +10,7 @@ def test_the_rules_of_the_sample(sample_run, capsys):
     assert main(["--lake", lake, "--owners", str(OWNERS), "--cluster", "fL33tG0ldTruth000000-w"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith(
-        "cluster fL33tG0ldTruth000000-w, 2026-11-21: 48 applications with 51 clients, 12 rules"
+        "cluster fL33tG0ldTruth000000-w, 2026-11-21: 48 applications with 51 clients, 12 rules in "
     )
     assert "warehouse          warehouse             4        4" in lines
     without = [line for line in lines if line.endswith("->  no rule")]
@@ -27,7 +27,10 @@ def test_what_is_missing_is_reported(tmp_path, capsys):
     assert main(["--lake", str(tmp_path), "--owners", str(tmp_path / "bad.yaml")]) == 2
     assert "the owner rules are not a list" in capsys.readouterr().err
     assert main(["--lake", str(tmp_path / "lake"), "--owners", str(OWNERS)]) == 2
-    assert capsys.readouterr().err == f"client-telemetry owners: there is no lake in {tmp_path / 'lake'}\n"
+    assert (
+        capsys.readouterr().err
+        == f"client-telemetry owners: no lake at {tmp_path / 'lake'}: give the `lake` of the clusters file\n"
+    )
     assert not (tmp_path / "lake").exists()
 
 

@@ -46,22 +46,19 @@ def test_a_text_log_gives_the_verdicts_of_its_clients(spark, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--to=4.0", str(TEXT)], "4.0 is not an exact release; there are 4.0.0"),
+        (["--to=4.0", str(TEXT)], "4.0 is not an exact release: use one of 4.0.0"),
         (
             ["--to=4.0.1", str(TEXT)],
             "broker 1: 2.7.0 or 2.7.1 or 2.7.2); specify it with --from (make: FROM=)",
         ),
-        (["--to=4.0.1", "--from=3.9.1", str(TEXT)], "no broker in the logs answers as 3.9.1 does"),
+        (["--to=4.0.1", "--from=3.9.1", str(TEXT)], "no broker in these logs responds as 3.9.1 does"),
         (["--to=2.7.2", "--from=2.7.2", str(TEXT)], "the brokers already run 2.7.2"),
         (["--to=4.0.1", str(LOGS / "README.md")], "no entry of kafka.request.logger at DEBUG"),
-        (["--to=4.0.1", "nowhere.log"], "nowhere.log: there is no such file"),
+        (["--to=4.0.1", "nowhere.log"], "nowhere.log: no such file"),
         (
             ["--to=4.0.1", "--from=7=2.7.2", str(TEXT)],
-            "broker 7, of which a release is given, has no log here",
+            "a release is given for broker 7, but the logs are of broker 1",
         ),
-        (["--to=4.0.1", "--owners=nowhere.yaml", str(TEXT)], "no file of owner rules at nowhere.yaml"),
-        (["--to=4.0.1", "--scram-users=nowhere.txt", str(TEXT)], "no file of SCRAM users at nowhere.txt"),
-        (["--to=4.0.1", "--knowledge=nowhere", str(TEXT)], "nowhere: there is no such folder"),
     ],
 )
 def test_what_cannot_be_answered_is_said_in_one_line(tmp_path, capsys, arguments, message):
@@ -69,6 +66,30 @@ def test_what_cannot_be_answered_is_said_in_one_line(tmp_path, capsys, arguments
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("more", [[], ["--follow=5"]])
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--owners=nowhere.yaml", "there is no file of owner rules at nowhere.yaml"),
+        ("--scram-users=nowhere.txt", "there is no file of SCRAM users at nowhere.txt"),
+        ("--hosts=nowhere.txt", "there is no file of host names at nowhere.txt"),
+        ("--knowledge=nowhere", "nowhere: there is no such folder"),
+    ],
+)
+def test_a_missing_file_is_said_in_one_line_before_any_work(
+    tmp_path, monkeypatch, capsys, option, more, message
+):
+    def begun(*arguments):
+        raise AssertionError("the logs are not looked for yet")
+
+    monkeypatch.setattr(report, "find_logs", begun)
+    monkeypatch.setattr(report, "follow", begun)
+    assert report.main(["--to=4.0.1", f"--out={tmp_path / 'out'}", option, *more, "a.log"]) == 2
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err) == ("", f"client-telemetry report: {message}\n")
+    assert not (tmp_path / "out").exists()
 
 
 def test_an_earlier_report_is_not_overwritten(tmp_path, capsys):
@@ -110,7 +131,7 @@ def test_a_failed_stage_is_one_line_with_its_exit_code(tmp_path, monkeypatch, ca
     monkeypatch.setattr(report, "_run_stages", failed)
     assert report.main(["--to=4.0.1", "--from=2.7.2", f"--out={tmp_path / 'out'}", str(TEXT)]) == 3
     error = capsys.readouterr().err
-    assert error.startswith("client-telemetry report: impact: a gate failed; the log is ")
+    assert error.startswith("client-telemetry report: impact: a gate failed; see ")
     assert error.count("\n") == 1
 
 
@@ -146,6 +167,15 @@ def test_make_passes_names_with_blanks_and_quotes_whole():
         cwd=checkout, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
     assert r"""-- ''\''my log.log'\'' b'\''s.log'""" in printed
+
+
+@pytest.mark.parametrize("minutes", ["0", "-5", "inf", "nan", "soon"])
+def test_minutes_between_reports_are_above_zero(capsys, minutes):
+    with pytest.raises(SystemExit) as ended:
+        report.main(["--to=4.0.1", "--out=x", f"--follow={minutes}", "a.log"])
+    assert ended.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"{minutes!r} is not a number of minutes above 0: write --follow=10" in line
 
 
 def test_a_report_that_follows_is_made_again_with_the_same_options():

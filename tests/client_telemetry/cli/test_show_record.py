@@ -29,7 +29,7 @@ def test_the_record_that_a_finding_cites(capsys):
     [
         ((KEY, "99999999"), "it has 0 to "),
         ((KEY, "first"), "is not a sequence"),
-        ((KEY.replace("broker=1", "broker=7"), "0"), "there is no v1/"),
+        ((KEY.replace("broker=1", "broker=7"), "0"), "no object v1/"),
         (("orders.zst", "0"), "not the key of an object"),
     ],
     ids=["no such sequence", "no number", "no such object", "no key"],

@@ -81,7 +81,7 @@ def test_unusable_releases():
     ("column", "value", "says"),
     [
         ("since", "4.0", "not an exact release"),
-        ("until", "9.9.9", "is not known"),
+        ("until", "9.9.9", "unknown Kafka release 9.9.9"),
         ("from_until", "3.9", "not an exact release"),
         ("change", "sideways", "is none of"),
         ("weight", "heavy", "is none of"),

@@ -33,7 +33,7 @@ def test_it_says_what_it_found(tmp_path, capsys):
     printed = capsys.readouterr()
     assert printed.out == ""
     assert printed.err.startswith("7 clients: 5 breaks, 1 insufficient_evidence, 1 safe\n")
-    assert "how long they were watched" in printed.err
+    assert "how long clients were watched" in printed.err
     assert "rolling upgrade" not in printed.err
     assert main(["--from", "2.8.2", "--to", "4.0.0", "--input", str(EXAMPLE), "--output", str(output)]) == 0
     assert "This is not one rolling upgrade: brokers on 2.8.2 run on ZooKeeper" in capsys.readouterr().err
@@ -50,7 +50,7 @@ def test_the_other_rows_are_still_judged(tmp_path, capsys):
 def test_arguments_that_cannot_be_used(tmp_path, capsys):
     output = tmp_path / "verdicts.csv"
     for source, target, given, says in (
-        ("3.9.1", "4.0", EXAMPLE, "4.0 is not an exact release; there are 4.0.0, 4.0.1, 4.0.2"),
+        ("3.9.1", "4.0", EXAMPLE, "4.0 is not an exact release: use one of 4.0.0, 4.0.1, 4.0.2"),
         ("4.0.0", "4.0.0", EXAMPLE, "already run 4.0.0"),
         ("3.9.1", "4.0.0", tmp_path / "none.csv", "No such file"),
     ):

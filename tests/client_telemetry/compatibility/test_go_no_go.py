@@ -33,4 +33,4 @@ def test_a_word_that_is_no_verdict_is_refused(capsys):
     with pytest.raises(SystemExit) as ended:
         command_line.main(["--from=3.9.1", "--to=4.0.0", "--input=x", "--output=y", "--fail-on=brakes"])
     assert ended.value.code == 2
-    assert "'brakes' is not a list of verdicts out of" in capsys.readouterr().err
+    assert "'brakes' is not a list of verdicts: use breaks" in capsys.readouterr().err

@@ -77,7 +77,7 @@ def test_a_number_is_a_number():
         (roles, roles.needs, "trigger", "thunder", "latent needs a trigger"),
         (known_issues, known_issues.known, "library", "nothing", "is not in client_api_versions.csv"),
         (known_issues, known_issues.known, "broker_from", "4.0", "not an exact release"),
-        (known_issues, known_issues.known, "broker_from", "4.9.9", "is not known"),
+        (known_issues, known_issues.known, "broker_from", "4.9.9", "unknown Kafka release 4.9.9"),
         (known_issues, known_issues.known, "verdict", "safe", "is none of"),
         (known_issues, known_issues.known, "trigger", "", "a latent issue has a trigger"),
         (known_issues, known_issues.known, "roles", "bystander", "roles: bystander is none of"),

@@ -16,12 +16,12 @@ def test_exact():
 @pytest.mark.parametrize(
     ("given", "reason", "says"),
     [
-        ("4.0", releases.NotAnExactRelease, "there are 4.0.0, 4.0.1, 4.0.2"),
+        ("4.0", releases.NotAnExactRelease, "use one of 4.0.0, 4.0.1, 4.0.2"),
         ("0.10", releases.NotAnExactRelease, "0.10.2.2"),
         ("4", releases.NotAnExactRelease, "4.3.1"),
-        ("4.0.9", releases.UnknownRelease, "nearest: 4.1.0, 4.1.1, 4.1.2, 4.0."),
-        ("2.9.0", releases.UnknownRelease, "nearest: 3.0.0, 3.0.1, 3.0.2, 2.8.2"),
-        ("9.9.9", releases.UnknownRelease, "newest known: "),
+        ("4.0.9", releases.UnknownRelease, "nearest are 4.1.0, 4.1.1, 4.1.2, 4.0."),
+        ("2.9.0", releases.UnknownRelease, "nearest are 3.0.0, 3.0.1, 3.0.2, 2.8.2"),
+        ("9.9.9", releases.UnknownRelease, "the newest is "),
         ("latest", releases.UnknownRelease, "is not a Kafka release"),
         ("", releases.UnknownRelease, "is not a Kafka release"),
         ("4.0.1-ccs", releases.UnknownRelease, "is not a Kafka release"),

@@ -86,9 +86,9 @@ def test_what_kafka_refuses_is_said_and_the_others_count(
         ({}, HEADER, "4.3.1", "expected a list of subscriptions"),
         ([{"name": "a", "interval": 1}], HEADER, "4.3.1", "unknown key 'interval'"),
         ([{"metrics": []}], HEADER, "4.3.1", '"name" must be a text'),
-        ([JAVA_ALL, JAVA_ALL], HEADER, "4.3.1", "'java-all' is already there"),
-        ([], "client_id\n", "4.3.1", "there is no column client_instance_id"),
-        ([], f"{HEADER}\n{INSTANCE},a\n", "4.3.1", "line 2 has not 6 fields"),
+        ([JAVA_ALL, JAVA_ALL], HEADER, "4.3.1", "'java-all' occurs twice"),
+        ([], "client_id\n", "4.3.1", "no column client_instance_id"),
+        ([], f"{HEADER}\n{INSTANCE},a\n", "4.3.1", "line 2 does not have 6 fields"),
         (
             [],
             f"{HEADER}\nx,a,b,1,c,1\n",
@@ -96,7 +96,7 @@ def test_what_kafka_refuses_is_said_and_the_others_count(
             "line 2: client_instance_id 'x' is not a client instance id",
         ),
         ([], f"{HEADER}\n{INSTANCE},a,b,1,c,port\n", "4.3.1", "line 2: source_port 'port' is not a port"),
-        ([], HEADER, "3.6.2", "has no client metrics subscriptions: they are there since 3.7.0"),
+        ([], HEADER, "3.6.2", "has no client metrics subscriptions: they exist since 3.7.0"),
         ([], HEADER, "4.3", "4.3"),
     ],
 )
@@ -148,12 +148,12 @@ def test_files_as_other_programs_write_them(tmp_path: Path) -> None:
 def test_a_column_twice_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     clients = f"{HEADER},client_id\n{INSTANCE},orders,x,1,10.0.0.1,1,other\n"
     assert check(tmp_path, [JAVA_ALL], clients) == (2, [])
-    assert "the column client_id is there more than once" in capsys.readouterr().err
+    assert "column client_id occurs more than once" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
     ("broker", "words"),
-    [("4.3", "there are 4.3.0, 4.3.1"), ("v4.3.1", "one looks like"), ("3.6.2", "since 3.7.0")],
+    [("4.3", "use one of 4.3.0, 4.3.1"), ("v4.3.1", "write it as 4.0.1"), ("3.6.2", "since 3.7.0")],
 )
 def test_another_spelling_of_the_release(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], broker: str, words: str
@@ -222,7 +222,7 @@ def test_an_input_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixtu
     (tmp_path / "c.json").write_text("[]")
     (tmp_path / "k.csv").write_text(ONE)
     assert answer(tmp_path / "c.json", tmp_path / "k.csv", tmp_path / "k.csv") == 2
-    assert "--output is the file of --clients" in capsys.readouterr().err
+    assert "--output is also the file of --clients" in capsys.readouterr().err
     assert (tmp_path / "k.csv").read_text() == ONE
 
 

@@ -87,7 +87,7 @@ class RequestLogAdapter:
         )
         on = f" on {', '.join(run)}" if run else ""
         left_alone = (
-            f"; no request logs, left alone: {', '.join(sorted(converted.no_logs))}"
+            f"; skipped, as they are not request logs: {', '.join(sorted(converted.no_logs))}"
             if converted.no_logs
             else ""
         )

@@ -76,10 +76,8 @@ def release_to_leave(survey: Survey, specified: str | None) -> tuple[BrokerRelea
     nodes = {broker.broker_id for broker in survey.brokers}
     for node, _ in given.specified:
         if node is not None and node not in nodes:
-            there = ", ".join(map(str, sorted(nodes)))
-            raise UnclearRelease(
-                f"broker {node}, of which a release is given, has no log here; there are {there}"
-            )
+            there = f"broker{'s' * (len(nodes) > 1)} {', '.join(map(str, sorted(nodes)))}"
+            raise UnclearRelease(f"a release is given for broker {node}, but the logs are of {there}")
     answers = [
         incarnation.candidates
         for broker in survey.brokers
@@ -98,7 +96,7 @@ def release_to_leave(survey: Survey, specified: str | None) -> tuple[BrokerRelea
             and release not in of_logs
             and not any(release in candidates for candidates in answers)
         ):
-            raise UnclearRelease(f"no broker in the logs answers as {release} does: {_answers(survey)}")
+            raise UnclearRelease(f"no broker in these logs responds as {release} does: {_answers(survey)}")
     if given.specified:
         named = {release for _, release in given.specified}
         return given, min(named, key=releases.parse)
@@ -143,13 +141,15 @@ def is_proven(candidates: Sequence[str]) -> bool:
 
 
 def _answers(survey: Survey) -> str:
-    """`brokers 1, 2: 4.3.0 or 4.3.1; broker 3: no ApiVersions answer in the log`."""
+    """`brokers 1, 2: 4.3.0 or 4.3.1; broker 3: no ApiVersions response in the log`."""
     texts: dict[str, list[int]] = {}
     for broker in survey.brokers:
         incarnation = broker.incarnations[-1]
         possible = (incarnation.release,) if incarnation.release else incarnation.candidates
-        text = "no ApiVersions answer in the log" if possible is None else " or ".join(possible)
-        texts.setdefault(text or "answers that fit no release of Apache Kafka", []).append(broker.broker_id)
+        text = "no ApiVersions response in the log" if possible is None else " or ".join(possible)
+        texts.setdefault(text or "responses that match no release of Apache Kafka", []).append(
+            broker.broker_id
+        )
     return "; ".join(
         f"broker{'s' * (len(ids) > 1)} {', '.join(map(str, ids))}: {text}" for text, ids in texts.items()
     )

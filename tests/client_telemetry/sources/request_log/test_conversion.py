@@ -219,11 +219,11 @@ def test_release_to_upgrade_from(tmp_path, answers, specified, expected):
     ("answers", "specified", "message"),
     [
         (["3.9.1"], None, "broker 1: 3.9.0 or 3.9.1 or 3.9.2"),
-        ([None], None, "broker 1: no ApiVersions answer in the log"),
-        (["4.0.0", None], None, "broker 1: 4.0.0; broker 2: no ApiVersions answer"),
+        ([None], None, "broker 1: no ApiVersions response in the log"),
+        (["4.0.0", None], None, "broker 1: 4.0.0; broker 2: no ApiVersions response"),
         (["4.4.0"], None, r"broker 1: 4\.4\.0\)"),
         (["4.0.0", "3.9.1"], None, "broker 1: 4.0.0; broker 2: 3.9.0 or"),
-        (["3.9.1"], "2.8.2", "no broker in the logs answers as 2.8.2 does"),
+        (["3.9.1"], "2.8.2", "no broker in these logs responds as 2.8.2 does"),
     ],
 )
 def test_a_release_that_is_not_reported(tmp_path, answers, specified, message):
@@ -400,7 +400,7 @@ def test_what_is_plainly_no_request_log_is_named_and_left_alone(tmp_path):
     unreadable = []
     _records(tmp_path / "raw", "connections", unreadable)
     assert {error.message.partition(",")[0] for error in unreadable} == {"kafka-request.log.7", "dump"}
-    assert done.message.endswith("no request logs, left alone: README.md, log4j.properties, notes")
+    assert done.message.endswith("skipped, as they are not request logs: README.md, log4j.properties, notes")
 
 
 def test_a_file_of_a_specified_broker_is_quarantined_as_its(tmp_path):
