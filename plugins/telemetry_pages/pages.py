@@ -106,6 +106,18 @@ def age_in_words(day: str) -> str:
     return {0: "today", 1: "yesterday"}.get(days, f"{days} days ago")
 
 
+def weekday(day: str) -> str:
+    """Of a UTC day, `YYYY-MM-DD`; empty for what is none.
+
+    >>> weekday("2026-11-17")
+    'Tue'
+    """
+    try:
+        return f"{date.fromisoformat(day):%a}"
+    except ValueError:
+        return ""
+
+
 def breaking(counts: dict[str, int]) -> int:
     return sum(number for outcome, number in counts.items() if outcome.startswith("breaks"))
 
@@ -168,6 +180,7 @@ def _environment() -> Environment:
         "age": age,
         "age_in_words": age_in_words,
         "breaking": breaking,
+        "weekday": weekday,
         "applications": applications,
         "advice": advice,
     }

@@ -29,6 +29,8 @@ class Airflow:
     """As Kafka prints it."""
     run_id: str
     """Of the run that published the upgrade report."""
+    root: Path
+    """Where the pages are published."""
 
 
 def _published(root: Path) -> tuple[str, str, str]:
@@ -70,7 +72,7 @@ def airflow(tmp_path_factory) -> Iterator[Airflow]:
     preparations = (["db", "migrate"], ["dags", "reserialize"])
     with started("api-server", preparations, environment(home)) as (url, server, log):
         wait_for_answer(url, server, log)
-        yield Airflow(url, *published)
+        yield Airflow(url, *published, home / "published")
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +152,7 @@ def test_a_page_opens_outside_of_the_frame_with_its_filter(page, pages, airflow)
     pages.get_by_role("row", name="3.9.1 to 4.0.0").get_by_role("link").last.click()
     pages.frame_locator("iframe").get_by_role("heading", name="Action required").wait_for()
     with page.context.expect_page() as opened:
-        pages.get_by_role("link", name="Open in a window of its own").click()
+        pages.get_by_role("link", name="Open in a new tab").click()
     own = opened.value
     own.wait_for_load_state()
     assert "/client-telemetry/reports/fleet/" in own.url

@@ -12,15 +12,22 @@
     event.preventDefault();
     tell({ clientTelemetryLink: link.href });
   });
-  for (const named of framed ? document.querySelectorAll("[data-client]") : []) {
+  // A client leads to its page of the day in Airflow; in files, to the fleet page of that day, if the page links to it.
+  const fleetPage = document.querySelector('.files a[href^="../../../fleet/"]');
+  for (const named of document.querySelectorAll("[data-client]")) {
     const [id, principal] = JSON.parse(named.dataset.client);
     const { day } = named.closest("[data-day]")?.dataset ?? {};
     const link = document.createElement("a");
-    [link.href, link.title] = ["#", "Its connections, requests and metrics over the day"];
-    link.addEventListener("click", (event) => {
-      event.preventDefault();
-      tell({ clientTelemetryClient: { id, principal, day } });
-    });
+    if (framed) {
+      [link.href, link.title] = ["#", `Its connections, requests and metrics ${day ? `on ${day}` : "over the day"}`];
+      link.addEventListener("click", (event) => {
+        event.preventDefault();
+        tell({ clientTelemetryClient: { id, principal, day } });
+      });
+    } else {
+      if (!id || !fleetPage?.pathname.endsWith(`/${day}/index.html`)) continue;
+      [link.href, link.title] = [`${fleetPage.href}#?${new URLSearchParams({ q: id })}`, `On the fleet page of ${day}`];
+    }
     named.replaceWith(link);
     link.append(named);
   }

@@ -321,6 +321,7 @@ def _template() -> Template:
         "further_missing": wording.further_missing,
         "condition": wording.condition,
         "fixes": _changes_shown,
+        "day": lambda at: f"{at:%Y-%m-%d}",
         "identified": wording.identified,
         "by_candidate": changes.by_candidate,
         "for_any_other": changes.for_any_other,

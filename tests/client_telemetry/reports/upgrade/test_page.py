@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import re
 from html.parser import HTMLParser
 
@@ -325,7 +326,7 @@ def test_the_numbers_of_the_evidence_and_of_further_changes_are_those_of_the_row
 
 
 @pytest.mark.parametrize(
-    ("breaking", "lacking", "degrading", "kilobytes"), [(120, 100, 50, 770), (500, 300, 200, 1150)]
+    ("breaking", "lacking", "degrading", "kilobytes"), [(120, 100, 50, 780), (500, 300, 200, 1160)]
 )
 def test_five_thousand_clients_fit_into_a_page(rows, breaking, lacking, degrading, kilobytes):
     """Of 40 teams, with three findings for each client that is not safe."""
@@ -462,3 +463,21 @@ def test_every_owner_has_a_row_with_contact_and_messages(rows):
     assert drawn["fine"] == (["mailto:fine@example.com"], ["1", "0", "0"])
     assert drawn["no owner"] == ([], ["1", "0", "0"])
     assert 'href="#owners"' in html.split('<section id="first"')[1].split("</section>")[0]
+
+
+def test_clients_name_their_page_of_the_last_day_in_airflow(fleet_report, fleet_html):
+    """Each client that is shown on its own: cards, rows of one client, and the clients of an application."""
+    page = Page(fleet_html)
+    named = {
+        (*json.loads(attributes["data-client"]), attributes["data-day"])
+        for _, attributes in page.elements
+        if "data-client" in attributes
+    }
+    clients = fleet_report.clients
+
+    def pages(of: list) -> set[tuple]:
+        return {(each.client_id, each.principal, each.last_seen_at.date().isoformat()) for each in of}
+
+    breaking = pages([each for each in clients if each.verdict == "breaks" or each.is_unidentified])
+    assert breaking
+    assert breaking <= named <= pages(clients)
