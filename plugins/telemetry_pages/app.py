@@ -153,7 +153,7 @@ def days(request: Request, files: Files, cluster: str) -> Response:
 
 @app.get("/fleet/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
 def fleet_page(request: Request, files: Files, cluster: str, day: str) -> Response:
-    return _shown(request, files, f"Fleet of {cluster}, {day}", FLEET, cluster, day)
+    return _shown(request, files, f"Fleet page of {cluster}, {day}", FLEET, cluster, day)
 
 
 @app.get("/client/{cluster}/{day}", dependencies=[_reader_of(DAILY)])
@@ -260,8 +260,14 @@ def ask(request: Request, files: Files, cluster: str = "") -> Response:
     for name in names:
         days = files.days(name) if name in published_names else []
         latest = files.summaries(name, days[:1])[0] if days else {}
-        release = latest.get("oldest_release")
-        known.append({"name": name, "days": days, "brokers": brokers(latest), "next": next_release(release)})
+        known.append(
+            {
+                "name": name,
+                "days": days,
+                "brokers": brokers(latest),
+                "next": next_release(oldest_running(latest)),
+            }
+        )
     return _html(
         request,
         "ask.html",
@@ -270,6 +276,17 @@ def ask(request: Request, files: Files, cluster: str = "") -> Response:
         chosen=cluster,
         releases=RELEASES,
     )
+
+
+def oldest_running(day: dict[str, Any]) -> str | None:
+    """The oldest release that brokers run at the end of a day, from its summary; of days of an older version the oldest of the
+    whole day.
+
+    >>> oldest_running({"oldest_release": "3.9.1", "releases": [{"release": "4.3.1", "broker_ids": [1, 2, 3]}]})
+    '4.3.1'
+    """
+    running = [each["release"] for each in day.get("releases", ()) if each["release"] in RELEASES]
+    return max(running, key=RELEASES.index) if running else day.get("oldest_release")
 
 
 def next_release(release: str | None) -> str:

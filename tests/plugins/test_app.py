@@ -363,6 +363,22 @@ def test_the_form_proposes_the_newest_patch_of_the_next_minor(web, running, prop
     assert next_release(running) == proposed
 
 
+def test_the_form_proposes_a_release_after_what_brokers_run_now(web):
+    """Not after what they ran before the upgrade of the same day."""
+    web()
+    from telemetry_pages.app import next_release, oldest_running
+
+    day = {"oldest_release": "3.9.1", "releases": [{"release": "4.3.1", "broker_ids": [1, 2]}]}
+    assert next_release(oldest_running(day)) == "4.4.0"
+    mixed = [{"release": "3.9.1", "broker_ids": [1]}, {"release": "4.0.0", "broker_ids": [2]}]
+    assert oldest_running({"oldest_release": "3.8.0", "releases": mixed}) == "3.9.1"
+    assert (
+        oldest_running({"oldest_release": "3.8.0", "releases": [{"release": None, "broker_ids": [1]}]})
+        == "3.8.0"
+    )
+    assert oldest_running({}) is None
+
+
 def test_the_form_says_what_brokers_run_and_which_days_have_data(web):
     text = web().get("/ask?cluster=east").text
     assert "Brokers 1, 2 run 3.9.1, broker 3 runs 4.0.0; 2 days with data, 2026-11-20 to 2026-11-21" in text

@@ -34,7 +34,7 @@ SUITE = Suite(
             "count_if(size(array_intersect(completeness, array('missing_objects', 'sequence_gap', 'dropped_records', "
             "'unread_records', 'bad_manifest'))) > 0)",
             "warning",
-            "broker hours with records known to be missing: see their completeness",
+            "no broker hours with records known to be missing: see their completeness",
             maximum=0,
         ),
     ),

@@ -114,22 +114,22 @@ SUITE = Suite(
             "releases_are_known",
             "coalesce(avg(cast(broker_software_version is null as double)), 0)",
             "warning",
-            "share of connections to brokers with an unknown release: not evidence for an upgrade question",
+            "at most 0 % of connections are to brokers with an unknown release: those are not evidence for an upgrade question",
             maximum=0,
         ),
         SliceRule(
             "counts_are_of_the_day",
             "coalesce(avg(cast(array_contains(flags, 'counts_from_before') as double)), 0)",
             "warning",
-            "share of connections whose counts may include earlier days",
+            "at most 5 % of connections have counts that may include earlier days",
             maximum=0.05,
         ),
         SliceRule(
             "connections_are_identified",
             "coalesce(avg(cast(client_id is null and coalesce(principal, '') = '' as double)), 0)",
             "warning",
-            "share of connections without principal and client id: rejected before authentication, often one broken "
-            "client that keeps retrying",
+            "at most 10 % of connections have neither principal nor client id: those were rejected before authentication, "
+            "often one broken client that keeps retrying",
             maximum=0.1,
         ),
     ),

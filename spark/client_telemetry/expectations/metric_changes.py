@@ -47,7 +47,7 @@ SUITE = Suite(
             "most_is_as_before",
             "coalesce(avg(if(changed, 1, 0)), 0)",
             "warning",
-            "most metrics have not changed; otherwise the two windows may not be comparable",
+            "at most 50 % of metrics changed: with more, the two windows may not be comparable",
             minimum=0,
             maximum=0.5,
         ),

@@ -34,7 +34,7 @@ SUITE = Suite(
             "objects_are_readable",
             "count_if(status in ('torn', 'damaged', 'unreadable', 'empty'))",
             "warning",
-            "objects (including manifests) that could not be read completely: see their error, and undecodable_records",
+            "no objects (including manifests) that could not be read completely: see their error, and undecodable_records",
             maximum=0,
         ),
         SliceRule(
@@ -42,7 +42,7 @@ SUITE = Suite(
             "count_if(size(array_intersect(flags, array('digest_mismatch', 'size_mismatch', 'record_count_mismatch', "
             "'not_in_manifest'))) > 0)",
             "warning",
-            "objects that differ from their manifest: see their flags",
+            "no objects that differ from their manifest: see their flags",
             maximum=0,
         ),
     ),

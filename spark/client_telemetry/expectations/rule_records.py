@@ -22,7 +22,7 @@ SUITE = Suite(
             "rules_are_mostly_right",
             "coalesce(sum(did_not_happen) / nullif(sum(happened + did_not_happen), 0), 0)",
             "warning",
-            "most predictions of the rules came true; otherwise the knowledge base or the records are wrong",
+            "at most 50 % of predictions did not come true: with more, the knowledge base or the records are wrong",
             minimum=0,
             maximum=0.5,
         ),

@@ -31,7 +31,7 @@ SUITE = Suite(
             "few_are_undecodable",
             "count(*) / greatest({records}, 1)",
             "warning",
-            "share of undecodable records among all records",
+            "at most 0.1 % of records are undecodable",
             maximum=0.001,
         ),
     ),

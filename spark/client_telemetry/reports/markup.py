@@ -83,6 +83,7 @@ def template(name: str, package: str, filters: dict[str, object], values: dict[s
         "marked": marked,
         "counted": counted,
         "found": wording.found,
+        "failed_check": wording.failed_check,
         "brokers": wording.brokers,
         "declared": kip511.declared,
         "registered": kip511.registered,

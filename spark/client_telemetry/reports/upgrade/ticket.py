@@ -38,7 +38,7 @@ from client_telemetry.reports.upgrade.ticket_sections import (
     outcome_cells,
     the_change_itself,
 )
-from client_telemetry.reports.wording import found, minute, number
+from client_telemetry.reports.wording import failed_check, minute, number
 
 COLUMNS = ("Owner", "Application", "Software", "What happens", "Why", "Change", "Seen")
 UNJUDGED = ("Owner", "Application", "Software", "What is not known, and what would settle it", "Seen")
@@ -408,7 +408,7 @@ def _quality(report: UpgradeReport) -> list[str]:
         return []
     lines = ["## Data quality", ""]
     for w in report.quality_warnings:
-        lines += [f"- {prose(w.table_name)}, {w.dt}: {prose(w.description)} ({prose(found(w))})"]
+        lines += [f"- {prose(w.table_name)}, {w.dt}: {prose(failed_check(w))}"]
     return [*lines, ""]
 
 

@@ -25,9 +25,9 @@ def plan(planned_for: date | None, asked_by: str | None) -> str:
     """When the brokers are to change, and whom owners answer to.
 
     >>> plan(date(2026, 12, 5), "the platform team"), plan(None, None)
-    ('Planned for 2026-12-05; answers to the platform team', 'Date not set')
+    ('Planned for 2026-12-05; answers to the platform team', 'Upgrade date not set')
     """
-    when = f"Planned for {planned_for}" if planned_for else "Date not set"
+    when = f"Planned for {planned_for}" if planned_for else "Upgrade date not set"
     return f"{when}; answers to {asked_by}" if asked_by else when
 
 

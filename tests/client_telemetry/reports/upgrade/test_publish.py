@@ -187,8 +187,8 @@ def test_a_review_tells_owners_who_had_nothing_to_do_too(rows, tmp_path):
     [
         (date(2026, 12, 5), "kafka@example.com", "Planned for 2026-12-05; answers to kafka@example.com."),
         (date(2026, 12, 5), None, "Planned for 2026-12-05."),
-        (None, "the platform team", "Date not set; answers to the platform team."),
-        (None, None, "Date not set."),
+        (None, "the platform team", "Upgrade date not set; answers to the platform team."),
+        (None, None, "Upgrade date not set."),
     ],
 )
 def test_by_when_and_who_asks_is_in_every_format(rows, planned_for, asked_by, said):

@@ -1,4 +1,5 @@
 from datetime import timedelta
+from types import SimpleNamespace
 
 import pytest
 from client_telemetry.reports.upgrade import wording
@@ -81,3 +82,41 @@ def test_only_brackets_at_the_end_are_left_out():
     raise_it = "raise api_version to (0, 11) or later"
     assert wording.without_brackets(f"{raise_it} (it must use Fetch v4 or later)") == raise_it
     assert wording.without_brackets(raise_it) == raise_it
+
+
+@pytest.mark.parametrize(
+    ("description", "observed", "broken", "said"),
+    [
+        (
+            "at most 50 % of clients declare no library (KIP-511): those can be identified only by their requests",
+            "0.53",
+            None,
+            "53 % of clients declare no library (KIP-511) (at most 50 % expected): those can be identified only by "
+            "their requests",
+        ),
+        (
+            "at most 0.1 % of records are undecodable",
+            "0.004",
+            None,
+            "0.4 % of records are undecodable (at most 0.1 % expected)",
+        ),
+        (
+            "no objects that differ from their manifest",
+            "3",
+            None,
+            "3 objects that differ from their manifest",
+        ),
+        (
+            "no event is dated before its connection opened",
+            "257",
+            257,
+            "257 of 154,721 rows break the rule: no event is dated before its connection opened",
+        ),
+        ("share of clients without a name", "0.53", None, "share of clients without a name (53 %)"),
+    ],
+)
+def test_a_failed_check_says_what_it_found_first(description, observed, broken, said):
+    check = SimpleNamespace(
+        description=description, observed_value=observed, unexpected_count=broken, rows=154_721
+    )
+    assert wording.failed_check(check) == said
