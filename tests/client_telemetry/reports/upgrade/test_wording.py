@@ -4,7 +4,7 @@ from types import SimpleNamespace
 import pytest
 from client_telemetry.reports.upgrade import wording
 from client_telemetry.reports.upgrade.client_verdicts import client_verdicts
-from client_telemetry.reports.wording import period
+from client_telemetry.reports.wording import failed_check, period
 
 
 def client(rows, findings=(), **changes):
@@ -119,4 +119,4 @@ def test_a_failed_check_says_what_it_found_first(description, observed, broken, 
     check = SimpleNamespace(
         description=description, observed_value=observed, unexpected_count=broken, rows=154_721
     )
-    assert wording.failed_check(check) == said
+    assert failed_check(check) == said
