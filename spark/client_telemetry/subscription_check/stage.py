@@ -12,11 +12,12 @@ default: what the brokers' manifests report.
 import argparse
 import datetime as dt
 import json
+from importlib.metadata import version
 from typing import Any
 
 from pyspark.sql import DataFrame
 
-from client_telemetry.compatibility import releases
+from client_telemetry.compatibility import knowledge, releases
 from client_telemetry.compatibility.arguments import day
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, days_of_evidence, parser, run
 from client_telemetry.publish.place import published_place
@@ -106,6 +107,8 @@ def subscription_check(stage: Stage) -> Outcome:
         release,
         other_releases,
         args.bootstrap_server,
+        knowledge.version(),
+        version("client-telemetry"),
     )
     report_content = content(question, result)
     report_content["remarks"] = [*remarks, *report_content["remarks"]]

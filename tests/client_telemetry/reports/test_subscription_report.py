@@ -27,6 +27,8 @@ QUESTION = Question(
     "4.3.1",
     (),
     "broker:9092",
+    "knowledge 1",
+    "0.2.0",
 )
 
 

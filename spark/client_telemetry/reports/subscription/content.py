@@ -32,6 +32,9 @@ class Question:
     release: str
     other_releases: tuple[str, ...]
     bootstrap_server: str
+    knowledge_version: str
+    """Of the knowledge base: which library sends which metrics."""
+    code_version: str
 
 
 def content(question: Question, result: CheckResult) -> dict[str, Any]:

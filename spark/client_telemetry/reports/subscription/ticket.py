@@ -68,6 +68,7 @@ def ticket(found: Mapping[str, Any]) -> str:
     for title, name in COMMANDS:
         if found["commands"][name]:
             lines += [f"{title}:", "", "```", *found["commands"][name], "```", ""]
+    lines.append(f"Knowledge base {found['knowledge_version']}, code version {found['code_version']}.")
     return "\n".join(lines) + "\n"
 
 
