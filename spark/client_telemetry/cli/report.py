@@ -17,7 +17,7 @@ import shlex
 import shutil
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
-from client_telemetry.pipeline.stages import main_of
+from client_telemetry.pipeline.stages import DAILY, UPGRADE_QUESTION, main_of
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.reports.counted import counted
 from client_telemetry.sources.log_files import NoLogs, find_logs
@@ -268,20 +268,42 @@ def _run_stages(
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--master local[*] {settings} pyspark-shell")
     _say("the stages of the daily run, then the report; each takes seconds")
     raw, report = f"--raw={args.out / 'raw'}", f"--report-id={REPORT_ID}"
-    collected = run("collect", raw, f"--day={days[-1]}", f"--late-days={len(days) - 1}")
-    run("decode", raw, f"--days={','.join(collected['decode_days'])}")
-    derive = f"--days={','.join(collected['derive_days'])}"
-    run("sessionize", derive)
-    own = [f"--knowledge={args.knowledge}"] if args.knowledge else []
-    users = [f"--scram-users={args.scram_users}"] if args.scram_users else []
-    run("profile", derive, *own, *([f"--owners={args.owners}"] if args.owners else []))
-    run("impact", report, *own, *users, f"--from={release}", f"--to={target}", f"--window={len(days)}")
-    shown = [f"--cluster-name={args.name}"] if args.name else []
-    shown += [f"--hosts={args.hosts}"] if args.hosts else []
-    shown += [f"--planned-for={args.planned_for}"] if args.planned_for else []
-    shown += [f"--asked-by={args.asked_by}"] if args.asked_by else []
-    exit_code = run("publish", report, f"--publish={args.out / 'published'}", *shown)
-    return Path(exit_code["report"].removeprefix("file://"))
+    own = _options(args, "knowledge")
+    reported: dict[str, dict[str, Any]] = {}
+
+    def affected(days: str) -> str:
+        return f"--days={','.join(reported['collect'][days])}"
+
+    arguments: dict[str, Callable[[], list[str]]] = {
+        "collect": lambda: [raw, f"--day={days[-1]}", f"--late-days={len(days) - 1}"],
+        "decode": lambda: [raw, affected("decode_days")],
+        "sessionize": lambda: [affected("derive_days")],
+        "profile": lambda: [affected("derive_days"), *own, *_options(args, "owners")],
+        "impact": lambda: [
+            report,
+            f"--from={release}",
+            f"--to={target}",
+            f"--window={len(days)}",
+            *own,
+            *_options(args, "scram_users"),
+        ],
+        "publish": lambda: [
+            report,
+            f"--publish={args.out / 'published'}",
+            *([f"--cluster-name={args.name}"] if args.name else []),
+            *_options(args, "hosts", "planned_for", "asked_by"),
+        ],
+    }
+    for stage in (*DAILY, *UPGRADE_QUESTION):
+        if stage.name in arguments:
+            reported[stage.name] = run(stage.name, *arguments[stage.name]())
+    return Path(reported["publish"]["report"].removeprefix("file://"))
+
+
+def _options(args: argparse.Namespace, *names: str) -> list[str]:
+    """Those that were given, as the stages take them."""
+    values = ((name, getattr(args, name)) for name in names)
+    return [f"--{name.replace('_', '-')}={value}" for name, value in values if value]
 
 
 class _Progress:
