@@ -1,6 +1,6 @@
 """The outcome for one client in each phase of an upgrade, from the signs of harm. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -202,6 +202,9 @@ def _in_phase(
             if locked_out is not None and locked_out.kind == outcome.FAILED_LOGINS:
                 return _of_sign(phase, outcome.GONE, locked_out, rates)
             return _of_sign(phase, outcome.FAILING, locked_out or worst, rates, harm)
+    denied = signs.not_authorized(track, phase.until)
+    if denied and (answered_until is None or answered_until < phase.since):
+        return Outcome(phase.name, outcome.UNAFFECTED, reasons=tuple(denied.values()), rates=rates)
     if answered_until is None or answered_until < phase.since:
         wait = (
             ""
@@ -230,7 +233,7 @@ def _in_phase(
             ),
             rates=rates,
         )
-    notes = _notes(track, base, phase)
+    notes = (*denied.values(), *_notes(track, base, phase, denied))
     perhaps = may_have_changed(track, refusals, around.upgrade, phase.until)
     if perhaps is not None:
         return Outcome(phase.name, outcome.UNAFFECTED, None, None, signs.POSSIBLE, (perhaps, *notes), rates)
@@ -339,7 +342,7 @@ def _vanished(
     if before_the_roll:
         why += ", before the first broker was upgraded"
     if not around.has_failed_logins and _may_log_in(track):
-        why += "; failed logins are not recorded (no server.log), so it may be locked out"
+        why += "; no record has failed logins, so it may be locked out"
     return Outcome(phase.name, outcome.GONE, outcome.SILENT, last, signs.POSSIBLE, (why,), rates)
 
 
@@ -461,10 +464,10 @@ def _untested(
     return ()
 
 
-def _notes(track: Track, base: Baseline, phase: Phase) -> tuple[str, ...]:
+def _notes(track: Track, base: Baseline, phase: Phase, explained: Collection[str] = ()) -> tuple[str, ...]:
     """What stopped but is not attributed to the upgrade."""
     notes = []
-    for name in sorted(base.by_function):
+    for name in sorted(set(base.by_function).difference(explained)):
         before = base.regular(name)
         last = last_before(track.answered[name], phase.until)
         if before and before.tolerance and last is not None and phase.until - last > before.tolerance:

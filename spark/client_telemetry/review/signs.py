@@ -29,6 +29,13 @@ broker stops, connections are reopened, and a session times out (45 s by default
 LEAST_ERRORS = 3
 ERROR_NAMES = {47: "INVALID_PRODUCER_EPOCH", 51: "CONCURRENT_TRANSACTIONS", 90: "PRODUCER_FENCED"}
 """Errors that a transaction can get stuck in (Kafka's Errors.java)."""
+NOT_AUTHORIZED = {
+    29: "TOPIC_AUTHORIZATION_FAILED",
+    30: "GROUP_AUTHORIZATION_FAILED",
+    31: "CLUSTER_AUTHORIZATION_FAILED",
+    53: "TRANSACTIONAL_ID_AUTHORIZATION_FAILED",
+}
+"""Answers that follow from ACLs, which no release changes."""
 STEADY_REQUESTS = 20
 """A function that came this often without a longer pause does not stop at a change of the brokers by chance."""
 
@@ -245,7 +252,8 @@ def silent(
 ) -> list[Sign]:
     """Functions that stopped while the client continues. `elsewhere`: those that others may have taken over."""
     signs = []
-    for name in sorted(set(base.by_function).difference(elsewhere)):
+    denied = not_authorized(track, until)
+    for name in sorted(set(base.by_function).difference(elsewhere, denied)):
         before = base.regular(name)
         if before is None or before.tolerance is None:
             continue
@@ -272,6 +280,27 @@ def silent(
         confidence = CERTAIN if structural and follows else POSSIBLE if may_be_idle else LIKELY
         signs.append(Sign("silent_function", last, confidence, says, (name,), ()))
     return signs
+
+
+def not_authorized(track: Track, until: float) -> dict[str, str]:
+    """Functions that are answered with nothing but authorization errors since they last succeeded, each in a sentence."""
+    denied: dict[str, str] = {}
+    by_api: dict[int, list[Failures]] = {}
+    for failure in track.failures:
+        if failure.failed and failure.code in NOT_AUTHORIZED and failure.first < until:
+            by_api.setdefault(failure.api_key, []).append(failure)
+    for key, own in sorted(by_api.items()):
+        name = functions.function(key, is_tool=track.is_tool)
+        succeeded = last_before(track.answered.get(name or "", []), until)
+        after = [failure for failure in own if succeeded is None or failure.last > succeeded]
+        if name is None or not after:
+            continue
+        code = after[-1].code or 0
+        denied[name] = (
+            f"{apis.name(key)} has returned error {code} ({NOT_AUTHORIZED[code]}) since "
+            f"{_clock(min(failure.first for failure in after))}: its permissions (ACLs), which the upgrade does not change"
+        )
+    return denied
 
 
 def without_fetch(track: Track, since: float, until: float) -> Sign | None:
@@ -335,6 +364,8 @@ def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | 
         if key not in _OF_TRANSACTIONS and within(track.answered.get(name or "", ()), first, until):
             continue
         codes = sorted({failure.code for failure in after if failure.code})
+        if NOT_AUTHORIZED.keys() >= set(codes):
+            continue
         errors = ", ".join(
             f"{code} ({ERROR_NAMES[code]})" if code in ERROR_NAMES else str(code) for code in codes
         )

@@ -51,6 +51,15 @@ def test_each_case_has_its_outcome_in_each_phase(case: dict[str, str]) -> None:
     assert happened == {phase: case[phase] for phase in ("rolling", "not_finalized", "finalized")}, found
 
 
+def test_what_is_not_authorized_is_named() -> None:
+    did = "Produce:9@0-320/2 Produce:9@322-900/2!29 Metadata:12@0-900/10"
+    (found,) = reviewed(scenarios.evidence([(scenarios.client(), did)]))
+    assert found[-1].reasons == (
+        "Produce has returned error 29 (TOPIC_AUTHORIZATION_FAILED) since 00:05:22: its permissions (ACLs), which the "
+        "upgrade does not change",
+    )
+
+
 def test_what_the_upgraded_brokers_refused_is_past_after_a_rollback() -> None:
     """Broker 3 was upgraded and went back. `refused` was refused there meanwhile, and again nowhere since."""
     runs = [
