@@ -57,6 +57,12 @@ class Surroundings:
     slot_seconds: float
     data_from: float
 
+    @property
+    def recorded_before(self) -> tuple[float, float]:
+        """The time before the upgrade, as far as it was recorded: brokers may have run for months before."""
+        before = self.upgrade.phases[0]
+        return max(before.since, self.data_from), before.until
+
     @staticmethod
     def of(
         upgrade: Upgrade,
@@ -128,7 +134,7 @@ def _in_phase(
     phase: Phase,
     hosts: Hosts | None,
 ) -> Outcome:
-    rates = _rates(track, around.upgrade.phases[0], phase)
+    rates = _rates(track, around.recorded_before, phase)
     overall = base.overall
     tolerance = LEAST_TOLERANCE_SECONDS
     if overall is not None and overall.tolerance is not None:
@@ -389,9 +395,8 @@ def _failed_logins_rose(track: Track, around: Surroundings, last: float, until: 
     if not _may_log_in(track):
         return ""
     logins = [login for address in track.addresses for login in around.failed_logins.get(address, ())]
-    before = around.upgrade.phases[0]
-    since = max(before.since, around.data_from)  # brokers may have run for months before
-    earlier = _count(logins, since, before.until) / max((before.until - since) / 60, 1 / 6)
+    since, until_before = around.recorded_before
+    earlier = _count(logins, since, until_before) / max((until_before - since) / 60, 1 / 6)
     if _is_let_in(track, around):
         just_before = max(last - JUST_BEFORE_SECONDS, since)
         earlier = max(earlier, _count(logins, just_before, last) / max((last - just_before) / 60, 1 / 6))
@@ -539,12 +544,12 @@ def _confirmed(
     ]
 
 
-def _rates(track: Track, before: Phase, phase: Phase) -> tuple[FunctionRates, ...]:
+def _rates(track: Track, before: tuple[float, float], phase: Phase) -> tuple[FunctionRates, ...]:
     since = min(phase.settled, phase.until - 1) if phase.name in (FINALIZED, ROLLED_BACK) else phase.settled
     return tuple(
         (
             name,
-            _per_minute(spans, before.since, before.until),
+            _per_minute(spans, *before),
             _per_minute(spans, since, phase.until),
         )
         for name, spans in sorted(track.answered.items())

@@ -358,7 +358,8 @@ class _Series:
         """By phase, for each series of functions."""
         is_tool = self.is_tool[self.functions.keys // _KEYS].tolist()
         names = [_name(code, is_tool=tool) for code, tool in zip(codes, is_tool, strict=True)]
-        before = _per_minute(self._rates_before.requests, self._before.until - self._before.since)
+        since, until = self._common.around.recorded_before
+        before = _per_minute(self._rates_before.requests, until - since)
         return [
             list(zip(names, before, _per_minute(own.requests, phase.until - _rate_since(phase)), strict=True))
             for phase, own in zip(self._after, self._rates_after, strict=True)

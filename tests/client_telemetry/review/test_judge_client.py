@@ -51,6 +51,15 @@ def test_each_case_has_its_outcome_in_each_phase(case: dict[str, str]) -> None:
     assert happened == {phase: case[phase] for phase in ("rolling", "not_finalized", "finalized")}, found
 
 
+def test_rates_are_of_the_time_that_was_recorded() -> None:
+    """Brokers may have run for months before anything was recorded."""
+    evidence = scenarios.evidence([(scenarios.client(), "Produce:9@0-900/2")])
+    evidence.runs = [run._replace(started=-1e6) if "old" in run.incarnation else run for run in evidence.runs]
+    (found,) = reviewed(evidence)
+    ((name, before, after),) = found[-1].rates
+    assert (name, round(before), round(after)) == ("produce", 30, 30)
+
+
 def test_what_is_not_authorized_is_named() -> None:
     did = "Produce:9@0-320/2 Produce:9@322-900/2!29 Metadata:12@0-900/10"
     (found,) = reviewed(scenarios.evidence([(scenarios.client(), did)]))

@@ -219,6 +219,9 @@ def test_plain_clients_fare_as_one_by_one(is_halted: bool, tmp_path: Path) -> No
             run if run.broker_id == 3 else run._replace(until=scenarios.END, is_running=True)
             for run in evidence.runs
         ]
+    evidence.runs = [
+        run._replace(started=run.started - 95) if "old" in run.incarnation else run for run in evidence.runs
+    ]
     evidence.data_from = min(each.since for each in evidence.activities)
     common = setting(evidence, "3.9.1", "4.0.1")
     predictions = predictions_of(evidence, common)
