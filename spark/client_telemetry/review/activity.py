@@ -138,6 +138,9 @@ class Evidence:
     slot_seconds: float
     has_failed_logins: bool = True
     has_refusals: bool = True
+    fine_from: float | None = None
+    fine_slot_seconds: float = 0.0
+    """From that time on, from shortly before the first broker changed its release, activities are more exact."""
     data_from: float | None = None
     """When the first activity begins, if the activities are stored elsewhere."""
 

@@ -21,7 +21,7 @@ from client_telemetry.review.model import Review, ReviewedClient, WindowWithoutD
 from client_telemetry.review.phases import Upgrade, upgrade_of
 from client_telemetry.review.prediction import Prediction, compared, evidence_of, predict
 from client_telemetry.review.rule_records import rule_records
-from client_telemetry.review.signs import NOTHING_REFUSED, Attributed, attributed
+from client_telemetry.review.signs import NOTHING_REFUSED, Attributed, Exactness, attributed
 from client_telemetry.review.tracks import Track, tracks
 from client_telemetry.review.windows import Windows, windows
 
@@ -82,7 +82,9 @@ def setting(
     around = Surroundings.of(
         upgrade,
         evidence.failed_logins,
-        evidence.slot_seconds,
+        Exactness(evidence.slot_seconds)
+        if evidence.fine_from is None
+        else Exactness(evidence.slot_seconds, evidence.fine_from, evidence.fine_slot_seconds),
         stops_and_starts=[at for run in evidence.runs for at in (run.started, run.until)],
         data_from=first,
         has_failed_logins=evidence.has_failed_logins,

@@ -19,7 +19,7 @@ from client_telemetry.review.phases import (
     Upgrade,
 )
 from client_telemetry.review.regularity import LEAST_TOLERANCE_SECONDS
-from client_telemetry.review.signs import Baseline, Refusal, Sign
+from client_telemetry.review.signs import Baseline, Exactness, Refusal, Sign
 from client_telemetry.review.tracks import Track, last_before, within
 
 JUST_BEFORE_SECONDS = 120.0
@@ -54,7 +54,7 @@ class Surroundings:
     changes: tuple[float, ...]
     failed_logins: dict[str, list[FailedLogin]]
     has_failed_logins: bool
-    slot_seconds: float
+    exactness: Exactness
     data_from: float
 
     @property
@@ -67,7 +67,7 @@ class Surroundings:
     def of(
         upgrade: Upgrade,
         failed_logins: Sequence[FailedLogin],
-        slot_seconds: float,
+        exactness: Exactness,
         *,
         stops_and_starts: Sequence[float],
         data_from: float,
@@ -83,7 +83,7 @@ class Surroundings:
         if upgrade.last_start is not None:
             changes.append(upgrade.last_start + ELECTION_AFTER_SECONDS)
         return Surroundings(
-            upgrade, tuple(sorted(changes)), by_address, has_failed_logins, slot_seconds, data_from
+            upgrade, tuple(sorted(changes)), by_address, has_failed_logins, exactness, data_from
         )
 
 
@@ -98,7 +98,7 @@ def outcomes(
     refusals = signs.merged(signs.named_refusals(track), refusals)
     before = around.upgrade.phases[0]
     earlier = _failing_before(track, refusals, before, around, hosts)
-    base = signs.baseline(track, before.since, before.until, around.slot_seconds)
+    base = signs.baseline(track, before.since, before.until, around.exactness)
     return [
         _in_phase(track, refusals, library, around, base, earlier, phase, hosts)
         for phase in around.upgrade.phases[1:]
@@ -117,7 +117,7 @@ def _failing_before(
     if not harm and (jam := signs.stuck(track, before.until, tolerance, before.since)):
         harm.append(jam)
     if not harm and hosts is None and around.data_from < before.since - 60:
-        base = signs.baseline(track, around.data_from, before.since, around.slot_seconds)
+        base = signs.baseline(track, around.data_from, before.since, around.exactness)
         harm += signs.silent(track, base, before.until, (before.since,))
     if not harm and hosts is None and (gave_up := signs.without_fetch(track, before.since, before.until)):
         harm.append(gave_up)
@@ -142,7 +142,7 @@ def _in_phase(
     answered_until = _last_answered(track, phase.until)
     seen_until = last_before(track.all_requests, phase.until)
     was_there = overall is not None
-    change = changed(track, refusals, around.upgrade, around.slot_seconds, phase.until)
+    change = changed(track, refusals, around.upgrade, around.exactness.slot_seconds, phase.until)
     # After a rollback, what the other release refused is over.
     refused_from = phase.settled if phase.name == ROLLED_BACK else phase.since
     harm = signs.refused(track, refusals, refused_from, phase.until, min(tolerance, 60.0))
@@ -434,7 +434,7 @@ def _worse(
     def is_from_it(sign: Sign) -> bool:
         if sign.kind in (outcome.REFUSED, outcome.PARTLY):
             own = [r for r in refusals if r.api_key in sign.api_keys and r.last >= phase.since]
-            return all(refusal.first >= change.at - around.slot_seconds for refusal in own)
+            return all(refusal.first >= change.at - around.exactness.slot_seconds for refusal in own)
         return sign.since >= change.ended - 10 and not any(
             at - 10 <= sign.since <= at + signs.FOLLOWS_SECONDS for at in around.changes
         )

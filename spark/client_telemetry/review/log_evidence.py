@@ -8,6 +8,7 @@ the same release is invisible, and so are refusals and failed logins.
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, tzinfo
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 from client_telemetry.identity import broker_clients, kip511
@@ -38,7 +39,11 @@ _GROUP_APIS = frozenset((8, 11, 12, 14, 68))
 """Sent by members of a group: OffsetCommit, JoinGroup, Heartbeat, SyncGroup, ConsumerGroupHeartbeat."""
 _SLOTS = 360
 _SHORTEST_SLOT_SECONDS = 10.0
-"""A log is divided into about that many slots, none shorter than this."""
+"""The time before an upgrade and the time from then on are each divided into about that many slots, none shorter than
+this.
+"""
+_FINE_BEFORE_SECONDS = 1800.0
+"""How long before the first broker changed its release the finer slots begin."""
 _UNSUPPORTED_VERSION = 35
 _KIND_LINES = 400
 """Lines of a file that are read to find out what it is: a broker prints all its settings first."""
@@ -54,6 +59,38 @@ class _Span(NamedTuple):
     since: float
     incarnation: str
     broker_id: int
+
+
+class _Slots(NamedTuple):
+    """Time slots: `fine_seconds` long from `fine_from` on, `seconds` long before."""
+
+    seconds: float
+    fine_seconds: float
+    fine_from: float
+
+    def of(self, at: float) -> tuple[float, float]:
+        """When the slot of a time begins and ends.
+
+        >>> _Slots(100.0, 10.0, 250.0).of(205), _Slots(100.0, 10.0, 250.0).of(255)
+        ((200.0, 250.0), (250.0, 260.0))
+        """
+        is_fine = at >= self.fine_from
+        length = self.fine_seconds if is_fine else self.seconds
+        begin = at // length * length
+        return begin, begin + length if is_fine else min(begin + length, self.fine_from)
+
+    @staticmethod
+    def between(since: float, until: float, changed_at: float | None) -> "_Slots":
+        """`changed_at`: when the first broker changed its release, None = none did."""
+
+        def length(seconds: float) -> float:
+            return max(_SHORTEST_SLOT_SECONDS, round(seconds / _SLOTS, -1))
+
+        if changed_at is None:
+            return _Slots(length(until - since), length(until - since), float("inf"))
+        fine = length(until - max(changed_at - _FINE_BEFORE_SECONDS, since))
+        fine_from = (changed_at - _FINE_BEFORE_SECONDS) // fine * fine
+        return _Slots(max(fine, length(fine_from - since)), fine, fine_from)
 
 
 @dataclass
@@ -98,6 +135,22 @@ def _first_nanos(log: LogFile, zone: tzinfo) -> int | None:
     )
 
 
+def _first_change(runs: Sequence[tuple[str, ServerRun]]) -> float | None:
+    """When the first broker stopped that came back on another release. `runs`: with the names of their folders."""
+    by_broker: dict[str | int, list[ServerRun]] = {}
+    for folder, run in runs:
+        by_broker.setdefault(folder if run.node_id is None else run.node_id, []).append(run)
+    stops = []
+    for own in by_broker.values():
+        own.sort(key=lambda run: run.started)
+        stops += [
+            min(run.stopping or run.last, later.started)
+            for run, later in pairwise(own)
+            if run.releases and later.releases and not set(run.releases) & set(later.releases)
+        ]
+    return min(stops, default=None)
+
+
 def _is_same(run: ServerRun, other: ServerRun) -> bool:
     """Whether two logs are of one process: they overlap in time, and neither names another node."""
     one_node = run.node_id == other.node_id or None in (run.node_id, other.node_id)
@@ -122,8 +175,9 @@ class _Reading:
     def __init__(self, folders: Sequence[_Folder], zone: tzinfo, report: Callable[[str], None]) -> None:
         self._folders, self._zone, self._report = folders, zone, report
         self._evidence = Evidence("", [], [], [], [], [], _SHORTEST_SLOT_SECONDS, False, False)
-        self._logins: dict[tuple[str, str, int, int], FailedLogin] = {}
-        self._unnamed: dict[tuple[str, str, int, int, int], UnnamedRefusal] = {}
+        self._slots = _Slots(_SHORTEST_SLOT_SECONDS, _SHORTEST_SLOT_SECONDS, float("inf"))
+        self._logins: dict[tuple[str, str, int, float], FailedLogin] = {}
+        self._unnamed: dict[tuple[str, str, int, int, float], UnnamedRefusal] = {}
 
     def evidence(self) -> Evidence:
         result = self._evidence
@@ -133,8 +187,14 @@ class _Reading:
             result.has_failed_logins = result.has_refusals = True
             # When the logging of requests began: brokers may have run for months before.
             since = max(self._first_request(), min(run.started for run in server_log_runs))
-            span = max(run.last for run in server_log_runs) - since
-            result.slot_seconds = max(_SHORTEST_SLOT_SECONDS, round(span / _SLOTS, -1))
+            until = max(run.last for run in server_log_runs)
+            changed_at = _first_change(
+                [(name, run) for name, runs in server_runs.items() for run in runs if run.is_broker]
+            )
+            self._slots = _Slots.between(since, until, changed_at)
+            result.slot_seconds = self._slots.seconds
+            if changed_at is not None:
+                result.fine_from, result.fine_slot_seconds = self._slots.fine_from, self._slots.fine_seconds
         for folder in self._folders:
             if any(run.is_broker for run in server_runs[folder.name]):
                 self._with_server_log(folder, [run for run in server_runs[folder.name] if run.is_broker])
@@ -207,7 +267,7 @@ class _Reading:
     def _with_server_log(self, folder: _Folder, runs: Sequence[ServerRun]) -> None:
         result = self._evidence
         spans = [_Span(run.started, f"{folder.name}@{run.started:.3f}", run.node_id or 0) for run in runs]
-        log = _RequestLog(spans, result.slot_seconds, self._zone)
+        log = _RequestLog(spans, self._slots, self._zone)
         for file in folder.requests:
             self._report(f"reading {file.file}")
             log.read(file)
@@ -258,9 +318,7 @@ class _Reading:
                     FeatureLevels(nanos / 1e9, levels, span.incarnation)
                     for nanos, levels in incarnation.features
                 ]
-            log = _RequestLog(
-                spans, result.slot_seconds, self._zone, {(e.host, e.port) for e in broker.endpoints}
-            )
+            log = _RequestLog(spans, self._slots, self._zone, {(e.host, e.port) for e in broker.endpoints})
             for file in folder.requests:
                 self._report(f"reading {file.file}")
                 log.read(file)
@@ -305,8 +363,8 @@ class _Reading:
             count + 1,
         )
 
-    def _slot(self, at: float) -> int:
-        return int(at // self._evidence.slot_seconds)
+    def _slot(self, at: float) -> float:
+        return self._slots.of(at)[0]
 
 
 class _Connection(NamedTuple):
@@ -320,16 +378,16 @@ class _RequestLog:
     def __init__(
         self,
         spans: Sequence[_Span],
-        slot_seconds: float,
+        slots: _Slots,
         zone: tzinfo,
         endpoints: set[tuple[str, int]] | None = None,
     ) -> None:
-        self._spans, self._slot_seconds, self._endpoints = sorted(spans), slot_seconds, endpoints
+        self._spans, self._slots, self._endpoints = sorted(spans), slots, endpoints
         self._reader = LineReader(zone)
         self._connections: dict[tuple[str, str], _Connection] = {}
         self._announced: dict[tuple[str, str], tuple[str, str]] = {}
         self._offsets: dict[tuple[Any, ...], int] = {}
-        self.activities: dict[tuple[Client, str, int], Activity] = {}
+        self.activities: dict[tuple[Client, str, float], Activity] = {}
         self.last: dict[str, float] = {}
         self.cluster_id = ""
         self.features: list[FeatureLevels] = []
@@ -419,14 +477,11 @@ class _RequestLog:
         return current
 
     def _activity(self, client: Client, span: _Span, at: float) -> Activity:
-        slot = int(at // self._slot_seconds)
-        key = client, span.incarnation, slot
+        begin, end = self._slots.of(at)
+        key = client, span.incarnation, begin
         activity = self.activities.get(key)
         if activity is None:
-            begin = slot * self._slot_seconds
-            activity = self.activities[key] = Activity(
-                client, span.broker_id, span.incarnation, begin, begin + self._slot_seconds
-            )
+            activity = self.activities[key] = Activity(client, span.broker_id, span.incarnation, begin, end)
         return activity
 
     def _fetch(self, activity: Activity, entry: RequestEntry, span: _Span) -> None:

@@ -56,13 +56,31 @@ class Baseline:
         return rhythm
 
 
-def baseline(track: Track, since: float, until: float, slot_seconds: float) -> Baseline:
-    by_function = {}
-    for name, spans in track.answered.items():
-        rhythm = regularity(within(spans, since, until), slot_seconds)
-        if rhythm is not None:
-            by_function[name] = rhythm
-    return Baseline(by_function, regularity(within(track.all_requests, since, until), slot_seconds), until)
+class Exactness(NamedTuple):
+    """How exact the times of requests are: to `slot_seconds`, and from `fine_from` on to `fine_slot_seconds`."""
+
+    slot_seconds: float
+    fine_from: float = float("inf")
+    fine_slot_seconds: float = 0.0
+
+    def of(self, spans: Sequence[Span]) -> float:
+        """The finer one if the spans are regular since."""
+        if not self.fine_slot_seconds:
+            return self.slot_seconds
+        fine = within(spans, self.fine_from, float("inf"))
+        rhythm = regularity(fine, self.fine_slot_seconds)
+        return self.slot_seconds if rhythm is None or rhythm.tolerance is None else self.fine_slot_seconds
+
+
+def baseline(track: Track, since: float, until: float, exactness: Exactness) -> Baseline:
+    def regular(spans: Sequence[Span]) -> Regularity | None:
+        before = within(spans, since, until)
+        return regularity(before, exactness.of(before))
+
+    by_function = {
+        name: rhythm for name, spans in track.answered.items() if (rhythm := regular(spans)) is not None
+    }
+    return Baseline(by_function, regular(track.all_requests), until)
 
 
 class Refusal(NamedTuple):
@@ -426,6 +444,7 @@ __all__ = [
     "NOTHING_REFUSED",
     "Attributed",
     "Baseline",
+    "Exactness",
     "Refusal",
     "Sign",
     "Span",

@@ -11,7 +11,7 @@ from client_telemetry.review.activity import Activity, BrokerRun, Client, Eviden
 from client_telemetry.review.judge_client import Knowledge, Surroundings, outcomes
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import upgrade_of
-from client_telemetry.review.signs import NOTHING_REFUSED, attributed
+from client_telemetry.review.signs import NOTHING_REFUSED, Exactness, attributed
 from client_telemetry.review.tracks import tracks
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -26,7 +26,7 @@ def reviewed(evidence: Evidence, breaks_login: bool = False) -> list[list[Outcom
     around = Surroundings.of(
         upgrade,
         evidence.failed_logins,
-        evidence.slot_seconds,
+        Exactness(evidence.slot_seconds),
         stops_and_starts=[at for run in evidence.runs for at in (run.started, run.until)],
         data_from=min((each.since for each in evidence.activities), default=0.0),
     )
@@ -321,7 +321,7 @@ def replaced_by_a_named_library(from_release: str = "3.9.1", still: str = "") ->
     (track, *others) = tracks(evidence.activities, upgrade.began)
     assert not others
     ends = [at for run in evidence.runs for at in (run.started, run.until)]
-    around = Surroundings.of(upgrade, [], scenarios.SLOT, stops_and_starts=ends, data_from=0.0)
+    around = Surroundings.of(upgrade, [], Exactness(scenarios.SLOT), stops_and_starts=ends, data_from=0.0)
     return outcomes(track, (), Knowledge(), around)
 
 

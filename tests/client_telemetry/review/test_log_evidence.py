@@ -8,6 +8,7 @@ import pytest
 from client_telemetry.cli import review
 from client_telemetry.compatibility import served
 from client_telemetry.review.activity import Evidence
+from client_telemetry.review.in_parts import review as review_of
 from client_telemetry.review.log_evidence import from_logs
 from client_telemetry.sources.log_files import find_logs
 from test_constructed_logs import CASES, written
@@ -266,6 +267,30 @@ def test_brokers_that_ran_for_months_make_no_coarser_slots(logs: Path) -> None:
     log = logs / "broker-1/server.log"
     log.write_text(log.read_text().replace("2026-11-22 12:00:0", "2026-09-22 12:00:0"))
     assert evidence(logs).slot_seconds == 10.0
+
+
+def test_slots_are_fine_from_shortly_before_the_first_stop_on(logs: Path) -> None:
+    """The request log goes back ten hours; the broker was upgraded at 12:05."""
+    log = logs / "broker-1/kafka-request.log"
+    early = entry(0, 0, "PRODUCE", 0, 9, "fine", 4000).replace("12:00:00", "02:00:00")
+    log.write_text(early + log.read_text())
+    server = logs / "broker-1/server.log"
+    server.write_text(server.read_text().replace("12:00:0", "01:00:0"))
+
+    recorded = evidence(logs)
+
+    stop = datetime(2026, 11, 22, 12, 5, tzinfo=UTC).timestamp()
+    lengths = {
+        activity.until - activity.since for activity in recorded.activities if activity.since > stop - 1800
+    }
+    assert lengths == {10.0} == {recorded.fine_slot_seconds}
+    assert recorded.slot_seconds == 100.0 and recorded.fine_from == stop - 1800
+    (first,) = [activity for activity in recorded.activities if activity.until < stop - 1800]
+    assert first.until - first.since == 100.0
+    outcomes = {
+        client.client_id: client.last_outcome for client in review_of(recorded, "3.9.1", "4.0.1").clients
+    }
+    assert (outcomes["old"].kind, outcomes["fine"].outcome) == ("refused", "unaffected")
 
 
 def test_a_controller_of_its_own_is_no_broker(logs: Path) -> None:
