@@ -491,7 +491,7 @@ class _RequestLog:
                 offset = part.get("fetchOffset")
                 if not isinstance(offset, int):
                     continue
-                key = entry.client_id, entry.principal, name, part.get("partition"), span.incarnation
+                key = activity.client[:3], name, part.get("partition"), span.incarnation
                 if offset < self._offsets.get(key, offset):
                     activity.offsets_back += 1
                 self._offsets[key] = offset

@@ -289,12 +289,15 @@ def silent(
         failing = sum(f.failed for f in track.failures if f.first >= last - 1 and f.first < until)
         is_steady = before.requests >= STEADY_REQUESTS
         asks_more = _asks_more(track, base, last, until)
+        goes_back = _goes_back(track, base, last, until) if name == functions.COMMIT else 0
         if not (structural or failing or ongoing or is_steady or asks_more):
             continue
         what = functions.does(ongoing or ("Metadata",))
         says = f"stopped {functions.doing(name)} at {_clock(last)} ({_pace(before)} before that), but still {what}"
+        if goes_back:
+            says += f", and has begun to read partitions again from earlier offsets ({goes_back:,} times)"
         # Nothing failed and nothing is requested more often: the application may have nothing to do.
-        may_be_idle = not (structural or failing or refused_apis or asks_more)
+        may_be_idle = not (structural or failing or refused_apis or asks_more or goes_back)
         confidence = CERTAIN if structural and follows else POSSIBLE if may_be_idle else LIKELY
         signs.append(Sign("silent_function", last, confidence, says, (name,), ()))
     return signs
@@ -408,6 +411,16 @@ def _needs_it(name: str, ongoing: Collection[str]) -> bool:
     fetches and keeps its membership.
     """
     return name == functions.MEMBERSHIP and functions.FETCH in ongoing
+
+
+def _goes_back(track: Track, base: Baseline, last: float, until: float) -> int:
+    """How often a consumer fetched a partition from an earlier offset than before, since it committed last. Zero if it
+    did so before the upgrade, too: then it resets its offsets on purpose.
+    """
+    back = [(activity.since, activity.until, activity.offsets_back) for activity in track.activities]
+    if any(times for since, _, times in back if since < base.until):
+        return 0
+    return sum(times for _, end, times in back if last < end <= until)
 
 
 def _asks_more(track: Track, base: Baseline, last: float, until: float) -> bool:

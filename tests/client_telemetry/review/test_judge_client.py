@@ -60,6 +60,30 @@ def test_rates_are_of_the_time_that_was_recorded() -> None:
     assert (name, round(before), round(after)) == ("produce", 30, 30)
 
 
+COMMITS_NO_MORE = "Fetch:11@0-900/1 Heartbeat:3@0-900/3 OffsetCommit:7@0-320/5"
+
+
+@pytest.mark.parametrize(
+    ("case", "did", "back", "expected"),
+    [
+        ("nothing goes back", COMMITS_NO_MORE, (), ("silent_function", "possible")),
+        ("it reads again what it had read", COMMITS_NO_MORE, (450, 620), ("silent_function", "likely")),
+        ("it did so before, too", COMMITS_NO_MORE, (100, 450, 620), ("silent_function", "possible")),
+        ("it commits", COMMITS_NO_MORE.replace("320", "900"), (450, 620), (None, "certain")),
+    ],
+)
+def test_offsets_that_go_back_show_that_commits_are_missing(
+    case: str, did: str, back: tuple[int, ...], expected: tuple[str | None, str]
+) -> None:
+    evidence = scenarios.evidence([(scenarios.client(), did)])
+    for activity in evidence.activities:
+        if any(activity.since <= at < activity.until for at in back) and (1, 11) in activity.uses:
+            activity.offsets_back = 1
+    (found,) = reviewed(evidence)
+    assert (found[-1].kind, found[-1].confidence) == expected, (case, found[-1])
+    assert any("earlier offsets" in reason for reason in found[-1].reasons) == (expected[1] == "likely")
+
+
 def test_what_is_not_authorized_is_named() -> None:
     did = "Produce:9@0-320/2 Produce:9@322-900/2!29 Metadata:12@0-900/10"
     (found,) = reviewed(scenarios.evidence([(scenarios.client(), did)]))
