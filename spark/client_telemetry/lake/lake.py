@@ -49,6 +49,7 @@ from client_telemetry.lake.files import (
     partition_files,
     snapshot_of,
 )
+from client_telemetry.lake.plain_rows import plain_rows
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.pipeline.all_tables import TABLES
 from client_telemetry.tables.publications import PUBLICATIONS
@@ -294,7 +295,7 @@ class Lake:
             for group in file.row_groups(schema, as_dictionaries=False):
                 matching_rows = matching(group, equal)
                 matching_rows = matching_rows.select(columns) if columns else matching_rows
-                rows += [_plain(row) for row in matching_rows.to_pylist(maps_as_pydicts="strict")]
+                rows += plain_rows(matching_rows)
         return rows
 
     def newest(
@@ -474,8 +475,3 @@ def _partition_as_declared(iceberg: IcebergTable, table: Table, transaction: Tra
     with transaction.update_spec() as update:
         for name in table.partition:
             update.add_identity(name)
-
-
-def _plain(row: dict[str, Any]) -> dict[str, Any]:
-    """pyarrow returns the time zone named in the file; everything here is UTC."""
-    return {k: v.astimezone(dt.UTC) if isinstance(v, dt.datetime) else v for k, v in row.items()}

@@ -12,6 +12,7 @@ from client_telemetry.compatibility.arguments import day
 from client_telemetry.identity import kip511
 from client_telemetry.identity.hosts import NO_HOSTS, host_names
 from client_telemetry.lake.commits import SnapshotGone
+from client_telemetry.pipeline.garbage_collection import collector_paused
 from client_telemetry.pipeline.stage import BadArguments, Outcome, Stage, parser, run
 from client_telemetry.pipeline.text_file import read_text_file
 from client_telemetry.publish.place import published_place
@@ -46,24 +47,25 @@ def publish(stage: Stage) -> Outcome:
     def of_the_days(table: Table[Row], columns: Sequence[str] = (), **equal: object) -> list[Row]:
         return as_read(stage, table, question["snapshots"][table.name], columns, dt=days, **equal)
 
-    report = build_report(
-        question,
-        lake.rows(UPGRADE_VERDICTS, **where),
-        lake.rows(UPGRADE_FINDINGS, **where),
-        of_the_days(BROKER_HOURS),
-        of_the_days(BROKERS),
-        _latest_results(stage, question),
-        profile_rows=of_the_days(CLIENTS, client_profiles.COLUMNS),
-        use_rows=of_the_days(
-            CLIENTS, client_profiles.USE_COLUMNS, client_software_name=list(kip511.NOT_DECLARED)
-        ),
-        hosts=hosts,
-        cluster_name=args.cluster_name,
-        asked_by=args.asked_by,
-        planned_for=args.planned_for,
-    )
+    with collector_paused():
+        report = build_report(
+            question,
+            lake.rows(UPGRADE_VERDICTS, **where),
+            lake.rows(UPGRADE_FINDINGS, **where),
+            of_the_days(BROKER_HOURS),
+            of_the_days(BROKERS),
+            _latest_results(stage, question),
+            profile_rows=of_the_days(CLIENTS, client_profiles.COLUMNS),
+            use_rows=of_the_days(
+                CLIENTS, client_profiles.USE_COLUMNS, client_software_name=list(kip511.NOT_DECLARED)
+            ),
+            hosts=hosts,
+            cluster_name=args.cluster_name,
+            asked_by=args.asked_by,
+            planned_for=args.planned_for,
+        )
     reviews = f"upgrade_review/{folder_name(report.question.cluster_name)}"
-    with published_place(args.publish, "upgrade_impact", reviews) as place:
+    with collector_paused(), published_place(args.publish, "upgrade_impact", reviews) as place:
         page = place.shown(write_report(report, place.root) / "index.html")
     counts = dict(report.counts)
     details: dict[str, object] = {"report": page, "sentence": report.sentence, "verdicts": counts}

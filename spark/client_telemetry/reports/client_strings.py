@@ -1,7 +1,6 @@
 """Client-supplied strings as they are shown: nothing in them is invisible, nothing reorders its surroundings,
 long ones are cut in the middle. Tables and report.json keep the strings themselves."""
 
-import re
 import unicodedata
 from functools import lru_cache
 
@@ -14,7 +13,7 @@ EMPTY = "(empty)"
 # Default_Ignorable_Code_Point of Unicode that are not of category Cf, and Braille blank: they show as nothing.
 _BLANK = {0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0}
 _BLANK |= {*range(0x180B, 0x1810), *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
-_BLANK_CHARACTER = re.compile(f"[{''.join(map(chr, sorted(_BLANK)))}]")
+_BLANK_CHARACTERS = frozenset(map(chr, _BLANK))
 _INVISIBLE_CATEGORIES = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 
 
@@ -70,7 +69,7 @@ def shortened(text: str, limit: int = LONGEST_SHOWN) -> str:
 def _is_plain(text: str) -> bool:
     """Quick answer for nearly all strings: every character can be seen or is a space. `str.isprintable` refuses the
     categories that `_picture` replaces, and all spaces but the ordinary one."""
-    return text.isprintable() and (text.isascii() or not _BLANK_CHARACTER.search(text))
+    return text.isprintable() and (text.isascii() or _BLANK_CHARACTERS.isdisjoint(text))
 
 
 def _picture(character: str) -> str | None:

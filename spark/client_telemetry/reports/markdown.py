@@ -3,6 +3,7 @@ HTML; our own words are escaped."""
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from client_telemetry.reports.client_strings import shortened, shown, without_invisible
 
@@ -20,6 +21,7 @@ def code(text: str, limit: int = 80) -> str:
     return f"{fence}{pad}{safe}{pad}{fence}"
 
 
+@lru_cache(maxsize=20_000)
 def prose(text: str) -> str:
     """Our own words, with whatever could be markup escaped, on one line."""
     return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", without_invisible(text)).replace("&", "&amp;")

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from client_telemetry.reports.client_strings import client_label, shown
-from client_telemetry.reports.json_values import timestamp
+from client_telemetry.reports.json_text import timestamp
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "|", "%", "＝", "＋", "－", "＠")
 """What a spreadsheet may take for the start of a formula (OWASP, CSV Injection; `|` and `%` for DDE)."""

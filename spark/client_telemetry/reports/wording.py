@@ -56,7 +56,7 @@ def failed_check(check: Check) -> str:
 
 def minute(moment: datetime | None) -> str:
     """`2026-11-21 05:47`, in UTC; the zone is said once per report."""
-    return "" if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M}"
+    return "" if moment is None else moment.astimezone(UTC).isoformat(" ", "minutes")[:16]
 
 
 def period(first: datetime | None, last: datetime | None) -> str:

@@ -28,7 +28,7 @@ from client_telemetry.reports.fleet.model import (
 from client_telemetry.reports.fleet.page import RELATIONS, fleet_page
 from client_telemetry.reports.fleet.search import SearchIndex
 from client_telemetry.reports.folder import replace_file, replace_folder
-from client_telemetry.reports.json_values import plain
+from client_telemetry.reports.json_text import plain
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.spreadsheet import table_csv
 from client_telemetry.reports.wording import found

@@ -11,7 +11,7 @@ from typing import Any
 from client_telemetry.identity.hosts import NO_HOSTS, HostNames
 from client_telemetry.identity.kip511 import software
 from client_telemetry.reports.client_strings import client_label, shown
-from client_telemetry.reports.json_values import timestamp
+from client_telemetry.reports.json_text import timestamp
 
 SCHEMA_VERSION = 1
 NEVER_PUSHED = "never_pushed"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from client_telemetry.compatibility import apis
-from client_telemetry.reports.json_values import timestamp
+from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.review.report import SCHEMA_VERSION, ReviewReport, moment
 from client_telemetry.reports.spreadsheet import csv_lines, with_mark
 from client_telemetry.review import prediction

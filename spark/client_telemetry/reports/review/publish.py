@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from client_telemetry.reports.folder import replace_file, replace_folder
-from client_telemetry.reports.json_values import timestamp
+from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.review.document import files
 from client_telemetry.reports.review.page import review_page

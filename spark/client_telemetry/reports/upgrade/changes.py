@@ -143,15 +143,15 @@ def _change(text: str, members: Sequence[tuple[Application, ClientVerdict]], lef
 
 def clients_of(change: Change, application: Application) -> list[ClientVerdict]:
     """Clients of an application that this change cures."""
-    return [c for c in application.clients if c.verdict == "breaks" and of_fix(c.fix).text == change.text]
+    return [client for client in application.clients if client.change == change.text]
 
 
-def needs_more(change: Change) -> list[Application]:
-    """Applications with other clients that need another change too."""
+def needs_more(change: Change, applications: Sequence[Application] | None = None) -> list[Application]:
+    """Of these applications of the change, all by default, those with other clients that need another change too."""
     return [
         each
-        for each in change.applications
-        if len(clients_of(change, each)) < sum(client.verdict == "breaks" for client in each.clients)
+        for each in (change.applications if applications is None else applications)
+        if any(client.change not in (None, change.text) for client in each.clients)
     ]
 
 

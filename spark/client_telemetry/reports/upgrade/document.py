@@ -1,11 +1,10 @@
 """report.json: the model as a document, client-supplied strings as they came. Fields: docs/report-format.md."""
 
-import json
 from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from client_telemetry.reports.json_values import plain
+from client_telemetry.reports.json_text import json_text
 from client_telemetry.reports.upgrade.model import (
     CLIENT_COLUMNS,
     Application,
@@ -18,8 +17,8 @@ from client_telemetry.reports.upgrade.model import (
 
 def report_json(report: UpgradeReport) -> str:
     """The whole report. ASCII only: what a terminal or an editor would hide stands as an escape."""
-    document = {
-        field.name: plain(getattr(report, field.name))
+    document: dict[str, Any] = {
+        field.name: getattr(report, field.name)
         for field in fields(report)
         if field.name not in ("applications", "changes", "sections")
     }
@@ -30,22 +29,22 @@ def report_json(report: UpgradeReport) -> str:
     numbers = {id(each): place for place, each in enumerate(report.applications)}
     document["changes"] = [_with_places(each, numbers) for each in report.changes]
     document["sections"] = [_with_places(each, numbers) for each in report.sections]
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+    return json_text(document) + "\n"
 
 
 def _client(report: UpgradeReport, client: ClientVerdict) -> dict[str, Any]:
     """Columns of `upgrade_verdicts`, all of them, then the derived fields and the findings."""
     question = {"cluster_id": report.question.cluster_id, "report_id": report.question.report_id}
-    return {**question, **{name: plain(getattr(client, name)) for name in (*CLIENT_COLUMNS, "findings")}}
+    return {**question, **{name: getattr(client, name) for name in (*CLIENT_COLUMNS, "findings")}}
 
 
 def _application(application: Application, places: Mapping[int, int]) -> dict[str, Any]:
     """With the places of its clients in `clients`."""
-    values = {f.name: plain(getattr(application, f.name)) for f in fields(application) if f.name != "clients"}
+    values = {f.name: getattr(application, f.name) for f in fields(application) if f.name != "clients"}
     return {**values, "clients": [places[id(client)] for client in application.clients]}
 
 
 def _with_places(of: Change | Section, places: Mapping[int, int]) -> dict[str, Any]:
     """A change or section with the places of its applications in `applications`."""
-    values = {f.name: plain(getattr(of, f.name)) for f in fields(of) if f.name != "applications"}
+    values = {f.name: getattr(of, f.name) for f in fields(of) if f.name != "applications"}
     return {**values, "applications": [places[id(each)] for each in of.applications]}

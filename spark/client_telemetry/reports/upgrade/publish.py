@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from client_telemetry.reports.folder import replace_file, replace_folder
-from client_telemetry.reports.json_values import timestamp
+from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade.document import report_json
 from client_telemetry.reports.upgrade.model import Question, UpgradeReport
 from client_telemetry.reports.upgrade.page import report_page, with_links
-from client_telemetry.reports.upgrade.spreadsheet import clients_csv, findings_csv
+from client_telemetry.reports.upgrade.spreadsheet import client_line, findings_csv, with_client_header
 from client_telemetry.reports.upgrade.ticket import owner_ticket, report_ticket
 
 PAGE = "index.html"
@@ -95,20 +95,23 @@ def _outcomes(question: Question, root: Path) -> dict[str, str]:
 
 def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
     """Path within the report's folder to content. `links`: to other published pages."""
+    lines = {id(client): client_line(report.question, client) for client in report.clients}
     result = {
         PAGE: report_page(report, links),
         "report.json": report_json(report),
-        "clients.csv": clients_csv(report.question, report.clients),
+        "clients.csv": with_client_header(lines.values()),
         "findings.csv": findings_csv(report.question, report.clients),
         "report.md": report_ticket(report),
         "summary.json": json.dumps(_summary(report), indent=1) + "\n",
     }
+    of_owners: dict[str | None, list[str]] = {}
+    for client in report.clients:
+        of_owners.setdefault(client.owner, []).append(lines[id(client)])
     for stake in report.owners:
         if not stake.has_pack:
             continue
-        theirs = [client for client in report.clients if client.owner == stake.owner]
         result[f"owners/{stake.folder}/report.md"] = owner_ticket(report, stake)
-        result[f"owners/{stake.folder}/clients.csv"] = clients_csv(report.question, theirs)
+        result[f"owners/{stake.folder}/clients.csv"] = with_client_header(of_owners[stake.owner])
     return result
 
 

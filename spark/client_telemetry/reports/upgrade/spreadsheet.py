@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import fields
 
-from client_telemetry.reports.spreadsheet import table_csv
+from client_telemetry.reports.spreadsheet import csv_lines, table_csv, with_mark
 from client_telemetry.reports.upgrade.model import (
     CLIENT_COLUMNS,
     QUESTION_COLUMNS,
@@ -18,9 +18,18 @@ FINDING_COLUMNS = tuple(field.name for field in fields(Finding))
 
 def clients_csv(question: Question, clients: Iterable[ClientVerdict]) -> str:
     """One row per client: columns of `upgrade_verdicts`, then the derived ones."""
-    asked = [getattr(question, name) for name in QUESTION_COLUMNS]
-    rows = ([*asked, *(getattr(client, name) for name in CLIENT_COLUMNS)] for client in clients)
-    return table_csv((*QUESTION_COLUMNS, *CLIENT_COLUMNS), rows)
+    return with_client_header(client_line(question, client) for client in clients)
+
+
+def client_line(question: Question, client: ClientVerdict) -> str:
+    """The row of one client."""
+    asked = (getattr(question, name) for name in QUESTION_COLUMNS)
+    return csv_lines([[*asked, *(getattr(client, name) for name in CLIENT_COLUMNS)]])
+
+
+def with_client_header(lines: Iterable[str]) -> str:
+    """clients.csv of rows that `client_line` made."""
+    return with_mark(csv_lines([(*QUESTION_COLUMNS, *CLIENT_COLUMNS)]) + "".join(lines))
 
 
 def findings_csv(question: Question, clients: Iterable[ClientVerdict]) -> str:

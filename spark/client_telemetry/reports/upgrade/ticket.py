@@ -297,8 +297,7 @@ def _change_section(
         clients = [(c, each) for each in applications for c in each.clients if c.is_unidentified]
         lines += [*_cards(clients, most), ""]
     lines += _table(applications, OF_A_CHANGE, most)
-    in_part = [each for each in needs_more(change) if each in applications]
-    for each in in_part[:most]:
+    for each in needs_more(change, applications)[:most]:
         names = [code(client.client_id or "") for client in clients_of(change, each)]
         more = f" and {len(names) - IDS_NAMED:,} more" if len(names) > IDS_NAMED else ""
         lines += [
@@ -339,9 +338,13 @@ def _changes(changes: Sequence[Change], most: int) -> list[str]:
 
 
 def _cards(clients: Sequence[tuple[ClientVerdict, Application]], most: int) -> list[str]:
-    """What is known of clients whose library is not identified, and what to ask."""
-    lines = []
+    """What is known of clients whose library is not identified, and what to ask; no more of it than makes a ticket too long."""
+    lines: list[str] = []
+    length = 0
     for client, application in clients[:most]:
+        if length > LARGEST:
+            break
+        before = len(lines)
         lines += [f"- {_client_name(client)}: {prose(client.owner_question or '')}"]
         likely = ", ".join(each.versions for each in client.candidates[:CANDIDATES_NAMED])
         lines += [f"  - Candidates: {prose(likely)}."] if likely else []
@@ -355,6 +358,7 @@ def _cards(clients: Sequence[tuple[ClientVerdict, Application]], most: int) -> l
         ]
         where = _where(application.clients)
         lines += [f"  - {where}, {wording.seen(client)}." if where else f"  - {wording.seen(client)}."]
+        length += sum(map(len, lines[before:]))
     return [*lines, *_more(len(clients), most)]
 
 
@@ -426,36 +430,26 @@ def _owner_table(report: UpgradeReport, most: int) -> list[str]:
 
 
 def _table(applications: Sequence[Application], columns: tuple[str, ...], most: int) -> list[str]:
-    """One row for applications that differ in name only, `most` rows."""
-    groups: dict[tuple[str, ...], list[Application]] = {}
+    """One row for applications that differ in name only, `most` rows, or as many as make a ticket too long."""
+    groups: dict[object, list[Application]] = {}
+    shared = [_CELLS[column] for column in columns if column not in _OWN]
     for each in applications:
-        cells = _cells(each)
-        alike = tuple(cells[column] for column in columns if column not in _OWN)
-        groups.setdefault(alike if most < _ROWS[0] else (str(id(each)),), []).append(each)
+        alike = tuple(cell(each) for cell in shared) if most < _ROWS[0] else id(each)
+        groups.setdefault(alike, []).append(each)
     rows = [row(columns), row(["---"] * len(columns))]
+    length = 0
     for group in list(groups.values())[:most]:
-        cells = _cells(group[0])
+        if length > LARGEST:
+            break
+        cells = {column: _CELLS[column](group[0]) for column in columns}
         if len(group) > 1:
             names = ", ".join(code(each.name) for each in group[:IDS_NAMED])
             more = f" and {len(group) - IDS_NAMED:,} more" if len(group) > IDS_NAMED else ""
             requests = counted(sum(each.requests for each in group), "request")
             cells |= {"Application": names + more, "Seen": requests, "Groups and addresses": ""}
         rows += [row(cells[column] for column in columns)]
+        length += len(rows[-1])
     return [*rows, *_more(len(groups), most)]
-
-
-def _cells(each: Application) -> dict[str, str]:
-    return {
-        "Owner": _owner(each.owner),
-        "Application": _name(each),
-        "Software": _software(each),
-        "What happens": f"{prose(wording.happens(each))} ({each.confidence})",
-        "Why": prose(each.explanation),
-        "Change": prose(wording.sentence_case("; ".join(each.changes) or each.fix or "")),
-        UNJUDGED[3]: prose("; ".join(each.missing) or each.explanation),
-        "Seen": wording.seen(each),
-        "Groups and addresses": _where(each.clients),
-    }
 
 
 def _name(application: Application) -> str:
@@ -476,6 +470,20 @@ def _software(application: Application) -> str:
         return code(software)
     identified = wording.identified(application)
     return f"{software}; {prose(identified)}" if identified else software
+
+
+_CELLS: dict[str, Callable[[Application], str]] = {
+    "Owner": lambda each: _owner(each.owner),
+    "Application": _name,
+    "Software": _software,
+    "What happens": lambda each: f"{prose(wording.happens(each))} ({each.confidence})",
+    "Why": lambda each: prose(each.explanation),
+    "Change": lambda each: prose(wording.sentence_case("; ".join(each.changes) or each.fix or "")),
+    UNJUDGED[3]: lambda each: prose("; ".join(each.missing) or each.explanation),
+    "Seen": wording.seen,
+    "Groups and addresses": lambda each: _where(each.clients),
+}
+"""Columns of a table of applications."""
 
 
 def _stake_sentence(stake: OwnerStake, to: str) -> str:

@@ -3,7 +3,7 @@ from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from client_telemetry.reports.json_values import timestamp
+from client_telemetry.reports.json_text import timestamp
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.document import report_json
 from client_telemetry.reports.upgrade.model import SCHEMA_VERSION
