@@ -22,6 +22,8 @@ from pyspark.sql.utils import is_remote
 ICEBERG_CLASS = "org.apache.iceberg.spark.source.SparkTable"
 CANNOT_IMPORT = "client-telemetry executor"
 """How worker_daemon.py begins the line that says why it cannot start."""
+OTHER_VERSION = f"{CANNOT_IMPORT}: another version of client_telemetry on"
+"""How it begins the line that its package is not the driver's."""
 _SECONDS = 10
 _WAIT_SECONDS = 300
 """For executors to start and answer: a busy cluster provides them late, and Spark itself would wait forever."""
@@ -115,12 +117,18 @@ def is_cluster(master: str) -> bool:
 
 
 def import_failure(error: str) -> str | None:
-    """One line for a Spark error caused by Python failing to start on an executor; None for another error."""
+    """One line for a Spark error caused by an executor that lacks jars or cannot start Python; None for another error."""
     if match := re.search(rf"{CANNOT_IMPORT}: (Python (\S+) of (\S+) cannot import (\S+))", error):
         what, version = match[1], match[2]
         if version != _python():
             return f"executor {match[3]} runs Python {version}, the driver {_python()}: both need the same minor version"
         return f"{what}: {_PACK}"
+    if match := re.search(rf"{OTHER_VERSION} (\S+)", error):
+        return f"{_OTHER_VERSION} (executor {match[1]})"
+    if re.search(
+        r"ClassNotFoundException: org\.apache\.iceberg\.|cannot assign instance of .*SerializedLambda", error
+    ):
+        return f"an executor has no jars of Iceberg on spark.executor.extraClassPath: {_PACK}"
     if "No module named 'client_telemetry." in error:
         return _OTHER_VERSION
     if match := re.search(r"No module named '?(client_telemetry|pyspark|py4j)\b", error):

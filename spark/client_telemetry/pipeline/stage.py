@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
+from pyspark import SparkConf
 from pyspark.sql import SparkSession
 from pyspark.sql.utils import is_remote
 
@@ -36,8 +37,15 @@ from client_telemetry.lake.catalog import (
 from client_telemetry.lake.commits import ConcurrentCommit, SnapshotGone, Superseded
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline import quality
-from client_telemetry.pipeline.cluster_check import UnusableCluster, check_executors, check_master
-from client_telemetry.pipeline.stages import WORKERS_IMPORT
+from client_telemetry.pipeline.cluster_check import (
+    UnusableCluster,
+    check_executors,
+    check_master,
+    import_failure,
+    is_cluster,
+    package_digest,
+)
+from client_telemetry.pipeline.stages import DRIVERS_PACKAGE, WORKERS_IMPORT
 from client_telemetry.raw.file_system import UnusableLocation, file_system, without_userinfo
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
@@ -123,9 +131,12 @@ def spark_session(stage: str, lake: str, workers_import: str | None = None) -> S
     else:
         with _interrupt_deferred():
             check_master()
+            is_on_cluster = is_cluster(SparkConf().get("spark.master", "") or "")
             builder = SparkSession.builder.appName(f"client-telemetry {stage}")
             for name, value in spark_settings_at_start().items():
                 builder = builder.config(name, value)
+            if is_on_cluster:
+                builder = builder.config(f"spark.executorEnv.{DRIVERS_PACKAGE}", package_digest())
             if workers_import:
                 builder = builder.config(f"spark.executorEnv.{WORKERS_IMPORT}", workers_import)
             session = builder.getOrCreate()
@@ -325,6 +336,9 @@ def run(
             [],
         )
     except Exception as error:
+        if lacking := _lacking(error):
+            message = f"{stage}: {lacking}. Nothing was published; mend it and run the stage again"
+            return _finish(stage, args, FAILED, Outcome(message), [])
         reason = unavailable(error)
         if reason:
             return _finish(stage, args, FAILED, Outcome(f"{stage}: {reason}; run the stage again"), [])
@@ -337,6 +351,15 @@ def run(
             [],
         )
         return FAILED
+
+
+def _lacking(error: Exception) -> str | None:
+    """One line for an error caused by an executor that lacks something: one that joined after the check at the start."""
+    with suppress(Exception):
+        session = SparkSession.getActiveSession()
+        if session is not None and is_cluster(session.conf.get("spark.master", "") or ""):
+            return import_failure(str(error))
+    return None
 
 
 _NAMES_OF_CLIENTS = ("client_id", "principal")

@@ -12,6 +12,8 @@ WORKERS_IMPORT: Final = "CLIENT_TELEMETRY_WORKERS_IMPORT"
 """Environment variable of Spark's workers with the module that those of a stage import (worker_daemon.py); by default
 they import that of decode, whose compiled code takes longest.
 """
+DRIVERS_PACKAGE: Final = "CLIENT_TELEMETRY_PACKAGE"
+"""Environment variable of a cluster's executors with the digest of the driver's package, which theirs has to equal."""
 
 
 class StageEntry(NamedTuple):

@@ -18,12 +18,13 @@ from collections.abc import Callable
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from client_telemetry.pipeline.stages import WORKERS_IMPORT
+from client_telemetry.pipeline.stages import DRIVERS_PACKAGE, WORKERS_IMPORT
 
 
 def prepare() -> Callable[[], None]:
     """Turn this process into the daemon: its import path, and what is imported and frozen before it forks. Returns
-    Spark's own main function. Only the daemon calls this; exits if the executor lacks a package.
+    Spark's own main function. Only the daemon calls this; exits if the executor lacks a package or has another version of
+    this one: cluster_check.py did not ask an executor that joins after the stage has begun.
     """
     folders = [entry for entry in sys.path if not Path(entry).is_file()]
     if all(PathFinder.find_spec(name, folders) for name in ("pyspark", "py4j")):
@@ -40,8 +41,18 @@ def prepare() -> Callable[[], None]:
         sys.exit(
             f"client-telemetry executor: Python {python} of {platform.node()} cannot import {error.name}"
         )
+    _compare_package(os.environ.get(DRIVERS_PACKAGE))
     main: Callable[[], None] = manager
     return main
+
+
+def _compare_package(drivers: str | None) -> None:
+    if drivers is None:
+        return
+    from client_telemetry.pipeline.cluster_check import OTHER_VERSION, package_digest
+
+    if package_digest() != drivers:
+        sys.exit(f"{OTHER_VERSION} {platform.node()}")
 
 
 def _import_and_freeze(module: str | None) -> None:

@@ -36,6 +36,18 @@ HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
             "[PYTHON_VERSION_MISMATCH] Python in worker has different version: 3.9 than that in driver",
             "Python 3.9",
         ),
+        (
+            "client-telemetry executor: another version of client_telemetry on node7",
+            "another version of the package client_telemetry than the driver",
+        ),
+        (
+            "java.lang.ClassNotFoundException: org.apache.iceberg.spark.source.SparkInputPartition",
+            "no jars of Iceberg on spark.executor.extraClassPath",
+        ),
+        (
+            "java.lang.ClassCastException: cannot assign instance of java.lang.invoke.SerializedLambda to field",
+            "no jars of Iceberg on spark.executor.extraClassPath",
+        ),
         ('java.io.IOException: Cannot run program "/opt/x/python": error=2', "no program /opt/x/python"),
     ],
 )

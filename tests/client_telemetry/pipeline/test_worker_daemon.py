@@ -1,11 +1,13 @@
 """What the processes that Spark forks find, in an interpreter that is started as Spark starts its daemon."""
 
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
 
 import pyspark
+from client_telemetry.pipeline.cluster_check import import_failure, package_digest
 
 LIBRARIES = Path(pyspark.__file__).parent / "python" / "lib"
 PROGRAM = """
@@ -61,6 +63,28 @@ def test_workers_of_a_stage_that_decodes_nothing_do_without_the_compiled_decoder
         check=True,
     ).stdout.split()
     assert printed == ["True", "False"]
+
+
+def test_an_executor_that_joins_late_with_another_version_of_the_package_says_so():
+    def started(digest: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                "from client_telemetry.pipeline import worker_daemon; worker_daemon.prepare()",
+            ],
+            env={
+                **os.environ,
+                "CLIENT_TELEMETRY_WORKERS_IMPORT": "client_telemetry.impact.verdict_rows",
+                "CLIENT_TELEMETRY_PACKAGE": digest,
+            },
+            capture_output=True,
+            text=True,
+        )
+
+    assert started(package_digest()).returncode == 0
+    line = import_failure(started("0123456789abcdef").stderr)
+    assert line is not None and "another version of the package" in line and platform.node() in line
 
 
 def test_the_daemon_of_a_stage_that_names_its_imports_is_there_before_the_first_job(tmp_path):
