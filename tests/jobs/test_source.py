@@ -105,7 +105,10 @@ def test_a_file_without_an_entry_is_a_row_of_the_quarantine(pipeline):
     put(COLLECTED, pipeline.folder / "logs", "kafka-request.log")
     source = {"format": "request_log", "files": [str(pipeline.folder / "logs")]}
     collected = pipeline.done("collect", CLUSTER, day=dt.date(1970, 1, 1), source=json.dumps(source))
-    assert any("1 files have no entry" in warning for warning in collected["warnings"])
+    assert any(
+        "Files without an entry of kafka.request.logger at DEBUG: 1, " in warning
+        for warning in collected["warnings"]
+    )
     pipeline.done("decode", CLUSTER, days=",".join(collected["decode_days"]))
     (row,) = pipeline.rows(UNDECODABLE_RECORDS)
     assert (row["error_class"], row["broker_id"]) == ("UnreadableSource", -1)

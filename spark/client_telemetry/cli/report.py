@@ -356,7 +356,9 @@ def _minutes(text: str) -> float:
 def _arguments(argv: list[str] | None) -> argparse.Namespace:
     parser = Arguments("report", __doc__)
     parser.add_argument("logs", nargs="+", metavar="[ID=]LOG", help="files, folders or patterns")
-    parser.add_argument("--to", dest="to_release", required=True, help="exact release to upgrade to")
+    parser.add_argument(
+        "--to", dest="to_release", required=True, metavar="V", help="exact release to upgrade to"
+    )
     parser.add_argument(
         "--from",
         dest="from_release",

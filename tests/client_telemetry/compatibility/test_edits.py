@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from client_telemetry.compatibility import advice, edits, known_issues, software
+from client_telemetry.compatibility import advice, edits, known_issues, products, software
 from client_telemetry.compatibility.knowledge import rows
 
 
@@ -59,3 +59,28 @@ def test_every_recommended_version_can_be_typed():
 def test_addresses_of_release_notes_have_the_version():
     notes = edits.of("upgrade kafka-clients to 2.1.0 or later")[0].release_notes
     assert notes == "https://archive.apache.org/dist/kafka/2.1.0/RELEASE_NOTES.html"
+
+
+SETTINGS_OF_PRODUCTS = {
+    "Telegraf": 'version = "2.1.0"',
+    "Burrow": 'kafka-version="2.1.0"',
+    "kafka_exporter (danielqsj)": "kafka_exporter --kafka.version=2.1.0",
+    "Jaeger collector (v1, kafka storage)": "jaeger-collector --kafka.producer.protocol-version=2.1.0",
+    "Filebeat and other Beats (output.kafka)": 'output.kafka.version: "2.1.0"',
+    "KEDA": "version: 2.1.0",
+    "Spring Boot": "<kafka.version>2.1.0</kafka.version>",
+    "Spring for Apache Kafka": "<artifactId>spring-kafka</artifactId> <version>2.3.0</version>",
+    "Vert.x Kafka client": "<artifactId>vertx-kafka-client</artifactId> <version>3.7.0</version>",
+    "goka": "github.com/lovoo/goka v1.1.14",
+    "racecar": 'gem "racecar", ">= 2.12.0"',
+    "Quix Streams": "quixstreams>=3.12.0",
+    "Sentry arroyo": "sentry-arroyo>=2.19.10",
+    "broadway_kafka": '{:broadway_kafka, "~> 0.4.4"}',
+    "erlkaf": '{erlkaf, "2.2.0"}',
+}
+
+
+@pytest.mark.parametrize(("product", "line"), SETTINGS_OF_PRODUCTS.items())
+def test_the_advice_on_a_product_has_its_setting_or_dependency(product, line):
+    advices = [cells[3] for _, cells in rows(products.FILE, products.COLUMNS) if cells[0] == product]
+    assert line in [edit.line for advice_ in advices for edit in edits.of(advice_)]

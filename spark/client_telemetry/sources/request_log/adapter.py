@@ -75,8 +75,8 @@ class RequestLogAdapter:
         warnings = skipped.warnings + cut_files(converted.cut)
         if converted.without_entries:
             warnings.append(
-                f"{len(converted.without_entries)} files have no entry of kafka.request.logger at DEBUG, such as "
-                f"{converted.without_entries[0]}: how they begin is in undecodable_records. Is the logger on?"
+                f"Files without an entry of kafka.request.logger at DEBUG: {len(converted.without_entries)}, such as "
+                f"{converted.without_entries[0]}; their first lines are in undecodable_records. Check that the logger is on."
             )
         numbered = [broker.broker_id for broker in survey.brokers if broker.id_known_by == "numbered"]
         if numbered:

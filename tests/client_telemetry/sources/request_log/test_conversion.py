@@ -381,7 +381,9 @@ def test_a_file_without_an_entry_is_quarantined_once_and_in_part(tmp_path, conte
     assert done.counts["converted_unreadable"] == len(unreadable) in (1, 2)
     assert any(says in error.message and error.message.startswith("other.log") for error in unreadable)
     assert unreadable[0].data.startswith(kept) and all(len(error.data) <= 2**18 for error in unreadable)
-    assert any("1 files have no entry" in warning for warning in done.warnings)
+    assert any(
+        "Files without an entry of kafka.request.logger at DEBUG: 1, " in warning for warning in done.warnings
+    )
     assert bool(events) == beside
     assert {m["broker_id"] for m in _manifests(tmp_path / "raw")} == ({0} if beside else {-1})
     assert convert_new(source, "c1uSter", tmp_path / "raw", timedelta(0)).counts == {"converted_files": 0}
