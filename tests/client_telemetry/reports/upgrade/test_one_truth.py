@@ -13,6 +13,7 @@ from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.changes import needs_more
 from client_telemetry.reports.upgrade.publish import files
 from client_telemetry.reports.upgrade.sections import needs_work
+from client_telemetry.reports.upgrade.wording import failed_check
 
 NOT_DECLARED = {"client_software_name": "unknown", "client_software_version": "unknown"}
 
@@ -280,3 +281,41 @@ def test_works_again_software_coverage_and_findings_are_the_same_everywhere(ever
 
 def test_nothing_but_the_lists_of_safe_clients_is_left_to_a_file(published):
     assert "more in clients.csv" not in published["index.html"]
+
+
+def test_warnings_and_evidence_are_the_same_everywhere(every_kind, published):
+    document = json.loads(published["report.json"])
+    page = " ".join(text(published["index.html"]).split())
+    ticket = " ".join(html.unescape(published["report.md"].replace("\\", "")).split())
+    assert document["evidence"] == list(every_kind.evidence) != []
+    for sentence in document["evidence"]:
+        assert " ".join(sentence.split()) in page and sentence in ticket, sentence
+    (warning,) = every_kind.quality_warnings
+    (of_document,) = document["quality_warnings"]
+    assert (of_document["description"], of_document["unexpected_count"]) == (warning.description, 5)
+    said = "5 of 42 rows break the rule: at least 90 % of the clients have an owner"
+    assert failed_check(warning) == said
+    assert said in page and said in ticket
+
+
+def test_compared_releases_have_the_same_numbers_everywhere(compared):
+    made = files(compared)
+    document = json.loads(made["report.json"])
+    rows_of_page = dict(
+        re.findall(
+            r'<tr[^>]*><th scope="row">([\d.]+).*?</th>(.*?)</tr>',
+            html_section(made["index.html"], "targets"),
+            re.S,
+        )
+    )
+    lines = made["report.md"].split("## Releases compared")[1].split("## ")[0].splitlines()
+    assert (
+        list(rows_of_page) == [target["to_release"] for target in document["targets"]] == ["4.0.0", "4.0.1"]
+    )
+    for target in document["targets"]:
+        release = target["to_release"]
+        numbers = [int(number) for number in re.findall(r"<td[^>]*>(\d+)", rows_of_page[release])]
+        (line,) = (line for line in lines if line.startswith(f"| {release}"))
+        in_ticket = [int(cell) for cell in line.split("|")[2:] if cell.strip().isdecimal()]
+        assert numbers[0] == in_ticket[0] == target["counts"]["breaks_at_once"]
+        assert sum(numbers) == sum(in_ticket) == sum(target["counts"].values()) == 3, release
