@@ -4,8 +4,7 @@ import datetime as dt
 import json
 
 import pytest
-from client_telemetry.reports.json_text import json_text, timestamp
-from client_telemetry.reports.upgrade.document import plain, report_json
+from client_telemetry.reports.json_text import json_text, plain, report_json, timestamp
 
 NOON = dt.datetime(2026, 11, 21, 12, 0, 0, 5, tzinfo=dt.timezone(dt.timedelta(hours=2)))
 

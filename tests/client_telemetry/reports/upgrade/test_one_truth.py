@@ -13,7 +13,7 @@ from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.changes import needs_more
 from client_telemetry.reports.upgrade.publish import files
 from client_telemetry.reports.upgrade.sections import needs_work
-from client_telemetry.reports.upgrade.wording import failed_check
+from client_telemetry.reports.wording import failed_check
 
 NOT_DECLARED = {"client_software_name": "unknown", "client_software_version": "unknown"}
 
