@@ -4,7 +4,8 @@ import datetime as dt
 import json
 
 import pytest
-from client_telemetry.reports.json_text import json_text, plain, report_json, timestamp
+from client_telemetry.reports.json_text import json_text, plain, timestamp
+from client_telemetry.reports.upgrade.document import report_json
 
 NOON = dt.datetime(2026, 11, 21, 12, 0, 0, 5, tzinfo=dt.timezone(dt.timedelta(hours=2)))
 
