@@ -87,8 +87,11 @@ class DumpRoot:
         files stay."""
         batches: dict[str, list[fs.FileInfo]] = {}
         below = fs.FileSelector(f"{self._path}/{_STAGING}", recursive=True, allow_not_found=True)
-        for info in self._files.get_file_info(below):
-            if info.type == fs.FileType.File:
+        listed = self._files.get_file_info(below)
+        # Some stores list a placeholder for a folder as an object of the same name.
+        folders = {info.path for info in listed if info.type == fs.FileType.Directory}
+        for info in listed:
+            if info.type == fs.FileType.File and info.path not in folders:
                 batch = info.path[len(self._path) + len(_STAGING) + 2 :].partition("/")[0]
                 batches.setdefault(f"{_STAGING}/{batch}", []).append(info)
         for batch, infos in batches.items():
