@@ -1,10 +1,10 @@
 """Shows that a command is still running."""
 
 import sys
-import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from client_telemetry.compatibility.progress import every
 
 SAID_EVERY_S = 10
 
@@ -12,16 +12,6 @@ SAID_EVERY_S = 10
 @contextmanager
 def elapsed_said(every_s: float = SAID_EVERY_S) -> Iterator[None]:
     """Prints the elapsed seconds every few seconds, to the standard output of the start."""
-    ended, console, begin = threading.Event(), sys.stdout, time.monotonic()
-
-    def say() -> None:
-        while not ended.wait(every_s):
-            print(f"    {time.monotonic() - begin:.0f} s", file=console, flush=True)
-
-    saying = threading.Thread(target=say, daemon=True)
-    saying.start()
-    try:
+    console = sys.stdout
+    with every(every_s, every_s, lambda elapsed_s: print(f"    {elapsed_s:.0f} s", file=console, flush=True)):
         yield
-    finally:
-        ended.set()
-        saying.join()

@@ -5,7 +5,8 @@ Standard output has nothing but what the subcommand prints.
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from types import TracebackType
 from typing import TypeVar
 
@@ -15,13 +16,32 @@ EVERY_S = 5.0
 _Item = TypeVar("_Item")
 
 
+@contextmanager
+def every(first_s: float, then_s: float, say: Callable[[float], None]) -> Iterator[None]:
+    """Calls `say` in a thread of its own with the elapsed seconds: after `first_s` seconds, then every `then_s`."""
+    ended, begin = threading.Event(), time.monotonic()
+
+    def saying() -> None:
+        wait_s = first_s
+        while not ended.wait(wait_s):
+            say(time.monotonic() - begin)
+            wait_s = then_s
+
+    thread = threading.Thread(target=saying, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
 class Progress:
     """Prints what is being done, with the elapsed seconds; calling it says what is done from now on."""
 
     def __init__(self, doing: str) -> None:
         self._doing, self._done, self._total = doing, 0, 0
-        self._ended = threading.Event()
-        self._printing = threading.Thread(target=self._print, daemon=True)
+        self._printing = ExitStack()
 
     def __call__(self, doing: str) -> None:
         self._doing, self._done, self._total = doing, 0, 0
@@ -33,23 +53,15 @@ class Progress:
             yield item
 
     def __enter__(self) -> "Progress":
-        self._begin, self._console = time.monotonic(), sys.stderr
-        self._printing.start()
+        self._console = sys.stderr
+        self._printing.enter_context(every(FIRST_S, EVERY_S, self._print))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._ended.set()
-        self._printing.join()
+        self._printing.close()
 
-    def _print(self) -> None:
-        wait_s = FIRST_S
-        while not self._ended.wait(wait_s):
-            counted = f", {self._done:,} of {self._total:,}" if self._total else ""
-            print(
-                f"  {time.monotonic() - self._begin:.0f} s: {self._doing}{counted}",
-                file=self._console,
-                flush=True,
-            )
-            wait_s = EVERY_S
+    def _print(self, elapsed_s: float) -> None:
+        counted = f", {self._done:,} of {self._total:,}" if self._total else ""
+        print(f"  {elapsed_s:.0f} s: {self._doing}{counted}", file=self._console, flush=True)

@@ -1,7 +1,7 @@
 """Models as JSON text, for documents with millions of values."""
 
 import json
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from datetime import UTC, date, datetime
 from functools import cache
 from json.encoder import encode_basestring_ascii
@@ -54,19 +54,6 @@ def json_text(value: Any, end: str = "\n") -> str:
 def timestamp(moment: datetime) -> str:
     """ISO 8601 in UTC to the microsecond, `2026-11-21T05:47:54.130000Z`."""
     return moment.astimezone(UTC).isoformat(timespec="microseconds")[:26] + "Z"
-
-
-def plain(value: Any) -> Any:
-    """Dataclasses as objects, tuples as arrays, times as text."""
-    if is_dataclass(value):
-        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
-    if isinstance(value, datetime):
-        return timestamp(value)
-    return value.isoformat() if isinstance(value, date) else value
 
 
 @cache

@@ -112,17 +112,26 @@ def named_refusals(track: Track) -> list[Refusal]:
         if failure.refused and failure.api_key != 18:
             by_request.setdefault((failure.api_key, failure.version), []).append(failure)
     return [
-        Refusal(
-            key,
-            version,
-            min(failure.first for failure in own),
-            max(failure.last for failure in own),
-            sum(failure.refused for failure in own),
-            frozenset(failure.incarnation for failure in own),
-            CERTAIN,
-        )
-        for (key, version), own in sorted(by_request.items())
+        _refusal(request, own, sum(failure.refused for failure in own), CERTAIN)
+        for request, own in sorted(by_request.items())
     ]
+
+
+def _refusal(
+    request: tuple[int, int],
+    own: Sequence[Failures] | Sequence[UnnamedRefusal],
+    requests: int,
+    confidence: str,
+) -> Refusal:
+    """What is known of the refusals of an API and version together."""
+    return Refusal(
+        *request,
+        min(each.first for each in own),
+        max(each.last for each in own),
+        requests,
+        frozenset(each.incarnation for each in own),
+        confidence,
+    )
 
 
 class Attributed(NamedTuple):
@@ -141,16 +150,13 @@ class Attributed(NamedTuple):
                 for refusal in own:
                     by_api.setdefault((refusal.api_key, refusal.version), []).append(refusal)
         return [
-            Refusal(
-                key,
-                version,
-                min(refusal.first for refusal in own),
-                max(refusal.last for refusal in own),
+            _refusal(
+                request,
+                own,
                 sum(refusal.requests for refusal in own),
-                frozenset(refusal.incarnation for refusal in own),
-                POSSIBLE if self.is_shared[key, version] else LIKELY,
+                POSSIBLE if self.is_shared[request] else LIKELY,
             )
-            for (key, version), own in sorted(by_api.items())
+            for request, own in sorted(by_api.items())
         ]
 
 

@@ -14,7 +14,7 @@ from pyarrow import fs
 
 from client_telemetry.raw.file_system import file_system
 from client_telemetry.sources.staged import Staging, upload
-from client_telemetry.sources.stored_file import paths_below
+from client_telemetry.sources.stored_file import files_below, paths_below
 
 _STAGING = ".converting"
 _ABANDONED_AFTER = dt.timedelta(days=1)
@@ -86,14 +86,9 @@ class DumpRoot:
         """Move what is staged whole, and delete what a killed conversion left. Another one may be staging right now: its
         files stay."""
         batches: dict[str, list[fs.FileInfo]] = {}
-        below = fs.FileSelector(f"{self._path}/{_STAGING}", recursive=True, allow_not_found=True)
-        listed = self._files.get_file_info(below)
-        # Some stores list a placeholder for a folder as an object of the same name.
-        folders = {info.path for info in listed if info.type == fs.FileType.Directory}
-        for info in listed:
-            if info.type == fs.FileType.File and info.path not in folders:
-                batch = info.path[len(self._path) + len(_STAGING) + 2 :].partition("/")[0]
-                batches.setdefault(f"{_STAGING}/{batch}", []).append(info)
+        for info in files_below(self._files, f"{self._path}/{_STAGING}"):
+            batch = info.path[len(self._path) + len(_STAGING) + 2 :].partition("/")[0]
+            batches.setdefault(f"{_STAGING}/{batch}", []).append(info)
         for batch, infos in batches.items():
             names = sorted(info.path[len(self._path) + len(batch) + 2 :] for info in infos)
             last = [name for name in names if re.fullmatch(rf"{self._last_folder}/[^/]+\.json", name)]

@@ -132,10 +132,15 @@ def _objects(url: str) -> list[StoredFile]:
 
 
 def paths_below(files: fs.FileSystem, folder: str) -> list[str]:
+    """The paths of `files_below`."""
+    return [info.path for info in files_below(files, folder)]
+
+
+def files_below(files: fs.FileSystem, folder: str) -> list[fs.FileInfo]:
     """All files anywhere below, without the placeholders that some tools create for folders."""
     listed = files.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
     folders = {info.path for info in listed if info.type == fs.FileType.Directory}
-    return [info.path for info in listed if info.path not in folders]
+    return [info for info in listed if info.path not in folders]
 
 
 def _is_hidden(path: str) -> bool:

@@ -2,12 +2,27 @@
 
 import datetime as dt
 import json
+from dataclasses import fields, is_dataclass
+from typing import Any
 
 import pytest
-from client_telemetry.reports.json_text import json_text, plain, timestamp
+from client_telemetry.reports.json_text import json_text, timestamp
 from client_telemetry.reports.upgrade.document import report_json
 
 NOON = dt.datetime(2026, 11, 21, 12, 0, 0, 5, tzinfo=dt.timezone(dt.timedelta(hours=2)))
+
+
+def plain(value: Any) -> Any:
+    """What json can write: dataclasses as objects, tuples as arrays, times as text."""
+    if is_dataclass(value):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [plain(item) for item in value]
+    if isinstance(value, dt.datetime):
+        return timestamp(value)
+    return value.isoformat() if isinstance(value, dt.date) else value
 
 
 @pytest.mark.parametrize(

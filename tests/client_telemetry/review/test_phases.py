@@ -21,10 +21,14 @@ ROLL = [
 ]
 
 
+def spans(upgrade: Upgrade) -> list[tuple[str, float, float]]:
+    return [(p.name, p.since, p.until) for p in upgrade.phases]
+
+
 def names(
     runs: list[BrokerRun], features: list[FeatureLevels], to: str = NEW, from_: str = OLD
 ) -> list[tuple]:
-    return [(p.name, p.since, p.until) for p in upgrade_of(runs, features, from_, to).phases]
+    return spans(upgrade_of(runs, features, from_, to))
 
 
 def test_a_complete_roll_with_finalization() -> None:
@@ -73,10 +77,6 @@ def test_a_way_back_of_all_brokers_comes_after_the_phases_of_the_target() -> Non
         ("rolled_back", 601, 900),
     ]
     assert not found.is_mixed
-
-
-def spans(upgrade: Upgrade) -> list[tuple[str, float, float]]:
-    return [(p.name, p.since, p.until) for p in upgrade.phases]
 
 
 ROLLED_AGAIN = [

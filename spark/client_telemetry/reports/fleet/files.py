@@ -28,7 +28,7 @@ from client_telemetry.reports.fleet.model import (
 from client_telemetry.reports.fleet.page import RELATIONS, fleet_page
 from client_telemetry.reports.fleet.search import SearchIndex
 from client_telemetry.reports.folder import replace_file, replace_folder
-from client_telemetry.reports.json_text import plain
+from client_telemetry.reports.json_text import json_text
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.spreadsheet import table_csv
 from client_telemetry.reports.wording import found
@@ -56,7 +56,7 @@ def files(fleet: FleetDay) -> dict[str, str]:
     """Name within the folder to content; without what clients and instances are found by, and the curves of clients."""
     return {
         PAGE: fleet_page(fleet),
-        "fleet.json": _json(plain(fleet)),
+        "fleet.json": _json(fleet),
         "day.json": _json(_summary(fleet)),
         "quality.json": _json({"schema_version": fleet.schema_version, "checks": _checks(fleet)}),
         "software.csv": _software_csv(fleet),
@@ -75,38 +75,39 @@ def files(fleet: FleetDay) -> dict[str, str]:
 def _summary(fleet: FleetDay) -> dict[str, Any]:
     """What lists and calendars show of a day."""
     coverage = fleet.coverage
-    return plain(
-        {
-            "schema_version": fleet.schema_version,
-            "cluster_id": fleet.cluster_id,
-            "cluster_name": fleet.cluster_name,
-            "day": fleet.day,
-            "created_at": fleet.created_at,
-            "sentence": fleet.sentence,
-            "counts": fleet.counts,
-            "oldest_release": fleet.compared_with_release,
-            "releases": coverage.cluster_states[-1].releases if coverage.cluster_states else (),
-            "coverage": {
-                "broker_hours": coverage.broker_hours,
-                "complete_broker_hours": coverage.complete_broker_hours,
-                "runs": coverage.runs,
-            },
-            "quality": {
-                "checks": len(fleet.quality),
-                "failed_critical": sum(not c.success and c.severity == "critical" for c in fleet.quality),
-                "failed_warning": sum(not c.success and c.severity != "critical" for c in fleet.quality),
-            },
-        }
-    )
+    return {
+        "schema_version": fleet.schema_version,
+        "cluster_id": fleet.cluster_id,
+        "cluster_name": fleet.cluster_name,
+        "day": fleet.day,
+        "created_at": fleet.created_at,
+        "sentence": fleet.sentence,
+        "counts": fleet.counts,
+        "oldest_release": fleet.compared_with_release,
+        "releases": coverage.cluster_states[-1].releases if coverage.cluster_states else (),
+        "coverage": {
+            "broker_hours": coverage.broker_hours,
+            "complete_broker_hours": coverage.complete_broker_hours,
+            "runs": coverage.runs,
+        },
+        "quality": {
+            "checks": len(fleet.quality),
+            "failed_critical": sum(not c.success and c.severity == "critical" for c in fleet.quality),
+            "failed_warning": sum(not c.success and c.severity != "critical" for c in fleet.quality),
+        },
+    }
 
 
 def _checks(fleet: FleetDay) -> list[dict[str, Any]]:
     """With `found`: what the check found, in words."""
-    return [{**plain(check), "found": found(check)} for check in fleet.quality]
+    return [
+        {**{field.name: getattr(check, field.name) for field in fields(check)}, "found": found(check)}
+        for check in fleet.quality
+    ]
 
 
 def _json(document: Any) -> str:
-    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+    return json_text(document) + "\n"
 
 
 def _csv(fleet: FleetDay, kind: type, rows: Iterable[Any]) -> str:
