@@ -19,7 +19,7 @@ from client_telemetry.review.tracks import Track
 OVERLAP_SECONDS = 60.0
 """While a client is replaced, the old and the new one may run beside each other for this long."""
 LEAST_REQUESTS = 3
-_API_VERSIONS, _FIRST_WITH_SOFTWARE = 18, 3
+_FIRST_WITH_SOFTWARE = 3
 _BY_FEATURES = frozenset((0, functions.INIT_PRODUCER_ID, 24, 25, 26, 28))
 """Produce and requests of transactions: their versions rise when transaction.version is finalized (KIP-890)."""
 
@@ -79,7 +79,7 @@ def _names_every_connection(version: tuple[str, str], from_release: str) -> bool
     """Whether a client with this software would have had its name before the upgrade, too: brokers take it from
     ApiVersions v3 on (KIP-511).
     """
-    api = served.by(from_release).get(_API_VERSIONS)
+    api = served.by(from_release).get(apis.API_VERSIONS)
     if api is None or api.advertised.max < _FIRST_WITH_SOFTWARE:
         return False
     identity = software.identify_name(*version)
@@ -132,7 +132,7 @@ def may_have_changed(track: Track, refusals: Sequence[Refusal], upgrade: Upgrade
 
 
 def _api_keys(track: Track) -> list[int]:
-    return sorted({key for key, _ in track.by_version} - {_API_VERSIONS})
+    return sorted({key for key, _ in track.by_version} - {apis.API_VERSIONS})
 
 
 def _replaced(

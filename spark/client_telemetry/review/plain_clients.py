@@ -40,7 +40,7 @@ _FUNCTIONS = (
 )
 _KEYS = 1 << 16
 """API keys are 16 bits; functions of tools have the number of their API."""
-_API_VERSIONS, _MOST_API = 18, 1024
+_MOST_API = 1024
 _OPENED = _KEYS - 1
 """Number of the series of opened connections, among those of APIs."""
 
@@ -126,7 +126,7 @@ def _may_have_changed(
     is_unnamed = np.array([not kip511.is_known(candidate.key.software_name) for candidate in candidates])
     used = uses.used
     track = track_of[used["client"]]
-    used = used[(track >= 0) & is_unnamed[track] & (used["api_key"] != _API_VERSIONS)]
+    used = used[(track >= 0) & is_unnamed[track] & (used["api_key"] != apis.API_VERSIONS)]
     if not len(used):
         return found
     of_api = track_of[used["client"]] << 16 | used["api_key"]

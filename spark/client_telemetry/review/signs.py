@@ -109,7 +109,7 @@ def named_refusals(track: Track) -> list[Refusal]:
     by_request: dict[tuple[int, int], list[Failures]] = {}
     for failure in track.failures:
         # A refused ApiVersions is repeated with a lower version.
-        if failure.refused and failure.api_key != 18:
+        if failure.refused and failure.api_key != apis.API_VERSIONS:
             by_request.setdefault((failure.api_key, failure.version), []).append(failure)
     return [
         _refusal(request, own, sum(failure.refused for failure in own), CERTAIN)

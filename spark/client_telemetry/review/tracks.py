@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
-from client_telemetry.compatibility import software
+from client_telemetry.compatibility import apis, software
 from client_telemetry.identity import broker_clients, kip511
 from client_telemetry.identity.client_families import family
 from client_telemetry.review import functions
@@ -21,7 +21,6 @@ SPANS_LOOKED_BACK = 64
 """Fewer spans than this overlap: those that began earlier have ended before."""
 ENDED_SECONDS = 60.0
 """A client id that was not seen for so long while others were has ended."""
-_API_VERSIONS = 18
 _Member = TypeVar("_Member")
 
 
@@ -275,7 +274,7 @@ def _are_apart(unnamed: list[Activity], named: list[Activity]) -> bool:
         for key, version in activity.uses:
             versions[activity.incarnation, key] = max(version, versions.get((activity.incarnation, key), 0))
     return any(
-        key != _API_VERSIONS and version < versions.get((activity.incarnation, key), version)
+        key != apis.API_VERSIONS and version < versions.get((activity.incarnation, key), version)
         for activity in unnamed
         for key, version in activity.uses
     )
