@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 CHECKOUT = Path(__file__).parents[2]
 PICTURES = CHECKOUT / "var" / "e2e"
 PASSWORD = "browser"  # of an Airflow that listens on this machine only and ends with the tests
+ANSWERS_WITHIN_S = 300
+"""How long a browser and a caller wait for one answer: far longer than it takes, because other tests use the same cores."""
 SHELL = str(CHECKOUT / "include" / "airflow.sh")
 
 

@@ -11,7 +11,14 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.end_to_end.airflow_server import PICTURES, environment, sign_in, started, wait_for_answer
+from tests.end_to_end.airflow_server import (
+    ANSWERS_WITHIN_S,
+    PICTURES,
+    environment,
+    sign_in,
+    started,
+    wait_for_answer,
+)
 from tests.end_to_end.browser import chromium
 
 pytestmark = pytest.mark.end_to_end
@@ -81,7 +88,7 @@ def page(airflow) -> Iterator["Page"]:  # noqa: F821
     PICTURES.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(ANSWERS_WITHIN_S * 1000)
         page.goto(f"{airflow.url}/auth/login")
         sign_in(page)
         page.wait_for_url(lambda url: "/auth/" not in url)
@@ -118,7 +125,7 @@ def test_without_a_login_nothing_is_shown(airflow):
 def test_without_a_login_a_person_is_led_to_it_and_back(airflow):
     with chromium() as browser:
         page = browser.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(ANSWERS_WITHIN_S * 1000)
         page.goto(f"{airflow.url}/client-telemetry/search?q=erp")
         sign_in(page)
         page.get_by_role("heading", name="Search").wait_for()
@@ -137,7 +144,7 @@ def test_airflows_address_carries_the_page_and_its_filter(page, pages, airflow):
     pages.get_by_role("link", name=airflow.fleet_day).first.click()
     pages.frame_locator("iframe").get_by_role("searchbox").fill("erp")
     pages.frame_locator("iframe").get_by_text("1 matching client").wait_for()
-    page.wait_for_function("location.hash.endsWith('q=erp')", timeout=5000)
+    page.wait_for_function("location.hash.endsWith('q=erp')")
     address = page.evaluate("location.href")
     assert "/plugin/client_telemetry/client-telemetry/fleet/fleet/" in address
     page.goto("about:blank")

@@ -17,7 +17,15 @@ from typing import Any
 
 import pytest
 
-from tests.end_to_end.airflow_server import PASSWORD, PICTURES, SHELL, environment, sign_in, started
+from tests.end_to_end.airflow_server import (
+    ANSWERS_WITHIN_S,
+    PASSWORD,
+    PICTURES,
+    SHELL,
+    environment,
+    sign_in,
+    started,
+)
 from tests.end_to_end.browser import chromium
 
 pytestmark = pytest.mark.end_to_end
@@ -39,7 +47,7 @@ class Airflow:
             {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"},
         )
         try:
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=ANSWERS_WITHIN_S) as answer:
                 return json.load(answer)
         except urllib.error.HTTPError as error:
             error.msg = f"{error.msg}: {error.read().decode()[:1000]}"
@@ -106,7 +114,7 @@ def test_a_change_is_answered_and_its_page_is_read(airflow) -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(ANSWERS_WITHIN_S * 1000)
         page.goto(f"{airflow.url}/auth/login")
         sign_in(page)
         page.wait_for_url(lambda url: "/auth/" not in url)

@@ -7,6 +7,7 @@ and started again, the store back, a restart in order, the end.
 
 import datetime as dt
 import shutil
+import signal
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -33,6 +34,8 @@ from .object_store import ACCESS_KEY, BUCKET, SECRET_KEY, ObjectStore
 from .play import LOOK_SECONDS, Play, records, spooled, wait_until
 
 STORE_DOWN_SECONDS = 60
+PAUSE_SECONDS = 2
+"""Until what was sent before is answered, on a busy machine too; Fetch waits for at most half a second."""
 UNFLUSHED_SECONDS = 1.0
 """What a killed broker may lose: the plugin flushes ten times a second; the rest is for a busy machine."""
 FETCH, UNSERVED_VERSION = 1, 99
@@ -125,14 +128,26 @@ def _act(play: WholePath, store: ObjectStore) -> None:
     play.uploads_failed = newer.dump_figure("FailedUploads")
     play.lag_seconds = newer.dump_figure("UploadLagSeconds")
     store.start()
-    older.stop()
+    _stop(play, older)
     older.start()
     play.python("confluent", "steady")
     for client in working:
         client.finish()
     _look_at_gauges(play)
-    older.stop()
-    newer.stop()
+    _stop(play, older)
+    _stop(play, newer)
+
+
+def _stop(play: WholePath, broker: KafkaBroker) -> None:
+    """With its clients connected but paused: a broker that stops counts requests that arrive and neither answers nor logs
+    them."""
+    running = [client.process for client in play.clients.values() if client.process.poll() is None]
+    for process in running:
+        process.send_signal(signal.SIGSTOP)
+    time.sleep(PAUSE_SECONDS)
+    broker.stop()
+    for process in running:
+        process.send_signal(signal.SIGCONT)
 
 
 def _start_secure_clients(play: WholePath) -> None:
