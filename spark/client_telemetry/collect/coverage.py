@@ -364,7 +364,7 @@ def _gap_hours(objects: Sequence[RawObjectRow]) -> set[tuple[int, int]]:
 
 def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[BrokerRow]:
     """Rows of brokers: one per incarnation in the day's manifests. The last hour's manifest wins; what it does not
-    report comes from earlier hours.
+    report comes from earlier hours. Failed logins are summed.
     """
     rows: dict[tuple[int, str], dict[str, Any]] = {}
     levels: dict[tuple[int, str], list[tuple[dt.datetime, dict[str, int]]]] = {}
@@ -408,6 +408,7 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[BrokerRow]:
             else [
                 {"principal": x.principal, "mechanisms": sorted(x.mechanisms)} for x in manifest.scram_users
             ],
+            "failed_logins": manifest.failed_logins,
         }
         row = rows.setdefault(
             (manifest.broker_id, manifest.incarnation),
@@ -419,6 +420,8 @@ def brokers(manifests: Sequence[ManifestRead], day: dt.date) -> list[BrokerRow]:
                 **dict.fromkeys(reported),
             },
         )
+        if reported["failed_logins"] is not None and row["failed_logins"] is not None:
+            reported["failed_logins"] += row["failed_logins"]
         row |= {name: value for name, value in reported.items() if value is not None}
     return [cast(BrokerRow, row | _changes(levels[key]) | _releases(row)) for key, row in rows.items()]
 

@@ -149,6 +149,7 @@ class Manifest:
     client_metrics: dict[str, float] | None = None
     subscriptions: tuple[Subscription, ...] | None = None
     scram_users: tuple[ScramUser, ...] | None = None
+    failed_logins: int | None = None
     plugin: Plugin | None = None
     identifiers: dict[str, str] | None = None
     reconciliation: Reconciliation | None = None
@@ -190,6 +191,7 @@ def parse_manifest(data: bytes, key: ObjectKey | None = None) -> Manifest:
         client_metrics=top.optional("client_metrics", _numbers),
         subscriptions=top.optional("subscriptions", many(_subscription)),
         scram_users=top.optional("scram_users", many(_scram_user)),
+        failed_logins=top.optional("failed_logins", count),
         plugin=top.optional("plugin", _plugin),
         identifiers=top.optional("identifiers", mapping(text)),
         reconciliation=top.optional("reconciliation", _reconciliation),

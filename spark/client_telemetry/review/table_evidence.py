@@ -233,7 +233,7 @@ def without_clients(
         unnamed,
         logins,
         float(slot_seconds),
-        has_failed_logins=bool(logins),
+        has_failed_logins=bool(logins) or any(row.get("failed_logins") is not None for row in brokers),
         data_from=first,
     )
 

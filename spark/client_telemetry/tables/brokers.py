@@ -8,6 +8,7 @@ from client_telemetry.tables.table import (
     CLUSTER_ID,
     DT,
     INT,
+    LONG,
     STRING,
     STRINGS,
     TIMESTAMP,
@@ -83,6 +84,11 @@ BROKERS: "Table[BrokerRow]" = Table(
             ArrayType(struct("principal", principal=STRING, mechanisms=STRINGS)),
             "Principals with SCRAM credentials, from the last hour that reports them (KRaft keeps them in the metadata log); "
             "a principal is null if the broker omits principals; null = not reported",
+        ),
+        Column(
+            "failed_logins",
+            LONG,
+            "Failed logins of the day that the broker's log shows, including those of which no event was kept; null = not reported",
         ),
     ),
     key=("cluster_id", "dt", "broker_id", "broker_incarnation"),

@@ -149,6 +149,7 @@ class BrokerRow(TypedDict):
     listeners: list[ListenerRecord] | None
     subscriptions: list[SubscriptionRecord] | None
     scram_users: list[ScramUserRecord] | None
+    failed_logins: int | None
 
 
 class BrokerHourRow(TypedDict):

@@ -81,6 +81,15 @@ def test_a_broker_that_declares_no_release_is_guessed_by_what_it_offers():
 
 
 @pytest.mark.parametrize(
+    ("case", "reported", "expected"),
+    [("not reported", [None, None], None), ("none", [0, None], 0), ("summed over hours", [2, None, 3], 5)],
+)
+def test_failed_logins_that_the_brokers_log_shows(case, reported, expected):
+    (row,) = brokers([read("0f" * 16, None, failed_logins=count) for count in reported], DAY)
+    assert row["failed_logins"] == expected, case
+
+
+@pytest.mark.parametrize(
     ("case", "figures", "expected", "missed"),
     [
         ("not compared", None, ["complete"], (None, None)),

@@ -89,6 +89,7 @@ def test_everything_that_the_contract_has():
         reconciliation={"connections_by_gauge": 12, "requests_by_counter": None, "later": {}},
         subscriptions=[{"name": "all", "interval_ms": 5000, "metrics": ["*"], "match": {"client_id": "a.*"}}],
         alive_at="2026-11-20T13:59:51.5Z",
+        failed_logins=0,
         scram_users=[
             {"principal": "User:alice", "mechanisms": ["SCRAM-SHA-512"]},
             {"principal": None, "mechanisms": []},
@@ -105,6 +106,7 @@ def test_everything_that_the_contract_has():
     assert manifest.client_metrics == {"instance_count": 3, "plugin_export_time_avg_ms": 0.5}
     assert manifest.plugin == Plugin("broker-plugin", "1.2.0")
     assert manifest.identifiers == {"principal": "hmac", "rack": "omit"}
+    assert manifest.failed_logins == 0
     assert manifest.reconciliation == Reconciliation(12, None, None, None)
     assert manifest.subscriptions == (Subscription("all", 5000, ("*",), {"client_id": "a.*"}),)
     assert manifest.alive_at == datetime(2026, 11, 20, 13, 59, 51, 500_000, tzinfo=UTC)

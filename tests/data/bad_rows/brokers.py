@@ -22,6 +22,7 @@ GOOD = {
     "listeners": [{"name": "CLIENTS", "security_protocol": "SASL_SSL", "sasl_mechanisms": ["PLAIN"]}],
     "subscriptions": [],
     "scram_users": [{"principal": "User:alice", "mechanisms": ["SCRAM-SHA-256"]}],
+    "failed_logins": 3,
 }
 
 BAD = {

@@ -34,7 +34,7 @@ from client_telemetry.sources.request_log.connection_watch import FORGOTTEN_AFTE
 from client_telemetry.sources.request_log.incarnations import BrokerIncarnation
 from client_telemetry.sources.request_log.line_scan import scan
 from client_telemetry.sources.request_log.log_line import MARK, LineReader
-from client_telemetry.sources.request_log.open_incarnation import OpenIncarnation
+from client_telemetry.sources.request_log.open_incarnation import HOUR_NANOS, OpenIncarnation
 from client_telemetry.sources.request_log.request_entry import (
     PUSH_TELEMETRY,
     BadEntry,
@@ -537,6 +537,9 @@ class _Incarnation:
             started, name = open_.since, f"{name}/{open_.last}"
         self._incarnation, self._name, self._started = incarnation, name, started
         self._windows = resumed.windows if resumed is not None else []
+        self._failed_logins = Counter(
+            {hour: n for hour, n in resumed.failed_logins} if resumed is not None else ()
+        )
         self.now, self.due = self._windows[-1][1] if self._windows else incarnation.since, 0
         fields: dict[str, object] = {"registry": {"mode": "sampled", "windows": []}}
         if incarnation.api_versions:
@@ -574,6 +577,7 @@ class _Incarnation:
             self.watch.refuse(event, listeners)
         else:
             self._done.failed_logins += 1
+            self._failed_logins[event.nanos // HOUR_NANOS * HOUR_NANOS] += 1
             self.watch.fail_login(event, listeners)
 
     def add(self, entry: RequestEntry, logged: int, essence: int) -> None:
@@ -612,6 +616,10 @@ class _Incarnation:
                     if since < end
                 ]
             self._dump.describe_hour(hour, fields)
+        if self._broker.server_logs or self._failed_logins:
+            for hour in hours.keys() | {_time(nanos) for nanos in self._failed_logins}:
+                count = self._failed_logins[int(hour.timestamp()) * 10**9]
+                self._dump.describe_hour(hour, {"failed_logins": count})
         if not hours and self._incarnation.release:
             self._dump.describe_hour(_time(self._started))
         self._dump.close()
@@ -629,6 +637,7 @@ class _Incarnation:
             windows=self._windows,
             dump=self._dump.continued(),
             watch=self.watch.state(),
+            failed_logins=self._failed_logins,
         )
 
 

@@ -5,8 +5,8 @@ answers changed: what comes of a log must not depend on how often somebody conve
 """
 
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from client_telemetry.sources.request_log.incarnations import (
 )
 
 _FILE = "open_lives.json.zst"
-_HOUR_NANOS = 3600 * 10**9
+HOUR_NANOS = 3600 * 10**9
 _OUT_OF_ORDER_NANOS = 10**9
 """Lines of threads that log at the same time may be swapped."""
 
@@ -31,7 +31,7 @@ _OUT_OF_ORDER_NANOS = 10**9
 @dataclass(frozen=True)
 class OpenIncarnation:
     """`name`: what the incarnation's id is derived from. `since`, `last`: time (ns) of its first and latest line.
-    `windows`: when there were lines, in the last hours. `dump`: a Continued. `watch`: open connections
+    `windows`: when there were lines, in the last hours. `failed_logins`: [hour's begin (ns), count] of these hours. `dump`: a Continued. `watch`: open connections
     (connection_watch.py). The other fields are as in SurveyedBroker and BrokerIncarnation.
     """
 
@@ -48,6 +48,7 @@ class OpenIncarnation:
     windows: list[list[int]]
     dump: dict[str, Any]
     watch: dict[str, Any]
+    failed_logins: list[list[int]] = field(default_factory=list)
 
     @staticmethod
     def of(
@@ -59,11 +60,12 @@ class OpenIncarnation:
         windows: Sequence[Sequence[int]],
         dump: Continued,
         watch: dict[str, Any],
+        failed_logins: Mapping[int, int],
     ) -> "OpenIncarnation":
         """Only with windows and manifests that future lines may still belong to: of this hour, and of the hour before,
         in which a request may have arrived that is answered now.
         """
-        begin = (broker.last // _HOUR_NANOS - 1) * _HOUR_NANOS
+        begin = (broker.last // HOUR_NANOS - 1) * HOUR_NANOS
         return OpenIncarnation(
             broker.broker_id,
             broker.id_known_by,
@@ -80,6 +82,7 @@ class OpenIncarnation:
             [[max(first, begin), last] for first, last in windows if last >= begin],
             dump.since(begin)._asdict(),
             watch,
+            [[hour, count] for hour, count in sorted(failed_logins.items()) if hour >= begin],
         )
 
     def known(self) -> dict[Endpoint, tuple[int, str]]:

@@ -153,6 +153,8 @@ def test_refusals_and_failed_logins_of_the_roll(rolled):
     assert kinds[ConnectionEvent.AUTHENTICATION_FAILED] == 1_635
     refused = [e for e in events(raw) if e.kind == ConnectionEvent.CLOSED]
     assert sum(use.rejected for e in refused for use in e.api_uses) == 13_329
+    manifests = [json.loads(file.read_bytes()) for file in raw.glob("v1/dataset=manifests/**/*.json")]
+    assert sum(manifest["failed_logins"] for manifest in manifests) == 1_635
     # Old clients whose earlier requests on the same connection were answered are known by name.
     assert {"search-pinned", "kafka_exporter"} <= {e.client.client_id for e in refused}
     failed = next(e for e in events(raw) if e.kind == ConnectionEvent.AUTHENTICATION_FAILED)

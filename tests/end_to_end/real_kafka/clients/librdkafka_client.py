@@ -5,6 +5,7 @@ It works until its input ends; librdkafka's own log goes to standard error.
 """
 
 import ctypes
+import os
 import sys
 import threading
 import time
@@ -65,7 +66,8 @@ def main() -> None:
     over = threading.Event()
 
     def wait_for_the_end_of_input() -> None:
-        sys.stdin.buffer.read()
+        while os.read(0, 4096):  # not sys.stdin, which this thread would hold when the interpreter ends
+            pass
         over.set()
         time.sleep(20)
 

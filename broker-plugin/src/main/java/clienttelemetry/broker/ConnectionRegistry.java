@@ -540,6 +540,11 @@ final class ConnectionRegistry {
         return requests.sum();
     }
 
+    /** Failed logins in the log since the start. */
+    long failedLogins() {
+        return failedLogins.count();
+    }
+
     boolean isOfControllers(String listener) {
         return listeners.isOfControllers(listener);
     }

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -38,6 +39,7 @@ final class FailedLogins {
     private final Set<String> leftOut;
     private final Map<String, Failures> kinds = new HashMap<>();
     private final Map<String, Integer> kindsOfAddress = new HashMap<>();
+    private final LongAdder count = new LongAdder();
 
     private static final class Failures {
         final ClientConnection client;
@@ -110,6 +112,7 @@ final class FailedLogins {
         if (listener != null && leftOut.contains(listener.name)) {
             return;
         }
+        count.increment();
         if (listener != null) {
             client.listenerName = listener.name;
             client.securityProtocol = listener.protocol;
@@ -149,6 +152,11 @@ final class FailedLogins {
         if (first != null) {
             sink.accept(first);
         }
+    }
+
+    /** Since the start, those too that there was no room to tell of. */
+    long count() {
+        return count.sum();
     }
 
     /** The repetitions since the last call; what was not repeated is forgotten. */

@@ -141,6 +141,7 @@ final class Hours {
             ObjectNode told = manifest.putObject("registry").put("mode", watch.modeOfHour().text());
             ArrayNode windows = told.putArray("windows");
             watch.windows(hour, now).forEach(window -> windows.addArray().add(window[0]).add(window[1]));
+            manifests.addFailedLogins(hour, registry.failedLogins());
         }
         try {
             if (!isStopping) { // then the broker's listeners and gauges are gone, and the last values count

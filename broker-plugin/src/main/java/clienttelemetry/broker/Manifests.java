@@ -34,6 +34,7 @@ final class Manifests {
     /** With files that no upload of the manifest has told yet. */
     private final Set<Hour> changed = new TreeSet<>();
     private Map<String, Long> droppedBefore = new HashMap<>();
+    private long failedLoginsBefore;
 
     Manifests(Incarnation broker, Path folder) {
         this.broker = broker;
@@ -90,6 +91,13 @@ final class Manifests {
             }
         }
         droppedBefore = totals;
+    }
+
+    /** Adds failed logins since the last call to this hour; {@code total}: since the start. */
+    void addFailedLogins(Hour hour, long total) {
+        ObjectNode manifest = of(hour);
+        manifest.put("failed_logins", manifest.path("failed_logins").asLong() + total - failedLoginsBefore);
+        failedLoginsBefore = total;
     }
 
     /** Writes the manifest into the spool and gives its path. */

@@ -147,6 +147,19 @@ class DumpTest {
     }
 
     @Test
+    void failedLoginsAreCountedInTheirHour() {
+        manifests = new Manifests(TestBroker.BROKER, spoolFolder());
+        Hour noon = Hour.of(TestBroker.NOON);
+        Hour next = Hour.of(noon.end());
+        manifests.addFailedLogins(noon, 0);
+        assertEquals(0, manifests.of(noon).get("failed_logins").asLong(-1), "none, which is not the same as not known");
+        manifests.addFailedLogins(noon, 7);
+        manifests.addFailedLogins(next, 9);
+        assertEquals(7, manifests.of(noon).get("failed_logins").asLong());
+        assertEquals(2, manifests.of(next).get("failed_logins").asLong());
+    }
+
+    @Test
     void aTornTailIsCutWhereverItIs() throws Exception {
         Spool spool = spool(TestBroker.settings(folder), new FolderStore(raw(), false));
         Recovery.claim(spoolFolder(), TestBroker.BROKER).channel().close();

@@ -107,6 +107,7 @@ class FailedLoginsTest {
         long failures = events.stream().filter(each -> each.getClient().getClientAddress().equals("10.0.0.7"))
                 .mapToLong(ConnectionEvent::getConnections).sum();
         assertEquals(6000, failures, "none is lost");
+        assertEquals(6001, registry.failedLogins());
     }
 
     @Test
@@ -114,5 +115,6 @@ class FailedLoginsTest {
         registry.selected(SOCKET_SERVER + "Successfully authenticated with /10.0.0.7", null, 1);
         registry.selected("[Producer clientId=x] Failed authentication with b/10.0.0.7 (channelId=1) (x)", null, 1);
         assertTrue(events.isEmpty());
+        assertEquals(0, registry.failedLogins());
     }
 }
