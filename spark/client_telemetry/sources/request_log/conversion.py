@@ -537,9 +537,9 @@ class _Incarnation:
             started, name = open_.since, f"{name}/{open_.last}"
         self._incarnation, self._name, self._started = incarnation, name, started
         self._windows = resumed.windows if resumed is not None else []
-        self._failed_logins = Counter(
-            {hour: n for hour, n in resumed.failed_logins} if resumed is not None else ()
-        )
+        self._failed_logins: Counter[int] = Counter()
+        for hour, count in resumed.failed_logins if resumed is not None else ():
+            self._failed_logins[hour] = count
         self.now, self.due = self._windows[-1][1] if self._windows else incarnation.since, 0
         fields: dict[str, object] = {"registry": {"mode": "sampled", "windows": []}}
         if incarnation.api_versions:
