@@ -18,6 +18,7 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import BaseHook, BaseOperatorLink, Context, ObjectStoragePath
 from airflow.sdk.exceptions import AirflowException, AirflowFailException
 
+from include import credentials
 from include.clusters import CHECKOUT, read_clusters
 from include.run_priority import TodayFirst
 
@@ -158,7 +159,9 @@ class SparkStage(SparkSubmitOperator):
     def execute(self, context: Context) -> dict[str, Any]:
         """Submit the job and return its report; raises StageRefused (no retry) or StageFailed (retry)."""
         try:
-            return self._run(context)
+            self._check_connection()
+            with credentials.in_environment():
+                return self._run(context)
         except (StageFailed, AirflowFailException) as failure:
             self.returns_dag_result = True  # what waits for the run over REST is told why there is no answer
             for key, value in ((FAILURE_KEY, str(failure)), ("return_value", {FAILURE_KEY: str(failure)})):
@@ -166,7 +169,6 @@ class SparkStage(SparkSubmitOperator):
             raise
 
     def _run(self, context: Context) -> dict[str, Any]:
-        self._check_connection()
         clusters = read_clusters()
         cluster = clusters.named(self.cluster) if self.cluster else None
         name = cluster.name if cluster else WHOLE_LAKE

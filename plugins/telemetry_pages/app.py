@@ -1,5 +1,7 @@
 """The web application: routes, who may see them, and the headers that every answer carries."""
 
+import os
+from functools import cache
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import quote, urlencode
@@ -10,6 +12,7 @@ from airflow.api_fastapi.core_api.security import GetUserDep
 from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.exception_handlers import http_exception_handler
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from include import credentials
 from include.clusters import ClustersFileError, read_clusters
 from include.releases import RELEASES
 from starlette.exceptions import HTTPException as StarletteHTTPException
@@ -71,11 +74,18 @@ DOWNLOADS = {
 SEARCH_DAYS = {1: "the latest day", 7: "the last 7 days", 31: "the last 31 days", 92: "the last 92 days"}
 
 
+@cache
+def _take_credentials() -> None:
+    """Those of Airflow connections, once: what reads the store keeps its client."""
+    os.environ.update(credentials.from_connections())
+
+
 def published() -> Published:
     """Read at each request, so that an edit of the clusters file counts at once."""
     try:
+        _take_credentials()
         return Published(read_clusters().publish)
-    except (ClustersFileError, NotPublished) as error:
+    except (ClustersFileError, credentials.UnusableConnection, NotPublished) as error:
         raise HTTPException(500, str(error)) from None
 
 

@@ -83,7 +83,7 @@ class File:
 
 class Published:
     """One `publish` location: a local folder, as a path or URL, or an object store, whose credentials are in the environment
-    (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL)."""
+    (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_ENDPOINT_URL), where app.py puts those of Airflow connections."""
 
     def __init__(self, location: str) -> None:
         url = location.partition("?")[0] if "://" in location else location

@@ -2,10 +2,12 @@
 
 import csv
 import io
+import json
 import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import fsspec
 import pytest
@@ -13,6 +15,7 @@ import yaml
 from client_telemetry.lake.lake import Lake
 from client_telemetry.raw.file_system import file_system, forget_file_systems
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
+from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from fastapi.testclient import TestClient
 from pyarrow import fs
 
@@ -91,6 +94,7 @@ def web(monkeypatch) -> TestClient:
             return True
 
     monkeypatch.setattr(module, "get_auth_manager", Manager)
+    module._take_credentials.cache_clear()
     monkeypatch.setitem(module.app.dependency_overrides, get_user, lambda: "user")
     return TestClient(module.app)
 
@@ -134,3 +138,36 @@ def test_both_dags_with_everything_in_an_object_store(store, catalog, web, tmp_p
     assert web.get("/search", params={"q": "orders", "days": 1}).status_code == 200
     report = done.stdout.splitlines()[-1].removeprefix("Report: s3://published/reports/upgrade_impact/")
     assert "from 3.9.1 to 4.0.0" in web.get(f"/files/upgrade_impact/{report}").text
+
+
+@pytest.mark.parametrize("catalog", POSTGRES_IN_SHORT, indirect=True)
+def test_credentials_come_from_an_airflow_connection(store, catalog, web, tmp_path, monkeypatch):
+    """Without any in the environment: a job that reads dumps and writes tables and its result, and the pages."""
+    from include import credentials
+    from include.spark_stage import SparkStage
+
+    upload(SAMPLE / "fleet" / "raw", "s3://raw/fleet", "/hour=05/")
+    with monkeypatch.context() as without:
+        extra = {"region_name": store["AWS_REGION"], "endpoint_url": store["AWS_ENDPOINT_URL"]}
+        keys = {"login": store["AWS_ACCESS_KEY_ID"], "password": store["AWS_SECRET_ACCESS_KEY"]}
+        connection = json.dumps({"conn_type": "aws", **keys, "extra": extra})
+        without.setenv(f"AIRFLOW_CONN_{credentials.STORE.upper()}", connection)
+        without.delenv("SPARK_REMOTE", raising=False)
+        for name in store.keys() - {"AWS_EC2_METADATA_DISABLED"}:
+            without.delenv(name)
+        clusters = tmp_path / "clusters.yaml"
+        clusters.write_text(yaml.safe_dump(CLUSTERS))
+        without.setenv("CLIENT_TELEMETRY_CLUSTERS", str(clusters))
+        context = {
+            "ti": SimpleNamespace(xcom_push=lambda key, value: None),
+            "run_id": "manual__1",
+            "dag": SimpleNamespace(dag_id="client_telemetry_daily"),
+        }
+        for task_id, locations, arguments in (
+            ("collect", ["raw"], {"day": DAY}),
+            ("decode", ["raw"], {"days": [DAY]}),
+        ):
+            stage = SparkStage(task_id=task_id, cluster="fleet", locations=locations, arguments=arguments)
+            assert stage.execute(context)["status"] == "ok"
+        assert web.get("/").status_code == 200
+    assert Lake(None, CLUSTERS["lake"]).rows(CLIENT_PUSHES, cluster_id=FLEET)

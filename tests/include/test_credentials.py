@@ -1,0 +1,133 @@
+"""Credentials in Airflow connections: which variables a job and the pages get."""
+
+import json
+import os
+from types import SimpleNamespace
+
+import pytest
+
+import tests.airflow_settings  # noqa: F401
+from include import credentials
+from include.spark_stage import SparkStage, StageRefused
+
+KEYS = {"conn_type": "aws", "login": "AKIA1", "password": "secret/1"}
+
+
+@pytest.fixture
+def connection(monkeypatch):
+    """Defines a connection, as AIRFLOW_CONN_… does."""
+
+    def define(conn_id: str, **fields: object) -> None:
+        monkeypatch.setenv(f"AIRFLOW_CONN_{conn_id.upper()}", json.dumps(fields))
+
+    for conn_id in (credentials.STORE, credentials.CATALOG):
+        monkeypatch.delenv(f"AIRFLOW_CONN_{conn_id.upper()}", raising=False)
+    return define
+
+
+def test_without_connections_the_environment_stays(connection):
+    assert credentials.from_connections() == {}
+
+
+@pytest.mark.parametrize(
+    ("fields", "variables"),
+    [
+        (KEYS, {"AWS_ACCESS_KEY_ID": "AKIA1", "AWS_SECRET_ACCESS_KEY": "secret/1"}),
+        (
+            {"conn_type": "aws", "extra": {"aws_access_key_id": "AKIA2", "aws_secret_access_key": "s"}},
+            {"AWS_ACCESS_KEY_ID": "AKIA2", "AWS_SECRET_ACCESS_KEY": "s"},
+        ),
+        (
+            {
+                "conn_type": "aws",
+                "extra": {
+                    "region_name": "eu-west-1",
+                    "endpoint_url": "https://s3.example",
+                    "aws_session_token": "t",
+                },
+            },
+            {"AWS_REGION": "eu-west-1", "AWS_ENDPOINT_URL": "https://s3.example", "AWS_SESSION_TOKEN": "t"},
+        ),
+    ],
+)
+def test_variables_of_the_store(connection, fields, variables):
+    connection(credentials.STORE, **fields)
+    assert credentials.from_connections() == variables
+
+
+@pytest.mark.parametrize(
+    ("fields", "variables"),
+    [
+        ({"conn_type": "postgres", "login": "lake", "password": "p"}, {"PGPASSWORD": "p"}),
+        (
+            {"conn_type": "generic", "login": "id", "password": "s"},
+            {"PYICEBERG_CATALOG__LAKE__CREDENTIAL": "id:s"},
+        ),
+        ({"conn_type": "generic", "password": "token"}, {"PYICEBERG_CATALOG__LAKE__TOKEN": "token"}),
+    ],
+)
+def test_variables_of_the_catalog(connection, fields, variables):
+    connection(credentials.CATALOG, **fields)
+    assert credentials.from_connections() == variables
+
+
+@pytest.mark.parametrize(
+    ("conn_id", "fields", "says"),
+    [
+        (
+            credentials.STORE,
+            KEYS | {"extra": {"role_arn": "arn:aws:iam::1:role/x"}},
+            "'role_arn', which stages",
+        ),
+        (credentials.CATALOG, {"conn_type": "postgres", "login": "lake"}, "has no password"),
+    ],
+)
+def test_a_connection_that_cannot_be_used_is_refused(connection, conn_id, fields, says):
+    connection(conn_id, **fields)
+    with pytest.raises(credentials.UnusableConnection, match=says):
+        credentials.from_connections()
+
+
+@pytest.fixture
+def collect(clusters_file, calls_of_spark_submit, tmp_path, monkeypatch):
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    clusters_file(f"""
+lake: {tmp_path}/lake
+publish: {tmp_path}/published
+results: {tmp_path}/results
+clusters: [{{name: east, cluster_id: -aaa, raw: s3://dumps/east}}]
+""")
+    context = {
+        "ti": SimpleNamespace(xcom_push=lambda key, value: None),
+        "run_id": "manual__1",
+        "dag": SimpleNamespace(dag_id="a_dag"),
+    }
+    stage = SparkStage(task_id="collect", cluster="east", arguments={"day": "2026-11-21"})
+    return lambda: stage.execute(context)
+
+
+def test_a_job_gets_them_in_its_environment_and_not_in_its_arguments(
+    connection, collect, calls_of_spark_submit, monkeypatch
+):
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "of the environment")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY", raising=False)
+    connection(credentials.STORE, **KEYS)
+    connection(credentials.CATALOG, conn_type="postgres", login="lake", password="of-the-catalog")
+    collect()
+    (call,) = calls_of_spark_submit()
+    environment = call.pop("environment")
+    assert environment["AWS_ACCESS_KEY_ID"] == "AKIA1"
+    assert environment["AWS_SECRET_ACCESS_KEY"] == "secret/1"
+    assert environment["PGPASSWORD"] == "of-the-catalog"
+    assert "secret/1" not in json.dumps(call) and "of-the-catalog" not in json.dumps(call)
+    assert os.environ["AWS_ACCESS_KEY_ID"] == "of the environment"
+    assert "AWS_SECRET_ACCESS_KEY" not in os.environ
+
+
+def test_a_stage_is_not_submitted_with_a_connection_that_cannot_be_used(
+    connection, collect, calls_of_spark_submit
+):
+    connection(credentials.STORE, **KEYS, extra={"profile_name": "x"})
+    with pytest.raises((StageRefused, credentials.UnusableConnection), match="profile_name"):
+        collect()
+    assert not calls_of_spark_submit()
