@@ -138,10 +138,11 @@ class Branch:
         for number, (table, (base, partitions)) in enumerate(staged):
             leftover = refs.Leftover(table.name, self.name, self.attempt, partitions)
             if number > 0:
-                apply(self.lake, leftover)
+                apply(self.lake, leftover, publication)
                 continue
+            check = partial(self._check, table, base, partitions)
             try:
-                apply(self.lake, leftover, publication, partial(self._check, table, base, partitions))
+                apply(self.lake, leftover, publication, decides=True, check=check)
             except (ConcurrentCommit, Superseded):
                 self._base.update(staged)
                 raise
@@ -184,11 +185,13 @@ class Branch:
 def apply(
     lake: "Lake",
     leftover: refs.Leftover,
-    publication: dict[str, object] | None = None,
+    publication: dict[str, object],
+    *,
+    decides: bool = False,
     check: Callable[[IcebergTable], None] = lambda _: None,
 ) -> None:
-    """Replace a branch's partitions in main by what was staged, unless that has been done. With a `publication`, this
-    is the deciding table, and its branch stays until `finish`. Raises Superseded if the branch belongs to another
+    """Replace a branch's partitions in main by what was staged, unless that has been done. If this is the deciding
+    table, its branch stays until `finish`. Raises Superseded if the branch belongs to another
     attempt by now.
     """
     if not leftover.partitions:
@@ -206,9 +209,10 @@ def apply(
             raise ConcurrentCommit(f"{leftover.table}: {leftover.branch} was removed before it was published")
         if refs.attempt(metadata, leftover.branch) != leftover.attempt:
             raise Superseded(f"{leftover.table}: a later attempt of the same run writes to {leftover.branch}")
-        properties = {refs.PUBLISHED: leftover.attempt}
-        if publication is not None:
-            properties[refs.PUBLICATION] = json.dumps(publication, sort_keys=True)
+        properties = {
+            refs.PUBLISHED: leftover.attempt,
+            refs.PUBLICATION: json.dumps(publication, sort_keys=True),
+        }
         head = metadata.refs[leftover.branch].snapshot_id
         staged = [plan.file for plan in files.planned(iceberg, head, files.all_of({}))]
         partition_values = {
@@ -224,7 +228,7 @@ def apply(
             staged,
             properties,
         )
-        if publication is None:
+        if not decides:
             staged_metadata.extend(_remove_branch(iceberg, transaction, leftover.branch))
 
     iceberg = lake.committed(leftover.table, change)
@@ -244,8 +248,10 @@ def finish(lake: "Lake", attempt: str) -> None:
     pending = [
         leftover for leftover in branches if not refs.published_by(tables[leftover.table].metadata, attempt)
     ]
+    # One branch stays until the publication is recorded, so that whoever comes next completes it.
+    stays = next((leftover for leftover in branches if leftover not in pending), next(iter(branches), None))
     for leftover in pending:
-        apply(lake, leftover)
+        apply(lake, leftover, publication, decides=leftover is stays)
     tables = lake.tables()
     snapshots = {
         name: snapshot.snapshot_id
@@ -254,7 +260,7 @@ def finish(lake: "Lake", attempt: str) -> None:
     }
     _record(lake, publication, snapshots)
     for leftover in branches:
-        if leftover not in pending:
+        if leftover not in pending or leftover is stays:
             _drop_own(lake, leftover.table, leftover.branch, attempt)
 
 

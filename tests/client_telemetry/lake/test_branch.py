@@ -166,6 +166,20 @@ def test_an_attempt_that_has_decided_is_completed_before_the_next_one_writes(tmp
     check_consistent(lake)
 
 
+def test_a_killed_publication_is_completed_though_the_deciding_snapshot_has_expired(tmp_path):
+    """Another engine expired it, after a stage that was running already had committed to the same table."""
+    lake = created(str(tmp_path))
+    other = staged(lake, "b")
+    assert killed(lake.location, DECIDES + 1, "after", publish_new)
+    other.publish("b", "run", "collect", [DAY])
+    expire_all_but_the_heads(lake, WRITTEN[0])
+    lake.recover()
+    assert brokers(lake) == [("a", 0), ("a", 1), ("a", 2), ("b", 0)]
+    assert sorted(row["cluster_id"] for row in lake.rows(PUBLICATIONS)) == ["a", "b"]
+    assert left_over(lake) == {}
+    check_consistent(lake)
+
+
 def test_a_branch_that_somebody_removed_is_not_published(tmp_path):
     lake = created(str(tmp_path))
     branch = staged(lake, "a")
