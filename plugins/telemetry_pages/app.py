@@ -177,7 +177,18 @@ def client_page(
     file: bool = False,
 ) -> Response:
     """A client's day in curves; as a file, with `file`. Without `id`: the client that sent no client id."""
-    found = client_day(files, cluster, day, id, principal)
+    try:
+        found = client_day(files, cluster, day, id, principal)
+    except NotPublished as error:
+        ways = [(f"All clients of {day}", f"fleet/{quote(cluster, safe='')}/{quote(day, safe='')}")]
+        if name := id or principal:
+            ways.append(
+                (
+                    f"Search for {name} on other days",
+                    f"search?{urlencode({'q': name, 'days': max(SEARCH_DAYS)})}",
+                )
+            )
+        return _html(request, "missing.html", 404, title=MISSING, message=str(error), ways=ways)
     query = client_query({"client_id": id, "principal": principal})
     shown = {"cluster": cluster, "day": day, "principal": principal, "query": query, **found}
     others = files.days(cluster)[:LISTED_DAYS]

@@ -213,6 +213,19 @@ def test_the_overview_compares_clusters_with_their_trends(web):
     assert "3.9.1 to 4.0.0" in row
     assert "2 of 3" in row
     assert re.search(r"\d+ days ago", row)
+    sentence = re.search(r"<p>(2026-\d\d-\d\d: [^<]+)</p>", text)
+    assert sentence and sentence[1] in web().get("/clusters/east").text
+
+
+def test_the_overview_does_not_take_safe_so_far_for_ready(web, published):
+    summary = next((published / "upgrade_impact").glob("east/*/summary.json"))
+    before = summary.read_text()
+    counts = {"breaks_at_once": 0, "safe": 3}
+    try:
+        summary.write_text(json.dumps(json.loads(before) | {"counts": counts, "safe_so_far": 2}))
+        assert "0 of 3 <small>safe so far: 2</small>" in web().get("/").text
+    finally:
+        summary.write_text(before)
 
 
 def test_quality_says_what_failed_first_and_what_to_do(web):

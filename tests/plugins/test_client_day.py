@@ -36,6 +36,8 @@ def test_a_client_that_was_not_there_is_said_to_be_so(web):
     for path in (address("nobody"), address("orders", "User:b"), "/client/east/2026-11-20?id=orders"):
         answer = web().get(path, headers={"accept": "text/html"})
         assert answer.status_code == 404, path
+    assert 'href="/fleet/east/2026-11-20"' in answer.text
+    assert 'href="/search?q=orders&amp;days=92"' in answer.text
 
 
 def test_the_page_is_there_as_a_file(web):

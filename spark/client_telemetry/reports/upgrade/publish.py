@@ -128,5 +128,6 @@ def _summary(report: UpgradeReport) -> dict[str, Any]:
         "asked_by": report.asked_by,
         "counts": report.counts,
         "client_counts": report.client_counts,
+        "safe_so_far": report.safe_so_far,
         "created_at": timestamp(question.created_at),
     }

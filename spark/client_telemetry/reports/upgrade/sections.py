@@ -22,7 +22,7 @@ _LISTS: tuple[tuple[str, str, Callable[[Application], bool]], ...] = (
         "Safe, with an open question",
         lambda each: each.outcome == "safe" and bool(each.missing),
     ),
-    ("safe", "Safe", lambda each: each.outcome == "safe"),
+    ("safe", "Safe and safe so far", lambda each: each.outcome == "safe"),
     ("rare", "Short-lived clients", lambda each: each.seen_rarely is not None),
 )
 

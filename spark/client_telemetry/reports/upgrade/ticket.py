@@ -30,11 +30,13 @@ from client_telemetry.reports.upgrade.model import (
     Section,
     UpgradeReport,
 )
+from client_telemetry.reports.upgrade.release_comparison import target_differences
 from client_telemetry.reports.upgrade.sections import needs_work, sections
 from client_telemetry.reports.upgrade.ticket_sections import (
     LISTED,
     OUTCOME_COLUMNS,
     comparison,
+    difference,
     outcome_cells,
     the_change_itself,
 )
@@ -166,7 +168,7 @@ def _owner_ticket(
         ]
     for place, (fix, group) in enumerate(_by_change(report, stake, broken), start=1):
         lines += _change_section(place, fix, group, most, asker)
-    lines += _lists_of_the_owner(applications, most)
+    lines += [*_lists_of_the_owner(applications, most), *_on_other_releases(broken)]
     if any(_certainty(each) != "none" for each in broken):
         lines += ["## How to check that it worked", "", *_checks(broken, asker), ""]
     lines += [
@@ -178,6 +180,12 @@ def _owner_ticket(
         "",
     ]
     return "\n".join(lines)
+
+
+def _on_other_releases(broken: Sequence[Application]) -> list[str]:
+    """Where applications do not break, of the releases near the one that was asked about."""
+    better = [each for each in target_differences(broken) if not each.there.startswith("breaks")]
+    return ["## On other releases", "", *map(difference, better), ""] if better else []
 
 
 def mail(

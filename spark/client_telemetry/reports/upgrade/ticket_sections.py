@@ -34,7 +34,7 @@ def comparison(report: UpgradeReport) -> list[str]:
     for target in report.targets:
         name = f"{target.to_release} (asked)" if target.is_asked else target.to_release
         lines += [row([name, *outcome_cells(target), number(target.works_again)])]
-    lines += ["", *(_difference(each) for each in report.target_differences)]
+    lines += ["", *(difference(each) for each in report.target_differences)]
     return [*lines, ""] if report.target_differences else lines
 
 
@@ -43,7 +43,7 @@ def outcome_cells(of: Target | OwnerStake) -> list[str]:
     return [number(count) for count in split_safe(of.counts, of.safe_so_far).values()]
 
 
-def _difference(each: TargetDifference) -> str:
+def difference(each: TargetDifference) -> str:
     named = [code(name) if name else client_label(name) for name in each.names]
     if each.applications > len(named):
         named += [f"{each.applications - len(named):,} more"]

@@ -39,7 +39,7 @@ def test_numbers_are_those_of_the_model(fleet_report):
     assert len(table_rows(body["Action required"])) == counts["breaks_at_once"] + counts["breaks_latent"]
     for outcome in ("insufficient_evidence", "degrades", "unsupported"):
         assert len(table_rows(body[OUTCOMES[outcome].capitalize()])) == counts[outcome]
-    assert f"{counts['safe']} applications" in body["Safe"]
+    assert f"{counts['safe']} applications" in body["Safe and safe so far"]
     owners = table_rows(body["Owners"])
     safe = {"safe": counts["safe"] - fleet_report.safe_so_far, "so far": fleet_report.safe_so_far}
     numbers = list({**counts, **safe}.values())
