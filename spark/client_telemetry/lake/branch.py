@@ -142,7 +142,7 @@ class Branch:
                 continue
             check = partial(self._check, table, base, partitions)
             try:
-                apply(self.lake, leftover, publication, decides=True, check=check)
+                apply(self.lake, leftover, publication, branch_stays=True, check=check)
             except (ConcurrentCommit, Superseded):
                 self._base.update(staged)
                 raise
@@ -187,12 +187,11 @@ def apply(
     leftover: refs.Leftover,
     publication: dict[str, object],
     *,
-    decides: bool = False,
+    branch_stays: bool = False,
     check: Callable[[IcebergTable], None] = lambda _: None,
 ) -> None:
-    """Replace a branch's partitions in main by what was staged, unless that has been done. If this is the deciding
-    table, its branch stays until `finish`. Raises Superseded if the branch belongs to another
-    attempt by now.
+    """Replace a branch's partitions in main by what was staged, unless that has been done. `branch_stays`: for `finish`,
+    which removes it once the publication is recorded. Raises Superseded if the branch belongs to another attempt by now.
     """
     if not leftover.partitions:
         raise ValueError(f"{leftover.table}: branch {leftover.branch} does not say what it replaces")
@@ -228,7 +227,7 @@ def apply(
             staged,
             properties,
         )
-        if not decides:
+        if not branch_stays:
             staged_metadata.extend(_remove_branch(iceberg, transaction, leftover.branch))
 
     iceberg = lake.committed(leftover.table, change)
@@ -248,10 +247,8 @@ def finish(lake: "Lake", attempt: str) -> None:
     pending = [
         leftover for leftover in branches if not refs.published_by(tables[leftover.table].metadata, attempt)
     ]
-    # One branch stays until the publication is recorded, so that whoever comes next completes it.
-    stays = next((leftover for leftover in branches if leftover not in pending), next(iter(branches), None))
     for leftover in pending:
-        apply(lake, leftover, publication, decides=leftover is stays)
+        apply(lake, leftover, publication, branch_stays=True)
     tables = lake.tables()
     snapshots = {
         name: snapshot.snapshot_id
@@ -260,8 +257,7 @@ def finish(lake: "Lake", attempt: str) -> None:
     }
     _record(lake, publication, snapshots)
     for leftover in branches:
-        if leftover not in pending or leftover is stays:
-            _drop_own(lake, leftover.table, leftover.branch, attempt)
+        _drop_own(lake, leftover.table, leftover.branch, attempt)
 
 
 def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, int]) -> None:

@@ -25,7 +25,9 @@ PARTITIONS = "client-telemetry.partitions"
 PUBLISHED = "client-telemetry.published"
 """In the summary of a snapshot of main: the attempt whose change it is."""
 PUBLICATION = "client-telemetry.publication"
-"""Next to it: cluster, run, stage and days, as JSON. In every table, because another engine may expire the deciding snapshot."""
+"""Next to it: cluster, run, stage and days, as JSON. In every table, because another engine may expire the deciding
+snapshot.
+"""
 ERASED = "client-telemetry.erased."
 """Property of a table, followed by a cluster: the last erasure in it. What was computed before it may contain the
 client.
