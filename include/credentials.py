@@ -5,7 +5,7 @@ PostgreSQL's library and pyiceberg, in Airflow's processes and in the jobs that 
 """
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from airflow.sdk import BaseHook, Connection
@@ -39,7 +39,7 @@ def from_connections() -> dict[str, str]:
 def in_environment() -> Iterator[None]:
     """Puts them into the environment of this process, which jobs inherit, in place of what was there."""
     variables = from_connections()
-    before: Mapping[str, str | None] = {name: os.environ.get(name) for name in variables}
+    before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
     try:
         yield
@@ -68,9 +68,9 @@ def _of_store(connection: Connection) -> dict[str, str]:
             f"(secret access key), and as extra only {', '.join(_EXTRAS_OF_STORE)}; or delete it, and set up a role or profile in the "
             "environment of Airflow's workers."
         )
-    keys = {"AWS_ACCESS_KEY_ID": connection.login, "AWS_SECRET_ACCESS_KEY": connection.password}
-    given = {variable: extras.get(name) for name, variable in known.items()}
-    return {name: str(value) for name, value in (given | _present(keys)).items() if value}
+    of_extras = {variable: extras.get(name) for name, variable in known.items()}
+    own = {"AWS_ACCESS_KEY_ID": connection.login, "AWS_SECRET_ACCESS_KEY": connection.password}
+    return {name: str(value) for source in (of_extras, own) for name, value in source.items() if value}
 
 
 def _of_catalog(connection: Connection) -> dict[str, str]:
@@ -83,7 +83,3 @@ def _of_catalog(connection: Connection) -> dict[str, str]:
     if connection.login:
         return {"PYICEBERG_CATALOG__LAKE__CREDENTIAL": f"{connection.login}:{connection.password}"}
     return {"PYICEBERG_CATALOG__LAKE__TOKEN": connection.password}
-
-
-def _present(values: Mapping[str, str | None]) -> dict[str, str]:
-    return {name: value for name, value in values.items() if value}

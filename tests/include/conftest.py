@@ -1,13 +1,15 @@
-"""A clusters file, and a spark-submit that notes what it is called with."""
+"""A clusters file, a spark-submit that notes what it is called with, and a stage that is run with both."""
 
 import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import tests.airflow_settings  # noqa: F401
+from include.spark_stage import SparkStage
 
 
 @pytest.fixture
@@ -31,3 +33,40 @@ def calls_of_spark_submit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
     monkeypatch.setenv("FAKE_SPARK_SUBMIT_CALLS", str(calls))
     monkeypatch.setenv("PATH", str(Path(__file__).parent / "fake_bin"), prepend=os.pathsep)
     return lambda: [json.loads(line) for line in calls.read_text().splitlines()]
+
+
+RUN_ID = "manual__2026-11-22T02:00:00+00:00"
+
+
+class TaskInstance:
+    """Takes the place of the running task instance: keeps what is pushed."""
+
+    def __init__(self):
+        self.pushed = {}
+
+    def xcom_push(self, key, value):
+        self.pushed[key] = value
+
+
+@pytest.fixture
+def ti():
+    return TaskInstance()
+
+
+@pytest.fixture
+def run(clusters_file, calls_of_spark_submit, tmp_path, ti, monkeypatch):
+    """Runs a stage of the cluster `east`; what fake_bin/spark-submit does is given as `behaviour`."""
+    monkeypatch.delenv("SPARK_REMOTE", raising=False)
+    clusters_file(f"""
+lake: {tmp_path}/lake
+publish: {tmp_path}/published
+results: {tmp_path}/results
+clusters: [{{name: east, cluster_id: -aaa, raw: s3://dumps/east, owners: s3://dumps/owners.yaml}}]
+""")
+
+    def run_stage(stage, behaviour=None, cluster="east", **kwargs):
+        monkeypatch.setenv("FAKE_SPARK_SUBMIT", json.dumps({stage: behaviour or {}}))
+        operator = SparkStage(task_id=stage, cluster=cluster, **kwargs)
+        return operator.execute({"ti": ti, "run_id": RUN_ID, "dag": SimpleNamespace(dag_id="a_dag")})
+
+    return run_stage

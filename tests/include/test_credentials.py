@@ -2,13 +2,10 @@
 
 import json
 import os
-from types import SimpleNamespace
 
 import pytest
 
-import tests.airflow_settings  # noqa: F401
 from include import credentials
-from include.spark_stage import SparkStage, StageRefused
 
 KEYS = {"conn_type": "aws", "login": "AKIA1", "password": "secret/1"}
 
@@ -88,32 +85,14 @@ def test_a_connection_that_cannot_be_used_is_refused(connection, conn_id, fields
         credentials.from_connections()
 
 
-@pytest.fixture
-def collect(clusters_file, calls_of_spark_submit, tmp_path, monkeypatch):
-    monkeypatch.delenv("SPARK_REMOTE", raising=False)
-    clusters_file(f"""
-lake: {tmp_path}/lake
-publish: {tmp_path}/published
-results: {tmp_path}/results
-clusters: [{{name: east, cluster_id: -aaa, raw: s3://dumps/east}}]
-""")
-    context = {
-        "ti": SimpleNamespace(xcom_push=lambda key, value: None),
-        "run_id": "manual__1",
-        "dag": SimpleNamespace(dag_id="a_dag"),
-    }
-    stage = SparkStage(task_id="collect", cluster="east", arguments={"day": "2026-11-21"})
-    return lambda: stage.execute(context)
-
-
 def test_a_job_gets_them_in_its_environment_and_not_in_its_arguments(
-    connection, collect, calls_of_spark_submit, monkeypatch
+    connection, run, calls_of_spark_submit, monkeypatch
 ):
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "of the environment")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY", raising=False)
     connection(credentials.STORE, **KEYS)
     connection(credentials.CATALOG, conn_type="postgres", login="lake", password="of-the-catalog")
-    collect()
+    run("collect", arguments={"day": "2026-11-21"})
     (call,) = calls_of_spark_submit()
     environment = call.pop("environment")
     assert environment["AWS_ACCESS_KEY_ID"] == "AKIA1"
@@ -125,9 +104,9 @@ def test_a_job_gets_them_in_its_environment_and_not_in_its_arguments(
 
 
 def test_a_stage_is_not_submitted_with_a_connection_that_cannot_be_used(
-    connection, collect, calls_of_spark_submit
+    connection, run, calls_of_spark_submit
 ):
     connection(credentials.STORE, **KEYS, extra={"profile_name": "x"})
-    with pytest.raises((StageRefused, credentials.UnusableConnection), match="profile_name"):
-        collect()
+    with pytest.raises(credentials.UnusableConnection, match="profile_name"):
+        run("collect", arguments={"day": "2026-11-21"})
     assert not calls_of_spark_submit()

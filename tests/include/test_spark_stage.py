@@ -1,4 +1,3 @@
-import json
 from types import SimpleNamespace
 
 import pytest
@@ -6,42 +5,7 @@ from airflow.sdk.exceptions import AirflowFailException
 from structlog.testing import capture_logs
 
 from include.spark_stage import PublishedLink, SparkStage, StageFailed, StageRefused
-
-RUN_ID = "manual__2026-11-22T02:00:00+00:00"
-
-
-class TaskInstance:
-    """Takes the place of the running task instance: keeps what is pushed."""
-
-    def __init__(self):
-        self.pushed = {}
-
-    def xcom_push(self, key, value):
-        self.pushed[key] = value
-
-
-@pytest.fixture
-def ti():
-    return TaskInstance()
-
-
-@pytest.fixture
-def run(clusters_file, calls_of_spark_submit, tmp_path, ti, monkeypatch):
-    """Runs a stage of the cluster `east`; what fake_bin/spark-submit does is given as `behaviour`."""
-    monkeypatch.delenv("SPARK_REMOTE", raising=False)
-    clusters_file(f"""
-lake: {tmp_path}/lake
-publish: {tmp_path}/published
-results: {tmp_path}/results
-clusters: [{{name: east, cluster_id: -aaa, raw: s3://dumps/east, owners: s3://dumps/owners.yaml}}]
-""")
-
-    def run_stage(stage, behaviour=None, cluster="east", **kwargs):
-        monkeypatch.setenv("FAKE_SPARK_SUBMIT", json.dumps({stage: behaviour or {}}))
-        operator = SparkStage(task_id=stage, cluster=cluster, **kwargs)
-        return operator.execute({"ti": ti, "run_id": RUN_ID, "dag": SimpleNamespace(dag_id="a_dag")})
-
-    return run_stage
+from tests.include.conftest import RUN_ID
 
 
 def test_a_stage_returns_what_its_job_reported(run):
