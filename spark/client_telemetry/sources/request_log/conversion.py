@@ -617,9 +617,9 @@ class _Incarnation:
                 ]
             self._dump.describe_hour(hour, fields)
         if self._broker.server_logs or self._failed_logins:
-            for hour in hours.keys() | {_time(nanos) for nanos in self._failed_logins}:
-                count = self._failed_logins[int(hour.timestamp()) * 10**9]
-                self._dump.describe_hour(hour, {"failed_logins": count})
+            watched = {int(hour.timestamp()) * 10**9 for hour in hours}
+            for nanos in watched | self._failed_logins.keys():
+                self._dump.describe_hour(_time(nanos), {"failed_logins": self._failed_logins[nanos]})
         if not hours and self._incarnation.release:
             self._dump.describe_hour(_time(self._started))
         self._dump.close()

@@ -31,8 +31,9 @@ _OUT_OF_ORDER_NANOS = 10**9
 @dataclass(frozen=True)
 class OpenIncarnation:
     """`name`: what the incarnation's id is derived from. `since`, `last`: time (ns) of its first and latest line.
-    `windows`: when there were lines, in the last hours. `failed_logins`: [hour's begin (ns), count] of these hours. `dump`: a Continued. `watch`: open connections
-    (connection_watch.py). The other fields are as in SurveyedBroker and BrokerIncarnation.
+    `windows`: when there were lines, in the last hours. `dump`: a Continued. `watch`: open connections
+    (connection_watch.py). `failed_logins`: [begin of an hour (ns), count], of the last hours. The other fields are as in
+    SurveyedBroker and BrokerIncarnation.
     """
 
     broker_id: int
