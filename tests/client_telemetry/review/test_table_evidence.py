@@ -4,7 +4,7 @@ import datetime as dt
 from typing import Any
 
 from client_telemetry.review.phases import upgrade_of
-from client_telemetry.review.table_evidence import broker_runs, feature_levels
+from client_telemetry.review.table_evidence import broker_runs, feature_levels, without_clients
 
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 OLD, NEW = {"metadata.version": 21}, {"metadata.version": 25, "transaction.version": 2}
@@ -54,3 +54,10 @@ def test_features_that_stay_begin_none() -> None:
 
 def test_rows_of_older_days_tell_the_levels_of_their_end_alone() -> None:
     assert phases(rows(None)) == [("before", 1), ("rolling", 3.5), ("not_finalized", 240)]
+
+
+def test_a_count_of_no_failed_logins_is_a_record_of_them() -> None:
+    for counts, is_recorded in (([None, None], False), ([None, 0], True)):
+        brokers = [broker(1, "3.9.1", -60, 1, None) | {"failed_logins": count} for count in counts]
+        found = without_clients("c", [], [], brokers, 10, last=NOON.timestamp())
+        assert found.has_failed_logins is is_recorded

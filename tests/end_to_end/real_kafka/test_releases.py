@@ -247,6 +247,8 @@ def test_manifests_have_release_plugin_and_subscriptions(play):
 def test_failed_logins_are_recorded(play):
     failed = [event for event in _events(play) if event.kind == AUTHENTICATION_FAILED]
     assert failed
+    counted = sum(manifest["failed_logins"] for manifest in _manifests(play))
+    assert counted == sum(event.connections for event in failed)
     for event in failed:
         assert event.client.listener_name == "SECURE"
         assert event.client.client_address == "127.0.0.1"

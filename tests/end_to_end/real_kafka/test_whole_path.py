@@ -372,6 +372,10 @@ def test_each_incarnation_of_the_restarted_broker_has_its_connections(play, mani
     assert seen == lives
 
 
+def test_every_hour_says_that_nobody_failed_to_log_in(manifests):
+    assert {manifest.failed_logins for manifest in manifests} == {0}
+
+
 def test_sequences_have_no_holes(play, manifests):
     ranges = {}
     for manifest in manifests:
