@@ -15,7 +15,9 @@ STORE = "client_telemetry_store"
 """Id of the connection with the object store's keys, in the fields of an `aws` connection."""
 
 CATALOG = "client_telemetry_catalog"
-"""Id of the connection with the catalog's password (`postgres`), or with its OAuth client or token (any other type)."""
+"""Id of the connection with the password of the catalog's database, or with its OAuth client or token."""
+
+_CATALOG_TYPE = "PYICEBERG_CATALOG__LAKE__TYPE"
 
 _EXTRAS_OF_STORE = {
     "aws_session_token": "AWS_SESSION_TOKEN",
@@ -78,7 +80,8 @@ def _of_catalog(connection: Connection) -> dict[str, str]:
         raise UnusableConnection(
             f"The connection {CATALOG!r} has no password. Set one, or delete the connection."
         )
-    if connection.conn_type == "postgres":
+    # `airflow connections add` makes a `generic` one of a type whose provider is not installed.
+    if connection.conn_type == "postgres" or os.environ.get(_CATALOG_TYPE) == "sql":
         return {"PGPASSWORD": connection.password}
     if connection.login:
         return {"PYICEBERG_CATALOG__LAKE__CREDENTIAL": f"{connection.login}:{connection.password}"}

@@ -1,11 +1,14 @@
 """Credentials in Airflow connections: which variables a job and the pages get."""
 
+import ast
 import json
 import os
+import subprocess
 
 import pytest
 
 from include import credentials
+from include.clusters import CHECKOUT
 
 KEYS = {"conn_type": "aws", "login": "AKIA1", "password": "secret/1"}
 
@@ -53,17 +56,22 @@ def test_variables_of_the_store(connection, fields, variables):
 
 
 @pytest.mark.parametrize(
-    ("fields", "variables"),
+    ("catalog", "fields", "variables"),
     [
-        ({"conn_type": "postgres", "login": "lake", "password": "p"}, {"PGPASSWORD": "p"}),
+        (None, {"conn_type": "postgres", "login": "lake", "password": "p"}, {"PGPASSWORD": "p"}),
+        ("sql", {"conn_type": "generic", "password": "p"}, {"PGPASSWORD": "p"}),
         (
+            "rest",
             {"conn_type": "generic", "login": "id", "password": "s"},
             {"PYICEBERG_CATALOG__LAKE__CREDENTIAL": "id:s"},
         ),
-        ({"conn_type": "generic", "password": "token"}, {"PYICEBERG_CATALOG__LAKE__TOKEN": "token"}),
+        ("rest", {"conn_type": "generic", "password": "token"}, {"PYICEBERG_CATALOG__LAKE__TOKEN": "token"}),
     ],
 )
-def test_variables_of_the_catalog(connection, fields, variables):
+def test_variables_of_the_catalog(connection, monkeypatch, catalog, fields, variables):
+    monkeypatch.delenv("PYICEBERG_CATALOG__LAKE__TYPE", raising=False)
+    if catalog:
+        monkeypatch.setenv("PYICEBERG_CATALOG__LAKE__TYPE", catalog)
     connection(credentials.CATALOG, **fields)
     assert credentials.from_connections() == variables
 
@@ -110,3 +118,28 @@ def test_a_stage_is_not_submitted_with_a_connection_that_cannot_be_used(
     with pytest.raises(credentials.UnusableConnection, match="profile_name"):
         run("collect", arguments={"day": "2026-11-21"})
     assert not calls_of_spark_submit()
+
+
+def test_the_documented_commands_make_connections_that_can_be_used(tmp_path):
+    """In a database of their own, read as the API server reads them."""
+    recipe = (CHECKOUT / "docs" / "storage.md").read_text().split("### Credentials in Airflow connections")[1]
+    commands = (
+        recipe.split("```")[1]
+        .replace("AKIA...", "AKIA1")
+        .replace("--conn-password ...", "--conn-password secret/1")
+    )
+    shown = "from include import credentials; print(credentials.from_connections())"
+    script = f"airflow db migrate >log 2>&1 && ({commands}) >log 2>&1 && _AIRFLOW_PROCESS_CONTEXT=server python -c '{shown}' 2>log"
+    environment = {**os.environ, "AIRFLOW_HOME": str(tmp_path), "PYICEBERG_CATALOG__LAKE__TYPE": "sql"}
+    for conn_id in (credentials.STORE, credentials.CATALOG):
+        environment.pop(f"AIRFLOW_CONN_{conn_id.upper()}", None)
+    run = [CHECKOUT / "include" / "airflow.sh", "bash", "-c", f"cd {tmp_path} && {script}"]
+    done = subprocess.run(run, env=environment, stdout=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 0, (tmp_path / "log").read_text()[-2000:]
+    assert ast.literal_eval(done.stdout.splitlines()[-1]) == {
+        "AWS_ACCESS_KEY_ID": "AKIA1",
+        "AWS_SECRET_ACCESS_KEY": "secret/1",
+        "AWS_REGION": "eu-central-1",
+        "AWS_ENDPOINT_URL": "https://minio.example.com",
+        "PGPASSWORD": "secret/1",
+    }
