@@ -357,6 +357,8 @@ class TargetDifference:
     there: str
     """Outcome on these."""
     reason: str
+    well_observed: bool
+    """Whether a client of each application was; otherwise where they are safe, they are safe so far."""
     applications: int
     names: tuple[str, ...]
     """The first few; all are among the applications, in `other_targets`."""

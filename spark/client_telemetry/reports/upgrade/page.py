@@ -312,6 +312,7 @@ def _template() -> Template:
         "software": wording.software,
         "happens": wording.happens,
         "verdict_words": wording.verdict_words,
+        "difference_words": wording.difference_words,
         "where_and_when": wording.where_and_when,
         "finding_seen": wording.finding_seen,
         "finding_outcome": wording.finding_outcome,

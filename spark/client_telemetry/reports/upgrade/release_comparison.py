@@ -43,9 +43,11 @@ def _works_again(application: Application, release: str) -> bool:
 
 
 def _safe_so_far(application: Application, release: str) -> bool:
-    return outcome_on(application, release) == "safe" and not any(
-        client.well_observed for client in application.clients
-    )
+    return outcome_on(application, release) == "safe" and not _well_observed(application)
+
+
+def _well_observed(application: Application) -> bool:
+    return any(client.well_observed for client in application.clients)
 
 
 def target_differences(applications: Iterable[Application]) -> tuple[TargetDifference, ...]:
@@ -56,10 +58,13 @@ def target_differences(applications: Iterable[Application]) -> tuple[TargetDiffe
         for other in application.other_targets:
             releases[outcome(other.verdict, other.when), other.reason].append(other.to_release)
         for (there, reason), where in releases.items():
-            groups[tuple(where), application.outcome, there, reason].append(application)
+            key = (tuple(where), application.outcome, there, reason, _well_observed(application))
+            groups[key].append(application)
     differences = [
-        TargetDifference(where, here, there, reason, len(alike), tuple(each.name for each in alike[:NAMED]))
-        for (where, here, there, reason), alike in groups.items()
+        TargetDifference(
+            where, here, there, reason, well_observed, len(alike), tuple(each.name for each in alike[:NAMED])
+        )
+        for (where, here, there, reason, well_observed), alike in groups.items()
     ]
     return tuple(
         sorted(differences, key=lambda each: (-each.applications, each.releases, each.there, each.reason))

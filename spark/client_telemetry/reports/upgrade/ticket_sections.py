@@ -47,10 +47,11 @@ def difference(each: TargetDifference) -> str:
     named = [code(name) if name else client_label(name) for name in each.names]
     if each.applications > len(named):
         named += [f"{each.applications - len(named):,} more"]
+    there, asked = wording.difference_words(each)
     reason = f" ({prose(each.reason)})" if each.reason else ""
     return (
-        f"- {', '.join(each.releases)}: {counted(each.applications, 'application')} {OUTCOMES[each.there]} instead of "
-        f"{OUTCOMES[each.asked]}{reason}: {', '.join(named)}"
+        f"- {', '.join(each.releases)}: {counted(each.applications, 'application')} {there} instead of "
+        f"{asked}{reason}: {', '.join(named)}"
     )
 
 

@@ -9,7 +9,13 @@ from client_telemetry.reports.counted import counted
 from client_telemetry.reports.outcomes import OUTCOMES, SAFE_SO_FAR, outcome
 from client_telemetry.reports.upgrade.answer import at_trigger
 from client_telemetry.reports.upgrade.client_profiles import ClientProfile
-from client_telemetry.reports.upgrade.model import Application, Assessed, ClientVerdict, Finding
+from client_telemetry.reports.upgrade.model import (
+    Application,
+    Assessed,
+    ClientVerdict,
+    Finding,
+    TargetDifference,
+)
 from client_telemetry.reports.wording import brokers, period
 from client_telemetry.tables.rows import UpgradeVerdictRow
 
@@ -44,6 +50,12 @@ def software(each: ClientVerdict | Application) -> str:
 def verdict_words(client: Assessed) -> str:
     """The verdict as a label, on the release that was asked about."""
     return SAFE_SO_FAR if client.safe_so_far else OUTCOMES[client.outcome]
+
+
+def difference_words(difference: TargetDifference) -> tuple[str, str]:
+    """The verdicts there, and on the release that was asked about."""
+    of_safe = OUTCOMES if difference.well_observed else {**OUTCOMES, "safe": SAFE_SO_FAR}
+    return of_safe[difference.there], of_safe[difference.asked]
 
 
 def happens(client: Assessed) -> str:

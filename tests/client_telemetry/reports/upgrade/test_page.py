@@ -243,7 +243,7 @@ def test_nearby_releases_are_on_the_first_screen(compared_html):
     )
     assert "1 difference" in Page(compared_html).text["targets"]
     differences = Page(compared_html).text["upgrade"]
-    assert "4.0.1: 1 application safe instead of breaks at once (JoinGroup v1): a|b" in differences
+    assert "4.0.1: 1 application safe so far instead of breaks at once (JoinGroup v1): a|b" in differences
 
 
 def test_who_fares_otherwise_half_way_and_on_the_way_back(compared_html):

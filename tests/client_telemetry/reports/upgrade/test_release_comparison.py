@@ -7,6 +7,7 @@ from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.page import report_page
 from client_telemetry.reports.upgrade.ticket import report_ticket
+from client_telemetry.reports.upgrade.wording import difference_words
 
 TABLE = Path(__file__).parents[3] / "data/reports/better_targets.csv"
 CASES = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
@@ -65,6 +66,17 @@ def test_alike_clients_are_one_difference(rows):
     )
     assert (difference.applications, difference.reason) == (2, "JoinGroup v1")
     assert difference.names == ("client-0", "client-1")
+
+
+def test_safe_so_far_is_not_called_safe_on_another_release(rows):
+    other = {"to_release": "4.0.1", "verdict": "safe", "when": None, "reason": "JoinGroup v1"}
+    given = [
+        rows.verdict(name, "breaks", other_targets=[other], well_observed=name == "watched")
+        for name in ("watched", "glimpsed")
+    ]
+    report = build_report(rows.question(2), given, [], [], [])
+    words = {each.names: difference_words(each)[0] for each in report.target_differences}
+    assert words == {("watched",): "safe", ("glimpsed",): "safe so far"}
 
 
 def test_only_the_first_few_of_many_are_named(rows):

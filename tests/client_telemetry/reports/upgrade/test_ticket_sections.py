@@ -11,7 +11,9 @@ def test_nearby_releases(compared):
         "| 4.0.0 (asked) | 1 | 0 | 0 | 0 | 0 | 0 | 2 | 0 |" in ticket
         and "| 4.0.1 | 0 | 0 | 0 | 0 | 0 | 0 | 3 | 0 |" in ticket
     )
-    assert "- 4.0.1: 1 application safe instead of breaks at once (JoinGroup v1): `a[U+007C]b`" in ticket
+    assert (
+        "- 4.0.1: 1 application safe so far instead of breaks at once (JoinGroup v1): `a[U+007C]b`" in ticket
+    )
 
 
 def test_half_way_and_back(compared):
