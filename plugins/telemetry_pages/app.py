@@ -414,9 +414,9 @@ def _known(files: Published, cluster: str) -> None:
 
 def _shown(request: Request, files: Published, title: str, kind: str, cluster: str, entry: str) -> Response:
     """A published page in a frame, with the way back, the downloads and the messages to owners above it."""
-    names, owners = files.entry(kind, cluster, entry)
-    downloads = [name for name in DOWNLOADS[kind] if name in names]
     message = "review.md" if kind == REVIEWS else "report.md"
+    names, owners = files.entry(kind, cluster, entry, message)
+    downloads = [name for name in DOWNLOADS[kind] if name in names]
     parts = {"kind": kind, "cluster": cluster, "entry": entry, "downloads": downloads, "sandbox": SANDBOX}
     return _html(request, "shown.html", title=title, owners=owners, message=message, **parts)
 

@@ -80,6 +80,13 @@ class File:
             return []
         return [entry for entry in listed if entry["name"].rstrip("/") != self.path.rstrip("/")]
 
+    def below(self) -> list[PurePosixPath]:
+        """All files in a folder and its folders, as they are now, by one request to an object store."""
+        try:
+            return [PurePosixPath(path) for path in self.files.find(self.path, refresh=True)]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
 
 class Published:
     """One `publish` location: a local folder, as a path or URL, or an object store, whose credentials are in the environment
@@ -168,11 +175,12 @@ class Published:
             path = path / listed[listed.index(name)]
         return path
 
-    def entry(self, kind: str, cluster: str, entry: str) -> tuple[list[str], list[str]]:
-        """Names of the files of a page, and of its owners that have a message. Raises NotPublished where there is no page."""
+    def entry(self, kind: str, cluster: str, entry: str, message: str) -> tuple[list[str], list[str]]:
+        """Names of the files of a page, and of its owners that have a `message`. Raises NotPublished where there is no page."""
         folder = self.root / kind / cluster / entry
         self.file(kind, cluster, entry, PAGE)
-        return _files(folder), _folders(folder / "owners")
+        messages = (path for path in (folder / "owners").below() if path.name == message)
+        return _files(folder), sorted(path.parent.name for path in messages)
 
     def _cluster(self, kind: str, cluster: str) -> File | None:
         return self.root / kind / cluster if cluster in _folders(self.root / kind) else None

@@ -105,6 +105,8 @@ def published(tmp_path_factory) -> Path:
     write("upgrade_impact/east/manual__1/summary.json", report)
     write("upgrade_impact/east/manual__1/index.html", "<p>the report</p>")
     write("upgrade_impact/east/manual__1/owners/team-a/report.md", "# To team-a")
+    # Of an owner without work, from the review: no message of the report.
+    write("upgrade_impact/east/manual__1/owners/team-c/review.md", "# To team-c")
     write("upgrade_impact/east/older/index.html", "<p>of an older program</p>")
     check = {"report_id": "manual__3+00:00", "answer": "no-go", "sentence": f"1 aborts {HOSTILE}"}
     write("subscription_check/east/manual__3/summary.json", check | {"created_at": f"{DAY}T08:00:00Z"})

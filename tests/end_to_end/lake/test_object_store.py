@@ -138,6 +138,7 @@ def test_both_dags_with_everything_in_an_object_store(store, catalog, web, tmp_p
     assert web.get("/search", params={"q": "orders", "days": 1}).status_code == 200
     report = done.stdout.splitlines()[-1].removeprefix("Report: s3://published/reports/upgrade_impact/")
     assert "from 3.9.1 to 4.0.0" in web.get(f"/files/upgrade_impact/{report}").text
+    assert "owners/erp/report.md" in web.get(f"/reports/{report.removesuffix('/index.html')}").text
 
 
 @pytest.mark.parametrize("catalog", POSTGRES_IN_SHORT, indirect=True)
