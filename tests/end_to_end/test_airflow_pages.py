@@ -206,7 +206,7 @@ def test_a_page_in_airflows_frame_is_printed_by_a_window_of_its_own(page, pages,
     pages.get_by_role("link", name=airflow.fleet_day).first.click()
     shown = pages.frame_locator("iframe")
     shown.get_by_role("searchbox").fill("erp")
-    page.wait_for_function("location.hash.endsWith('q=erp')", timeout=5000)
+    page.wait_for_function("location.hash.endsWith('q=erp')")
     with page.context.expect_page() as opened:
         shown.get_by_role("button", name="Print").click()
     own = opened.value
