@@ -6,6 +6,7 @@ Request logs give slots of seconds (log_evidence.py); dumps give what connection
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import NamedTuple
 
 
@@ -143,6 +144,9 @@ class Evidence:
     """From that time on, from shortly before the first broker changed its release, activities are more exact."""
     data_from: float | None = None
     """When the first activity begins, if the activities are stored elsewhere."""
+    requests_until: float = inf
+    """Until when all requests are in the records, though brokers ran longer: those of open connections come with the
+    next snapshot."""
 
     @property
     def first(self) -> float | None:

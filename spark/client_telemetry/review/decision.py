@@ -1,6 +1,7 @@
 """During the roll: go on with the next broker, stop, or cannot tell, for each upgraded broker. Pure."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from client_telemetry.review import applications, outcome, prediction
@@ -30,6 +31,7 @@ def decisions(review: Review) -> tuple[Decision, ...]:
     decided = []
     for broker, started in sorted(upgrade.upgraded.items(), key=lambda item: item[1]):
         up_for = upgrade.ended - started
+        watched_for = upgrade.recorded_until - started
         answered = review.answered.get(broker, frozenset())
         tested = [client for client in review.clients if (client.client_id, client.principal) in answered]
         failing = [client for client in failing_at_end if _stops(client, started)]
@@ -39,6 +41,10 @@ def decisions(review: Review) -> tuple[Decision, ...]:
             decided.append(Decision(broker, STOP, reason, watched, len(tested)))
         elif up_for < SETTLING_SECONDS:
             reason = f"up for {up_for:.0f} s: wait {SETTLING_SECONDS - up_for:.0f} s more"
+            decided.append(Decision(broker, CANNOT_TELL, reason, (), len(tested)))
+        elif watched_for < SETTLING_SECONDS:
+            at = datetime.fromtimestamp(upgrade.recorded_until, UTC)
+            reason = f"all requests are known only until {at:%H:%M:%S}: ask again after the brokers' next snapshot (every five minutes)"
             decided.append(Decision(broker, CANNOT_TELL, reason, (), len(tested)))
         elif not tested:
             decided.append(Decision(broker, CANNOT_TELL, "has not answered any application yet", (), 0))

@@ -32,7 +32,7 @@ CLIENT = (
 RUN = ("broker_id", "broker_incarnation")
 _CONNECTION = (*RUN, "connection_id", "opened_at")
 _WHO = (*_CONNECTION, *CLIENT)
-_READ = (*_WHO, "sequence", "kind", "connections", "group_ids", "api_uses")
+_READ = (*_WHO, "sequence", "kind", "observed_at", "connections", "group_ids", "api_uses")
 
 EVENT = np.dtype([("who", "i4"), ("uses", "i4"), ("sequence", "i8"), ("connections", "i8")])
 """`who`: row of the table beside it; `uses`: how many; `connections`: that it stands for."""
@@ -56,12 +56,14 @@ NO_CLIENT = pa.schema([(name, pa.string()) for name in CLIENT]).empty_table()
 @dataclass(frozen=True)
 class Events:
     """Of some connections: `who`, columns _WHO; EVENTs; their USEs, one event's after the other's; `groups`: pairs of a row of
-    `who` and a group id. A use that repeats that of the event before is left out."""
+    `who` and a group id. A use that repeats that of the event before is left out. `snapshots`: broker incarnation to the time of
+    its latest snapshot (microseconds), also of connections elsewhere."""
 
     who: pa.Table
     events: Vector
     uses: Vector
     groups: pa.Table
+    snapshots: dict[str, int]
 
 
 @dataclass(frozen=True)
@@ -78,14 +80,15 @@ class Uses:
 
 @dataclass(frozen=True)
 class Known:
-    """Of all clients together: `rows` of USED, the first slot of those that have a name, the last request (microseconds), and
-    `refusals` on connections that name nobody: columns CLIENT and RUN, api_key, version, slot, requests, rejected, and first and
-    last in seconds."""
+    """Of all clients together: `rows` of USED, the first slot of those that have a name, the last request (microseconds),
+    `refusals` on connections that name nobody (columns CLIENT and RUN, api_key, version, slot, requests, rejected, and first and
+    last in seconds), and `snapshots` as those of Events."""
 
     rows: int
     first_slot: int | None
     last_us: int | None
     refusals: pa.Table
+    snapshots: dict[str, int]
 
     @staticmethod
     def of_all(found: Sequence["Known"]) -> "Known":
@@ -97,7 +100,16 @@ class Known:
             min(firsts, default=None),
             max(lasts, default=None),
             pa.concat_tables(tables) if tables else pa.table({}),
+            _latest(each.snapshots for each in found),
         )
+
+
+def _latest(found: Iterable[dict[str, int]]) -> dict[str, int]:
+    latest: dict[str, int] = {}
+    for each in found:
+        for incarnation, at in each.items():
+            latest[incarnation] = max(at, latest.get(incarnation, at))
+    return latest
 
 
 def read(files: Iterable[PartitionFile], buckets: int) -> Iterator[tuple[int, Events]]:
@@ -105,7 +117,9 @@ def read(files: Iterable[PartitionFile], buckets: int) -> Iterator[tuple[int, Ev
     schema = pa.schema([CONNECTION_EVENTS.arrow_schema.field(name) for name in _READ])
     for file in files:
         for rows in file.row_groups(schema, as_dictionaries=True):
-            rows = rows.filter(pc.not_equal(rows["kind"].cast(pa.string()), "authentication_failed"))
+            is_use = pc.not_equal(rows["kind"].cast(pa.string()), "authentication_failed")
+            if not pc.all(is_use).as_py():  # to filter copies all uses
+                rows = rows.filter(is_use)
             if len(rows):
                 yield from _by_connection(_events(rows), buckets)
 
@@ -136,7 +150,16 @@ def _events(rows: pa.Table) -> Events:
     for name, values in columns.items():
         uses[name] = values[differs]
     events["uses"] = np.bincount(_owners(events)[differs], minlength=len(events))
-    return Events(who, events, uses, groups)
+    return Events(who, events, uses, groups, _snapshots(rows))
+
+
+def _snapshots(rows: pa.Table) -> dict[str, int]:
+    active = rows.filter(pc.equal(rows["kind"].cast(pa.string()), "active")).select(
+        ["broker_incarnation", "observed_at"]
+    )
+    latest = active.group_by("broker_incarnation").aggregate([("observed_at", "max")])
+    times = latest["observed_at_max"].cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+    return dict(zip(latest["broker_incarnation"].to_pylist(), times.to_pylist(), strict=True))
 
 
 def _in_one(column: pa.ChunkedArray) -> pa.Array:
@@ -172,6 +195,7 @@ def _by_connection(found: Events, buckets: int) -> Iterator[tuple[int, Events]]:
                 of_bucket,
                 found.uses.take(own_uses),
                 found.groups.take(own_groups).set_column(0, "who", pa.array(place[groups[own_groups]])),
+                found.snapshots,
             ),
         )
 
@@ -181,11 +205,12 @@ def differences(
 ) -> Iterator[tuple[int, Uses | Known]]:
     """What connections did, all of whose events are in the pieces. (bucket, uses): all that a client did has the same bucket, where
     a client is a principal and a client id with its changing parts masked. (-1, what is known of all): once."""
-    every = of_connections(pieces, slot_seconds)
+    events = list(pieces)
+    every = of_connections(events, slot_seconds)
     if every is None:
         return
     named, nobodys = _without_nobody(every)
-    yield -1, _known(named, nobodys)
+    yield -1, _known(named, nobodys, _latest(each.snapshots for each in events))
     yield from _by_client(named, buckets)
 
 
@@ -256,7 +281,7 @@ def _without_nobody(found: Uses) -> tuple[Uses, Uses]:
     )
 
 
-def _known(named: Uses, nobodys: Uses) -> Known:
+def _known(named: Uses, nobodys: Uses, snapshots: dict[str, int]) -> Known:
     lasts = [int(each.used["last_us"].max()) for each in (named, nobodys) if len(each.used)]
     used = added_up(nobodys.used)
     return Known(
@@ -264,6 +289,7 @@ def _known(named: Uses, nobodys: Uses) -> Known:
         int(named.used["slot"].min()) if len(named.used) else None,
         max(lasts, default=None),
         table_of(nobodys.clients, nobodys.runs, used),
+        snapshots,
     )
 
 

@@ -34,7 +34,7 @@ class Hosts:
     def elsewhere(self, own: Track, phase: Phase) -> frozenset[str]:
         """Functions that a host may have handed to others by the end of the phase."""
         fetched = last_before(own.answered.get(functions.FETCH, []), phase.until)
-        goes_on_fetching = fetched is not None and phase.until - fetched <= 60.0
+        goes_on_fetching = fetched is not None and phase.recorded_until - fetched <= 60.0
         handed = {functions.FETCH}
         for name, spans in own.answered.items():
             if (name == functions.COMMIT and not goes_on_fetching) or self._rise(name, phase) >= _per_second(
@@ -45,9 +45,9 @@ class Hosts:
 
     def _rise(self, name: str, phase: Phase) -> float:
         """How much more often the hosts whose rate rose do this in the second half of the phase, in all."""
-        key = name, phase.since, phase.until
+        key = name, phase.since, phase.recorded_until
         if key not in self._rises:
-            late = (phase.since + phase.until) / 2, phase.until
+            late = (phase.since + phase.recorded_until) / 2, phase.recorded_until
             rise = 0.0
             for track in self.by_address.values():
                 spans = track.answered.get(name, ())

@@ -75,7 +75,9 @@ def setting(
     scram_users: frozenset[str] | None = None,
 ) -> Setting:
     """`began`: see upgrade_of. Raises NoSuchUpgrade, and WindowWithoutData if nothing was recorded of any client."""
-    upgrade = upgrade_of(evidence.runs, evidence.features, from_release, to_release, until, began)
+    upgrade = upgrade_of(
+        evidence.runs, evidence.features, from_release, to_release, until, began, evidence.requests_until
+    )
     first = evidence.first
     if first is None:
         raise WindowWithoutData(_NOTHING)

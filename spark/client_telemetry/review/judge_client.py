@@ -61,7 +61,7 @@ class Surroundings:
     def recorded_before(self) -> tuple[float, float]:
         """The time before the upgrade, as far as it was recorded: brokers may have run for months before."""
         before = self.upgrade.phases[0]
-        return max(before.since, self.data_from), before.until
+        return max(before.since, self.data_from), before.recorded_until
 
     @staticmethod
     def of(
@@ -98,7 +98,7 @@ def outcomes(
     refusals = signs.merged(signs.named_refusals(track), refusals)
     before = around.upgrade.phases[0]
     earlier = _failing_before(track, refusals, before, around, hosts)
-    base = signs.baseline(track, before.since, before.until, around.exactness)
+    base = signs.baseline(track, before.since, before.recorded_until, around.exactness)
     return [
         _in_phase(track, refusals, library, around, base, earlier, phase, hosts)
         for phase in around.upgrade.phases[1:]
@@ -112,14 +112,18 @@ def _failing_before(
     from-release, if that was seen. What a host stopped by then may have moved to another.
     """
     tolerance = LEAST_TOLERANCE_SECONDS
-    harm = signs.refused(track, refusals, before.since, before.until, max(tolerance, 60.0))
+    harm = signs.refused(track, refusals, before, max(tolerance, 60.0))
     harm = [sign for sign in harm if sign.kind == "refused"]
     if not harm and (jam := signs.stuck(track, before.until, tolerance, before.since)):
         harm.append(jam)
     if not harm and hosts is None and around.data_from < before.since - 60:
         base = signs.baseline(track, around.data_from, before.since, around.exactness)
-        harm += signs.silent(track, base, before.until, (before.since,))
-    if not harm and hosts is None and (gave_up := signs.without_fetch(track, before.since, before.until)):
+        harm += signs.silent(track, base, before.recorded_until, (before.since,))
+    if (
+        not harm
+        and hosts is None
+        and (gave_up := signs.without_fetch(track, before.since, before.recorded_until))
+    ):
         harm.append(gave_up)
     return _strongest(harm)
 
@@ -144,8 +148,8 @@ def _in_phase(
     was_there = overall is not None
     change = changed(track, refusals, around.upgrade, around.exactness.slot_seconds, phase.until)
     # After a rollback, what the other release refused is over.
-    refused_from = phase.settled if phase.name == ROLLED_BACK else phase.since
-    harm = signs.refused(track, refusals, refused_from, phase.until, min(tolerance, 60.0))
+    of_refusals = phase._replace(since=phase.settled) if phase.name == ROLLED_BACK else phase
+    harm = signs.refused(track, refusals, of_refusals, min(tolerance, 60.0))
     jam = signs.stuck(track, phase.until, tolerance, phase.since)
     if jam is not None:
         harm.append(jam)
@@ -155,7 +159,7 @@ def _in_phase(
             name
             for name in earlier.functions
             if any(
-                phase.until - s.last <= 60.0
+                phase.recorded_until - s.last <= 60.0
                 for s in within(track.answered.get(name, ()), phase.settled, phase.until)
             )
         ]
@@ -173,7 +177,8 @@ def _in_phase(
     if not was_there:
         return _of_new(track, harm, phase, rates, around)
 
-    if seen_until is None or phase.until - seen_until > tolerance or _only_refused(track, phase, tolerance):
+    silent_until = phase.recorded_until
+    if seen_until is None or silent_until - seen_until > tolerance or _only_refused(track, phase, tolerance):
         gone = _vanished(track, library, around, base, harm, phase, tolerance, rates)
         if gone is not None:
             return gone
@@ -181,15 +186,15 @@ def _in_phase(
         harm += signs.silent(
             track,
             base,
-            phase.until,
+            silent_until,
             around.changes,
             [refusal.api_key for refusal in refusals],
             hosts.elsewhere(track, phase) if hosts else (),
         )
         if hosts is None and (base.regular(functions.FETCH) or not track.is_tool):
-            gave_up = signs.without_fetch(track, phase.settled, phase.until)
+            gave_up = signs.without_fetch(track, phase.settled, silent_until)
             if gave_up is not None and not within(
-                track.by_api.get(functions.FETCH_API, ()), phase.until - 60.0, phase.until
+                track.by_api.get(functions.FETCH_API, ()), silent_until - 60.0, phase.until
             ):
                 harm.append(gave_up)
         harm = _confirmed(track, harm, refusals, base)
@@ -220,7 +225,11 @@ def _in_phase(
         reason = (
             f"last seen at {_clock(seen_until or base.until)}; a pause of this length is normal for it{wait}"
         )
-        if overall is not None and overall.tolerance is None:
+        if silent_until < phase.settled:
+            reason = (
+                f"all requests are known only until {_clock(silent_until)}, the last snapshot of the brokers"
+            )
+        elif overall is not None and overall.tolerance is None:
             reason = f"seen only at {_clock(overall.last)} before the upgrade: too few requests to know its normal rate"
         return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
     if change is not None and change.at >= phase.since:
@@ -257,7 +266,7 @@ def _of_new(
         return Outcome(
             phase.name, outcome.NOT_SEEN, None, None, reasons=("first seen after this phase",), rates=rates
         )
-    gave_up = signs.without_fetch(track, first, phase.until)
+    gave_up = signs.without_fetch(track, first, phase.recorded_until)
     if gave_up is not None:
         harm.append(gave_up)
     worst = _strongest(harm)
@@ -282,7 +291,7 @@ def _only_refused(track: Track, phase: Phase, tolerance: float) -> bool:
         if failure.failed and failure.first < phase.until
     ]
     last = max((at for at in answered if at is not None), default=None)
-    return last is None or phase.until - last > tolerance
+    return last is None or phase.recorded_until - last > tolerance
 
 
 def _vanished(
@@ -442,7 +451,7 @@ def _worse(
     if not all(is_from_it(sign) for sign in harm):
         return []
     stopped = {name for sign in harm for name in sign.functions}
-    silent = signs.silent(track, base, phase.until, (change.ended,))
+    silent = signs.silent(track, base, phase.recorded_until, (change.ended,))
     return [*harm, *(sign for sign in silent if is_from_it(sign) and not stopped & set(sign.functions))]
 
 
@@ -475,7 +484,12 @@ def _notes(track: Track, base: Baseline, phase: Phase, explained: Collection[str
     for name in sorted(set(base.by_function).difference(explained)):
         before = base.regular(name)
         last = last_before(track.answered[name], phase.until)
-        if before and before.tolerance and last is not None and phase.until - last > before.tolerance:
+        if (
+            before
+            and before.tolerance
+            and last is not None
+            and phase.recorded_until - last > before.tolerance
+        ):
             notes.append(
                 f"stopped {functions.doing(name)} at {_clock(last)}, which is not when a broker changed; everything else goes on"
             )
@@ -546,11 +560,13 @@ def _confirmed(
 
 def _rates(track: Track, before: tuple[float, float], phase: Phase) -> tuple[FunctionRates, ...]:
     since = min(phase.settled, phase.until - 1) if phase.name in (FINALIZED, ROLLED_BACK) else phase.settled
+    if phase.recorded_until <= phase.since:
+        return ()
     return tuple(
         (
             name,
             _per_minute(spans, *before),
-            _per_minute(spans, since, phase.until),
+            _per_minute(spans, since, phase.recorded_until),
         )
         for name, spans in sorted(track.answered.items())
     )

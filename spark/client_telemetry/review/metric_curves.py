@@ -64,7 +64,7 @@ def shown(upgrade: Upgrade, first: float) -> Span:
     """`first`: when records begin."""
     margin = max(MARGIN_SECONDS, upgrade.ended - upgrade.began)
     since = max(first, upgrade.phases[0].since, upgrade.began - margin)
-    return Span(since, max(upgrade.ended, since + 60.0))
+    return Span(since, max(upgrade.recorded_until, since + 60.0))
 
 
 class MemberCurve(NamedTuple):

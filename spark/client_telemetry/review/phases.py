@@ -13,6 +13,7 @@ checks every five minutes (leader.imbalance.check.interval.seconds) and moves le
 """
 
 from collections.abc import Sequence
+from math import inf
 from typing import NamedTuple
 
 from client_telemetry.compatibility import releases
@@ -34,12 +35,20 @@ class NoSuchUpgrade(ValueError):
 
 
 class Phase(NamedTuple):
-    """`settled`: from when on events belong to the phase itself, and not to the change before it."""
+    """`settled`: from when on events belong to the phase itself, and not to the change before it. `requests_until`: see
+    Evidence.
+    """
 
     name: str
     since: float
     until: float
     settled: float
+    requests_until: float = inf
+
+    @property
+    def recorded_until(self) -> float:
+        """Until when silence shows that nothing was requested; may be before the phase."""
+        return min(self.until, self.requests_until)
 
 
 class Upgrade(NamedTuple):
@@ -69,6 +78,10 @@ class Upgrade(NamedTuple):
     @property
     def ended(self) -> float:
         return self.phases[-1].until
+
+    @property
+    def recorded_until(self) -> float:
+        return self.phases[-1].recorded_until
 
 
 class Change(NamedTuple):
@@ -105,9 +118,10 @@ def upgrade_of(
     to_release: str,
     until: float | None = None,
     began: float | None = None,
+    requests_until: float = inf,
 ) -> Upgrade:
     """The upgrade that the runs show; of several between the same releases, the newest that had begun by `began`.
-    `until`: later records are ignored. Raises NoSuchUpgrade.
+    `until`: later records are ignored; `requests_until`: see Evidence. Raises NoSuchUpgrade.
     """
     ordered = sorted(runs, key=lambda run: (run.started, run.broker_id))
     if until is not None:
@@ -162,7 +176,7 @@ def upgrade_of(
     if returned:
         settled = max(run.started for run in returned) + SETTLING_SECONDS
         phases.append(Phase(ROLLED_BACK, back_began, end, min(settled, end)))
-    in_time = [phase for phase in phases if phase.until > phase.since]
+    in_time = [phase._replace(requests_until=requests_until) for phase in phases if phase.until > phase.since]
     starts = [run.started for run in ordered if first_stop < run.started < end]
     return Upgrade(
         from_release,

@@ -265,26 +265,27 @@ class _Series:
         if common.around.data_from < before.since - 60:
             first = np.minimum.reduceat(self.all.spans["first"], self.all.starts[:-1])
             good &= first >= before.since
-        good &= ~self._without_fetch(before.since, before.until)
+        good &= ~self._without_fetch(before.since, before.recorded_until)
         tolerance = self._rates_before.tolerance
-        regular = ~np.isnan(tolerance) & (before.until - self._rates_before.last <= tolerance)
+        regular = ~np.isnan(tolerance) & (before.recorded_until - self._rates_before.last <= tolerance)
         for phase, of_functions in zip(self._after, self._rates_after, strict=True):
             overall = span_series.after(self.all, phase, phase.since)
             of_apis = span_series.after(self.apis, phase, phase.since)
             answered = self._latest_answered(of_apis)
-            good &= phase.until - overall.last <= usual.tolerance
-            good &= (phase.until - answered <= usual.tolerance) & (answered >= phase.since)
-            stopped = regular & ~(phase.until - of_functions.last <= tolerance)
+            good &= phase.recorded_until > phase.since
+            good &= phase.recorded_until - overall.last <= usual.tolerance
+            good &= (phase.recorded_until - answered <= usual.tolerance) & (answered >= phase.since)
+            stopped = regular & ~(phase.recorded_until - of_functions.last <= tolerance)
             if phase.name == ROLLING and not common.upgrade.is_complete:
                 stopped |= regular & ~of_functions.is_tested
             good &= ~self._any(self.functions, stopped)
-            good &= ~self._without_fetch(phase.settled, phase.until) | self._any(
+            good &= ~self._without_fetch(phase.settled, phase.recorded_until) | self._any(
                 self.apis, of_apis.is_recent & self._is_of(functions.FETCH_API)
             )
         return good
 
     def _regularity(self, series: SpanSeries, phase: Phase) -> Before:
-        return span_series.before(series, phase.since, phase.until, self._common.slot_seconds)
+        return span_series.before(series, phase.since, phase.recorded_until, self._common.slot_seconds)
 
     def _latest_answered(self, of_apis: After) -> Vector:
         is_api = self.apis.keys % _KEYS != _OPENED
@@ -361,7 +362,14 @@ class _Series:
         since, until = self._common.around.recorded_before
         before = _per_minute(self._rates_before.requests, until - since)
         return [
-            list(zip(names, before, _per_minute(own.requests, phase.until - _rate_since(phase)), strict=True))
+            list(
+                zip(
+                    names,
+                    before,
+                    _per_minute(own.requests, phase.recorded_until - _rate_since(phase)),
+                    strict=True,
+                )
+            )
             for phase, own in zip(self._after, self._rates_after, strict=True)
         ]
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from client_telemetry.compatibility import apis
 from client_telemetry.review import functions
 from client_telemetry.review.activity import UnnamedRefusal
+from client_telemetry.review.phases import Phase
 from client_telemetry.review.regularity import Regularity, regularity
 from client_telemetry.review.tracks import Failures, Span, Track, last_before, within
 
@@ -205,12 +206,11 @@ def merged(named: Sequence[Refusal], unnamed: Sequence[Refusal]) -> list[Refusal
     return [by_request[key] for key in sorted(by_request)]
 
 
-def refused(
-    track: Track, refusals: Sequence[Refusal], since: float, until: float, tolerance: float
-) -> list[Sign]:
-    """Refusals within the time after which the function did not continue. `PARTLY` (kind `partly`): it continues, but
+def refused(track: Track, refusals: Sequence[Refusal], phase: Phase, tolerance: float) -> list[Sign]:
+    """Refusals within the phase after which the function did not continue. `PARTLY` (kind `partly`): it continues, but
     only on brokers that refuse nothing.
     """
+    since, until, recorded_until = phase.since, phase.until, phase.recorded_until
     signs = []
     for refusal in refusals:
         if refusal.last < since or refusal.first >= until:
@@ -219,7 +219,7 @@ def refused(
         name = functions.served(refusal.api_key, is_tool=track.is_tool)
         own = within(track.by_api.get(refusal.api_key, ()), first, until)
         needs = own if name is None else own + within(track.answered.get(name, ()), first, until)
-        still = [span for span in needs if until - span.last <= tolerance]
+        still = [span for span in needs if recorded_until - span.last <= tolerance]
         times = "once" if refusal.requests == 1 else f"{refusal.requests:,} times"
         says = f"{apis.name(refusal.api_key)} v{refusal.version} rejected {times}"
         if refusal.confidence == POSSIBLE:
@@ -231,13 +231,13 @@ def refused(
         elif not still:
             signs.append(Sign("refused", first, refusal.confidence, says, affected, (refusal.api_key,)))
         elif (
-            not [span for span in own if until - span.last <= tolerance]
+            not [span for span in own if recorded_until - span.last <= tolerance]
             and refusal.api_key in track.by_api
             and refusal.confidence != POSSIBLE
             and until - refusal.last <= tolerance
         ):  # The function continues by another request, as heartbeats do after a refused JoinGroup, but the API does not.
             signs.append(Sign("refused", first, refusal.confidence, says, affected, (refusal.api_key,)))
-        elif (answers := _of_another_program(track, refusal, until, tolerance)) is not None:
+        elif (answers := _of_another_program(track, refusal, phase, tolerance)) is not None:
             others = f", while {apis.name(refusal.api_key)} v{answers} is answered: two programs have its client id"
             signs.append(
                 Sign("refused", first, refusal.confidence, says + others, affected, (refusal.api_key,))
@@ -245,13 +245,13 @@ def refused(
     return signs
 
 
-def _of_another_program(track: Track, refusal: Refusal, until: float, tolerance: float) -> int | None:
+def _of_another_program(track: Track, refusal: Refusal, phase: Phase, tolerance: float) -> int | None:
     """The version that is answered where another, which worked before, is refused to the end: a library asks one broker in
     one version of an API, so that is another program's. None if there is none.
     """
     api = refusal.api_key, refusal.version
     worked = any(span.first < refusal.first for span in track.by_version.get(api, ()))
-    if refusal.confidence == POSSIBLE or not worked or until - refusal.last > tolerance:
+    if refusal.confidence == POSSIBLE or not worked or phase.until - refusal.last > tolerance:
         return None
     answered = (
         version
@@ -259,8 +259,8 @@ def _of_another_program(track: Track, refusal: Refusal, until: float, tolerance:
         if key == refusal.api_key
         and version != refusal.version
         and any(
-            until - span.last <= tolerance and span.incarnation in refusal.incarnations
-            for span in within(spans, refusal.first, until)
+            phase.recorded_until - span.last <= tolerance and span.incarnation in refusal.incarnations
+            for span in within(spans, refusal.first, phase.until)
         )
     )
     return max(answered, default=None)

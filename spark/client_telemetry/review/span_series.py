@@ -44,7 +44,7 @@ class Before(NamedTuple):
 class After(NamedTuple):
     """By series, of one phase. `last`: when the latest request began by its end was made, NaN = none; `requests`: within the times
     of its rate; `is_tested`: whether an upgraded broker answered within the phase; `is_recent`: whether it was there in the
-    RECENT_SECONDS before its end."""
+    RECENT_SECONDS before the end of what was recorded of it."""
 
     last: Vector
     requests: Vector
@@ -78,7 +78,8 @@ def after(series: SpanSeries, phase: Phase, rate_since: float) -> After:
         np.zeros(count, np.bool_),
         np.zeros(count, np.bool_),
     )
-    _in_phase(series.spans, series.starts, phase.since, phase.until, rate_since, *found)
+    until = phase.until, phase.recorded_until
+    _in_phase(series.spans, series.starts, phase.since, *until, rate_since, *found)
     return found
 
 
@@ -153,8 +154,14 @@ def _regularities(spans, starts, since, until, slot_seconds, requests, begun_at,
             tolerance[series] = max(LEAST_TOLERANCE_SECONDS, 2 * slot_seconds, 3 * longest)
 
 
-@compiled(types.void(_SPANS, _STARTS, types.float64, types.float64, types.float64, _F8, _I8, _B1, _B1))
-def _in_phase(spans, starts, since, until, rate_since, last_request, requests, is_tested, is_recent):
+@compiled(
+    types.void(
+        _SPANS, _STARTS, types.float64, types.float64, types.float64, types.float64, _F8, _I8, _B1, _B1
+    )
+)
+def _in_phase(
+    spans, starts, since, until, recorded_until, rate_since, last_request, requests, is_tested, is_recent
+):
     for series in range(len(starts) - 1):
         begin, end = starts[series], starts[series + 1]
         begun = begin
@@ -168,11 +175,11 @@ def _in_phase(spans, starts, since, until, rate_since, last_request, requests, i
             span = spans[place]
             if span.first >= until:
                 continue
-            if span.last >= rate_since:
+            if span.last >= rate_since and span.first < recorded_until:
                 requests[series] += span.requests
             if span.last >= since and span.is_new:
                 is_tested[series] = True
-            if span.last >= until - RECENT_SECONDS:
+            if span.last >= recorded_until - RECENT_SECONDS:
                 is_recent[series] = True
 
 

@@ -262,6 +262,7 @@ def _review(
         slot,
         first=None if of_all_clients.first_slot is None else of_all_clients.first_slot * float(slot),
         last=(of_all_clients.last_us or 0) / 1e6,
+        snapshots={incarnation: at / 1e6 for incarnation, at in of_all_clients.snapshots.items()},
     )
     try:
         common = setting(gathered, plan.from_release, plan.to_release, owner_rules=rules, began=plan.began)

@@ -5,6 +5,7 @@ event_files.py reads from data files what connections did.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from math import inf
 from typing import Any, cast
 
 import pyarrow as pa
@@ -29,6 +30,8 @@ from client_telemetry.review.client_metrics import NAMES, PREFIX, Instance, Poin
 from client_telemetry.review.event_files import CLIENT, RUN, Uses, table_of
 from client_telemetry.tables.rows import BrokerRow
 
+SNAPSHOT_SECONDS = 300.0
+"""A broker writes what its open connections requested this often (contract, ConnectionEvent kind ACTIVE)."""
 SHORTEST_SLOT_SECONDS = 10
 SLOTS = 360
 """The time is divided into about that many slots."""
@@ -194,9 +197,11 @@ def without_clients(
     *,
     last: float,
     first: float | None = None,
+    snapshots: Mapping[str, float] | None = None,
 ) -> Evidence:
     """Evidence without activities. `refusal_rows`: refusals without a known client, as returned by
-    event_files.table_of. `first`, `last`: when activities begin and the last request was made.
+    event_files.table_of. `first`, `last`: when activities begin and the last request was made. `snapshots`: broker
+    incarnation to the time of its latest snapshot; None = requests are known to the end.
     """
     unnamed = [
         UnnamedRefusal(
@@ -235,6 +240,21 @@ def without_clients(
         float(slot_seconds),
         has_failed_logins=bool(logins) or any(row.get("failed_logins") is not None for row in brokers),
         data_from=first,
+        requests_until=inf if snapshots is None else _requests_until(runs, snapshots),
+    )
+
+
+def _requests_until(runs: Sequence[BrokerRun], snapshots: Mapping[str, float]) -> float:
+    """Until when the requests of all running brokers are known. A broker whose connections asked nothing has no
+    snapshot.
+    """
+    return min(
+        (
+            max(run.until - SNAPSHOT_SECONDS, snapshots.get(run.incarnation, run.started))
+            for run in runs
+            if run.is_running
+        ),
+        default=inf,
     )
 
 

@@ -25,12 +25,12 @@ def windows(upgrade: Upgrade, data_from: float) -> Windows | None:
     minute after each change or the preferred leader election. None if either is too short.
     """
     since = max(upgrade.phases[0].since, data_from) + SETTLING_SECONDS
-    until = upgrade.phases[0].until
+    until = upgrade.phases[0].recorded_until
     quiet: list[tuple[float, float]] = []
     for phase in upgrade.phases[1:]:
         if phase.name == ROLLING:
             continue
-        begin, end = max(phase.settled, phase.since + SETTLING_SECONDS), phase.until
+        begin, end = max(phase.settled, phase.since + SETTLING_SECONDS), phase.recorded_until
         election = (upgrade.last_start or begin) + ELECTION_AFTER_SECONDS
         quiet += [(begin, min(end, election)), (max(begin, election + ELECTION_SECONDS), end)]
     after = max(quiet, key=lambda span: span[1] - span[0], default=(0.0, 0.0))

@@ -174,3 +174,23 @@ def test_events_without_requests_are_no_uses(tmp_path: Path) -> None:
     pieces = [piece for _, piece in event_files.read([file], 1)]
     (known,) = [each for _, each in event_files.differences(pieces, SLOT, 1) if isinstance(each, Known)]
     assert (known.rows, known.first_slot, known.last_us, len(known.refusals)) == (0, None, None, 0)
+
+
+def test_the_latest_snapshot_of_each_broker_incarnation_is_known(tmp_path: Path) -> None:
+    rows = [
+        {
+            **events(0)[0],
+            "kind": kind,
+            "broker_incarnation": incarnation,
+            "observed_at": dt.datetime.fromtimestamp(at, dt.UTC),
+        }
+        for kind, incarnation, at in (
+            ("active", "a", 300),
+            ("active", "a", 600),
+            ("closed", "a", 700),
+            ("active", "b", 400),
+        )
+    ]
+    pieces = [piece for file in stored(rows, tmp_path, 2) for _, piece in event_files.read([file], 2)]
+    known = [each for _, each in event_files.differences(pieces, SLOT, 2) if isinstance(each, Known)]
+    assert Known.of_all(known).snapshots == {"a": 600_000_000, "b": 400_000_000}

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 import scenarios
-from client_telemetry.review import outcome
+from client_telemetry.review import decision, outcome
 from client_telemetry.review.activity import Activity, BrokerRun, Client, Evidence
+from client_telemetry.review.in_parts import review
 from client_telemetry.review.judge_client import Knowledge, Surroundings, outcomes
 from client_telemetry.review.outcome import Outcome
 from client_telemetry.review.phases import upgrade_of
@@ -21,7 +22,9 @@ CASES = list(csv.DictReader(TABLE.read_text(encoding="utf-8").splitlines()))
 
 
 def reviewed(evidence: Evidence, breaks_login: bool = False) -> list[list[Outcome]]:
-    upgrade = upgrade_of(evidence.runs, evidence.features, "3.9.1", "4.0.1")
+    upgrade = upgrade_of(
+        evidence.runs, evidence.features, "3.9.1", "4.0.1", requests_until=evidence.requests_until
+    )
     found = tracks(evidence.activities, upgrade.began)
     around = Surroundings.of(
         upgrade,
@@ -58,6 +61,51 @@ def test_rates_are_of_the_time_that_was_recorded() -> None:
     (found,) = reviewed(evidence)
     ((name, before, after),) = found[-1].rates
     assert (name, round(before), round(after)) == ("produce", 30, 30)
+
+
+@pytest.mark.parametrize(
+    ("did", "expected"),
+    [
+        ("Produce:9@0-700/2", ("unaffected", None)),
+        # It has reopened its connection; what it requested on it comes with the next snapshot.
+        (
+            "Fetch:11@0-700/1 Heartbeat:3@0-700/3 JoinGroup:5@702-703/1 OffsetFetch:5@703-704/1",
+            ("unaffected", None),
+        ),
+        ("Produce:9@0-500/2", ("gone_or_locked_out", "silent")),
+        ("Fetch:11@0-700/1 Heartbeat:3@0-385/3", ("failing", "silent_function")),
+        ("Produce:9@0-700/2 Produce:2@0-300/2 Produce:2@310-900/2x", ("failing", "refused")),
+    ],
+)
+def test_what_the_next_snapshot_will_report_is_not_missing(
+    did: str, expected: tuple[str, str | None]
+) -> None:
+    """The brokers run until 900, and wrote their last snapshots at 700."""
+    evidence = scenarios.evidence([(scenarios.client(), did)])
+    evidence.requests_until = 700.0
+    (found,) = reviewed(evidence)
+    assert (found[-1].outcome, found[-1].kind) == expected, found
+
+
+def test_a_phase_after_the_last_snapshot_shows_nothing_of_a_client() -> None:
+    evidence = scenarios.evidence([(scenarios.client(), "Produce:9@0-560/2")])
+    evidence.requests_until = 560.0
+    (found,) = reviewed(evidence)
+    assert [each.outcome for each in found] == ["unaffected", "unaffected", "not_seen"]
+    assert "known only until 00:09:20" in found[-1].reasons[0] and found[-1].rates == ()
+
+
+def test_a_broker_is_not_called_well_before_its_clients_are_known() -> None:
+    evidence = scenarios.evidence([(scenarios.client(), "Produce:9@0-900/2")])
+    assert {each.decision for each in decision.decisions(review(evidence, "3.9.1", "4.0.1"))} == {decision.GO}
+
+    evidence.requests_until = max(scenarios.STOPS.values()) + scenarios.DOWN + 50
+    decided = {each.broker_id: each for each in decision.decisions(review(evidence, "3.9.1", "4.0.1"))}
+    assert {broker: own.decision for broker, own in decided.items()} == {
+        **dict.fromkeys((2, 3), decision.GO),
+        1: decision.CANNOT_TELL,
+    }
+    assert "known only until 00:07:18" in decided[1].reason
 
 
 COMMITS_NO_MORE = "Fetch:11@0-900/1 Heartbeat:3@0-900/3 OffsetCommit:7@0-320/5"

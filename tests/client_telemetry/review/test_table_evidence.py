@@ -1,10 +1,16 @@
 """Evidence from rows of the lake's tables, without Spark."""
 
 import datetime as dt
+import math
 from typing import Any
 
 from client_telemetry.review.phases import upgrade_of
-from client_telemetry.review.table_evidence import broker_runs, feature_levels, without_clients
+from client_telemetry.review.table_evidence import (
+    SNAPSHOT_SECONDS,
+    broker_runs,
+    feature_levels,
+    without_clients,
+)
 
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
 OLD, NEW = {"metadata.version": 21}, {"metadata.version": 25, "transaction.version": 2}
@@ -61,3 +67,20 @@ def test_a_count_of_no_failed_logins_is_a_record_of_them() -> None:
         brokers = [broker(1, "3.9.1", -60, 1, None) | {"failed_logins": count} for count in counts]
         found = without_clients("c", [], [], brokers, 10, last=NOON.timestamp())
         assert found.has_failed_logins is is_recorded
+
+
+def test_requests_are_known_until_the_snapshots_of_the_brokers_that_run() -> None:
+    brokers = [
+        broker(1, "3.9.1", -60, 1, None),
+        broker(1, "4.0.1", 2, 9, None),
+        broker(2, "3.9.1", -60, 9, None),
+    ]
+    end = after(9).timestamp()
+
+    def known_until(snapshots: dict[str, float] | None) -> float:
+        return without_clients("c", [], [], brokers, 10, last=end, snapshots=snapshots).requests_until - end
+
+    assert known_until({"1-3.9.1": end - 480, "1-4.0.1": end - 20, "2-3.9.1": end - 70}) == -70
+    # A broker whose connections asked nothing for so long wrote no snapshot of them.
+    assert known_until({"1-4.0.1": end - 20}) == known_until({}) == -SNAPSHOT_SECONDS
+    assert known_until(None) == math.inf

@@ -5,6 +5,7 @@ import random
 import shutil
 from dataclasses import replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -209,9 +210,12 @@ def gathered(uses: Uses, is_wanted: Any) -> list[Activity]:
     return gathering.activities()
 
 
-@pytest.mark.parametrize("is_halted", [False, True])
-def test_plain_clients_fare_as_one_by_one(is_halted: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("is_halted", "requests_until"), [(False, inf), (True, inf), (False, 870.0), (False, 610.0)]
+)
+def test_plain_clients_fare_as_one_by_one(is_halted: bool, requests_until: float, tmp_path: Path) -> None:
     evidence = mostly_plain(fleet())
+    evidence.requests_until = requests_until
     uses = in_process(files(CONNECTION_EVENTS, event_rows(evidence), tmp_path))
     if is_halted:
         evidence.runs = [run for run in evidence.runs if "3.9.1" in run.releases or run.broker_id == 3]
