@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime
 from functools import lru_cache
 from typing import Any
@@ -39,7 +39,7 @@ def _text_cell(text: str) -> str:
 def table_csv(header: tuple[str, ...], rows: Iterable[Iterable[Any]]) -> str:
     """RFC 4180, UTF-8, every text quoted. With a byte order mark where it is not plain ASCII: without one Excel reads another
     encoding."""
-    return with_mark(csv_lines([header]) + csv_lines(rows))
+    return "".join(with_mark([csv_lines([header]), csv_lines(rows)]))
 
 
 def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
@@ -66,5 +66,5 @@ def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
 _NUMBERS = frozenset((int, float, bool))
 
 
-def with_mark(text: str) -> str:
-    return text if text.isascii() else f"\ufeff{text}"
+def with_mark(pieces: Sequence[str]) -> Sequence[str]:
+    return pieces if all(map(str.isascii, pieces)) else ["\ufeff", *pieces]

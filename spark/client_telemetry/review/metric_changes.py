@@ -171,7 +171,10 @@ def all_changes(
 
 
 def _in_order(comparisons: Iterable[Compare]) -> list[Compare]:
-    return sorted(comparisons, key=lambda comparison: (str(comparison.group), comparison.metric.name))
+    found = list(comparisons)
+    # One text for each group, which stands for several metrics.
+    texts = {id(group): str(group) for group in {id(each.group): each.group for each in found}.values()}
+    return sorted(found, key=lambda comparison: (texts[id(comparison.group)], comparison.metric.name))
 
 
 def _change(comparison: Compare, times: Windows, result: Compared, is_real: bool) -> MetricChange:

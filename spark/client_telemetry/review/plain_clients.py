@@ -388,6 +388,7 @@ class _Series:
         blocks = [block_edges(window, shortest) for window in times]
         if min(len(edges) - 1 for edges in blocks) < LEAST_BLOCKS:
             return
+        group_of: dict[int, Group] = {}
         for is_metric, scale in ((is_opened, CONNECTIONS.scale), (~is_opened, metric_changes.REQUESTS)):
             places = np.flatnonzero(is_compared & is_metric)
             own = _some(self.apis, places)
@@ -401,8 +402,11 @@ class _Series:
             enough = np.minimum(*independent) >= metric_changes.LEAST_SPANS
             groups, metrics = [], []
             for place in places[enough].tolist():
-                candidate = candidates[int(self.apis.keys[place] // _KEYS)]
-                groups.append(Group(metric_changes.CLIENT, *candidate.key, candidate.version, None))
+                number = int(self.apis.keys[place] // _KEYS)
+                if number not in group_of:
+                    candidate = candidates[number]
+                    group_of[number] = Group(metric_changes.CLIENT, *candidate.key, candidate.version, None)
+                groups.append(group_of[number])
                 metrics.append(
                     CONNECTIONS if is_opened[place] else metric_changes.requests_of(int(key[place]))
                 )

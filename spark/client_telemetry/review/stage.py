@@ -7,7 +7,7 @@ its page.
 import argparse
 import datetime as dt
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -185,7 +185,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
             knowledge_version=knowledge.version(),
             code_version=version("client-telemetry"),
         )
-        texts = pages(report)
+        texts: dict[str, str | Iterable[str]] = {**pages(report)}
         written_changes = changes.result()
     branch.replace_files(METRIC_CHANGES, [url for part in written_changes for url in part.urls], **where)
     suites = (upgrade_outcomes_suite.SUITE, metric_changes_suite.SUITE, rule_records_suite.SUITE)

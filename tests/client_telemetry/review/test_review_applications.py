@@ -52,7 +52,7 @@ def test_the_page_counts_applications_and_lists_clients() -> None:
     many = len(found.clients)
     assert f'All clients<span class="count">2 applications, {many} clients</span>' in page
     assert "in shop · User:orders" in page
-    document = json.loads(files(report(found))["review.json"])
+    document = json.loads("".join(files(report(found))["review.json"]))
     assert {row["application"] for row in document["clients"]} == {"shop", "billing"}
 
 

@@ -119,7 +119,7 @@ def test_a_long_message_names_the_first_and_counts_the_others() -> None:
 
 
 def test_json_is_one_document_with_a_line_for_each_client_and_phase() -> None:
-    text = files(report())["review.json"]
+    text = "".join(files(report())["review.json"])
     document = json.loads(text)
     phases = len(document["phases"]) - 1
     assert len(document["clients"]) == 5 * phases
@@ -138,7 +138,7 @@ def test_logins_that_no_client_explains_fail_before_the_upgrade_or_since_it_bega
         for after in (-1, 0, 1)
     )
     made = replace(made, review=replace(made.review, unexplained_logins=logins))
-    found = json.loads(files(made)["review.json"])["not_identified"]
+    found = json.loads("".join(files(made)["review.json"]))["not_identified"]
     assert [each["outcome"] for each in found] == ["failing_before", "failing", "failing"]
     assert {(each["address"], each["sasl_mechanism"], each["connections"]) for each in found} == {
         ("10.0.0.9", "PLAIN", 3)
@@ -147,9 +147,9 @@ def test_logins_that_no_client_explains_fail_before_the_upgrade_or_since_it_bega
 
 def test_csv_has_the_same_outcomes_as_json() -> None:
     made = report()
-    rows = list(csv.DictReader(io.StringIO(files(made)["outcomes.csv"].removeprefix("\ufeff"))))
+    rows = list(csv.DictReader(io.StringIO("".join(files(made)["outcomes.csv"]).removeprefix("\ufeff"))))
     assert tuple(rows[0]) == OUTCOME_COLUMNS
-    document = json.loads(files(made)["review.json"])
+    document = json.loads("".join(files(made)["review.json"]))
     assert [(r["phase"], r["outcome"]) for r in rows] == [
         (c["phase"], c["outcome"]) for c in document["clients"]
     ]
@@ -226,7 +226,7 @@ def report_of_every_kind() -> ReviewReport:
 
 def test_the_numbers_of_the_sentence_are_those_of_the_rows() -> None:
     made = report_of_every_kind()
-    rows = json.loads(files(made)["review.json"])["clients"]
+    rows = json.loads("".join(files(made)["review.json"]))["clients"]
     of_client: dict[str, list[dict]] = {}
     for row in rows:
         of_client.setdefault(row["client_id"], []).append(row)
@@ -259,7 +259,9 @@ def test_the_numbers_of_the_sentence_are_those_of_the_rows() -> None:
         assert said == number, (pattern, made.sentence)
     page = review_page(made)
     compared, changed = re.findall(r"([\d,]+) comparisons of metrics .*?; ([\d,]+) changed", page)[0]
-    table = list(csv.DictReader(io.StringIO(files(made)["metric_changes.csv"].removeprefix("\ufeff"))))
+    table = list(
+        csv.DictReader(io.StringIO("".join(files(made)["metric_changes.csv"]).removeprefix("\ufeff")))
+    )
     assert (int(compared), int(changed)) == (
         len(table),
         sum(row["changed"] in ("true", "True") for row in table),

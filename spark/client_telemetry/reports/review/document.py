@@ -2,7 +2,7 @@
 docs/review.md."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from client_telemetry.compatibility import apis
@@ -83,8 +83,8 @@ def change_lines(changes: Iterable[MetricChange]) -> Lines:
     return Lines(_objects(rows), csv_lines([each[name] for name in METRIC_COLUMNS] for each in rows))
 
 
-def files(report: ReviewReport) -> dict[str, str]:
-    """By name."""
+def files(report: ReviewReport) -> dict[str, Iterable[str]]:
+    """By name, in pieces."""
     return files_of_lines(
         report, [outcome_lines(report.review.clients)], [change_lines(report.metrics.changes)]
     )
@@ -92,17 +92,17 @@ def files(report: ReviewReport) -> dict[str, str]:
 
 def files_of_lines(
     report: ReviewReport, clients: Sequence[Lines], changes: Sequence[Lines]
-) -> dict[str, str]:
+) -> dict[str, Iterable[str]]:
     """As `files`, with the lines of all clients and changes."""
     return {
-        "review.json": _json({**document(report), "clients": clients, "metric_changes": changes}),
+        "review.json": _json(document(report), {"clients": clients, "metric_changes": changes}),
         "outcomes.csv": _csv(OUTCOME_COLUMNS, clients),
         "metric_changes.csv": _csv(METRIC_COLUMNS, changes),
     }
 
 
-def _csv(columns: tuple[str, ...], lines: Iterable[Lines]) -> str:
-    return with_mark(csv_lines([columns]) + "".join(each.csv for each in lines))
+def _csv(columns: tuple[str, ...], lines: Sequence[Lines]) -> Iterable[str]:
+    return with_mark([csv_lines([columns]), *(each.csv for each in lines)])
 
 
 _SEPARATOR = ",\n  "
@@ -112,19 +112,25 @@ def _objects(rows: Iterable[Mapping[str, Any]]) -> str:
     return _SEPARATOR.join(_encoded(each) for each in rows)
 
 
-def _json(document: Mapping[str, Any]) -> str:
-    """Lists of objects have a line for each: Python indents slowly, and there is an object for each client and phase."""
-    parts = []
+def _json(document: Mapping[str, Any], lines: Mapping[str, Sequence[Lines]]) -> Iterator[str]:
+    """In pieces: hundreds of MB for 100,000 clients. Lists of objects have a line for each: Python indents slowly, and there
+    is an object for each client and phase. `lines`: those that belong in an empty place of the document."""
+    start = "{"
     for name, value in document.items():
-        if name in ("clients", "metric_changes"):
-            objects = _SEPARATOR.join(each.json for each in value if each.json)
-            text = f"[\n  {objects}\n ]" if objects else "[]"
-        elif isinstance(value, list) and value:
-            text = f"[\n  {_objects(value)}\n ]"
-        else:
-            text = _encoded(value)
-        parts.append(f" {json.dumps(name)}: {text}")
-    return "{\n" + ",\n".join(parts) + "\n}\n"
+        yield f"{start}\n {json.dumps(name)}: "
+        start = ","
+        objects = [each.json for each in lines.get(name, ()) if each.json]
+        if isinstance(value, list) and value:
+            objects = [_objects(value)]
+        if not objects:
+            yield _encoded(value)
+            continue
+        yield f"[\n  {objects[0]}"
+        for text in objects[1:]:
+            yield _SEPARATOR
+            yield text
+        yield "\n ]"
+    yield "\n}\n"
 
 
 def document(report: ReviewReport) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Puts a review where people find it: <root>/upgrade_review/<cluster>/<review>/, and `latest.json` beside it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from client_telemetry.reports.folder import replace_file, replace_folder
@@ -29,7 +29,7 @@ def publish(report: ReviewReport, root: Path) -> Path:
     return put(report, {**pages(report), **files(report)}, root)
 
 
-def put(report: ReviewReport, texts: Mapping[str, str], root: Path) -> Path:
+def put(report: ReviewReport, texts: Mapping[str, str | Iterable[str]], root: Path) -> Path:
     """As `publish`, with contents that were made before."""
     cluster = root / "upgrade_review" / folder_name(report.cluster_name)
     folder = cluster / folder_name(report.review_id)

@@ -29,7 +29,7 @@ def client_line(question: Question, client: ClientVerdict) -> str:
 
 def with_client_header(lines: Iterable[str]) -> str:
     """clients.csv of rows that `client_line` made."""
-    return with_mark(csv_lines([(*QUESTION_COLUMNS, *CLIENT_COLUMNS)]) + "".join(lines))
+    return "".join(with_mark([csv_lines([(*QUESTION_COLUMNS, *CLIENT_COLUMNS)]), *lines]))
 
 
 def findings_csv(question: Question, clients: Iterable[ClientVerdict]) -> str:
