@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import BinaryIO, cast
+from typing import BinaryIO, NamedTuple, cast
 
 from pyarrow import fs
 
@@ -18,13 +18,18 @@ _READ_BYTES = 8 * 2**20
 DATASETS = ("client_pushes", "connections", "manifests")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Arrived:
     """One object as the store lists it; the key is relative to the raw location."""
 
     key: ObjectKey
     bytes: int
     modified_at: dt.datetime
+
+
+class Size(NamedTuple):
+    objects: int
+    newest: dt.datetime
 
 
 @dataclass(frozen=True)
@@ -72,11 +77,21 @@ class RawLocation:
                     continue
                 yield Arrived(key, info.size, info.mtime.astimezone(dt.UTC))
 
-    def objects_of(self, cluster_id: str, days: Sequence[dt.date]) -> dict[dt.date, list[Arrived]]:
-        """The objects of several days, listed in parallel."""
+    def sizes(self, cluster_id: str, days: Sequence[dt.date]) -> dict[dt.date, Size]:
+        """How many objects several days have, and when the newest was modified; only of days that have any. Listed in
+        parallel, without keeping the objects.
+        """
+
+        def size(day: dt.date) -> Size | None:
+            count, newest = 0, None
+            for arrived in self.objects(cluster_id, day):
+                count += 1
+                newest = arrived.modified_at if newest is None else max(newest, arrived.modified_at)
+            return None if newest is None else Size(count, newest)
+
         with ThreadPoolExecutor(_DAYS_AT_ONCE) as pool:
-            listings = pool.map(lambda day: list(self.objects(cluster_id, day)), days)
-            return dict(zip(days, listings, strict=True))
+            found = zip(days, pool.map(size, days), strict=True)
+            return {day: of_day for day, of_day in found if of_day is not None}
 
     def read(self, key: str) -> BinaryIO:
         """The object as a binary stream, to be closed by the caller. pyarrow would decompress by file extension; that

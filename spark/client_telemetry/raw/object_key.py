@@ -28,7 +28,7 @@ _RECORDS_NAME = re.compile(r"([0-9a-f]{32})-([0-9]{20})-([0-9]{20})(\.zst|\.gz|\
 _MANIFEST_NAME = re.compile(r"([0-9a-f]{32})\.json")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ObjectKey:
     """A parsed key. `dt` and `hour` are the broker's receive time, UTC.
 
