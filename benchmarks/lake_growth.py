@@ -26,7 +26,7 @@ from tempfile import TemporaryDirectory
 
 import pyarrow as pa
 from client_telemetry.collect.stage import LATE_DAYS, TOO_LATE_DAYS
-from client_telemetry.lake.branch import Branch, append_files
+from client_telemetry.lake.branch import Branch
 from client_telemetry.lake.lake import Lake
 from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, maintain, retention
 from client_telemetry.lake.writer import DataFile, TablePlace
@@ -158,30 +158,6 @@ def file_of(place: TablePlace, table: Table, columns: Columns, cluster: str, day
     return file.close()
 
 
-def _bring_in(clusters: Sequence[str], day: dt.date, stages: Sequence[str]) -> None:
-    """The rows of a day of all clusters, in one commit for each table."""
-    lake = Writer.lake
-    for table, columns in Writer.sample.items():
-        place = lake.place(table)
-        urls = [url for cluster in clusters if (url := file_of(place, table, columns, cluster, day))]
-        lake.committed(table.name, lambda iceberg, change, urls=urls: append_files(iceberg, change, urls))
-    lake.append(
-        QUALITY_RESULTS, [row for c in clusters for stage in stages for row in _checks(c, stage, day)]
-    )
-
-
-def _bring_in_publications(clusters: Sequence[str], days: Sequence[dt.date], stages: Sequence[str]) -> None:
-    now = dt.datetime.now(dt.UTC)
-    rows = [
-        {"cluster_id": cluster, "run_id": f"scheduled__{day}", "stage": stage, "days": [day]}
-        | {"snapshots": {table.name: day.toordinal() for table in STAGES[stage].tables}, "published_at": now}
-        for cluster in clusters
-        for day in days
-        for stage in stages
-    ]
-    Writer.lake.append(PUBLICATIONS, rows)
-
-
 def _checks(cluster: str, stage: str, day: dt.date) -> list[dict[str, object]]:
     same = {
         "cluster_id": cluster,
@@ -240,10 +216,8 @@ def grow(
     stages: Sequence[str],
     rows: int,
     minutes: float,
-    brought_in: range = range(0),
 ) -> Growth:
-    """`minutes`: no day begins after them. Days that are `brought_in` (from 0) are no runs: their rows are put into the tables, as
-    maintenance would have left them. There is maintenance before and after them."""
+    """`minutes`: no day begins after them."""
     with _local_catalog():
         tables = set(rows_of_sample(stages, rows))
     Lake(None, location).create([*tables, QUALITY_RESULTS, PUBLICATIONS])
@@ -254,25 +228,19 @@ def grow(
     start = (location, stages, rows)
     with ProcessPoolExecutor(writers, mp.get_context("spawn"), Writer.start, start) as pool:
         for number in range(days):
-            if number in brought_in[:1]:
-                between = [FIRST + dt.timedelta(days=each) for each in brought_in]
-                list(pool.map(_bring_in, [names] * len(between), between, [stages] * len(between)))
-                pool.submit(_bring_in_publications, names, between, stages).result()
-                upkeep(location, dt.datetime.now(dt.UTC))
             day = FIRST + dt.timedelta(days=number)
             began.append(dt.datetime.now(dt.UTC))
-            if number in brought_in:
-                continue
             done = list(pool.map(_day, names, [day] * clusters, [stages] * clusters))
             found.cpu[number] = [cpu for cpu, _, _ in done]
             found.work[number] = [work for _, work, _ in done]
             found.failed.extend(error for *_, error in done if error)
             is_last = number + 1 == days or time.monotonic() > until
-            if (number + 1) % WEEK == 0 or is_last or number + 1 in brought_in:
+            if (number + 1) % WEEK == 0 or is_last:
                 before = size_of(location)
                 upkeep(location, began[max(0, number + 1 - SNAPSHOT_DAYS)])
                 found.sizes[number + 1] = (before, size_of(location))
-            print(_line(found, number), flush=True)
+            seconds = (dt.datetime.now(dt.UTC) - began[-1]).total_seconds()
+            print(f"{_line(found, number)}; {seconds:.0f} s", flush=True)
             if is_last:
                 break
     return found
@@ -355,10 +323,12 @@ def sections(found: Growth, clusters: int, writers: int, stages: Sequence[str]) 
                 "files": after.files,
             }
         )
+    last, of_first = (statistics.median(found.work[day]) for day in (days[-1], days[0]))
     text = (
         f"{clusters} clusters, {len(days)} identical days of the stages {', '.join(stages)}, {writers} at a time, upkeep every week: "
         f"{len(found.failed)} of {clusters * len(days)} runs failed. CPU is the median over the days since the previous upkeep; a fixed "
-        "amount of work is timed before and after each day, because a second of CPU buys less on a busy machine."
+        "amount of work is timed before and after each day, because a second of CPU buys less on a busy machine. By that measure day "
+        f"{days[-1] + 1} cost {last / of_first:.2f} times day {days[0] + 1}."
     )
     yield Section("Growth of the tables", text, rows)
 

@@ -124,8 +124,9 @@ class Branch:
         Raises ConcurrentCommit if another run has changed the same partitions since they were staged, or a client was
         erased; Superseded if a later attempt of the same run has begun to write.
         """
+        tables = self.lake.tables()
         for table, (base, partitions) in self._base.items():
-            self._check(table, base, partitions, self.lake.table(table))
+            self._check(table, base, partitions, tables[table.name])
         publication: dict[str, object] = {
             "cluster_id": cluster_id,
             "run_id": run_id,
@@ -249,7 +250,8 @@ def finish(lake: "Lake", attempt: str) -> None:
     ]
     for leftover in pending:
         apply(lake, leftover, publication, branch_stays=True)
-    tables = lake.tables()
+    if pending:
+        tables = lake.tables()
     snapshots = {
         name: snapshot.snapshot_id
         for name, iceberg in tables.items()

@@ -15,7 +15,7 @@ import requests
 from pyiceberg.catalog import Catalog, load_catalog
 from pyiceberg.catalog.rest import RestCatalog
 from pyiceberg.catalog.sql import IcebergTables
-from pyiceberg.io import S3_RETRY_STRATEGY_IMPL
+from pyiceberg.io import PY_IO_IMPL, S3_RETRY_STRATEGY_IMPL
 from pyiceberg.utils.config import Config
 from sqlalchemy import select, text
 from sqlalchemy.engine import URL, make_url
@@ -36,6 +36,8 @@ _OF_AWS = {
     "s3.region": ("AWS_REGION", "AWS_DEFAULT_REGION"),
 }
 """Property -> the equivalent variables of Amazon's tools, which configure the store for all other files."""
+
+_S3 = ("s3://", "s3a://", "s3n://")
 
 _VARIABLES = f"PYICEBERG_CATALOG__{CATALOG.upper()}__"
 
@@ -71,6 +73,8 @@ def configuration(location: str) -> dict[str, str] | None:
         if value:
             properties.setdefault(name, value)
     properties.setdefault(S3_RETRY_STRATEGY_IMPL, "client_telemetry.raw.file_system.StoreRetries")
+    if any(place.startswith(_S3) for place in (location, properties.get("warehouse", ""))):
+        properties.setdefault(PY_IO_IMPL, "client_telemetry.lake.file_io.StoreFileIO")
     if _has_password(properties.get("uri", "")):
         raise NoSuchLake(
             f"{_VARIABLES}URI has a password in it: leave it out and set PGPASSWORD, or a .pgpass file"

@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
 
 import pyarrow as pa
@@ -50,6 +51,7 @@ from client_telemetry.lake.files import (
     snapshot_of,
 )
 from client_telemetry.lake.plain_rows import plain_rows
+from client_telemetry.lake.sql_catalog import DatabaseCatalog
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.pipeline.all_tables import TABLES
 from client_telemetry.tables.publications import PUBLICATIONS
@@ -111,13 +113,14 @@ class Lake:
         """Create the tables that do not exist yet, each with an empty first snapshot; give older ones the columns,
         names and partition fields that they have in this program.
         """
-        try:
-            self.catalog.create_namespace(NAMESPACE)
-        except NamespaceAlreadyExistsError:
-            pass
+        tables = list(tables)
+        there = self._existing([table.name for table in tables])
+        if not there:
+            with suppress(NamespaceAlreadyExistsError):
+                self.catalog.create_namespace(NAMESPACE)
         for table in tables:
-            if self.exists(table):
-                self._bring_up_to_date(table)
+            if table.name in there:
+                self._bring_up_to_date(table, there[table.name])
                 continue
             try:
                 self._create(table)
@@ -168,11 +171,10 @@ class Lake:
             raise NoSuchLake(FORGETS_BRANCHES)
         drop_branch(self, table.name, _PROBE)
 
-    def _bring_up_to_date(self, table: Table) -> None:
+    def _bring_up_to_date(self, table: Table, iceberg: IcebergTable) -> None:
         """Columns that a newer version of the program adds are null in older rows. Columns that another engine renamed
         and partition fields that it replaced are restored: stages replace whole partitions.
         """
-        iceberg = self.table(table)
         if (
             not {COLUMNS_PROPERTY, *_PROPERTIES} - {_VERSION} <= iceberg.properties.keys()
             or "main" not in iceberg.metadata.refs
@@ -243,16 +245,29 @@ class Lake:
 
     def tables(self) -> dict[str, IcebergTable]:
         """All tables of the program that exist, as they are now, except one that a run is just creating."""
+        loaded = self._existing([table.name for table in TABLES])
+        return {name: iceberg for name, iceberg in loaded.items() if "main" in iceberg.metadata.refs}
+
+    def _existing(self, names: Sequence[str]) -> dict[str, IcebergTable]:
+        """Those of the tables that exist, in this order."""
+        if isinstance(self.catalog, DatabaseCatalog):
+            try:
+                loaded = self.catalog.load_tables(NAMESPACE, names)
+                for iceberg in loaded.values():
+                    _check_version(iceberg)
+                return {name: loaded[name] for name in names if name in loaded}
+            except OSError as error:
+                if not is_gone(error):
+                    raise  # otherwise one by one: others commit very often
         try:
             there = {identifier[-1] for identifier in self.catalog.list_tables(NAMESPACE)}
         except Exception as error:
             if type(error).__name__ != "NoSuchNamespaceError":
                 raise
             return {}
-        names = [table.name for table in TABLES if table.name in there]
+        names = [name for name in names if name in there]
         with ThreadPoolExecutor(_TABLES_AT_ONCE) as pool:
-            loaded = dict(zip(names, pool.map(self.known_table, names), strict=True))
-        return {name: iceberg for name, iceberg in loaded.items() if "main" in iceberg.metadata.refs}
+            return dict(zip(names, pool.map(self.known_table, names), strict=True))
 
     def committed(self, name: str, change: Change) -> IcebergTable:
         """Commit a change to a table that others change too."""

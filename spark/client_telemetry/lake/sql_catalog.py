@@ -1,14 +1,16 @@
 """pyiceberg's catalog in a database, with cheaper loads of tables. A stage loads a table some ten times, and its
 metadata file lists every snapshot since the last maintenance: thousands in a lake of many clusters.
 
-Metadata files never change, so each is read once; of a new one only the new snapshots are parsed. A commit asks three
-times which manifests main has: the manifest list is read once.
+Metadata files never change, so each is read once, and one that this process wrote not at all; of a new one only the new
+snapshots are parsed. A commit asks three times which manifests main has: the manifest list is read once.
 
 And times never go back: Iceberg's Java classes open no table whose history goes back by more than a minute, as happens
 when a wrong clock is corrected.
 """
 
-import json
+from collections.abc import Collection
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Self, TypeVar
@@ -19,19 +21,24 @@ from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.io import FileIO
 from pyiceberg.manifest import ManifestFile, _manifests
 from pyiceberg.serializers import Compressor
-from pyiceberg.table import StagedTable, Table
-from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil
+from pyiceberg.table import CommitTableResponse, StagedTable, Table
+from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil, TableMetadataV2
 from pyiceberg.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEntry
+from pyiceberg.table.update import TableRequirement, TableUpdate
+from pyiceberg.typedef import EMPTY_DICT, Properties
+from pydantic_core import from_json
+from sqlalchemy import select
+from sqlalchemy.orm import Session
 
+from client_telemetry.lake.files import FileAccess
+
+_TABLES_AT_ONCE = 8
 _LISTS = 64
 """Manifest lists that a process caches: a few for each table that a stage touches."""
 
 
 class _SharedSnapshot(Snapshot):
-    """Snapshots are never modified: copies of the metadata, of which each commit makes several, can share them."""
-
-    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
-        return self
+    """A snapshot whose manifest list is read once."""
 
     def manifests(self, io: FileIO) -> list[ManifestFile]:
         return list(_listed(io, self.manifest_list))
@@ -40,12 +47,23 @@ class _SharedSnapshot(Snapshot):
 _listed = lru_cache(_LISTS)(_manifests)
 
 
+class _SharedMetadata(TableMetadataV2):
+    """Snapshots, schemas and log entries are never modified: copies of the metadata, of which each commit makes several,
+    share them.
+    """
+
+    def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
+        return self.model_copy(
+            update={name: copy(value) for name, value in self if isinstance(value, list | dict)}
+        )
+
+
 @dataclass(frozen=True)
 class _Loaded:
     location: str
     metadata: TableMetadata
-    snapshots: dict[int, tuple[dict[str, Any], Snapshot]]
-    """Id -> what the file says, and the snapshot parsed from it."""
+    snapshots: dict[int, tuple[dict[str, Any] | None, Snapshot]]
+    """Id -> what the file says, and the snapshot parsed from it. None if this process made the snapshot."""
     io: FileIO
 
 
@@ -56,6 +74,48 @@ class DatabaseCatalog(SqlCatalog):
         # A restarted server has closed the connections.
         super().__init__(name, **{"pool_pre_ping": "true", **properties})
         self._loaded: dict[tuple[str, ...], _Loaded] = {}
+
+    def load_tables(self, namespace: str, names: Collection[str]) -> dict[str, Table]:
+        """Those of the tables that exist, with one query."""
+        of_these = select(IcebergTables).where(
+            IcebergTables.catalog_name == self.name,
+            IcebergTables.table_namespace == namespace,
+            IcebergTables.table_name.in_(names),
+        )
+        with Session(self.engine) as session:
+            found = {row.table_name: row for row in session.scalars(of_these)}
+        with ThreadPoolExecutor(_TABLES_AT_ONCE) as pool:
+            tables = pool.map(self._convert_orm_to_iceberg, found.values())
+            return dict(zip(found, tables, strict=True))
+
+    def commit_table(
+        self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
+    ) -> CommitTableResponse:
+        response = super().commit_table(table, requirements, updates)
+        self._remember(table.name(), response)
+        return response
+
+    def _remember(self, name: tuple[str, ...], committed: CommitTableResponse) -> None:
+        """Keep what was just committed: this process need not read its own metadata file."""
+        before = self._loaded.get(name)
+        metadata = committed.metadata
+        if before is None or not isinstance(metadata, _SharedMetadata):
+            return
+        snapshots = {
+            snapshot.snapshot_id: before.snapshots.get(snapshot.snapshot_id)
+            or (None, _SharedSnapshot.model_construct(**dict(snapshot)))
+            for snapshot in metadata.snapshots
+        }
+        own = {"snapshots": [snapshot for _, snapshot in snapshots.values()]}
+        own["properties"] = dict(metadata.properties)
+        metadata = metadata.model_copy(update=own)
+        io = self._load_file_io(metadata.properties, committed.metadata_location)
+        self._loaded[name] = _Loaded(committed.metadata_location, metadata, snapshots, io)
+
+    def _load_file_io(self, properties: Properties = EMPTY_DICT, location: str | None = None) -> FileIO:
+        """One for all tables and commits with the same properties, with its connections."""
+        merged = tuple(sorted({**self.properties, **properties}.items()))
+        return FileAccess(merged).io(location or self.properties.get("warehouse", ""))
 
     def _convert_orm_to_iceberg(self, orm_table: IcebergTables) -> Table:
         location = orm_table.metadata_location
@@ -83,7 +143,7 @@ class DatabaseCatalog(SqlCatalog):
     def _load(self, location: str, before: _Loaded | None) -> _Loaded:
         io = before.io if before else self._load_file_io(location=location)
         with Compressor.get_compressor(location).stream_decompressor(io.new_input(location).open()) as source:
-            content = json.loads(source.read())
+            content = from_json(source.read())
         known_snapshots = before.snapshots if before else {}
         snapshots = {}
         for fields in content.get("snapshots") or ():
@@ -95,10 +155,9 @@ class DatabaseCatalog(SqlCatalog):
                 else (fields, _SharedSnapshot.model_validate(fields))
             )
         content["snapshots"] = [snapshot for _, snapshot in snapshots.values()]
-        metadata = TableMetadataUtil.parse_obj(content)
-        if before is None or before.metadata.properties != metadata.properties:
-            io = self._load_file_io(metadata.properties, location)  # with its connections
-        return _Loaded(location, metadata, snapshots, io)
+        is_ours = content["format-version"] == 2
+        metadata = (_SharedMetadata.model_validate if is_ours else TableMetadataUtil.parse_obj)(content)
+        return _Loaded(location, metadata, snapshots, self._load_file_io(metadata.properties, location))
 
 
 _Entry = TypeVar("_Entry", SnapshotLogEntry, MetadataLogEntry)
