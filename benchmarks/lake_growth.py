@@ -76,7 +76,7 @@ def _collect_reads(lake: Lake, cluster: str, day: dt.date) -> None:
 
 
 def _sessionize_reads(lake: Lake, cluster: str, day: dt.date) -> None:
-    heads = lake.published()
+    heads = lake.published(cluster)
     days = [day - dt.timedelta(days=n) for n in range(HISTORY_DAYS + 1)]
     for table in (CLIENT_PUSHES, CONNECTION_EVENTS):
         if table.name in heads:
@@ -90,7 +90,7 @@ STAGES = {
         lambda lake, cluster, day: lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=day),
     ),
     "sessionize": StageWrites((CLIENT_CONNECTIONS, CLIENT_SESSIONS), _sessionize_reads),
-    "profile": StageWrites((CLIENTS,), lambda lake, cluster, day: lake.published()),
+    "profile": StageWrites((CLIENTS,), lambda lake, cluster, day: lake.published(cluster)),
 }
 
 

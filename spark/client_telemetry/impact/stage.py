@@ -81,7 +81,7 @@ def impact(stage: Stage) -> Outcome:
         read_text_file(args.hosts, "host names", host_names)
     days = days_of_evidence(stage)
     branch = stage.branch(WRITTEN)
-    published = lake.published()
+    published = lake.published(cluster)
     snapshots = {table.name: published[table.name] for table in READ}
     brokers = [
         row for d in days for row in lake.rows(BROKERS, snapshots[BROKERS.name], cluster_id=cluster, dt=d)

@@ -41,6 +41,10 @@ them.
 """
 
 
+class _NameTaken(Exception):
+    """An earlier attempt of the same run has left its branch."""
+
+
 class Branch:
     """The branches of one attempt of a stage, one for each table that it writes."""
 
@@ -64,12 +68,18 @@ class Branch:
         }
 
         def change(iceberg: IcebergTable, transaction: Transaction) -> None:
+            if self.name in iceberg.metadata.refs:
+                raise _NameTaken
             with transaction.update_snapshot(properties, branch=self.name).fast_append() as append:
                 for url in urls:
                     append.append_data_file(_registered(iceberg, url))
 
-        self._displace(table)
-        iceberg = self.lake.committed(table.name, change)
+        while True:
+            try:
+                iceberg = self.lake.committed(table.name, change)
+                break
+            except _NameTaken:
+                self._displace(table)
         if self.name not in iceberg.metadata.refs:
             raise NoSuchLake(FORGETS_BRANCHES)
         self._base[table] = (iceberg.metadata.refs["main"].snapshot_id, partitions)
@@ -78,8 +88,6 @@ class Branch:
         """Remove the branch of an earlier attempt of this name, which then can no longer publish. If its publication
         has been decided, that is completed first.
         """
-        if self.name not in self.lake.table(table).metadata.refs:
-            return
         drop_branch(self.lake, table.name, self.name, lambda metadata: not _is_decided(metadata, self.name))
         metadata = self.lake.table(table).metadata
         if self.name in metadata.refs:

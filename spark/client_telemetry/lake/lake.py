@@ -8,10 +8,10 @@ import datetime as dt
 import json
 import logging
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from pyiceberg.catalog import Catalog
@@ -82,6 +82,7 @@ _TABLES_AT_ONCE = 8
 _PROBE = f"{refs.BRANCH_PREFIX}probe"
 """Named like the branches of stages, so that maintenance removes it if the run was killed."""
 _LOADS = 5
+_Loaded = TypeVar("_Loaded")
 _QUIET = ("pyiceberg.io.pyarrow", "pyiceberg.catalog")
 """Loggers. The first warns of each column of each file whose statistics were left out on purpose (writer.py), the second of each
 old metadata file that another writer was first to delete: what is left over, maintenance removes."""
@@ -227,17 +228,9 @@ class Lake:
 
     def known_table(self, name: str) -> IcebergTable:
         """The current table of this name. Raises NoSuchLake if another engine upgraded it."""
-        for attempt in range(_LOADS):
-            try:
-                iceberg = self.catalog.load_table((NAMESPACE, name))
-                _check_version(iceberg)
-                return iceberg
-            except OSError as error:
-                # Between the catalog's answer and the read there were so many commits that the metadata file is gone.
-                if not is_gone(error) or attempt == _LOADS - 1:
-                    raise
-                time.sleep(0.05)
-        raise AssertionError
+        iceberg = _again_if_gone(lambda: self.catalog.load_table((NAMESPACE, name)))
+        _check_version(iceberg)
+        return iceberg
 
     def known(self, name: str) -> Table:
         """The program's definition of a table."""
@@ -251,14 +244,11 @@ class Lake:
     def _existing(self, names: Sequence[str]) -> dict[str, IcebergTable]:
         """Those of the tables that exist, in this order."""
         if isinstance(self.catalog, DatabaseCatalog):
-            try:
-                loaded = self.catalog.load_tables(NAMESPACE, names)
-                for iceberg in loaded.values():
-                    _check_version(iceberg)
-                return {name: loaded[name] for name in names if name in loaded}
-            except OSError as error:
-                if not is_gone(error):
-                    raise  # otherwise one by one: others commit very often
+            catalog = self.catalog
+            loaded = _again_if_gone(lambda: catalog.load_tables(NAMESPACE, names))
+            for iceberg in loaded.values():
+                _check_version(iceberg)
+            return {name: loaded[name] for name in names if name in loaded}
         try:
             there = {identifier[-1] for identifier in self.catalog.list_tables(NAMESPACE)}
         except Exception as error:
@@ -392,23 +382,25 @@ class Lake:
         rows = self.rows(PUBLICATIONS, columns=("days",), cluster_id=cluster_id, stage=stage)
         return {day for row in rows for day in row["days"]}
 
-    def published(self) -> dict[str, int]:
-        """Table -> snapshot that readers see, of all tables at one moment: what a reader of several tables reads. A
-        publication that a killed run left half done is completed first.
+    def published(self, cluster_id: str | None = None) -> dict[str, int]:
+        """Table -> snapshot that readers see, of all tables at one moment: what a reader of several tables reads, who is
+        interested in one cluster, None = in all. A publication that a killed run left half done is completed first.
         """
         while True:
-            first = _heads(self.recover())
-            if first == _heads(self.tables()):
+            first = _heads(self.recover(cluster_id))
+            # A database says of all tables at once which metadata they have.
+            if isinstance(self.catalog, DatabaseCatalog) or first == _heads(self.tables()):
                 return first
             time.sleep(0.01)
 
-    def recover(self) -> dict[str, IcebergTable]:
-        """Complete the publications that were decided but not finished. Returns the tables, none of which is half
-        published.
+    def recover(self, cluster_id: str | None = None) -> dict[str, IcebergTable]:
+        """Complete the publications of a cluster, None = of all, that were decided but not finished. Returns the tables,
+        none of which is half published for it. Publications of other clusters are mostly those of runs that are about
+        to finish them; whoever did that too would only be in their way.
         """
         while True:
             tables = self.tables()
-            attempts = _undone(tables)
+            attempts = _undone(tables, cluster_id)
             if not attempts:
                 return tables
             for attempt in attempts:
@@ -434,7 +426,19 @@ class Lake:
         """The branch that an attempt of a stage writes to. Create it before reading anything that the stage computes
         from.
         """
-        return Branch(self, refs.branch_name(run_id, cluster_id, stage), cluster_id, self.recover())
+        return Branch(self, refs.branch_name(run_id, cluster_id, stage), cluster_id, self.recover(cluster_id))
+
+
+def _again_if_gone(load: Callable[[], _Loaded]) -> _Loaded:
+    """Between the catalog's answer and the read there may be so many commits that the metadata file is gone."""
+    for _ in range(_LOADS - 1):
+        try:
+            return load()
+        except OSError as error:
+            if not is_gone(error):
+                raise
+            time.sleep(0.05)
+    return load()
 
 
 def _check_version(iceberg: IcebergTable) -> None:
@@ -451,12 +455,13 @@ def _heads(tables: Mapping[str, IcebergTable]) -> dict[str, int]:
     return {name: iceberg.metadata.refs["main"].snapshot_id for name, iceberg in tables.items()}
 
 
-def _undone(tables: Mapping[str, IcebergTable]) -> list[str]:
+def _undone(tables: Mapping[str, IcebergTable], cluster_id: str | None) -> list[str]:
     """The attempts that left a branch although one table has their change."""
     return sorted(
         {
             leftover.attempt
             for leftover in refs.leftovers(tables)
+            if cluster_id is None or leftover.may_concern(cluster_id)
             if any(refs.published_by(iceberg.metadata, leftover.attempt) for iceberg in tables.values())
         }
     )

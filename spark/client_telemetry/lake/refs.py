@@ -12,11 +12,16 @@ import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
+from pyiceberg.io import FileIO
+from pyiceberg.manifest import ManifestFile, _manifests
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.snapshots import Snapshot
 
+_LISTS = 64
+"""Manifest lists that a process caches: a few for each table that a stage touches."""
 BRANCH_PREFIX = "audit_"
 ATTEMPT = "client-telemetry.attempt"
 """In the summary of a branch's first snapshot: the attempt of a stage that wrote it."""
@@ -40,6 +45,20 @@ def branch_name(run_id: str, cluster_id: str, stage: str) -> str:
     return f"{BRANCH_PREFIX}{plain}_{zlib.crc32(f'{run_id}/{cluster_id}'.encode()):08x}_{stage}"
 
 
+class SharedSnapshot(Snapshot):
+    """A snapshot that is parsed once for all commits: it answers what it is asked again and again without effort."""
+
+    @cached_property
+    def properties(self) -> Mapping[str, str]:
+        return self.summary.additional_properties if self.summary else {}
+
+    def manifests(self, io: FileIO) -> list[ManifestFile]:
+        return list(_listed(io, self.manifest_list))
+
+
+_listed = lru_cache(_LISTS)(_manifests)
+
+
 @dataclass(frozen=True)
 class Leftover:
     """A branch of a table that still exists."""
@@ -48,6 +67,10 @@ class Leftover:
     branch: str
     attempt: str
     partitions: dict[str, object]
+
+    def may_concern(self, cluster_id: str) -> bool:
+        clusters = self.partitions.get("cluster_id", cluster_id)
+        return cluster_id in (clusters if isinstance(clusters, list) else [clusters])
 
 
 def lineage(metadata: TableMetadata, ref: str) -> list[Snapshot]:
@@ -62,6 +85,8 @@ def lineage(metadata: TableMetadata, ref: str) -> list[Snapshot]:
 
 
 def summary(snapshot: Snapshot) -> Mapping[str, str]:
+    if isinstance(snapshot, SharedSnapshot):
+        return snapshot.properties
     return snapshot.summary.additional_properties if snapshot.summary else {}
 
 

@@ -12,14 +12,12 @@ from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Self, TypeVar
 
 from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
 from pyiceberg.exceptions import NoSuchTableError
 from pyiceberg.io import FileIO
-from pyiceberg.manifest import ManifestFile, _manifests
 from pyiceberg.serializers import Compressor
 from pyiceberg.table import CommitTableResponse, StagedTable, Table
 from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil, TableMetadataV2
@@ -31,20 +29,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from client_telemetry.lake.files import FileAccess
+from client_telemetry.lake.refs import SharedSnapshot
 
 _TABLES_AT_ONCE = 8
-_LISTS = 64
-"""Manifest lists that a process caches: a few for each table that a stage touches."""
-
-
-class _SharedSnapshot(Snapshot):
-    """A snapshot whose manifest list is read once."""
-
-    def manifests(self, io: FileIO) -> list[ManifestFile]:
-        return list(_listed(io, self.manifest_list))
-
-
-_listed = lru_cache(_LISTS)(_manifests)
 
 
 class _SharedMetadata(TableMetadataV2):
@@ -103,7 +90,7 @@ class DatabaseCatalog(SqlCatalog):
             return
         snapshots = {
             snapshot.snapshot_id: before.snapshots.get(snapshot.snapshot_id)
-            or (None, _SharedSnapshot.model_construct(**dict(snapshot)))
+            or (None, SharedSnapshot.model_construct(**dict(snapshot)))
             for snapshot in metadata.snapshots
         }
         own = {"snapshots": [snapshot for _, snapshot in snapshots.values()]}
@@ -152,7 +139,7 @@ class DatabaseCatalog(SqlCatalog):
             snapshots[number] = (
                 known_snapshot
                 if known_snapshot and known_snapshot[0] == fields
-                else (fields, _SharedSnapshot.model_validate(fields))
+                else (fields, SharedSnapshot.model_validate(fields))
             )
         content["snapshots"] = [snapshot for _, snapshot in snapshots.values()]
         is_ours = content["format-version"] == 2

@@ -30,7 +30,7 @@ def profile(stage: Stage) -> Outcome:
     where = {"cluster_id": cluster, "dt": days}
     of_the_days = stage.condition(where)
     branch = stage.branch((CLIENTS,))
-    published = lake.published()
+    published = lake.published(cluster)
     connections, sessions = (
         lake.read(table, published[table.name]).where(of_the_days)
         for table in (CLIENT_CONNECTIONS, CLIENT_SESSIONS)

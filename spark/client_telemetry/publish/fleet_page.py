@@ -65,7 +65,7 @@ READ = (
 
 
 def publish_fleet(stage: Stage) -> Outcome:
-    snapshots = stage.lake.published()
+    snapshots = stage.lake.published(stage.cluster)
     processed = stage.lake.published_days(stage.cluster, "profile")
     location = stage.arguments.hosts
     hosts = read_text_file(location, "host names", host_names) if location else NO_HOSTS

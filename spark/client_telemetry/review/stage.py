@@ -134,7 +134,7 @@ def _review_upgrade(stage: Stage, plan: Planned) -> Outcome:
     report_id = plan.report_id
     days = _days(args, lake)
     branch = stage.branch(WRITTEN)
-    published = lake.published()
+    published = lake.published(cluster)
     snapshots = {table.name: published[table.name] for table in READ}
     brokers = _brokers(lake, cluster, days)
     review_id = args.review_id or plan.name
@@ -329,7 +329,7 @@ def _report_files(lake: Lake, cluster: str, report_id: str | None) -> workers.Re
 
 
 def _brokers(lake: Lake, cluster: str, days: Sequence[dt.date]) -> list[BrokerRow]:
-    snapshot = lake.published()[BROKERS.name]
+    snapshot = lake.published(cluster)[BROKERS.name]
     return [row for d in days for row in lake.rows(BROKERS, snapshot, cluster_id=cluster, dt=d)]
 
 

@@ -23,7 +23,7 @@ SUITES = (client_connections_suite.SUITE, client_sessions_suite.SUITE)
 def sessionize(stage: Stage) -> Outcome:
     days, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
     branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
-    published = lake.published()
+    published = lake.published(cluster)
     history = [day - dt.timedelta(days=n) for day in days for n in range(HISTORY_DAYS + 1)]
     needed = stage.condition({"cluster_id": cluster, "dt": sorted(set(history))})
     pushes, events, brokers = (

@@ -55,7 +55,7 @@ def subscription_check(stage: Stage) -> Outcome:
     except (UnusableProposal, UnusableGoal) as error:
         raise BadArguments(str(error)) from error
     days = days_of_evidence(stage)
-    published = lake.published()
+    published = lake.published(stage.cluster)
     snapshots = {table.name: published[table.name] for table in READ}
     where = stage.condition({"cluster_id": stage.cluster, "dt": days})
 
