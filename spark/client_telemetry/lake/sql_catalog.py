@@ -14,6 +14,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 
+from pydantic_core import from_json
 from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
 from pyiceberg.exceptions import NoSuchTableError
@@ -24,7 +25,6 @@ from pyiceberg.table.metadata import TableMetadata, TableMetadataUtil, TableMeta
 from pyiceberg.table.snapshots import MetadataLogEntry, Snapshot, SnapshotLogEntry
 from pyiceberg.table.update import TableRequirement, TableUpdate
 from pyiceberg.typedef import EMPTY_DICT, Properties
-from pydantic_core import from_json
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -93,8 +93,10 @@ class DatabaseCatalog(SqlCatalog):
             or (None, SharedSnapshot.model_construct(**dict(snapshot)))
             for snapshot in metadata.snapshots
         }
-        own = {"snapshots": [snapshot for _, snapshot in snapshots.values()]}
-        own["properties"] = dict(metadata.properties)
+        own = {
+            "snapshots": [snapshot for _, snapshot in snapshots.values()],
+            "properties": dict(metadata.properties),
+        }
         metadata = metadata.model_copy(update=own)
         io = self._load_file_io(metadata.properties, committed.metadata_location)
         self._loaded[name] = _Loaded(committed.metadata_location, metadata, snapshots, io)

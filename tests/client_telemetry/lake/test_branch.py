@@ -214,3 +214,15 @@ def test_a_catalog_that_forgets_branches_of_tables_that_are_there_is_refused(tmp
     monkeypatch.setattr(lake.catalog, "commit_table", without_branches)
     with pytest.raises(NoSuchLake, match="does not keep branches"):
         staged(lake, "a")
+
+
+def test_a_stage_completes_the_publications_of_its_own_cluster(tmp_path):
+    lake = created(str(tmp_path))
+    assert killed(lake.location, DECIDES, "after", publish_new)
+    lake.published("b")
+    lake.branch("run", "b", "collect")
+    assert left_over(lake) and lake.rows(PUBLICATIONS) == []  # b's run leaves it to a's next one
+    lake.published("a")
+    assert brokers(lake) == [("a", 0), ("a", 1), ("a", 2)]
+    assert left_over(lake) == {}
+    check_consistent(lake)

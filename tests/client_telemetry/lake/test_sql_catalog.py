@@ -9,10 +9,12 @@ from client_telemetry.lake.catalog import NAMESPACE
 from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from pyiceberg.io.pyarrow import PyArrowFileIO
 from pyiceberg.table.snapshots import Summary
+from sqlalchemy.event import listen
 
-from .conftest import DAY, created, row, staged
+from .conftest import DAY, WRITTEN, created, row, staged
 
 NAME = (NAMESPACE, BROKERS.name)
 
@@ -114,3 +116,28 @@ def test_metadata_that_another_engine_compressed(tmp_path) -> None:
     lake.catalog.register_table((NAMESPACE, PUBLICATIONS.name), f"file://{compressed}")
     assert lake.table(PUBLICATIONS).metadata == iceberg.metadata
     assert Lake(None, str(tmp_path)).table(PUBLICATIONS).metadata == iceberg.metadata
+
+
+def test_all_tables_are_found_with_one_query(tmp_path) -> None:
+    lake = created(str(tmp_path))
+    asked: list[str] = []
+    listen(lake.catalog.engine, "before_cursor_execute", lambda *arguments: asked.append(arguments[2]))
+    assert set(lake.tables()) == {table.name for table in (*WRITTEN, QUALITY_RESULTS, PUBLICATIONS)}
+    assert len(asked) == 1
+
+
+def test_a_process_does_not_read_the_metadata_that_it_committed(tmp_path, monkeypatch) -> None:
+    lake = created(str(tmp_path))
+    publish(lake, "run0")
+    opened: list[str] = []
+    new_input = PyArrowFileIO.new_input
+
+    def counted(self, location):
+        opened.append(location)
+        return new_input(self, location)
+
+    branch = staged(lake, "a", "run1")
+    monkeypatch.setattr(PyArrowFileIO, "new_input", counted)
+    branch.publish("a", "run1", "collect", [DAY])
+    assert not [location for location in opened if location.endswith(".metadata.json")]
+    assert lake.tables()[BROKERS.name].metadata == Lake(None, str(tmp_path)).tables()[BROKERS.name].metadata
