@@ -133,7 +133,7 @@ def test_a_store_that_is_overloaded_for_seconds_is_waited_for(gateway):
 def test_a_store_that_stays_overloaded_ends_a_stage_with_one_line(gateway, capsys, at, when):
     assert stage_at(WAREHOUSE, "first") == OK
     assert stage_at(WAREHOUSE, "second", lambda: gateway.fail_for(LONG_S), at, when) == FAILED
-    check_one_line(capsys, "collect: the object store: ", "503", "run the stage again")
+    check_one_line(capsys, "collect: the object store: ", "SLOW_DOWN", "run the stage again")
     gateway.fail_for(0)
     assert stage_at(WAREHOUSE, "second") == OK
     decided = when == "after"
