@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TextIO
@@ -52,6 +52,7 @@ def _watched(dag_id: str, console: TextIO) -> Iterator[None]:
                 time.sleep(_SETTLES_IN_S)
                 _count_as_failed(dag_id, since)
                 print("interrupted", file=console, flush=True)
+                _end_jobs()
                 os._exit(INTERRUPTED)
             if time.monotonic() - said_at > SAID_EVERY_S:
                 said_at = time.monotonic()
@@ -72,6 +73,15 @@ def _watched(dag_id: str, console: TextIO) -> Iterator[None]:
     finally:
         signal.signal(signal.SIGINT, before)
         ended.set()
+
+
+def _end_jobs() -> None:
+    """Also the job of a next task, which Airflow may have begun since the interrupt."""
+    import psutil
+
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.Error):
+            process.terminate()
 
 
 def _how_far(dag_id: str, since: datetime) -> str:
