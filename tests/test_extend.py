@@ -11,7 +11,15 @@ import pytest
 
 CHECKOUT = Path(__file__).parents[1]
 COPIED = ("pyproject.toml", "dags", "docs", "include", "plugins", "spark", "tests")
-NOT_COPIED = shutil.ignore_patterns("__pycache__", "sample", "data", "end_to_end", "*.egg-info")
+NOT_COPIED = shutil.ignore_patterns("sample", "data", "end_to_end", "*.egg-info")
+
+
+def not_copied(folder: str, names: list[str]) -> set[str]:
+    """Of what Python and numba have compiled, only whole files: another process may be writing one."""
+    if Path(folder).name == "__pycache__":
+        return {name for name in names if not name.endswith((".pyc", ".nbc"))}
+    return NOT_COPIED(folder, names)
+
 
 BLOCK = re.compile(
     r"^\*\*\d\. `(?P<file>[^`]+)`\*\*[^\n]*\n\n```(?P<kind>\w+)\n(?P<text>.*?)^```$", re.M | re.S
@@ -24,7 +32,7 @@ def checkout(tmp_path) -> Path:
     for name in COPIED:
         source = CHECKOUT / name
         if source.is_dir():
-            shutil.copytree(source, tmp_path / name, ignore=NOT_COPIED)
+            shutil.copytree(source, tmp_path / name, ignore=not_copied)
         else:
             shutil.copy(source, tmp_path / name)
     return tmp_path
