@@ -66,7 +66,7 @@ class StoredRows:
     def published_days(self, cluster_id: str, stage: str) -> set[dt.date]:
         return {DAY}
 
-    def published(self) -> dict[str, int]:
+    def published(self, cluster_id: str | None = None) -> dict[str, int]:
         return {"brokers": 1}
 
 
