@@ -50,7 +50,8 @@ class Client:
     errors: Path
 
     def events(self, event: str) -> list[dict]:
-        lines = [line for line in self.output.read_text().splitlines() if line.startswith("{")]
+        *lines, _ = self.output.read_text().split("\n")  # the client may be writing the last one
+        lines = [line for line in lines if line.startswith("{")]
         return [printed for printed in map(json.loads, lines) if printed["event"] == event]
 
     @property
