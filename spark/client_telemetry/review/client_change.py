@@ -6,13 +6,12 @@ another version of it or other settings. Between brokers of different releases, 
 """
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from client_telemetry.compatibility import apis, served, software
 from client_telemetry.identity import kip511
 from client_telemetry.review import functions
-from client_telemetry.review.phases import FINALIZED, Upgrade
+from client_telemetry.review.phases import FINALIZED, Upgrade, clock
 from client_telemetry.review.signs import CERTAIN, LIKELY, Refusal
 from client_telemetry.review.tracks import Track
 
@@ -72,7 +71,7 @@ def _by_name(track: Track, upgrade: Upgrade, until: float) -> ClientChange | Non
     was = max(old, key=lambda v: track.versions[v][1])
     name = " ".join(was) if kip511.is_known(was[0]) else "unknown library"
     ended = track.versions[was][1]
-    return ClientChange(came[new], ended, f"{name} until {_clock(ended)}, then {' '.join(new)}")
+    return ClientChange(came[new], ended, f"{name} until {clock(ended)}, then {' '.join(new)}")
 
 
 def _names_every_connection(version: tuple[str, str], from_release: str) -> bool:
@@ -101,7 +100,7 @@ def _by_request_versions(
         if was.is_new != new.is_new or not _was_reopened(track, was, new, slot_seconds):
             continue
         reason = (
-            f"{apis.name(api_key)} v{was.version} until {_clock(was.last)}, then v{new.version} on brokers of the same "
+            f"{apis.name(api_key)} v{was.version} until {clock(was.last)}, then v{new.version} on brokers of the same "
             "release: another library, another version of it or other settings; it declares no name"
         )
         changes.append(ClientChange(new.first, was.last, reason, LIKELY))
@@ -125,7 +124,7 @@ def may_have_changed(track: Track, refusals: Sequence[Refusal], upgrade: Upgrade
             continue
         if new.version <= old_brokers.served.max:
             return (
-                f"{apis.name(api_key)} v{was.version} until {_clock(was.last)}, then v{new.version}, but not both on "
+                f"{apis.name(api_key)} v{was.version} until {clock(was.last)}, then v{new.version}, but not both on "
                 "brokers of one release: whether it was replaced or adapts to the brokers cannot be told"
             )
     return None
@@ -191,10 +190,6 @@ def _was_reopened(track: Track, was: _Sent, new: _Sent, slot_seconds: float) -> 
     """Whether a connection was opened when the versions changed."""
     begin, end = min(was.last, new.first) - slot_seconds, max(was.last, new.first) + slot_seconds
     return any(sample.since < end and sample.until > begin for sample in track.opened)
-
-
-def _clock(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
 
 
 __all__ = ["ClientChange", "changed", "may_have_changed"]

@@ -1,12 +1,11 @@
 """During the roll: go on with the next broker, stop, or cannot tell, for each upgraded broker. Pure."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from client_telemetry.review import applications, outcome, prediction
 from client_telemetry.review.model import Review, ReviewedClient
-from client_telemetry.review.phases import SETTLING_SECONDS
+from client_telemetry.review.phases import SETTLING_SECONDS, clock
 
 GO, STOP, CANNOT_TELL = "go", "stop", "cannot_tell"
 EXIT_CODES = {GO: 0, STOP: 3, CANNOT_TELL: 4}
@@ -43,8 +42,7 @@ def decisions(review: Review) -> tuple[Decision, ...]:
             reason = f"up for {up_for:.0f} s: wait {SETTLING_SECONDS - up_for:.0f} s more"
             decided.append(Decision(broker, CANNOT_TELL, reason, (), len(tested)))
         elif watched_for < SETTLING_SECONDS:
-            at = datetime.fromtimestamp(upgrade.recorded_until, UTC)
-            reason = f"all requests are known only until {at:%H:%M:%S}: ask again after the brokers' next snapshot (every five minutes)"
+            reason = f"all requests are known only until {clock(upgrade.recorded_until)}: ask again after the brokers' next snapshot (every five minutes)"
             decided.append(Decision(broker, CANNOT_TELL, reason, (), len(tested)))
         elif not tested:
             decided.append(Decision(broker, CANNOT_TELL, "has not answered any application yet", (), 0))

@@ -117,9 +117,7 @@ def read(files: Iterable[PartitionFile], buckets: int) -> Iterator[tuple[int, Ev
     schema = pa.schema([CONNECTION_EVENTS.arrow_schema.field(name) for name in _READ])
     for file in files:
         for rows in file.row_groups(schema, as_dictionaries=True):
-            is_use = pc.not_equal(rows["kind"].cast(pa.string()), "authentication_failed")
-            if not pc.all(is_use).as_py():  # to filter copies all uses
-                rows = rows.filter(is_use)
+            rows = rows.filter(pc.not_equal(rows["kind"].cast(pa.string()), "authentication_failed"))
             if len(rows):
                 yield from _by_connection(_events(rows), buckets)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from client_telemetry.review import functions, outcome, signs
 from client_telemetry.review.activity import FailedLogin
@@ -17,6 +16,7 @@ from client_telemetry.review.phases import (
     ROLLING,
     Phase,
     Upgrade,
+    clock,
 )
 from client_telemetry.review.regularity import LEAST_TOLERANCE_SECONDS
 from client_telemetry.review.signs import Baseline, Exactness, Refusal, Sign
@@ -177,8 +177,11 @@ def _in_phase(
     if not was_there:
         return _of_new(track, harm, phase, rates, around)
 
-    silent_until = phase.recorded_until
-    if seen_until is None or silent_until - seen_until > tolerance or _only_refused(track, phase, tolerance):
+    if (
+        seen_until is None
+        or phase.recorded_until - seen_until > tolerance
+        or _only_refused(track, phase, tolerance)
+    ):
         gone = _vanished(track, library, around, base, harm, phase, tolerance, rates)
         if gone is not None:
             return gone
@@ -186,15 +189,15 @@ def _in_phase(
         harm += signs.silent(
             track,
             base,
-            silent_until,
+            phase.recorded_until,
             around.changes,
             [refusal.api_key for refusal in refusals],
             hosts.elsewhere(track, phase) if hosts else (),
         )
         if hosts is None and (base.regular(functions.FETCH) or not track.is_tool):
-            gave_up = signs.without_fetch(track, phase.settled, silent_until)
+            gave_up = signs.without_fetch(track, phase.settled, phase.recorded_until)
             if gave_up is not None and not within(
-                track.by_api.get(functions.FETCH_API, ()), silent_until - 60.0, phase.until
+                track.by_api.get(functions.FETCH_API, ()), phase.recorded_until - 60.0, phase.until
             ):
                 harm.append(gave_up)
         harm = _confirmed(track, harm, refusals, base)
@@ -220,17 +223,15 @@ def _in_phase(
         wait = (
             ""
             if overall is None or overall.tolerance is None
-            else (f"; check again after {_clock((seen_until or phase.since) + tolerance)}")
+            else (f"; check again after {clock((seen_until or phase.since) + tolerance)}")
         )
         reason = (
-            f"last seen at {_clock(seen_until or base.until)}; a pause of this length is normal for it{wait}"
+            f"last seen at {clock(seen_until or base.until)}; a pause of this length is normal for it{wait}"
         )
-        if silent_until < phase.settled:
-            reason = (
-                f"all requests are known only until {_clock(silent_until)}, the last snapshot of the brokers"
-            )
+        if phase.recorded_until < phase.settled:
+            reason = f"all requests are known only until {clock(phase.recorded_until)}, the last snapshot of the brokers"
         elif overall is not None and overall.tolerance is None:
-            reason = f"seen only at {_clock(overall.last)} before the upgrade: too few requests to know its normal rate"
+            reason = f"seen only at {clock(overall.last)} before the upgrade: too few requests to know its normal rate"
         return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
     if change is not None and change.at >= phase.since:
         return Outcome(
@@ -260,7 +261,7 @@ def _of_new(
 ) -> Outcome:
     first = track.all_requests[0].first if track.all_requests else phase.until
     if first < around.upgrade.phases[0].since and not within(track.all_requests, phase.since, phase.until):
-        reason = f"last seen at {_clock(track.all_requests[0].last)}, on an earlier release: too few requests to know its normal rate"
+        reason = f"last seen at {clock(track.all_requests[0].last)}, on an earlier release: too few requests to know its normal rate"
         return Outcome(phase.name, outcome.NOT_SEEN, None, None, reasons=(reason,), rates=rates)
     if first >= phase.until:
         return Outcome(
@@ -326,7 +327,7 @@ def _vanished(
             outcome.LEFT_GROUP,
             last,
             signs.CERTAIN,
-            (f"left its group at {_clock(last)}, as a client does when it is shut down",),
+            (f"left its group at {clock(last)}, as a client does when it is shut down",),
             rates,
         )
     rose = _failed_logins_rose(track, around, last, phase.until)
@@ -338,7 +339,7 @@ def _vanished(
                 outcome.AUTHENTICATION_FAILED,
                 last,
                 signs.LIKELY,
-                (f"last request answered at {_clock(last)}; {rose}", *library.breaks_login),
+                (f"last request answered at {clock(last)}; {rose}", *library.breaks_login),
                 rates,
             )
         return Outcome(
@@ -348,12 +349,12 @@ def _vanished(
             last,
             signs.POSSIBLE,
             (
-                f"last request answered at {_clock(last)}; {rose}; no known issue in its library explains this, so its "
+                f"last request answered at {clock(last)}; {rose}; no known issue in its library explains this, so its "
                 "credentials may have been changed",
             ),
             rates,
         )
-    why = f"no requests since {_clock(last)}"
+    why = f"no requests since {clock(last)}"
     if before_the_roll:
         why += ", before the first broker was upgraded"
     if not around.has_failed_logins and _may_log_in(track):
@@ -415,7 +416,7 @@ def _failed_logins_rose(track: Track, around: Surroundings, last: float, until: 
         return ""
     mechanisms = sorted({login.mechanism for login in logins if login.mechanism and login.last >= last})
     named = f" with {', '.join(mechanisms)}" if mechanisms else ""
-    return f"failed logins{named} from its address rose from {earlier:.0f} to {later:.0f} a minute after {_clock(last)}"
+    return f"failed logins{named} from its address rose from {earlier:.0f} to {later:.0f} a minute after {clock(last)}"
 
 
 def _count(logins: Sequence[FailedLogin], since: float, until: float) -> int:
@@ -491,7 +492,7 @@ def _notes(track: Track, base: Baseline, phase: Phase, explained: Collection[str
             and phase.recorded_until - last > before.tolerance
         ):
             notes.append(
-                f"stopped {functions.doing(name)} at {_clock(last)}, which is not when a broker changed; everything else goes on"
+                f"stopped {functions.doing(name)} at {clock(last)}, which is not when a broker changed; everything else goes on"
             )
     return tuple(notes)
 
@@ -576,10 +577,6 @@ def _per_minute(spans: Sequence[signs.Span], since: float, until: float) -> floa
     if until - since <= 0:
         return 0.0
     return sum(span.requests for span in within(spans, since, until)) / (until - since) * 60
-
-
-def _clock(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
 
 
 __all__ = ["BEFORE", "Knowledge", "Surroundings", "outcomes"]

@@ -173,7 +173,8 @@ def all_changes(
 def _in_order(comparisons: Iterable[Compare]) -> list[Compare]:
     found = list(comparisons)
     # One text for each group, which stands for several metrics.
-    texts = {id(group): str(group) for group in {id(each.group): each.group for each in found}.values()}
+    groups = {id(each.group): each.group for each in found}
+    texts = {number: str(group) for number, group in groups.items()}
     return sorted(found, key=lambda comparison: (texts[id(comparison.group)], comparison.metric.name))
 
 

@@ -13,6 +13,7 @@ checks every five minutes (leader.imbalance.check.interval.seconds) and moves le
 """
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from math import inf
 from typing import NamedTuple
 
@@ -32,6 +33,14 @@ ELECTION_SECONDS = 30.0
 
 class NoSuchUpgrade(ValueError):
     """The brokers did not go from one release to the other; the message says what they did."""
+
+
+def clock(at: float) -> str:
+    """
+    >>> clock(3661.5)
+    '01:01:01'
+    """
+    return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
 
 
 class Phase(NamedTuple):

@@ -10,13 +10,12 @@ gone       nothing at all any more
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from client_telemetry.compatibility import apis
 from client_telemetry.review import functions
 from client_telemetry.review.activity import UnnamedRefusal
-from client_telemetry.review.phases import Phase
+from client_telemetry.review.phases import Phase, clock
 from client_telemetry.review.regularity import Regularity, regularity
 from client_telemetry.review.tracks import Failures, Span, Track, last_before, within
 
@@ -299,7 +298,7 @@ def silent(
         if not (structural or failing or ongoing or is_steady or asks_more):
             continue
         what = functions.does(ongoing or ("Metadata",))
-        says = f"stopped {functions.doing(name)} at {_clock(last)} ({_pace(before)} before that), but still {what}"
+        says = f"stopped {functions.doing(name)} at {clock(last)} ({_pace(before)} before that), but still {what}"
         if goes_back:
             says += f", and has begun to read partitions again from earlier offsets ({goes_back:,} times)"
         # Nothing failed and nothing is requested more often: the application may have nothing to do.
@@ -325,7 +324,7 @@ def not_authorized(track: Track, until: float) -> dict[str, str]:
         code = after[-1].code or 0
         denied[name] = (
             f"{apis.name(key)} has returned error {code} ({NOT_AUTHORIZED[code]}) since "
-            f"{_clock(min(failure.first for failure in after))}: its permissions (ACLs), which the upgrade does not change"
+            f"{clock(min(failure.first for failure in after))}: its permissions (ACLs), which the upgrade does not change"
         )
     return denied
 
@@ -347,7 +346,7 @@ def without_fetch(track: Track, since: float, until: float) -> Sign | None:
         "silent_function",
         first,
         LIKELY,
-        f"joined its group and asked for committed offsets at {_clock(first)}, but has not looked up an offset or fetched since",
+        f"joined its group and asked for committed offsets at {clock(first)}, but has not looked up an offset or fetched since",
         (functions.FETCH,),
         (),
     )
@@ -397,7 +396,7 @@ def stuck(track: Track, until: float, tolerance: float, since: float) -> Sign | 
             f"{code} ({ERROR_NAMES[code]})" if code in ERROR_NAMES else str(code) for code in codes
         )
         says = (
-            f"{apis.name(key)} has returned nothing but error {errors} since {_clock(first)}, "
+            f"{apis.name(key)} has returned nothing but error {errors} since {clock(first)}, "
             f"for longer than its timeout of {timeout:.0f} s"
         )
         return Sign("stuck", first, CERTAIN, says, (name,) if name else (), (key,))
@@ -453,10 +452,6 @@ def _pace(rhythm: Regularity) -> str:
     if seconds < 0.1:
         return "more than 10 a second"
     return f"every {seconds:.1f} s" if seconds < 100 else f"every {seconds / 60:.0f} min"
-
-
-def _clock(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%H:%M:%S}"
 
 
 __all__ = [
