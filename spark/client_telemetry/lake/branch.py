@@ -132,7 +132,7 @@ class Branch:
         Raises ConcurrentCommit if another run has changed the same partitions since they were staged, or a client was
         erased; Superseded if a later attempt of the same run has begun to write.
         """
-        tables = self.lake.tables()
+        tables = self.lake.existing(self._base)
         for table, (base, partitions) in self._base.items():
             self._check(table, base, partitions, tables[table.name])
         publication: dict[str, object] = {

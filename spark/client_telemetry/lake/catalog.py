@@ -37,7 +37,7 @@ _OF_AWS = {
 }
 """Property -> the equivalent variables of Amazon's tools, which configure the store for all other files."""
 
-_S3 = ("s3://", "s3a://", "s3n://")
+_S3 = ("s3://", "s3a://")
 
 _VARIABLES = f"PYICEBERG_CATALOG__{CATALOG.upper()}__"
 
@@ -239,7 +239,7 @@ def _spark_properties(properties: dict[str, str]) -> dict[str, str]:
         shared["client.region"] = properties["s3.region"]
     if "s3.endpoint" in properties:
         shared.setdefault("s3.path-style-access", "true")
-    if properties.get("warehouse", "").startswith(("s3://", "s3a://")):
+    if properties.get("warehouse", "").startswith(_S3):
         shared.setdefault("io-impl", "org.apache.iceberg.aws.s3.S3FileIO")
     return shared
 

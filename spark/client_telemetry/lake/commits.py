@@ -5,6 +5,7 @@ the first. What a change does must therefore depend on nothing but the table tha
 import random
 import time
 from collections.abc import Callable
+from typing import TypeVar
 
 from pyiceberg.exceptions import BadRequestError, CommitFailedException, ValidationException
 from pyiceberg.table import Table as IcebergTable
@@ -16,6 +17,7 @@ _LONGEST_S = 300.0
 _LONGEST_WAIT_S = 2.0
 
 
+_Result = TypeVar("_Result")
 Change = Callable[[IcebergTable, Transaction], None]
 """What to do in a transaction of the table, given as it was loaded."""
 
@@ -81,12 +83,27 @@ def committed(load: Callable[[], IcebergTable], change: Change) -> IcebergTable:
         wait = min(2 * wait, _LONGEST_WAIT_S)
 
 
-def is_gone(error: OSError) -> bool:
+def again_if(
+    passes: Callable[[Exception], bool], work: Callable[[], _Result], attempts: int, pause_s: float = 0.0
+) -> _Result:
+    """The result of `work`, repeated while it raises what `passes` by itself. Raises the last attempt's error."""
+    for _ in range(attempts - 1):
+        try:
+            return work()
+        except Exception as error:
+            if not passes(error):
+                raise
+        time.sleep(pause_s)
+    return work()
+
+
+def is_gone(error: Exception) -> bool:
     """Whether the error means that a file does not exist. pyarrow has its own errors for S3 objects: for one that was
     missing when opened, and for one that vanished before it was read.
     """
-    return isinstance(error, FileNotFoundError) or any(
-        code in str(error) for code in ("RESOURCE_NOT_FOUND", "NO_SUCH_KEY")
+    return isinstance(error, OSError) and (
+        isinstance(error, FileNotFoundError)
+        or any(code in str(error) for code in ("RESOURCE_NOT_FOUND", "NO_SUCH_KEY"))
     )
 
 

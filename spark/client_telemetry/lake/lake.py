@@ -40,7 +40,7 @@ from client_telemetry.lake.catalog import (
     is_local,
     open_catalog,
 )
-from client_telemetry.lake.commits import Change, committed, is_gone
+from client_telemetry.lake.commits import Change, again_if, committed, is_gone
 from client_telemetry.lake.files import (
     COLUMNS_PROPERTY,
     PartitionFile,
@@ -82,7 +82,7 @@ _TABLES_AT_ONCE = 8
 _PROBE = f"{refs.BRANCH_PREFIX}probe"
 """Named like the branches of stages, so that maintenance removes it if the run was killed."""
 _LOADS = 5
-_Loaded = TypeVar("_Loaded")
+_Tables = TypeVar("_Tables")
 _QUIET = ("pyiceberg.io.pyarrow", "pyiceberg.catalog")
 """Loggers. The first warns of each column of each file whose statistics were left out on purpose (writer.py), the second of each
 old metadata file that another writer was first to delete: what is left over, maintenance removes."""
@@ -115,7 +115,7 @@ class Lake:
         names and partition fields that they have in this program.
         """
         tables = list(tables)
-        there = self._existing([table.name for table in tables])
+        there = self.existing(tables)
         if not there:
             with suppress(NamespaceAlreadyExistsError):
                 self.catalog.create_namespace(NAMESPACE)
@@ -228,7 +228,7 @@ class Lake:
 
     def known_table(self, name: str) -> IcebergTable:
         """The current table of this name. Raises NoSuchLake if another engine upgraded it."""
-        iceberg = _again_if_gone(lambda: self.catalog.load_table((NAMESPACE, name)))
+        iceberg = _loaded(lambda: self.catalog.load_table((NAMESPACE, name)))
         _check_version(iceberg)
         return iceberg
 
@@ -238,14 +238,15 @@ class Lake:
 
     def tables(self) -> dict[str, IcebergTable]:
         """All tables of the program that exist, as they are now, except one that a run is just creating."""
-        loaded = self._existing([table.name for table in TABLES])
+        loaded = self.existing(TABLES)
         return {name: iceberg for name, iceberg in loaded.items() if "main" in iceberg.metadata.refs}
 
-    def _existing(self, names: Sequence[str]) -> dict[str, IcebergTable]:
-        """Those of the tables that exist, in this order."""
+    def existing(self, tables: Iterable[Table]) -> dict[str, IcebergTable]:
+        """Those of the tables that exist, as they are now, in this order."""
+        names = [table.name for table in tables]
         if isinstance(self.catalog, DatabaseCatalog):
             catalog = self.catalog
-            loaded = _again_if_gone(lambda: catalog.load_tables(NAMESPACE, names))
+            loaded = _loaded(lambda: catalog.load_tables(NAMESPACE, names))
             for iceberg in loaded.values():
                 _check_version(iceberg)
             return {name: loaded[name] for name in names if name in loaded}
@@ -429,16 +430,9 @@ class Lake:
         return Branch(self, refs.branch_name(run_id, cluster_id, stage), cluster_id, self.recover(cluster_id))
 
 
-def _again_if_gone(load: Callable[[], _Loaded]) -> _Loaded:
+def _loaded(load: Callable[[], _Tables]) -> _Tables:
     """Between the catalog's answer and the read there may be so many commits that the metadata file is gone."""
-    for _ in range(_LOADS - 1):
-        try:
-            return load()
-        except OSError as error:
-            if not is_gone(error):
-                raise
-            time.sleep(0.05)
-    return load()
+    return again_if(is_gone, load, _LOADS, pause_s=0.05)
 
 
 def _check_version(iceberg: IcebergTable) -> None:

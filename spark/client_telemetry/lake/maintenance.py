@@ -19,7 +19,7 @@ from pyspark.sql import Row
 from client_telemetry.lake import files, refs
 from client_telemetry.lake.branch import drop_branch, replace_matching
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE, writers
-from client_telemetry.lake.commits import is_gone
+from client_telemetry.lake.commits import again_if, is_gone
 from client_telemetry.lake.lake import KEPT_DAYS, Lake
 from client_telemetry.tables.table import Table
 
@@ -238,13 +238,7 @@ def again_if_overtaken(statement: Callable[[], _Result], attempts: int = _ATTEMP
     """The result of a Spark statement, repeated if a stage or another maintenance committed first. Raises the last
     attempt's error.
     """
-    for _ in range(attempts - 1):
-        try:
-            return statement()
-        except Exception as error:
-            if not _overtaken(error):
-                raise
-    return statement()
+    return again_if(_overtaken, statement, attempts)
 
 
 def _overtaken(error: Exception) -> bool:

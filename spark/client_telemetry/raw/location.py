@@ -83,11 +83,8 @@ class RawLocation:
         """
 
         def size(day: dt.date) -> Size | None:
-            count, newest = 0, None
-            for arrived in self.objects(cluster_id, day):
-                count += 1
-                newest = arrived.modified_at if newest is None else max(newest, arrived.modified_at)
-            return None if newest is None else Size(count, newest)
+            times = [arrived.modified_at for arrived in self.objects(cluster_id, day)]
+            return Size(len(times), max(times)) if times else None
 
         with ThreadPoolExecutor(_DAYS_AT_ONCE) as pool:
             found = zip(days, pool.map(size, days), strict=True)
