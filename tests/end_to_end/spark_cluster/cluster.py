@@ -17,6 +17,8 @@ from tests.end_to_end.lake.servers import CHECKOUT, free_port, wait_for
 
 PACKED = CHECKOUT / "var" / "executors"
 MEMORY = "1g"
+SHORT_LIVED = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+"""Options of each JVM here, as in spark-defaults.conf.in: what runs for seconds ends before the optimising compiler pays."""
 
 
 def deployed(folder: Path) -> Path:
@@ -63,6 +65,7 @@ class Cluster:
             "PATH": f"{Path(shutil.which('java')).parent}:/usr/bin:/bin:{Path(_base_python()).parent}",
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_JAVA_OPTS": SHORT_LIVED,
             **{name: os.environ[name] for name in ("JAVA_HOME",) if name in os.environ},
         }
         with (self.folder / f"{name}.log").open("ab") as log:
@@ -121,6 +124,9 @@ def spark_settings(folder: Path, executor_home: Path, **more: str) -> Path:
         "spark.executor.cores": "1",
         "spark.cores.max": "2",
         "spark.driver.memory": "1g",
+        # Before those of the recipe, which stay.
+        "spark.driver.defaultJavaOptions": SHORT_LIVED,
+        "spark.executor.defaultJavaOptions": SHORT_LIVED,
         **{f"spark.{name.replace('_', '.')}": value for name, value in more.items()},
     }
     # The last of two lines counts.
