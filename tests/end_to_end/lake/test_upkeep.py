@@ -3,6 +3,7 @@
 import datetime as dt
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -41,8 +42,17 @@ def store(tmp_path, monkeypatch) -> Iterator[Path]:
     with s3(tmp_path, ("lake", "published")) as environment:
         for name, value in environment.items():
             monkeypatch.setenv(name, value)
+        monkeypatch.setenv("SPARK_CONF_DIR", str(without_codegen(tmp_path / "settings")))
         yield tmp_path / "s3"
         forget_file_systems()
+
+
+def without_codegen(folder: Path) -> Path:
+    """The settings of one machine, and those of the tests' own session: compiling a query costs more than running it on a few rows."""
+    shutil.copytree(os.environ["SPARK_CONF_DIR"], folder, ignore=shutil.ignore_patterns("*.jsa", "*.log"))
+    with (folder / "spark-defaults.conf").open("a") as settings:
+        settings.write("\nspark.sql.codegen.wholeStage false\nspark.sql.codegen.factoryMode NO_CODEGEN\n")
+    return folder
 
 
 @pytest.fixture
@@ -114,9 +124,6 @@ def test_maintenance_twice_at_once_and_erasure_while_stages_publish(store, catal
     assert [process.returncode for process in running] == [0, 0]
     assert published > 0
     assert sum(json.loads(result.read_text())["counts"]["rows_removed"] for result in results) == 2
-    # What the runs above left to the next one, because others committed all the time.
-    assert start().wait() == 0
-    assert not orphan.exists()
     assert sorted({row["dt"] for row in lake.rows(CLIENT_PUSHES)}) == sorted([*DAYS[:2], TODAY])
 
     erasing = start("--erase", "--cluster", "c", "--client-id", "bob", "--result", str(results[0]))
@@ -130,7 +137,9 @@ def test_maintenance_twice_at_once_and_erasure_while_stages_publish(store, catal
     assert len(lake.rows(PUBLICATIONS)) == published + len(DAYS)
     files = store / lake.table(CLIENT_PUSHES).location().removeprefix("s3://") / "data"
     held = {
-        str(file): pq.ParquetFile(file).read()["client_id"].to_pylist() for file in files.rglob("*.parquet")
+        str(file): pq.ParquetFile(file).read()["client_id"].to_pylist()
+        for file in files.rglob("*.parquet")
+        if file != orphan
     }
     assert held and not [file for file, clients in held.items() if "bob" in clients]
 
@@ -146,6 +155,8 @@ def test_maintenance_twice_at_once_and_erasure_while_stages_publish(store, catal
         check=False,
     )
     assert done.returncode == 0
+    # What the first two runs left to the next one, because others committed all the time, is done too.
+    assert not orphan.exists()
     assert rows_of(lake) == before
     for name, iceberg in lake.tables().items():
         assert len(iceberg.metadata.snapshots) == 1
