@@ -20,6 +20,7 @@ from pyiceberg.table import Transaction
 from pyiceberg.table.metadata import TableMetadata
 from pyiceberg.table.snapshots import Operation
 from pyiceberg.table.update import RemoveSnapshotRefUpdate, RemoveSnapshotsUpdate
+from pyiceberg.table.update.snapshot import _MergeAppendFiles, _OverwriteFiles
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
@@ -39,6 +40,12 @@ _PUBLICATION_FILES = 16
 """Maximum number of files of a cluster in `publications`; beyond that they are merged into one. Each run reads all of
 them.
 """
+
+
+class _MergingOverwrite(_OverwriteFiles, _MergeAppendFiles):
+    """Replaces files and merges small manifests, as Iceberg's MergingSnapshotProducer does. pyiceberg's own leaves one or two
+    manifests with each commit, of which every later commit lists all.
+    """
 
 
 class _NameTaken(Exception):
@@ -353,7 +360,9 @@ def replace_matching(
         kept_files += [_registered(iceberg, url) for url in write_rows(table, TablePlace.of(iceberg), rest)]
     if properties is None and not plans:
         return 0
-    with transaction.update_snapshot(dict(properties or {}), branch="main").overwrite() as overwrite:
+    with _MergingOverwrite(
+        Operation.OVERWRITE, transaction, iceberg.io, snapshot_properties=dict(properties or {})
+    ) as overwrite:
         for plan in plans:
             overwrite.delete_data_file(plan.file)
         for file in [*added, *kept_files]:

@@ -8,8 +8,10 @@ And times never go back: Iceberg's Java classes open no table whose history goes
 when a wrong clock is corrected.
 """
 
+import threading
 from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from typing import Any, Self, TypeVar
@@ -17,7 +19,7 @@ from typing import Any, Self, TypeVar
 from pydantic_core import from_json
 from pyiceberg.catalog import Catalog
 from pyiceberg.catalog.sql import IcebergTables, SqlCatalog
-from pyiceberg.exceptions import NoSuchTableError
+from pyiceberg.exceptions import CommitFailedException, NoSuchTableError
 from pyiceberg.io import FileIO
 from pyiceberg.serializers import Compressor
 from pyiceberg.table import CommitTableResponse, StagedTable, Table
@@ -61,6 +63,8 @@ class DatabaseCatalog(SqlCatalog):
         # A restarted server has closed the connections.
         super().__init__(name, **{"pool_pre_ping": "true", **properties})
         self._loaded: dict[tuple[str, ...], _Loaded] = {}
+        self._staged = threading.local()
+        """`table`: what this thread is about to commit; None before its metadata is complete."""
 
     def load_tables(self, namespace: str, names: Collection[str]) -> dict[str, Table]:
         """Those of the tables that exist, with one query."""
@@ -78,7 +82,16 @@ class DatabaseCatalog(SqlCatalog):
     def commit_table(
         self, table: Table, requirements: tuple[TableRequirement, ...], updates: tuple[TableUpdate, ...]
     ) -> CommitTableResponse:
-        response = super().commit_table(table, requirements, updates)
+        self._staged.table = None
+        try:
+            response = super().commit_table(table, requirements, updates)
+        except CommitFailedException:
+            # Nothing refers to the metadata file of a commit that lost. pyiceberg leaves it.
+            staged = self._staged.table
+            if staged is not None:
+                with suppress(OSError):
+                    staged.io.delete(staged.metadata_location)
+            raise
         self._remember(table.name(), response)
         return response
 
@@ -127,6 +140,7 @@ class DatabaseCatalog(SqlCatalog):
                 "metadata_log": _none_after(metadata.last_updated_ms, metadata.metadata_log),
             }
         )
+        self._staged.table = staged
         return staged
 
     def _load(self, location: str, before: _Loaded | None) -> _Loaded:

@@ -226,3 +226,15 @@ def test_a_stage_completes_the_publications_of_its_own_cluster(tmp_path):
     assert brokers(lake) == [("a", 0), ("a", 1), ("a", 2)]
     assert left_over(lake) == {}
     check_consistent(lake)
+
+
+def test_manifests_of_many_runs_are_merged_and_all_that_was_published_stays(tmp_path):
+    lake, runs = created(str(tmp_path)), 40
+    for number in range(runs):
+        staged(lake, f"cluster {number}").publish(f"cluster {number}", "run", "collect", [DAY])
+    staged(lake, "cluster 7", "again").publish("cluster 7", "again", "collect", [DAY])
+    iceberg = lake.table(BROKERS)
+    manifests = iceberg.metadata.snapshot_by_name("main").manifests(iceberg.io)
+    assert len(manifests) < runs / 3
+    assert [cluster for cluster, _ in brokers(lake)] == sorted(f"cluster {number}" for number in range(runs))
+    check_consistent(lake)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from client_telemetry.lake.catalog import NAMESPACE
 from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.sql_catalog import DatabaseCatalog
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.publications import PUBLICATIONS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
@@ -141,3 +142,20 @@ def test_a_process_does_not_read_the_metadata_that_it_committed(tmp_path, monkey
     branch.publish("a", "run1", "collect", [DAY])
     assert not [location for location in opened if location.endswith(".metadata.json")]
     assert lake.tables()[BROKERS.name].metadata == Lake(None, str(tmp_path)).tables()[BROKERS.name].metadata
+
+
+def test_a_commit_that_lost_leaves_no_metadata_file(tmp_path, monkeypatch) -> None:
+    lake, other = created(str(tmp_path)), Lake(None, str(tmp_path))
+    original = DatabaseCatalog._write_metadata
+
+    def overtaken(metadata, io, metadata_path) -> None:
+        original(metadata, io, metadata_path)
+        monkeypatch.setattr(DatabaseCatalog, "_write_metadata", staticmethod(original))
+        publish(other, "first")
+
+    monkeypatch.setattr(DatabaseCatalog, "_write_metadata", staticmethod(overtaken))
+    publish(lake, "second")
+    for name, iceberg in lake.tables().items():
+        of_table = Path(iceberg.location().removeprefix("file://")) / "metadata"
+        named = {iceberg.metadata_location, *(entry.metadata_file for entry in iceberg.metadata.metadata_log)}
+        assert {file.name for file in of_table.glob("*.json")} == {Path(url).name for url in named}, name
