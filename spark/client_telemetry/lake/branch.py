@@ -42,7 +42,7 @@ them.
 """
 
 
-class _MergingOverwrite(_OverwriteFiles, _MergeAppendFiles):
+class _MergingOverwrite(_OverwriteFiles, _MergeAppendFiles):  # type: ignore[misc]
     """Replaces files and merges small manifests, as Iceberg's MergingSnapshotProducer does. pyiceberg's own leaves one or two
     manifests with each commit, of which every later commit lists all.
     """
