@@ -4,8 +4,7 @@ costs.
     make bench ARGS=lake_servers
     MINUTES=60 make bench ARGS=lake_servers    # begins no day after that
 
-Days are those of lake_growth.py, which has the rest of the words, with its maintenance each week, but with few rows: what many
-writers and many days cost is table work, and depends on commits and files. The servers are started for
+Days are those of lake_growth.py, which has the rest of the words, with its maintenance each week. The servers are started for
 it, each in a folder of its own: `make e2e ARGS=tests/end_to_end/lake` installs the S3 server, and PostgreSQL is the system's.
 """
 
@@ -18,13 +17,11 @@ from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.publications import PUBLICATIONS
 
 from benchmarks.bench import Section
-from benchmarks.lake_growth import STAGES, Growth, grow, sections
+from benchmarks.lake_growth import ROWS, STAGES, Growth, grow, sections
 from tests.client_telemetry.lake.conftest import left_over
 from tests.end_to_end.lake.servers import postgres, postgres_programs, s3, s3_server
 
 CLUSTERS, DAYS, WRITERS = 30, 60, 4
-ROWS = 1_000
-"""At most so many of each table and cluster-day."""
 MINUTES = float(os.environ.get("MINUTES", 24 * 60))
 WAREHOUSE = "s3://lake/warehouse"
 
@@ -50,6 +47,6 @@ def _state(found: Growth) -> str:
     keys = {(row["cluster_id"], row["run_id"], row["stage"]) for row in publications}
     refs = sum(len(names) for names in left_over(lake).values())
     return (
-        f"A stage writes at most {ROWS:,} rows of each table. The tables are in PostgreSQL and on an S3 server on the same machine. {len(keys)} of {CLUSTERS * len(found.cpu) * len(STAGES)} "
+        f"The tables are in PostgreSQL and on an S3 server on the same machine. {len(keys)} of {CLUSTERS * len(found.cpu) * len(STAGES)} "
         f"stages published, {len(publications) - len(keys)} of them twice; {refs} branches are left over."
     )

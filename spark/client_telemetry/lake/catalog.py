@@ -37,7 +37,7 @@ _OF_AWS = {
 }
 """Property -> the equivalent variables of Amazon's tools, which configure the store for all other files."""
 
-_S3 = ("s3://", "s3a://")
+_S3 = ("s3://", "s3a://", "s3n://")
 
 _VARIABLES = f"PYICEBERG_CATALOG__{CATALOG.upper()}__"
 
