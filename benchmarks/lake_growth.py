@@ -6,7 +6,8 @@
 
 A day of a cluster is what the stages do to the lake: what they read of tables, the files of the tables that they write (the
 rows of the sample's day in the lake of `make run`, at most ROWS of each table), the branches, the publication. What Spark
-computes between is left out: it is the same each day. Maintenance is the real one, in a Spark of its own.
+computes between is left out: it is the same each day. Maintenance is the real one, in a Spark of its own. Days last less than a
+minute: snapshots and files have the age in such days at which they are removed.
 """
 
 import argparse
@@ -27,8 +28,8 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 from client_telemetry.collect.stage import LATE_DAYS, TOO_LATE_DAYS
 from client_telemetry.lake.branch import Branch
-from client_telemetry.lake.lake import Lake
-from client_telemetry.lake.maintenance import SNAPSHOT_DAYS, maintain, retention
+from client_telemetry.lake.lake import SNAPSHOT_DAYS, Lake
+from client_telemetry.lake.maintenance import maintain, retention
 from client_telemetry.lake.writer import DataFile, TablePlace
 from client_telemetry.pipeline.stage import absolute_url
 from client_telemetry.raw.file_system import file_system
@@ -230,7 +231,8 @@ def grow(
         for number in range(days):
             day = FIRST + dt.timedelta(days=number)
             began.append(dt.datetime.now(dt.UTC))
-            done = list(pool.map(_day, names, [day] * clusters, [stages] * clusters))
+            first_kept = began[max(0, number - SNAPSHOT_DAYS)]
+            done = list(pool.map(_day, names, *zip(*[(day, stages, first_kept)] * clusters, strict=True)))
             found.cpu[number] = [cpu for cpu, _, _ in done]
             found.work[number] = [work for _, work, _ in done]
             found.failed.extend(error for *_, error in done if error)
@@ -267,8 +269,13 @@ class Writer:
         cls.lake = Lake(None, location)
 
 
-def _day(cluster: str, day: dt.date, stages: Sequence[str]) -> tuple[float, float, str | None]:
-    """CPU seconds of a cluster's day, as multiples of fixed work done before and after it, and why it failed if it did."""
+def _day(
+    cluster: str, day: dt.date, stages: Sequence[str], first_kept: dt.datetime
+) -> tuple[float, float, str | None]:
+    """CPU seconds of a cluster's day, as multiples of fixed work done before and after it, and why it failed if it did.
+    Snapshots that were replaced before `first_kept` go.
+    """
+    Writer.lake.snapshot_age = dt.datetime.now(dt.UTC) - first_kept
     fixed = _fixed_work()
     began, error = time.process_time(), None
     try:
@@ -299,8 +306,10 @@ def upkeep(location: str, first_kept: dt.datetime) -> None:
 def _maintain(location: str, first_kept: dt.datetime) -> None:
     from client_telemetry.pipeline.stage import spark_session
 
-    lake = Lake(spark_session("lake_growth", location), location)
-    maintain(lake, first_kept + dt.timedelta(days=SNAPSHOT_DAYS), retention({}))
+    spark = spark_session("lake_growth", location)
+    spark.conf.set("spark.testing", "true")  # allows to remove files that are not a day old
+    lake = Lake(spark, location)
+    maintain(lake, first_kept + dt.timedelta(days=SNAPSHOT_DAYS), retention({}), first_kept)
 
 
 def sections(found: Growth, clusters: int, writers: int, stages: Sequence[str]) -> Iterator[Section]:

@@ -22,7 +22,13 @@ from client_telemetry.lake import refs
 from client_telemetry.lake.branch import drop_branch
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE
 from client_telemetry.lake.lake import Lake
-from client_telemetry.lake.maintenance import again_if_overtaken, delete_unreferenced, expire, files_of
+from client_telemetry.lake.maintenance import (
+    again_if_overtaken,
+    delete_unreferenced,
+    expire,
+    files_of,
+    remove_orphans,
+)
 from client_telemetry.raw.file_system import file_system
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
@@ -95,6 +101,7 @@ def erase(
         if name == CLIENTS.name and "client_id" in who:
             erased.related = _forget_related(lake, cluster_id, who)
         expire(lake, name, "now()")
+        remove_orphans(lake, name)
     erased.report_tags = sorted(set(erased.report_tags))
     if publish:
         erased.published_folders = _forget_published(publish, cluster_name, who)

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import pyarrow as pa
 from pyiceberg.catalog import Catalog
@@ -26,6 +26,7 @@ from pyiceberg.io.pyarrow import PYARROW_FIELD_DOC_KEY
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table import TableProperties, Transaction
 from pyiceberg.table.refs import SnapshotRefType
+from pyiceberg.table.update import RemoveSnapshotsUpdate
 from pyiceberg.transforms import IdentityTransform
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812
@@ -76,6 +77,8 @@ _PROPERTIES = {
     "commit.retry.num-retries": "20",
     "commit.retry.max-wait-ms": "2000",
 }
+SNAPSHOT_DAYS = 3
+"""How long snapshots that main has left are kept, and files to which nothing refers: longer than any run."""
 KEPT_DAYS = 396
 """13 months, as long as rows that are derived from received data."""
 _TABLES_AT_ONCE = 8
@@ -95,6 +98,8 @@ def _arrow_schema_with_comments(table: Table) -> pa.Schema:
 
 class Lake:
     """The tables at one location. Create one per job; its only state is the catalog's connection."""
+
+    snapshot_age = dt.timedelta(days=SNAPSHOT_DAYS)
 
     def __init__(self, spark: SparkSession | None, location: str):
         self.spark = spark
@@ -261,8 +266,17 @@ class Lake:
             return dict(zip(names, pool.map(self.known_table, names), strict=True))
 
     def committed(self, name: str, change: Change) -> IcebergTable:
-        """Commit a change to a table that others change too."""
-        return committed(lambda: self.known_table(name), change)
+        """Commit a change to a table that others change too. The commit also removes from the table's metadata, which every
+        commit reads and writes as a whole, the snapshots that nobody reads any more; maintenance deletes their files.
+        """
+        first = int((time.time() - self.snapshot_age.total_seconds()) * 1000)
+
+        def and_expire(iceberg: IcebergTable, transaction: Transaction) -> None:
+            change(iceberg, transaction)
+            if transaction._updates and (ids := refs.no_longer_read(iceberg.metadata, first)):
+                transaction._apply((cast("Any", RemoveSnapshotsUpdate)(snapshot_ids=ids),))
+
+        return committed(lambda: self.known_table(name), and_expire)
 
     def exists(self, table: Table) -> bool:
         return self.catalog.table_exists((NAMESPACE, table.name))

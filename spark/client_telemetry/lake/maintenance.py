@@ -20,7 +20,7 @@ from client_telemetry.lake import files, refs
 from client_telemetry.lake.branch import drop_branch, replace_matching
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE, writers
 from client_telemetry.lake.commits import again_if, is_gone
-from client_telemetry.lake.lake import KEPT_DAYS, Lake
+from client_telemetry.lake.lake import KEPT_DAYS, SNAPSHOT_DAYS, Lake
 from client_telemetry.tables.table import Table
 
 FACTS_DAYS, DERIVED_DAYS = 90, KEPT_DAYS
@@ -51,8 +51,6 @@ RETENTION_DAYS: Mapping[str, int | None] = {
 }
 """Table -> days; None = forever. Counted from the day of the run, by `dt`."""
 
-SNAPSHOT_DAYS = 3
-"""Age at which snapshots and unreferenced files are removed: longer than any run."""
 _MINIMUM_FILES = 2
 _Result = TypeVar("_Result")
 _ATTEMPTS = 4
@@ -101,13 +99,22 @@ def retention(changes: Mapping[str, object]) -> dict[str, int | None]:
     return {**RETENTION_DAYS, **changes}  # type: ignore[dict-item]
 
 
-def maintain(lake: Lake, now: dt.datetime, keep_days: Mapping[str, int | None]) -> list[Upkeep]:
-    """All upkeep of all tables. Ages are counted from `now`; of the last SNAPSHOT_DAYS before it only rows are removed."""
+def maintain(
+    lake: Lake,
+    now: dt.datetime,
+    keep_days: Mapping[str, int | None],
+    written_before: dt.datetime | None = None,
+) -> list[Upkeep]:
+    """All upkeep of all tables. Ages are counted from `now`; of the last SNAPSHOT_DAYS before it only rows are removed.
+    Files written after `written_before` stay though nothing refers to them: None = SNAPSHOT_DAYS ago.
+    """
     tables = lake.recover()
-    return [_maintain(lake, lake.known(name), now, keep_days[name]) for name in tables]
+    return [_maintain(lake, lake.known(name), now, keep_days[name], written_before) for name in tables]
 
 
-def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> Upkeep:
+def _maintain(
+    lake: Lake, table: Table, now: dt.datetime, days: int | None, written_before: dt.datetime | None
+) -> Upkeep:
     upkeep = Upkeep(table.name)
     before = lake.table(table)
     if before.metadata.last_updated_ms > now.timestamp() * 1000:
@@ -119,8 +126,6 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
         upkeep.rows_removed = _remove_before(lake, table, now.date() - dt.timedelta(days=days))
     old = now - dt.timedelta(days=SNAPSHOT_DAYS)
     name = f"{CATALOG}.{NAMESPACE}.{table.name}"
-    # A file that a stage is writing is not referenced yet: its age is by the real clock.
-    written_before = min(now, dt.datetime.now(dt.UTC)) - dt.timedelta(days=SNAPSHOT_DAYS)
     # If others write meanwhile, a file that one of them replaces must not stop the whole compaction. SQLite takes no
     # commits from several threads.
     in_parts = "true" if writers(lake.location) > 1 else "false"
@@ -132,15 +137,7 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
     )
     _call(lake, "rewrite_manifests", f"table => '{name}', use_caching => false")
     _left_if_overtaken(f"expiry of {table.name}", lambda: expire(lake, table.name, _timestamp(old)))
-    # The alternative, listing by Hadoop, does not support object stores.
-    by_file_io = "false" if before.location().startswith("file:") else "true"
-    upkeep.orphans_removed = len(
-        _call(
-            lake,
-            "remove_orphan_files",
-            f"table => '{name}', older_than => {_timestamp(written_before)}, prefix_listing => {by_file_io}",
-        )
-    )
+    upkeep.orphans_removed = remove_orphans(lake, table.name, written_before)
     upkeep.files_after, upkeep.manifests_after, upkeep.snapshots_after = _sizes(lake.table(table))
     return upkeep
 
@@ -165,6 +162,18 @@ def _left_if_overtaken(what: str, work: Callable[[], _Result]) -> _Result | None
         reason = str(error).partition("\n")[2].partition("\n")[0]
     print(f"{what} is left to the next maintenance: {reason}")
     return None
+
+
+def remove_orphans(lake: Lake, table: str, written_before: dt.datetime | None = None) -> int:
+    """Delete the files below a table's folder to which nothing refers, and return their number: what killed runs left, and
+    what snapshots referred to that left the metadata with a commit (Lake.committed).
+    """
+    # A file that a stage is writing is not referenced yet: its age is by the real clock.
+    before = written_before or dt.datetime.now(dt.UTC) - dt.timedelta(days=SNAPSHOT_DAYS)
+    # The alternative, listing by Hadoop, does not support object stores.
+    by_file_io = "false" if lake.known_table(table).location().startswith("file:") else "true"
+    arguments = f"table => '{CATALOG}.{NAMESPACE}.{table}', older_than => {_timestamp(before)}, prefix_listing => {by_file_io}"
+    return len(_call(lake, "remove_orphan_files", arguments))
 
 
 def expire(lake: Lake, table: str, older_than: str) -> None:

@@ -13,6 +13,8 @@ import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import pairwise
+from typing import Any, Self
 
 from pyiceberg.io import FileIO
 from pyiceberg.manifest import ManifestFile, _manifests
@@ -52,6 +54,15 @@ class SharedSnapshot(Snapshot):
     def properties(self) -> Mapping[str, str]:
         return self.summary.additional_properties if self.summary else {}
 
+    @cached_property
+    def as_json(self) -> str:
+        return self.model_dump_json()
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("as_json", None)  # copied with the fields
+        return copied
+
     def manifests(self, io: FileIO) -> list[ManifestFile]:
         return list(_listed(io, self.manifest_list))
 
@@ -75,12 +86,12 @@ class Leftover:
 
 def lineage(metadata: TableMetadata, ref: str) -> list[Snapshot]:
     """The snapshots of a ref, latest first, as far as they are kept."""
+    by_id = {snapshot.snapshot_id: snapshot for snapshot in metadata.snapshots}
     snapshots = []
-    snapshot = metadata.snapshot_by_name(ref)
+    snapshot = by_id.get(metadata.refs[ref].snapshot_id) if ref in metadata.refs else None
     while snapshot is not None:
         snapshots.append(snapshot)
-        parent = snapshot.parent_snapshot_id
-        snapshot = metadata.snapshot_by_id(parent) if parent is not None else None
+        snapshot = by_id.get(snapshot.parent_snapshot_id or 0)
     return snapshots
 
 
@@ -106,6 +117,23 @@ def leftovers(tables: Mapping[str, IcebergTable]) -> list[Leftover]:
                 partitions = json.loads(properties.get(PARTITIONS, "{}"))
                 branches.append(Leftover(name, ref, properties.get(ATTEMPT, ""), partitions))
     return branches
+
+
+def no_longer_read(metadata: TableMetadata, before_ms: int) -> list[int]:
+    """The snapshots of main that a later one had replaced before a time: nobody who began after it reads them. Not those
+    that a tag or branch names, nor those of a publication that is not finished.
+    """
+    named = {reference.snapshot_id for reference in metadata.refs.values()}
+    unfinished = {attempt(metadata, ref) for ref in metadata.refs if ref.startswith(BRANCH_PREFIX)}
+    found = []
+    for later, earlier in pairwise(lineage(metadata, "main")):
+        if (
+            later.timestamp_ms < before_ms
+            and earlier.snapshot_id not in named
+            and summary(earlier).get(PUBLISHED, "") not in unfinished
+        ):
+            found.append(earlier.snapshot_id)
+    return found
 
 
 def published_by(metadata: TableMetadata, attempt: str) -> Snapshot | None:

@@ -38,8 +38,18 @@ _TABLES_AT_ONCE = 8
 
 class _SharedMetadata(TableMetadataV2):
     """Snapshots, schemas and log entries are never modified: copies of the metadata, of which each commit makes several,
-    share them.
+    share them, and each is made JSON once.
     """
+
+    def model_dump_json(
+        self, exclude_none: bool = True, exclude: set[str] | None = None, by_alias: bool = True, **kwargs: Any
+    ) -> str:
+        others = super().model_dump_json(exclude_none, {*(exclude or ()), "snapshots"}, by_alias, **kwargs)
+        snapshots = ",".join(
+            snapshot.as_json if isinstance(snapshot, SharedSnapshot) else snapshot.model_dump_json()
+            for snapshot in self.snapshots
+        )
+        return f'{others.removesuffix("}")},"snapshots":[{snapshots}]}}'
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Self:
         return self.model_copy(

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import errno
+import time
 
 import pytest
 from client_telemetry.lake.branch import drop_branch
@@ -11,6 +12,7 @@ from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.publications import PUBLICATIONS
+from client_telemetry.tables.quality_results import QUALITY_RESULTS
 from pyiceberg.io.pyarrow import PyArrowFile
 
 from tests.client_telemetry.lake.conftest import (
@@ -238,3 +240,65 @@ def test_manifests_of_many_runs_are_merged_and_all_that_was_published_stays(tmp_
     assert len(manifests) < runs / 3
     assert [cluster for cluster, _ in brokers(lake)] == sorted(f"cluster {number}" for number in range(runs))
     check_consistent(lake)
+
+
+def snapshots(lake: Lake, table=BROKERS) -> list[int]:
+    return [snapshot.snapshot_id for snapshot in lake.table(table).metadata.snapshots]
+
+
+def test_a_commit_removes_the_snapshots_that_nobody_reads_any_more(tmp_path):
+    """A stage that began before a snapshot was replaced may read it until the age of snapshots is over."""
+    lake = created(str(tmp_path))
+    heads = []
+    for run in ("first", "second", "third"):
+        staged(lake, "a", run).publish("a", run, "collect", [DAY])
+        heads.append(lake.snapshot(BROKERS))
+    assert set(heads) <= set(snapshots(lake))
+
+    lake.keep(BROKERS, heads[0], "report r")
+    lake.snapshot_age = dt.timedelta(0)
+    staged(lake, "a", "fourth", brokers=2).publish("a", "fourth", "collect", [DAY])
+    assert set(snapshots(lake)) == {heads[0], lake.snapshot(BROKERS)}
+    assert brokers(lake) == [("a", 0), ("a", 1)]
+    assert len(lake.rows(BROKERS, heads[0])) == 1
+    for table in (QUALITY_RESULTS, PUBLICATIONS):
+        lake.append(table, [])
+        assert len(snapshots(lake, table)) <= 2
+
+
+def test_snapshots_of_a_lake_at_rest_stay_for_those_who_read_them_when_it_goes_on(tmp_path, monkeypatch):
+    """How old a snapshot is does not matter, but for how long it has not been the current one."""
+    lake = created(str(tmp_path))
+    staged(lake, "a", "before").publish("a", "before", "collect", [DAY])
+    read = lake.snapshot(BROKERS)
+    later = time.time() + 30 * 86_400
+    monkeypatch.setattr(time, "time", lambda: later)
+    for run in ("after", "next"):
+        staged(lake, "a", run).publish("a", run, "collect", [DAY])
+    assert read in snapshots(lake)
+
+
+def test_a_killed_publication_is_completed_though_others_commit_for_days(tmp_path):
+    lake = created(str(tmp_path))
+    lake.snapshot_age = dt.timedelta(0)
+    assert killed(lake.location, DECIDES, "after", publish_new)
+    decided = lake.snapshot(BROKERS)
+    for run in ("first", "second"):
+        staged(lake, "b", run).publish("b", run, "collect", [DAY])
+    assert decided in snapshots(lake)
+    publish_new(lake)
+    assert sorted(row["run_id"] for row in lake.rows(PUBLICATIONS, cluster_id="a")) == ["new", "new"]
+    assert len(lake.rows(BROKER_HOURS, cluster_id="a")) == len(lake.rows(BROKERS, cluster_id="a")) == 3
+    assert left_over(lake) == {}
+
+
+def test_a_publication_that_was_recorded_before_the_run_was_killed_is_not_recorded_again(tmp_path):
+    """Though others commit so long that its snapshot of a table is gone."""
+    lake = created(str(tmp_path))
+    lake.snapshot_age = dt.timedelta(0)
+    assert killed(lake.location, COMMITS, "before", publish_new)
+    for run in ("first", "second"):
+        staged(lake, "b", run).publish("b", run, "collect", [DAY])
+    lake.published("a")
+    assert len(lake.rows(PUBLICATIONS, cluster_id="a")) == 1
+    assert left_over(lake) == {}

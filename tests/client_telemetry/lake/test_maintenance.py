@@ -2,6 +2,7 @@
 
 import datetime as dt
 import os
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -152,6 +153,28 @@ def test_no_file_holds_an_erased_client_though_a_branch_goes_while_snapshots_exp
     assert not [each for each in rows if "bob" in each]
     assert len(list((folder / "metadata").glob("snap-*.avro"))) == 1
     assert [row["client_id"] for row in lake.rows(CLIENTS)] == ["ann"]
+
+
+def test_no_file_holds_an_erased_client_though_its_snapshot_left_the_metadata_before(lake):
+    publish(lake, CLIENTS, TODAY.date(), [{"client_id": "bob"}])
+    lake.snapshot_age = dt.timedelta(0)
+    for client in ("ann", "eve"):
+        publish(lake, CLIENTS, TODAY.date(), [{"client_id": client}])
+    folder = Path(lake.table(CLIENTS).location().removeprefix("file://"))
+    old = time.time() - 86_400 * (SNAPSHOT_DAYS + 1)
+    for file in folder.rglob("*.*"):
+        os.utime(file, (old, old))
+    lists = list((folder / "metadata").glob("snap-*.avro"))
+
+    def held() -> list[str]:
+        files = (folder / "data").rglob("*.parquet")
+        return sorted(row["client_id"] for file in files for row in pq.ParquetFile(file).read().to_pylist())
+
+    assert (held(), len(lake.table(CLIENTS).metadata.snapshots)) == (["ann", "bob", "eve"], 1)
+    assert len(lists) > 1
+    erase(lake, CLUSTER, {"client_id": "bob"}, None)
+    assert held() == ["eve"]
+    assert len(list((folder / "metadata").glob("snap-*.avro"))) == 1
 
 
 def test_an_erased_client_is_in_no_table_no_file_and_no_published_page(lake, tmp_path):
