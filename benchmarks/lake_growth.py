@@ -28,6 +28,7 @@ from tempfile import TemporaryDirectory
 import pyarrow as pa
 from client_telemetry.collect.stage import LATE_DAYS, TOO_LATE_DAYS
 from client_telemetry.lake.branch import Branch
+from client_telemetry.lake.catalog import CATALOG, NAMESPACE, is_local
 from client_telemetry.lake.lake import SNAPSHOT_DAYS, Lake
 from client_telemetry.lake.maintenance import maintain, retention
 from client_telemetry.lake.writer import DataFile, TablePlace
@@ -307,9 +308,16 @@ def _maintain(location: str, first_kept: dt.datetime) -> None:
     from client_telemetry.pipeline.stage import spark_session
 
     spark = spark_session("lake_growth", location)
-    spark.conf.set("spark.testing", "true")  # allows to remove files that are not a day old
     lake = Lake(spark, location)
-    maintain(lake, first_kept + dt.timedelta(days=SNAPSHOT_DAYS), retention({}), first_kept)
+    maintain(lake, first_kept + dt.timedelta(days=SNAPSHOT_DAYS), retention({}))
+    # The procedure that maintenance calls refuses to remove files that are not a day old by the real clock.
+    iceberg = spark._jvm.org.apache.iceberg.spark
+    for name in lake.tables():
+        table = iceberg.Spark3Util.loadIcebergTable(spark._jsparkSession, f"{CATALOG}.{NAMESPACE}.{name}")
+        orphans = iceberg.actions.SparkActions.get(spark._jsparkSession).deleteOrphanFiles(table)
+        orphans.olderThan(int(first_kept.timestamp() * 1000)).usePrefixListing(
+            not is_local(location)
+        ).execute()
 
 
 def sections(found: Growth, clusters: int, writers: int, stages: Sequence[str]) -> Iterator[Section]:

@@ -99,22 +99,13 @@ def retention(changes: Mapping[str, object]) -> dict[str, int | None]:
     return {**RETENTION_DAYS, **changes}  # type: ignore[dict-item]
 
 
-def maintain(
-    lake: Lake,
-    now: dt.datetime,
-    keep_days: Mapping[str, int | None],
-    written_before: dt.datetime | None = None,
-) -> list[Upkeep]:
-    """All upkeep of all tables. Ages are counted from `now`; of the last SNAPSHOT_DAYS before it only rows are removed.
-    Files written after `written_before` stay though nothing refers to them: None = SNAPSHOT_DAYS ago.
-    """
+def maintain(lake: Lake, now: dt.datetime, keep_days: Mapping[str, int | None]) -> list[Upkeep]:
+    """All upkeep of all tables. Ages are counted from `now`; of the last SNAPSHOT_DAYS before it only rows are removed."""
     tables = lake.recover()
-    return [_maintain(lake, lake.known(name), now, keep_days[name], written_before) for name in tables]
+    return [_maintain(lake, lake.known(name), now, keep_days[name]) for name in tables]
 
 
-def _maintain(
-    lake: Lake, table: Table, now: dt.datetime, days: int | None, written_before: dt.datetime | None
-) -> Upkeep:
+def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> Upkeep:
     upkeep = Upkeep(table.name)
     before = lake.table(table)
     if before.metadata.last_updated_ms > now.timestamp() * 1000:
@@ -137,7 +128,7 @@ def _maintain(
     )
     _call(lake, "rewrite_manifests", f"table => '{name}', use_caching => false")
     _left_if_overtaken(f"expiry of {table.name}", lambda: expire(lake, table.name, _timestamp(old)))
-    upkeep.orphans_removed = remove_orphans(lake, table.name, written_before)
+    upkeep.orphans_removed = remove_orphans(lake, table.name)
     upkeep.files_after, upkeep.manifests_after, upkeep.snapshots_after = _sizes(lake.table(table))
     return upkeep
 
@@ -164,12 +155,12 @@ def _left_if_overtaken(what: str, work: Callable[[], _Result]) -> _Result | None
     return None
 
 
-def remove_orphans(lake: Lake, table: str, written_before: dt.datetime | None = None) -> int:
-    """Delete the files below a table's folder to which nothing refers, and return their number: what killed runs left, and
-    what snapshots referred to that left the metadata with a commit (Lake.committed).
+def remove_orphans(lake: Lake, table: str) -> int:
+    """Delete the files below a table's folder that are SNAPSHOT_DAYS old and to which nothing refers, and return their
+    number: what killed runs left, and what snapshots referred to that left the metadata with a commit (Lake.committed).
     """
     # A file that a stage is writing is not referenced yet: its age is by the real clock.
-    before = written_before or dt.datetime.now(dt.UTC) - dt.timedelta(days=SNAPSHOT_DAYS)
+    before = dt.datetime.now(dt.UTC) - dt.timedelta(days=SNAPSHOT_DAYS)
     # The alternative, listing by Hadoop, does not support object stores.
     by_file_io = "false" if lake.known_table(table).location().startswith("file:") else "true"
     arguments = f"table => '{CATALOG}.{NAMESPACE}.{table}', older_than => {_timestamp(before)}, prefix_listing => {by_file_io}"
