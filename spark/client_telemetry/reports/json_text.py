@@ -1,6 +1,7 @@
 """Models as JSON text, for documents with millions of values."""
 
 import json
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from datetime import UTC, date, datetime
 from functools import cache
@@ -49,6 +50,29 @@ def json_text(value: Any, end: str = "\n") -> str:
         members = [key + json_text(getattr(value, name), inner) for name, key in names]
         return f"{{{inner}{f',{inner}'.join(members)}{end}}}"
     return json.dumps(value, allow_nan=False)
+
+
+def json_pieces(document: Mapping[str, Any]) -> Iterator[str]:
+    """`json_text` of a document of at least one member, in pieces: one for each item of its lists. A list may be an iterator.
+
+    >>> document = {"client": {"id": 1}, "notes": iter(()), "versions": iter((3, None))}
+    >>> whole = {"client": {"id": 1}, "notes": [], "versions": [3, None]}
+    >>> "".join(json_pieces(document)) == json_text(whole)
+    True
+    """
+    before = "{\n "
+    for key, value in document.items():
+        yield f"{before}{encode_basestring_ascii(key)}: "
+        before = ",\n "
+        if not isinstance(value, list | tuple | Iterator):
+            yield json_text(value, "\n ")
+            continue
+        opening = "["
+        for item in value:
+            yield opening + "\n  " + json_text(item, "\n  ")
+            opening = ","
+        yield "[]" if opening == "[" else "\n ]"
+    yield "\n}"
 
 
 def timestamp(moment: datetime) -> str:

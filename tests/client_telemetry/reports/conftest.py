@@ -303,6 +303,13 @@ def rows() -> SimpleNamespace:
     return SimpleNamespace(**{maker.__name__: maker for maker in makers}, START=START, END=END, DAY=DAY)
 
 
+def texts(*of_report) -> dict[str, str]:
+    """The files of an upgrade report, each whole."""
+    from client_telemetry.reports.upgrade.publish import files
+
+    return {name: "".join(pieces) for name, pieces in files(*of_report).items()}
+
+
 @pytest.fixture(scope="session")
 def fleet_report():
     from client_telemetry.reports.upgrade.build import build_report

@@ -49,5 +49,5 @@ def test_times_are_in_utc_to_the_microsecond():
 
 
 def test_a_whole_report(fleet_report):
-    text = report_json(fleet_report)
+    text = "".join(report_json(fleet_report))
     assert json.dumps(json.loads(text), indent=1) + "\n" == text

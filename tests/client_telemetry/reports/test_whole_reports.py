@@ -11,7 +11,8 @@ from client_telemetry.identity.hosts import host_names
 from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade import page, ticket
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.publish import files
+
+from tests.client_telemetry.reports.conftest import texts
 
 NOT_DECLARED = {"client_software_name": "unknown", "client_software_version": "unknown"}
 SARAMA = {1: 4, 2: 1, 3: 5, 8: 1, 9: 1, 11: 1, 12: 0, 14: 0}
@@ -146,7 +147,7 @@ def upgrade_report(rows):
 
 
 def test_upgrade_report(rows, same_as_kept):
-    same_as_kept("reports/whole/upgrade", files(upgrade_report(rows), [LINK]), is_whole=True)
+    same_as_kept("reports/whole/upgrade", texts(upgrade_report(rows), [LINK]), is_whole=True)
 
 
 def test_a_page_of_too_many_applications_for_rows(rows, same_as_kept, monkeypatch):
@@ -217,7 +218,7 @@ def rollback_report(rows):
 
 
 def test_rollback_report(rows, same_as_kept):
-    same_as_kept("reports/whole/rollback", files(rollback_report(rows)), is_whole=True)
+    same_as_kept("reports/whole/rollback", texts(rollback_report(rows)), is_whole=True)
 
 
 def test_tickets_that_must_be_short(rows, same_as_kept, monkeypatch):

@@ -1,10 +1,10 @@
 """report.json: the model as a document, client-supplied strings as they came. Fields: docs/report-format.md."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from client_telemetry.reports.json_text import json_text
+from client_telemetry.reports.json_text import json_pieces
 from client_telemetry.reports.upgrade.model import (
     CLIENT_COLUMNS,
     Application,
@@ -15,21 +15,24 @@ from client_telemetry.reports.upgrade.model import (
 )
 
 
-def report_json(report: UpgradeReport) -> str:
-    """The whole report. ASCII only: what a terminal or an editor would hide stands as an escape."""
+def report_json(report: UpgradeReport) -> Iterator[str]:
+    """The whole report, in pieces: 15 kB for each client. ASCII only: what a terminal or an editor would hide stands as an
+    escape.
+    """
     document: dict[str, Any] = {
         field.name: getattr(report, field.name)
         for field in fields(report)
         if field.name not in ("applications", "changes", "sections")
     }
     del document["answer"]
-    document["clients"] = [_client(report, client) for client in report.clients]
+    document["clients"] = (_client(report, client) for client in report.clients)
     places = {id(client): place for place, client in enumerate(report.clients)}
     document["applications"] = [_application(each, places) for each in report.applications]
     numbers = {id(each): place for place, each in enumerate(report.applications)}
     document["changes"] = [_with_places(each, numbers) for each in report.changes]
     document["sections"] = [_with_places(each, numbers) for each in report.sections]
-    return json_text(document) + "\n"
+    yield from json_pieces(document)
+    yield "\n"
 
 
 def _client(report: UpgradeReport, client: ClientVerdict) -> dict[str, Any]:

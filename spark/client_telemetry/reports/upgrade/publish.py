@@ -1,7 +1,7 @@
 """Puts a report where people find it: <root>/upgrade_impact/<cluster>/<report>/, and `latest.json` beside it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.upgrade.document import report_json
 from client_telemetry.reports.upgrade.model import Question, UpgradeReport
 from client_telemetry.reports.upgrade.page import report_page, with_links
-from client_telemetry.reports.upgrade.spreadsheet import client_line, findings_csv, with_client_header
+from client_telemetry.reports.upgrade.spreadsheet import client_line, clients_csv, findings_csv
 from client_telemetry.reports.upgrade.ticket import owner_ticket, report_ticket
 
 PAGE = "index.html"
@@ -93,13 +93,15 @@ def _outcomes(question: Question, root: Path) -> dict[str, str]:
     return {f"owners/{file.parent.name}/{file.name}": file.read_text(encoding="utf-8") for file in messages}
 
 
-def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
-    """Path within the report's folder to content. `links`: to other published pages."""
+def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[str, Iterable[str]]:
+    """Path within the report's folder to content, in pieces that are made when they are written: hundreds of MB for 10,000
+    clients. `links`: to other published pages.
+    """
     lines = {id(client): client_line(report.question, client) for client in report.clients}
-    result = {
+    result: dict[str, Iterable[str]] = {
         PAGE: report_page(report, links),
         "report.json": report_json(report),
-        "clients.csv": with_client_header(lines.values()),
+        "clients.csv": clients_csv(lines.values()),
         "findings.csv": findings_csv(report.question, report.clients),
         "report.md": report_ticket(report),
         "summary.json": json.dumps(_summary(report), indent=1) + "\n",
@@ -111,7 +113,7 @@ def files(report: UpgradeReport, links: Sequence[tuple[str, str]] = ()) -> dict[
         if not stake.has_pack:
             continue
         result[f"owners/{stake.folder}/report.md"] = owner_ticket(report, stake)
-        result[f"owners/{stake.folder}/clients.csv"] = with_client_header(of_owners[stake.owner])
+        result[f"owners/{stake.folder}/clients.csv"] = clients_csv(of_owners[stake.owner])
     return result
 
 

@@ -11,9 +11,10 @@ import pytest
 from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
 from client_telemetry.reports.upgrade.changes import needs_more
-from client_telemetry.reports.upgrade.publish import files
 from client_telemetry.reports.upgrade.sections import needs_work
 from client_telemetry.reports.wording import failed_check
+
+from tests.client_telemetry.reports.conftest import texts
 
 NOT_DECLARED = {"client_software_name": "unknown", "client_software_version": "unknown"}
 
@@ -46,7 +47,7 @@ def every_kind(rows):
 
 @pytest.fixture(scope="module")
 def published(every_kind) -> dict[str, str]:
-    return files(every_kind)
+    return texts(every_kind)
 
 
 def text(markup: str) -> str:
@@ -299,7 +300,7 @@ def test_warnings_and_evidence_are_the_same_everywhere(every_kind, published):
 
 
 def test_compared_releases_have_the_same_numbers_everywhere(compared):
-    made = files(compared)
+    made = texts(compared)
     document = json.loads(made["report.json"])
     rows_of_page = dict(
         re.findall(

@@ -8,10 +8,9 @@ import pytest
 from client_telemetry.reports.names import folder_name
 from client_telemetry.reports.outcomes import OUTCOMES
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.publish import files
 from client_telemetry.reports.upgrade.ticket import LARGEST
 
-from tests.client_telemetry.reports.conftest import large_rows, question
+from tests.client_telemetry.reports.conftest import large_rows, question, texts
 
 OWNERS = 500
 LARGE = "team-0"
@@ -43,7 +42,7 @@ def report():
 
 @pytest.fixture(scope="module")
 def packs(report) -> dict[str, str]:
-    return {name: text for name, text in files(report).items() if name.startswith("owners/")}
+    return {name: text for name, text in texts(report).items() if name.startswith("owners/")}
 
 
 def test_who_has_work_has_a_pack_and_nobody_else(report, packs):

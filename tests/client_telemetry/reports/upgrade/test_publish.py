@@ -9,7 +9,9 @@ from datetime import date, timedelta
 import pytest
 from client_telemetry.reports.upgrade import publish as publishing
 from client_telemetry.reports.upgrade.build import build_report
-from client_telemetry.reports.upgrade.publish import files, link_again, publish
+from client_telemetry.reports.upgrade.publish import link_again, publish
+
+from tests.client_telemetry.reports.conftest import texts
 
 
 def published(root) -> set[str]:
@@ -193,10 +195,10 @@ def test_a_review_tells_owners_who_had_nothing_to_do_too(rows, tmp_path):
 )
 def test_by_when_and_who_asks_is_in_every_format(rows, planned_for, asked_by, said):
     given = [rows.verdict("a", "breaks")]
-    texts = files(
+    made = texts(
         build_report(rows.question(1), given, [], [], [], planned_for=planned_for, asked_by=asked_by)
     )
-    first_screen = texts["index.html"].split("</header>")[0]
+    first_screen = made["index.html"].split("</header>")[0]
     assert said in re.sub(r"<[^>]+>", "", first_screen)
     assert ('<a href="mailto:kafka@example.com"' in first_screen) == (asked_by == "kafka@example.com")
     assert f"\n{said}\n" in texts["report.md"]
