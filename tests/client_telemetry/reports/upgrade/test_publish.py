@@ -201,10 +201,10 @@ def test_by_when_and_who_asks_is_in_every_format(rows, planned_for, asked_by, sa
     first_screen = made["index.html"].split("</header>")[0]
     assert said in re.sub(r"<[^>]+>", "", first_screen)
     assert ('<a href="mailto:kafka@example.com"' in first_screen) == (asked_by == "kafka@example.com")
-    assert f"\n{said}\n" in texts["report.md"]
+    assert f"\n{said}\n" in made["report.md"]
     day = planned_for and planned_for.isoformat()
     for name in ("report.json", "summary.json"):
-        document = json.loads(texts[name])
+        document = json.loads(made[name])
         assert (document["planned_for"], document["asked_by"]) == (day, asked_by)
     words = f"upgrade planned for {day}" if day else "upgrade date not set"
-    assert f"- **Date:** 2026-11-22; {words}\n" in texts["owners/orders/report.md"]
+    assert f"- **Date:** 2026-11-22; {words}\n" in made["owners/orders/report.md"]
