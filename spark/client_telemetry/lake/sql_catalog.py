@@ -41,7 +41,7 @@ class _SharedMetadata(TableMetadataV2):
     share them, and each is made JSON once.
     """
 
-    def model_dump_json(
+    def model_dump_json(  # type: ignore[override]  # pyiceberg's own signature
         self, exclude_none: bool = True, exclude: set[str] | None = None, by_alias: bool = True, **kwargs: Any
     ) -> str:
         others = super().model_dump_json(exclude_none, {*(exclude or ()), "snapshots"}, by_alias, **kwargs)
