@@ -255,11 +255,16 @@ def finish(lake: "Lake", attempt: str) -> None:
     tables = lake.tables()
     branches = [leftover for leftover in refs.leftovers(tables) if leftover.attempt == attempt]
     publication = next(
-        json.loads(text)
-        for iceberg in tables.values()
-        if (snapshot := refs.published_by(iceberg.metadata, attempt))
-        and (text := refs.summary(snapshot).get(refs.PUBLICATION))
+        (
+            json.loads(text)
+            for iceberg in tables.values()
+            if (snapshot := refs.published_by(iceberg.metadata, attempt))
+            and (text := refs.summary(snapshot).get(refs.PUBLICATION))
+        ),
+        None,
     )
+    if publication is None:  # somebody else completed it, so long ago that its snapshots are gone
+        return
     pending = [
         leftover for leftover in branches if not refs.published_by(tables[leftover.table].metadata, attempt)
     ]

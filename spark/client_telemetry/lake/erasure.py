@@ -101,7 +101,7 @@ def erase(
         if name == CLIENTS.name and "client_id" in who:
             erased.related = _forget_related(lake, cluster_id, who)
         expire(lake, name, "now()")
-        remove_orphans(lake, name)
+        remove_orphans(lake, name, _ATTEMPTS)
     erased.report_tags = sorted(set(erased.report_tags))
     if publish:
         erased.published_folders = _forget_published(publish, cluster_name, who)

@@ -81,6 +81,8 @@ SNAPSHOT_DAYS = 3
 """How long snapshots that main has left are kept, and files to which nothing refers: longer than any run."""
 KEPT_DAYS = 396
 """13 months, as long as rows that are derived from received data."""
+_OTHER_FOLDERS = {"write.data.path", "write.object-storage.path", "write.metadata.path"}
+"""Properties by which an operator puts files elsewhere than below the table's folder."""
 _TABLES_AT_ONCE = 8
 _PROBE = f"{refs.BRANCH_PREFIX}probe"
 """Named like the branches of stages, so that maintenance removes it if the run was killed."""
@@ -266,14 +268,18 @@ class Lake:
             return dict(zip(names, pool.map(self.known_table, names), strict=True))
 
     def committed(self, name: str, change: Change) -> IcebergTable:
-        """Commit a change to a table that others change too. The commit also removes from the table's metadata, which every
-        commit reads and writes as a whole, the snapshots that nobody reads any more; maintenance deletes their files.
+        """Commit a change to a table that others change too. If it moves main, the commit also removes from the table's
+        metadata, which every commit reads and writes as a whole, the snapshots that nobody reads any more; maintenance
+        deletes their files. Other commits do not: they succeed though main moved meanwhile, perhaps back to such a snapshot.
         """
         first = int((time.time() - self.snapshot_age.total_seconds()) * 1000)
 
         def and_expire(iceberg: IcebergTable, transaction: Transaction) -> None:
             change(iceberg, transaction)
-            if transaction._updates and (ids := refs.no_longer_read(iceberg.metadata, first)):
+            is_moved = transaction.table_metadata.refs.get("main") != iceberg.metadata.refs.get("main")
+            # Maintenance lists the table's folder only; its weekly expiry goes by references.
+            elsewhere = _OTHER_FOLDERS & iceberg.properties.keys()
+            if is_moved and not elsewhere and (ids := refs.no_longer_read(iceberg.metadata, first)):
                 transaction._apply((cast("Any", RemoveSnapshotsUpdate)(snapshot_ids=ids),))
 
         return committed(lambda: self.known_table(name), and_expire)

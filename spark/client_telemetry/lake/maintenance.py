@@ -128,7 +128,9 @@ def _maintain(lake: Lake, table: Table, now: dt.datetime, days: int | None) -> U
     )
     _call(lake, "rewrite_manifests", f"table => '{name}', use_caching => false")
     _left_if_overtaken(f"expiry of {table.name}", lambda: expire(lake, table.name, _timestamp(old)))
-    upkeep.orphans_removed = remove_orphans(lake, table.name)
+    upkeep.orphans_removed = (
+        _left_if_overtaken(f"orphan files of {table.name}", lambda: remove_orphans(lake, table.name)) or 0
+    )
     upkeep.files_after, upkeep.manifests_after, upkeep.snapshots_after = _sizes(lake.table(table))
     return upkeep
 
@@ -155,16 +157,18 @@ def _left_if_overtaken(what: str, work: Callable[[], _Result]) -> _Result | None
     return None
 
 
-def remove_orphans(lake: Lake, table: str) -> int:
+def remove_orphans(lake: Lake, table: str, attempts: int = _ATTEMPTS) -> int:
     """Delete the files below a table's folder that are SNAPSHOT_DAYS old and to which nothing refers, and return their
     number: what killed runs left, and what snapshots referred to that left the metadata with a commit (Lake.committed).
+    Raises Spark's error if stages changed the table during every attempt.
     """
     # A file that a stage is writing is not referenced yet: its age is by the real clock.
     before = dt.datetime.now(dt.UTC) - dt.timedelta(days=SNAPSHOT_DAYS)
     # The alternative, listing by Hadoop, does not support object stores.
     by_file_io = "false" if lake.known_table(table).location().startswith("file:") else "true"
     arguments = f"table => '{CATALOG}.{NAMESPACE}.{table}', older_than => {_timestamp(before)}, prefix_listing => {by_file_io}"
-    return len(_call(lake, "remove_orphan_files", arguments))
+    call = f"CALL {CATALOG}.system.remove_orphan_files({arguments})"
+    return len(again_if_overtaken(lambda: lake.session.sql(call).collect(), attempts))
 
 
 def expire(lake: Lake, table: str, older_than: str) -> None:

@@ -120,15 +120,19 @@ def leftovers(tables: Mapping[str, IcebergTable]) -> list[Leftover]:
 
 
 def no_longer_read(metadata: TableMetadata, before_ms: int) -> list[int]:
-    """The snapshots of main that a later one had replaced before a time: nobody who began after it reads them. Not those
-    that a tag or branch names, nor those of a publication that is not finished.
+    """The snapshots that main had left before a time: nobody who began after it reads them. Not those that a tag or branch
+    names, nor those of a publication that is not finished. When main left one is in the table's log: a snapshot may have
+    come with another engine's branch, long after it was made. A clock may have been wrong: none was left before it was made.
     """
     named = {reference.snapshot_id for reference in metadata.refs.values()}
     unfinished = {attempt(metadata, ref) for ref in metadata.refs if ref.startswith(BRANCH_PREFIX)}
+    since = {entry.snapshot_id: entry.timestamp_ms for entry in metadata.snapshot_log}
+    left = metadata.last_updated_ms
     found = []
     for later, earlier in pairwise(lineage(metadata, "main")):
+        left = since.get(later.snapshot_id, left)
         if (
-            later.timestamp_ms < before_ms
+            max(left, earlier.timestamp_ms) < before_ms
             and earlier.snapshot_id not in named
             and summary(earlier).get(PUBLISHED, "") not in unfinished
         ):

@@ -141,12 +141,16 @@ class DatabaseCatalog(SqlCatalog):
         metadata = loaded.metadata.model_copy(update={"properties": dict(loaded.metadata.properties)})
         return Table(name, metadata, location, loaded.io, self)
 
-    def _update_and_stage_table(self, *arguments: Any, **named: Any) -> StagedTable:
-        staged = super()._update_and_stage_table(*arguments, **named)
+    def _update_and_stage_table(
+        self, current_table: Table | None, *arguments: Any, **named: Any
+    ) -> StagedTable:
+        staged = super()._update_and_stage_table(current_table, *arguments, **named)
         metadata = staged.metadata
+        before = current_table.metadata.snapshot_log if current_table else []
+        log = _after_the_last_removed(before, metadata)
         staged.metadata = metadata.model_copy(
             update={
-                "snapshot_log": _none_after(metadata.last_updated_ms, metadata.snapshot_log),
+                "snapshot_log": _none_after(metadata.last_updated_ms, log),
                 "metadata_log": _none_after(metadata.last_updated_ms, metadata.metadata_log),
             }
         )
@@ -174,6 +178,19 @@ class DatabaseCatalog(SqlCatalog):
 
 
 _Entry = TypeVar("_Entry", SnapshotLogEntry, MetadataLogEntry)
+
+
+def _after_the_last_removed(
+    before: list[SnapshotLogEntry], metadata: TableMetadata
+) -> list[SnapshotLogEntry]:
+    """The log of new metadata from the last entry on whose snapshot was removed, as Java's TableMetadata has it: with a gap,
+    who reads the table as of a time would get another snapshot than the one of that time. `before`: the log so far.
+    """
+    there = {snapshot.snapshot_id for snapshot in metadata.snapshots}
+    kept = [entry for entry in before if entry.snapshot_id in there]
+    new = metadata.snapshot_log[len(kept) :]
+    last = max((place for place, entry in enumerate(before) if entry.snapshot_id not in there), default=-1)
+    return [*before[last + 1 :], *new]
 
 
 def _none_after(last: int, log: list[_Entry]) -> list[_Entry]:

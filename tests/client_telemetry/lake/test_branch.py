@@ -258,7 +258,8 @@ def test_a_commit_removes_the_snapshots_that_nobody_reads_any_more(tmp_path):
     lake.keep(BROKERS, heads[0], "report r")
     lake.snapshot_age = dt.timedelta(0)
     staged(lake, "a", "fourth", brokers=2).publish("a", "fourth", "collect", [DAY])
-    assert set(snapshots(lake)) == {heads[0], lake.snapshot(BROKERS)}
+    # The commit itself replaced the third.
+    assert set(snapshots(lake)) == {heads[0], heads[2], lake.snapshot(BROKERS)}
     assert brokers(lake) == [("a", 0), ("a", 1)]
     assert len(lake.rows(BROKERS, heads[0])) == 1
     for table in (QUALITY_RESULTS, PUBLICATIONS):
@@ -266,13 +267,13 @@ def test_a_commit_removes_the_snapshots_that_nobody_reads_any_more(tmp_path):
         assert len(snapshots(lake, table)) <= 2
 
 
-def test_snapshots_of_a_lake_at_rest_stay_for_those_who_read_them_when_it_goes_on(tmp_path, monkeypatch):
+def test_snapshots_of_a_lake_at_rest_stay_for_those_who_read_them_when_it_goes_on(tmp_path):
     """How old a snapshot is does not matter, but for how long it has not been the current one."""
     lake = created(str(tmp_path))
     staged(lake, "a", "before").publish("a", "before", "collect", [DAY])
     read = lake.snapshot(BROKERS)
-    later = time.time() + 30 * 86_400
-    monkeypatch.setattr(time, "time", lambda: later)
+    lake.snapshot_age = dt.timedelta(seconds=5)
+    time.sleep(5)
     for run in ("after", "next"):
         staged(lake, "a", run).publish("a", run, "collect", [DAY])
     assert read in snapshots(lake)
@@ -302,3 +303,79 @@ def test_a_publication_that_was_recorded_before_the_run_was_killed_is_not_record
     lake.published("a")
     assert len(lake.rows(PUBLICATIONS, cluster_id="a")) == 1
     assert left_over(lake) == {}
+
+
+def test_what_a_report_tags_stays_though_it_has_not_been_current_for_days(tmp_path):
+    lake = created(str(tmp_path))
+    staged(lake, "a", "first").publish("a", "first", "collect", [DAY])
+    read = lake.snapshot(BROKERS)
+    staged(lake, "a", "second").publish("a", "second", "collect", [DAY])
+    lake.snapshot_age = dt.timedelta(0)
+    lake.keep(BROKERS, read, "report r")
+    assert len(lake.rows(BROKERS, read)) == 1
+    staged(lake, "a", "third").publish("a", "third", "collect", [DAY])
+    assert len(lake.rows(BROKERS, read)) == 1
+
+
+def test_a_table_that_an_operator_rolled_back_meanwhile_keeps_its_main(tmp_path):
+    """A stage begins to write in a lake that stood still for days."""
+    lake, operator = created(str(tmp_path)), Lake(None, str(tmp_path))
+    old = lake.snapshot(BROKERS)
+    for run in ("first", "second"):
+        staged(lake, "a", run).publish("a", run, "collect", [DAY])
+    lake.snapshot_age = dt.timedelta(0)
+    load, loads = lake.known_table, []
+
+    def overtaken(name):
+        iceberg = load(name)
+        if name == BROKERS.name and not loads:
+            loads.append(name)
+            operator.table(BROKERS).manage_snapshots().set_current_snapshot(snapshot_id=old).commit()
+        return iceberg
+
+    branch = lake.branch("next", "b", "collect")
+    lake.known_table = overtaken
+    branch.replace_rows(BROKERS, [row(BROKERS, "b")], cluster_id="b", dt=[DAY])
+    assert lake.snapshot(BROKERS) == old
+    branch.publish("b", "next", "collect", [DAY])
+    assert brokers(lake) == [("b", 1)]
+
+
+def test_a_time_is_never_read_as_another_snapshot_than_that_of_the_time(tmp_path):
+    lake = created(str(tmp_path))
+    ids = []
+    for run in ("first", "second", "third"):
+        staged(lake, "a", run).publish("a", run, "collect", [DAY])
+        ids.append(lake.snapshot(BROKERS))
+    when = lake.table(BROKERS).metadata.snapshot_by_id(ids[1]).timestamp_ms
+    assert lake.table(BROKERS).snapshot_as_of_timestamp(when).snapshot_id == ids[1]
+    lake.keep(BROKERS, ids[0], "report r")
+    lake.snapshot_age = dt.timedelta(0)
+    staged(lake, "a", "fourth").publish("a", "fourth", "collect", [DAY])
+    assert ids[1] not in snapshots(lake)
+    assert lake.table(BROKERS).snapshot_as_of_timestamp(when) is None
+
+
+def test_a_clock_that_was_wrong_removes_no_snapshot_that_was_just_replaced(tmp_path, monkeypatch):
+    lake = created(str(tmp_path))
+    staged(lake, "a", "first").publish("a", "first", "collect", [DAY])
+    read = lake.snapshot(BROKERS)
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now - 10 * 86_400)
+    staged(lake, "a", "second").publish("a", "second", "collect", [DAY])
+    monkeypatch.undo()
+    staged(lake, "a", "third").publish("a", "third", "collect", [DAY])
+    assert read in snapshots(lake)
+
+
+def test_snapshots_stay_until_maintenance_if_files_are_elsewhere(tmp_path):
+    """It finds those of removed snapshots below the table's folder only; its expiry finds all."""
+    lake = created(str(tmp_path / "lake"))
+    with lake.table(BROKERS).transaction() as transaction:
+        transaction.set_properties({"write.data.path": f"file://{tmp_path}/elsewhere"})
+    lake.snapshot_age = dt.timedelta(0)
+    heads = []
+    for run in ("first", "second", "third"):
+        staged(lake, "a", run).publish("a", run, "collect", [DAY])
+        heads.append(lake.snapshot(BROKERS))
+    assert set(heads) <= set(snapshots(lake))
