@@ -13,6 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from client_telemetry.identity import kip511
 from client_telemetry.identity.broker_clients import ASKED, CLIENT_IDS, CLIENTS_ONLY, LOGIN, api_keys
 from client_telemetry.sessionize.broker_incarnations import INCARNATION, incarnations
+from client_telemetry.sessionize.earlier_events import IN_AN_OBJECT
 from client_telemetry.sessionize.instance_links import LINK_COLUMNS, with_links
 from client_telemetry.sessionize.look_back import midnight, with_history
 from client_telemetry.tables.client_connections import (
@@ -32,10 +33,6 @@ _TEXTS = ("principal", "client_address", "listener_name", "security_protocol")
 _UUID_OR_NUMBER = "[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9]+"
 _EVIDENCE = ("opened", "active", "closed", "summary")
 """Kinds of events that are about connections. A failed login never was one to a known client."""
-_IN_AN_OBJECT = dt.timedelta(hours=1)
-"""An object of a day has no events later than this after the day's end (contract v1: objects are closed at the end of
-the hour).
-"""
 _INVALID_REQUEST = 42
 """A broker's answer to an ApiVersions request with an invalid software name or version (KIP-511)."""
 
@@ -119,7 +116,7 @@ def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
     of_the_day, before = named.where("of_the_day"), named.where("not of_the_day")
     # Each task gets the day's possibly older connections as hashes of eight bytes. A collision only lets in an event
     # that is dropped later.
-    is_new = F.coalesce(F.col("opened_at") >= midnight(day) + F.lit(_IN_AN_OBJECT), F.lit(False))
+    is_new = F.coalesce(F.col("opened_at") >= midnight(day) + F.lit(IN_AN_OBJECT), F.lit(False))
     hashed = F.xxhash64(*_KEY)
     older = (
         of_the_day.where((F.col("kind") != "summary") & ~is_new).select(hashed.alias("key_hash")).distinct()

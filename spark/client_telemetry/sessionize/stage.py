@@ -10,6 +10,7 @@ from client_telemetry.expectations import client_connections as client_connectio
 from client_telemetry.expectations import client_sessions as client_sessions_suite
 from client_telemetry.pipeline.stage import Outcome, Slice, Stage, days, parser, run
 from client_telemetry.sessionize.connections import client_connections, events_left_out
+from client_telemetry.sessionize.earlier_events import earlier_events
 from client_telemetry.sessionize.sessions import client_sessions
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
@@ -24,27 +25,28 @@ def sessionize(stage: Stage) -> Outcome:
     days, lake, cluster = stage.arguments.days, stage.lake, stage.cluster
     branch = stage.branch((CLIENT_CONNECTIONS, CLIENT_SESSIONS))
     published = lake.published(cluster)
-    history = [day - dt.timedelta(days=n) for day in days for n in range(HISTORY_DAYS + 1)]
-    needed = stage.condition({"cluster_id": cluster, "dt": sorted(set(history))})
-    pushes, events, brokers = (
-        lake.read(table, published[table.name]).where(needed)
-        for table in (CLIENT_PUSHES, CONNECTION_EVENTS, BROKERS)
+    history = sorted({day - dt.timedelta(days=n) for day in days for n in range(HISTORY_DAYS + 1)})
+    earlier = [day for day in history if day not in days]
+    where, needed = {"cluster_id": cluster, "dt": days}, {"cluster_id": cluster, "dt": history}
+    pushes, brokers = (
+        lake.read(table, published[table.name]).where(stage.condition(needed))
+        for table in (CLIENT_PUSHES, BROKERS)
     )
-    where = {"cluster_id": cluster, "dt": days}
+    snapshot = published[CONNECTION_EVENTS.name]
+    of_the_days = lake.read(CONNECTION_EVENTS, snapshot).where(stage.condition(where))
+    files_before = lake.files(CONNECTION_EVENTS, snapshot, cluster_id=cluster, dt=earlier)
+    events = of_the_days.unionByName(earlier_events(of_the_days, files_before, max(days)))
     branch.replace(
         CLIENT_CONNECTIONS, [client_connections(events, brokers, pushes, day) for day in days], **where
     )
-    files = lake.files(
-        CLIENT_PUSHES, published[CLIENT_PUSHES.name], cluster_id=cluster, dt=sorted(set(history))
-    )
+    files = lake.files(CLIENT_PUSHES, published[CLIENT_PUSHES.name], **needed)
     connections = branch.files(CLIENT_CONNECTIONS, **where)
     sessions = [client_sessions(files, connections, brokers, day) for day in days]
     branch.replace(CLIENT_SESSIONS, sessions, **where)
 
-    of_the_days = stage.condition(where)
     facts = {
-        "events": events.where(of_the_days).count() - sum(events_left_out(events, day) for day in days),
-        "pushes": pushes.where(of_the_days).where("client_instance_id is not null").count(),
+        "events": of_the_days.count() - sum(events_left_out(events, day) for day in days),
+        "pushes": pushes.where(stage.condition(where)).where("client_instance_id is not null").count(),
     }
     rows = stage.publish(branch, [Slice(suite, where, facts) for suite in SUITES], days)
     counts = {"connections": rows[CLIENT_CONNECTIONS.name], "sessions": rows[CLIENT_SESSIONS.name]}

@@ -5,7 +5,10 @@ from functools import reduce
 from pathlib import Path
 
 import pytest
+from client_telemetry.lake.files import PartitionFile
+from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.sessionize.connections import _keyed, client_connections, events_left_out
+from client_telemetry.sessionize.earlier_events import earlier_events
 from client_telemetry.tables.brokers import BROKERS
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
@@ -146,13 +149,26 @@ def incarnations_of(case: dict) -> list[tuple]:
     return [*own, incarnation(case["case"], "1f" * 16, case["later"], day)]
 
 
+def stored_events(folder: Path, events: DataFrame) -> list[PartitionFile]:
+    """A file for each case and day."""
+    rows = [row.asDict(recursive=True) for row in events.orderBy("cluster_id", "dt").collect()]
+    urls = write_rows(CONNECTION_EVENTS, TablePlace(folder.as_uri()), rows)
+    return [PartitionFile(url, "c", DAY, 1) for url in urls]
+
+
 @pytest.fixture(scope="module")
-def connections(spark: SparkSession) -> dict[str, dict]:
-    """The connection `1` of each case, all cases in one go: a case is a cluster of its own."""
-    events = [row for case in CASES for row in events_of(case)]
+def connections(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict]:
+    """The connection `1` of each case, all cases in one go: a case is a cluster of its own. Events of earlier days are read
+    from a file, as the stage reads them.
+    """
+    events = spark.createDataFrame(
+        [row for case in CASES for row in events_of(case)], CONNECTION_EVENTS.schema
+    )
+    of_the_day, before = events.where(F.col("dt") == DAY), events.where(F.col("dt") < DAY)
+    stored = stored_events(tmp_path_factory.mktemp("events"), before)
     brokers = [row for case in CASES for row in incarnations_of(case)]
     found = client_connections(
-        spark.createDataFrame(events, CONNECTION_EVENTS.schema),
+        of_the_day.unionByName(earlier_events(of_the_day, stored, DAY)),
         spark.createDataFrame(brokers, BROKERS.schema),
         spark.createDataFrame([], CLIENT_PUSHES.schema),
         DAY,
@@ -185,6 +201,27 @@ def summary(row: dict) -> dict[str, str]:
         "count": str(row["events"]),
         "flags": " ".join(row["flags"]) or "-",
     }
+
+
+def test_of_earlier_days_only_events_of_connections_that_may_still_be_open_are_read(spark, tmp_path):
+    def of(*events: str) -> DataFrame:
+        rows = [
+            row
+            for text in events
+            for row in events_of({"case": "c", "opened": text[:12], "events": text[13:]})
+        ]
+        return spark.createDataFrame(rows, CONNECTION_EVENTS.schema)
+
+    open_one, over = "D-1 22:00:00 opened D-1 22:00:00", "D-2 21:00:00 opened D-2 21:00:00 id=2"
+    stored = stored_events(tmp_path, of(open_one, over))
+    assert len(stored) == 2
+    of_the_day = of("D-1 22:00:00 active 12:00:00", "D+0 13:00:00 opened 13:00:00 id=3")
+    (row,) = earlier_events(of_the_day, stored, DAY).collect()
+    assert (row["connection_id"], row["opened_at"]) == ("1", moment("D-1 22:00:00").replace(tzinfo=None))
+    assert row["api_uses"] == [] and row["principal"] == "User:app"
+
+    new = of("D+0 13:00:00 opened 13:00:00 id=3")
+    assert earlier_events(new, stored, DAY).count() == earlier_events(of_the_day, [], DAY).count() == 0
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["case"])
