@@ -11,6 +11,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.types import StructType
 
 from client_telemetry.pipeline.columns import Vector
 
@@ -25,12 +26,23 @@ Pieces = Iterator[tuple[int, object]]
 
 
 def read_pieces(spark: SparkSession, tasks: int, read: Callable[[int], Pieces]) -> DataFrame:
+    return read_rows(spark, tasks, lambda task: batches_of(read(task)), PIECES)
+
+
+def read_rows(
+    spark: SparkSession,
+    tasks: int,
+    read: Callable[[int], Iterator[pa.RecordBatch]],
+    schema: StructType | str,
+) -> DataFrame:
+    """What `read` returns for each task, as rows of Spark."""
+
     def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
             for task in batch.column("id").to_pylist():
-                yield from batches_of(read(task))
+                yield from read(task)
 
-    return spark.range(0, tasks, 1, max(tasks, 1)).mapInArrow(work, PIECES)
+    return spark.range(0, tasks, 1, max(tasks, 1)).mapInArrow(work, schema)
 
 
 def by_part(rows: pa.Table, part_of: Vector) -> Iterator[tuple[int, pa.Table]]:

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F  # noqa: N812
 from client_telemetry.identity import kip511
 from client_telemetry.identity.broker_clients import ASKED, CLIENT_IDS, CLIENTS_ONLY, LOGIN, api_keys
 from client_telemetry.sessionize.broker_incarnations import INCARNATION, incarnations
-from client_telemetry.sessionize.earlier_events import IN_AN_OBJECT
+from client_telemetry.sessionize.earlier_events import may_have_earlier_events
 from client_telemetry.sessionize.instance_links import LINK_COLUMNS, with_links
 from client_telemetry.sessionize.look_back import midnight, with_history
 from client_telemetry.tables.client_connections import (
@@ -116,11 +116,8 @@ def _keyed(events: DataFrame, day: dt.date) -> DataFrame:
     of_the_day, before = named.where("of_the_day"), named.where("not of_the_day")
     # Each task gets the day's possibly older connections as hashes of eight bytes. A collision only lets in an event
     # that is dropped later.
-    is_new = F.coalesce(F.col("opened_at") >= midnight(day) + F.lit(IN_AN_OBJECT), F.lit(False))
     hashed = F.xxhash64(*_KEY)
-    older = (
-        of_the_day.where((F.col("kind") != "summary") & ~is_new).select(hashed.alias("key_hash")).distinct()
-    )
+    older = of_the_day.where(may_have_earlier_events(day)).select(hashed.alias("key_hash")).distinct()
     of_open_connections = before.join(F.broadcast(older), hashed == F.col("key_hash"), "left_semi")
     return of_the_day.unionByName(of_open_connections).withColumns(
         {

@@ -10,18 +10,27 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F  # noqa: N812
 
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
+from client_telemetry.pipeline.pieces import read_rows
 from client_telemetry.sessionize.look_back import midnight
 from client_telemetry.tables.connection_events import CONNECTION_EVENTS
 
-IN_AN_OBJECT = dt.timedelta(hours=1)
+_IN_AN_OBJECT = dt.timedelta(hours=1)
 """An object of a day has no events later than this after the day's end (contract v1: objects are closed at the end of
 the hour).
 """
 _COLUMNS = tuple(column.name for column in CONNECTION_EVENTS.columns)
+
+
+def may_have_earlier_events(day: dt.date) -> Column:
+    """Whether the connection of an event of the day may have events on earlier days: it is not as new as the day, and
+    no summary, which is the only event of its connections.
+    """
+    is_new = F.coalesce(F.col("opened_at") >= midnight(day) + F.lit(_IN_AN_OBJECT), F.lit(False))
+    return (F.col("kind") != "summary") & ~is_new
 
 
 def earlier_events(of_the_days: DataFrame, earlier: Sequence[PartitionFile], last_day: dt.date) -> DataFrame:
@@ -30,25 +39,15 @@ def earlier_events(of_the_days: DataFrame, earlier: Sequence[PartitionFile], las
 
     `of_the_days`: rows of `connection_events` of the days, of which `last_day` is the last.
     """
-    spark, schema = of_the_days.sparkSession, CONNECTION_EVENTS.schema
-    tasks = files_by_task(earlier)
-    opened = _opened_before(of_the_days, last_day) if tasks else ()
-    if not len(opened):
-        return spark.createDataFrame([], schema)
-
-    def work(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for batch in batches:
-            for task in batch.column("id").to_pylist():
-                yield from _of_open_connections(tasks[task], opened)
-
-    return spark.range(0, len(tasks), 1, len(tasks)).mapInArrow(work, schema)
-
-
-def _opened_before(of_the_days: DataFrame, last_day: dt.date) -> pa.Array:
-    """When connections were opened that may have events on earlier days, each time once. Summaries have none."""
-    is_new = F.coalesce(F.col("opened_at") >= midnight(last_day) + F.lit(IN_AN_OBJECT), F.lit(False))
-    older = of_the_days.where((F.col("kind") != "summary") & ~is_new).select("opened_at").distinct()
-    return older.toArrow()["opened_at"].combine_chunks()
+    older = of_the_days.where(may_have_earlier_events(last_day)).select("opened_at").distinct()
+    opened = older.toArrow()["opened_at"].combine_chunks()
+    tasks = files_by_task(earlier) if len(opened) else []
+    return read_rows(
+        of_the_days.sparkSession,
+        len(tasks),
+        lambda task: _of_open_connections(tasks[task], opened),
+        CONNECTION_EVENTS.schema,
+    )
 
 
 def _of_open_connections(files: Iterable[PartitionFile], opened: pa.Array) -> Iterator[pa.RecordBatch]:
