@@ -88,7 +88,7 @@ def page(airflow) -> Iterator["Page"]:  # noqa: F821
     PICTURES.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
-        page.set_default_timeout(ANSWERS_WITHIN_S * 1000)
+        page.context.set_default_timeout(ANSWERS_WITHIN_S * 1000)
         page.goto(f"{airflow.url}/auth/login")
         sign_in(page)
         page.wait_for_url(lambda url: "/auth/" not in url)
@@ -125,7 +125,7 @@ def test_without_a_login_nothing_is_shown(airflow):
 def test_without_a_login_a_person_is_led_to_it_and_back(airflow):
     with chromium() as browser:
         page = browser.new_page()
-        page.set_default_timeout(ANSWERS_WITHIN_S * 1000)
+        page.context.set_default_timeout(ANSWERS_WITHIN_S * 1000)
         page.goto(f"{airflow.url}/client-telemetry/search?q=erp")
         sign_in(page)
         page.get_by_role("heading", name="Search").wait_for()

@@ -62,7 +62,7 @@ def _until(told: Callable[[], str], wanted: str) -> None:
 def test_the_form_says_what_a_question_waits_for(url):
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
-        page.set_default_timeout(ANSWERS_WITHIN_S * 1000)
+        page.context.set_default_timeout(ANSWERS_WITHIN_S * 1000)
         page.goto(f"{url}/auth/login")
         sign_in(page)
         page.wait_for_url(lambda url: "/auth/" not in url)

@@ -114,7 +114,7 @@ def test_a_change_is_answered_and_its_page_is_read(airflow) -> None:
     PICTURES.mkdir(parents=True, exist_ok=True)
     with chromium() as browser:
         page = browser.new_page(viewport={"width": 1400, "height": 900})
-        page.set_default_timeout(ANSWERS_WITHIN_S * 1000)
+        page.context.set_default_timeout(ANSWERS_WITHIN_S * 1000)
         page.goto(f"{airflow.url}/auth/login")
         sign_in(page)
         page.wait_for_url(lambda url: "/auth/" not in url)
