@@ -21,11 +21,12 @@ pytestmark = pytest.mark.end_to_end
 
 STAGE = """
 import time
+from datetime import timedelta
 from airflow.sdk import dag, task
 
 @dag(schedule=None, params={"seconds": 1}, is_paused_upon_creation=False)
 def a_daily_run():
-    @task(pool="lake_writer")
+    @task(pool="lake_writer", retries=3, retry_delay=timedelta(seconds=1))
     def decode(params=None):
         time.sleep(params["seconds"])
     decode()
