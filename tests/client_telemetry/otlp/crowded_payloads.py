@@ -2,7 +2,7 @@
 
 As a program, run by decode/test_worker.py in an interpreter of its own, because the high-water mark of memory never falls:
 decodes pushes with them, and with as many points as are allowed, with compiled code and without. Prints for each what
-became of it and how many MiB the process had at most so far.
+became of it and how many MiB of its own the process had at most so far.
 """
 
 import base64
@@ -67,9 +67,11 @@ def compressed(payload: bytes) -> bytes:
 
 
 def peak_mb() -> int:
-    """The largest resident size of this process; getrusage would tell that of its parent, if that was larger."""
+    """The largest resident size of this process without the code of libraries, which all processes of a machine share and of
+    which a kernel maps more or less as it likes. getrusage would tell the size of its parent, if that was larger."""
     status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) // 1024
+    most, of_files = (int(status.partition(f"{name}:")[2].split()[0]) for name in ("VmHWM", "RssFile"))
+    return (most - of_files) // 1024
 
 
 def stored_push(name: str) -> bytes:
