@@ -49,9 +49,10 @@ def broker_upgrade_impact():
     pack = {name.replace("_", "-"): f"{{{{ params.{name} or '' }}}}" for name in ("planned_for", "asked_by")}
     report, cluster = {"report-id": "{{ run_id }}"}, "{{ params.cluster }}"
     own = ["scram_users", "knowledge", "hosts"]
-    impact = SparkStage(task_id="impact", cluster=cluster, locations=own, arguments=report | question)
+    common = {"cluster": cluster, "starts_spark": True}
+    impact = SparkStage(task_id="impact", **common, locations=own, arguments=report | question)
     shown = {"locations": ["publish", "hosts"], "page": "answered"}
-    publish = SparkStage(task_id="publish", cluster=cluster, arguments=report | pack, **shown)
+    publish = SparkStage(task_id="publish", **common, arguments=report | pack, **shown)
     impact >> publish
     publish.returns_dag_result = True
 

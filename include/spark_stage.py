@@ -7,6 +7,7 @@ code with a JSON file the other way. What a stage does is the job's affair.
 import json
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -106,12 +107,27 @@ class ConnectHook(SparkSubmitHook):
         return [sys.executable, *command]
 
 
+class PythonHook(SparkSubmitHook):
+    """Starts a job that starts Spark only if it needs it, and then with the options that spark-submit would have had.
+
+    Under spark-submit it would have a JVM in any case. Where the driver runs in the cluster, that is still so.
+    """
+
+    def _build_spark_submit_command(self, application: str) -> list[str]:
+        if self._connection["deploy_mode"] == "cluster":
+            return super()._build_spark_submit_command(application)
+        options = shlex.join([*self._build_spark_common_args(), "pyspark-shell"])
+        self._env = {**(self._env or {}), "PYSPARK_SUBMIT_ARGS": options}
+        python = os.environ.get("PYSPARK_DRIVER_PYTHON") or os.environ.get("PYSPARK_PYTHON")
+        return [python or sys.executable, application, *self._application_args]
+
+
 class SparkStage(SparkSubmitOperator):
     """Runs a stage (spark/run_stage.py) for one cluster, or for the lake, and returns what the job reported.
 
-    The job runs under spark-submit with the connection ``spark_default``, or, where the environment variable
-    SPARK_REMOTE names a Spark Connect server, as a client of that; and where WARM_JOBS names the socket of
-    spark/warm_jobs.py, in a fork of it.
+    The job runs under spark-submit with the connection ``spark_default``, or, if it starts Spark itself, under Python;
+    or, where the environment variable SPARK_REMOTE names a Spark Connect server, as a client of that; and where WARM_JOBS
+    names the socket of spark/warm_jobs.py, in a fork of it.
 
     :param cluster: name in the clusters file; the lake and all other locations are looked up at run time. None or empty:
         the job is about the whole lake
@@ -120,6 +136,7 @@ class SparkStage(SparkSubmitOperator):
     :param job: name of the stage where it is not that of the task
     :param arguments: further options, name -> value. A list is joined by commas and passed even when it is empty
         ("there is nothing to do"); an empty text or None is a question that was not asked, and is left out.
+    :param starts_spark: whether the job starts Spark itself, if it needs it
     :param page: word before the run id in the address of the page that the run publishes: ``answered``, ``checked``,
         ``runs`` (OF_TASK)
 
@@ -139,6 +156,7 @@ class SparkStage(SparkSubmitOperator):
         locations: Sequence[str] = (),
         job: str | None = None,
         arguments: Mapping[str, Any] | None = None,
+        starts_spark: bool = False,
         page: str | None = None,
         **kwargs: Any,
     ) -> None:
@@ -151,6 +169,7 @@ class SparkStage(SparkSubmitOperator):
         )
         self.stage = task_id
         self.job = job or task_id
+        self.starts_spark = starts_spark
         self.page = page
         self.cluster = cluster
         self.locations = tuple(locations)
@@ -209,6 +228,8 @@ class SparkStage(SparkSubmitOperator):
     def _get_hook(self) -> SparkSubmitHook:
         if os.environ.get(REMOTE_VARIABLE):
             return ConnectHook(conn_id=self._conn_id, application_args=self.application_args)
+        if self.starts_spark:
+            return PythonHook(conn_id=self._conn_id, name=self.name, application_args=self.application_args)
         return super()._get_hook()
 
     def _check_connection(self) -> None:

@@ -21,6 +21,7 @@ def run(dags, database, tmp_path, monkeypatch):
     calls.touch()
     fake = Path(__file__).parents[1] / "include" / "fake_bin"
     monkeypatch.setenv("PATH", str(fake), prepend=os.pathsep)
+    monkeypatch.setenv("PYSPARK_DRIVER_PYTHON", str(fake / "spark-submit"))
     monkeypatch.setenv("FAKE_SPARK_SUBMIT_CALLS", str(calls))
     monkeypatch.setenv("CLIENT_TELEMETRY_CLUSTERS", str(tmp_path / "clusters.yaml"))
     (tmp_path / "clusters.yaml").write_text(f"""

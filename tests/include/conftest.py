@@ -27,11 +27,13 @@ def clusters_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[
 
 @pytest.fixture
 def calls_of_spark_submit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[dict]]:
-    """Puts fake_bin/spark-submit on PATH; gives what it was called with."""
+    """Puts fake_bin/spark-submit on PATH, and in the place of Python; gives what it was called with."""
     calls = tmp_path / "calls.jsonl"
     calls.touch()
+    fake = Path(__file__).parent / "fake_bin"
     monkeypatch.setenv("FAKE_SPARK_SUBMIT_CALLS", str(calls))
-    monkeypatch.setenv("PATH", str(Path(__file__).parent / "fake_bin"), prepend=os.pathsep)
+    monkeypatch.setenv("PATH", str(fake), prepend=os.pathsep)
+    monkeypatch.setenv("PYSPARK_DRIVER_PYTHON", str(fake / "spark-submit"))
     return lambda: [json.loads(line) for line in calls.read_text().splitlines()]
 
 

@@ -1,10 +1,11 @@
+import json
 from types import SimpleNamespace
 
 import pytest
 from airflow.sdk.exceptions import AirflowFailException
 from structlog.testing import capture_logs
 
-from include.spark_stage import PublishedLink, SparkStage, StageFailed, StageRefused
+from include.spark_stage import PublishedLink, PythonHook, SparkStage, StageFailed, StageRefused
 from tests.include.conftest import RUN_ID
 
 
@@ -130,6 +131,28 @@ def test_without_spark_submit_the_task_says_so(run, monkeypatch):
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(StageFailed, match="spark-submit"):
         run("decode")
+
+
+def test_a_job_that_starts_spark_itself_is_told_what_spark_submit_would_be(
+    run, calls_of_spark_submit, monkeypatch
+):
+    more = {"queue": "reports", "deploy-mode": "client"}
+    connection = {"conn_type": "spark", "host": "spark://a", "port": 7077, "extra": more}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    report = run("impact", starts_spark=True)
+    assert report["message"] == "impact: done"
+    (call,) = calls_of_spark_submit()
+    assert call["spark"][:2] == ["--master", "spark://a:7077"]
+    assert call["spark"][-1] == "pyspark-shell" and "client_telemetry_impact" in call["spark"]
+    assert {"--queue", "reports"} <= set(call["spark"])
+
+
+def test_where_drivers_run_in_the_cluster_it_is_submitted(monkeypatch):
+    connection = {"conn_type": "spark", "host": "spark://a", "extra": {"deploy-mode": "cluster"}}
+    monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
+    hook = PythonHook(conn_id="spark_default", application_args=["impact"])
+    command = hook._build_spark_submit_command("run_stage.py")
+    assert (command[0], command[-2:]) == ("spark-submit", ["run_stage.py", "impact"])
 
 
 def test_with_a_connect_server_the_job_is_a_client_of_it(clusters_file, tmp_path, ti, monkeypatch):

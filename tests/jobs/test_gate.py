@@ -11,7 +11,6 @@ from client_telemetry.decode import stage as decode
 from client_telemetry.expectations.suite import SliceRule, Suite
 from client_telemetry.impact import stage as impact
 from client_telemetry.lake.catalog import CATALOG, NAMESPACE
-from client_telemetry.pipeline.pieces import PIECES, packed
 from client_telemetry.pipeline.stage import Stage
 from client_telemetry.profile import stage as profile
 from client_telemetry.raw.writer import DumpWriter
@@ -57,6 +56,8 @@ RUNS = {
     "profile": (profile.SUITES, {"days": DAY}),
     "impact": (impact.SUITES, {"report_id": "report", "to": "4.0.0"}),
 }
+WITHOUT_SPARK = "impact"
+"""The stage whose gate needs no Spark if its work needed none."""
 
 
 @pytest.fixture(scope="module")
@@ -103,26 +104,35 @@ def in_columns(suite: Suite, row: dict) -> tuple:
     return tuple(value(row[c.name]) for c in suite.table.columns)
 
 
-@pytest.mark.parametrize("stage", RUNS)
-def test_every_rule_fails_on_its_bad_row_and_readers_keep_what_they_had(published, monkeypatch, stage):
+@pytest.mark.parametrize(
+    ("stage", "more"), [*((stage, {}) for stage in RUNS), (WITHOUT_SPARK, {"without_spark_up_to": 0})]
+)
+def test_every_rule_fails_on_its_bad_row_and_readers_keep_what_they_had(published, monkeypatch, stage, more):
     suites, arguments = RUNS[stage]
+    run_id = f"bad-{stage}{len(more)}"
     before = {suite.table.name: published.rows(suite.table) for suite in suites}
     publish = Stage.publish
 
     def publish_with_bad_rows(self, branch, slices, days_written):
+        started = self.lake.spark
         for slice_ in slices:
             table = slice_.suite.table
             if slice_.suite in suites:
                 values = [in_columns(slice_.suite, row) for row in rows_that_break(slice_.suite)]
                 frame = self.spark.createDataFrame(values, table.schema)
                 frame.writeTo(f"{CATALOG}.{NAMESPACE}.{table.name}.branch_{branch.name}").append()
+        if stage == WITHOUT_SPARK:
+            numbers = [self.measure(branch, slice_) for slice_ in slices]
+            self.lake.spark = None
+            assert [self.measure(branch, slice_) for slice_ in slices] == numbers
+        self.lake.spark = started
         publish(self, branch, slices, days_written)
 
     monkeypatch.setattr(Stage, "publish", publish_with_bad_rows)
-    code, result = published.run(stage, run_id=f"bad-{stage}", **arguments)
+    code, result = published.run(stage, run_id=run_id, **arguments, **more)
     assert (code, result["status"]) == (3, "failed_gate")
 
-    found = published.lake.rows(QUALITY_RESULTS, run_id=f"bad-{stage}")
+    found = published.lake.rows(QUALITY_RESULTS, run_id=run_id)
     for suite in suites:
         judged = {row["expectation"]: row for row in found if row["table_name"] == suite.table.name}
         assert judged.keys() == {rule.name for rule in suite.all_rules}
@@ -133,7 +143,7 @@ def test_every_rule_fails_on_its_bad_row_and_readers_keep_what_they_had(publishe
     failed = [row for row in found if not row["success"] and row["severity"] == "critical"]
     assert f"{len(failed)} critical expectations failed" in result["message"]
     assert f"{failed[0]['table_name']}.{failed[0]['expectation']}" in result["message"]
-    assert f"bad-{stage}" in result["message"] and "readers keep the previous state" in result["message"]
+    assert run_id in result["message"] and "readers keep the previous state" in result["message"]
 
 
 def test_the_gate_tells_of_a_value_that_the_workers_of_impact_had_not(published, monkeypatch):
@@ -146,7 +156,7 @@ def test_the_gate_tells_of_a_value_that_the_workers_of_impact_had_not(published,
                 place = rows.schema.get_field_index("connections")
                 yield 0, rows.set_column(place, "connections", pa.nulls(len(rows), pa.int64()))
 
-        return parts_of(*known).mapInArrow(packed(work), PIECES)
+        return parts_of(*known).worked(work)
 
     monkeypatch.setattr(impact, "parts_of", without_connections)
     code, result = published.run("impact", report_id="report", to="4.0.0")
@@ -207,6 +217,27 @@ def test_a_suite_that_checks_less_than_it_declares_fails_the_gate(published, mon
 def test_a_question_gets_its_verdict_on_what_was_observed(published):
     (verdict,) = published.rows(UPGRADE_VERDICTS)
     assert (verdict["verdict"], verdict["confidence"], verdict["roles"]) == ("safe", "observed", ["producer"])
+
+
+def test_spark_and_one_process_give_the_same_answer(pipeline, dump):
+    """Of connections of clients with and without names, on two days, and of a client that only pushes."""
+    with dump(pipeline) as out:
+        out.append_push(push(client=connection(client_id="pushes")))
+        for number, names in enumerate(({}, {"principal": "User:b"}, {"client_id": "", "principal": ""})):
+            client = connection(**names, connection_id=f"10.0.0.9:9092-10.0.0.1:{number}-0-1")
+            for kind, minute, uses in ((1, 0, ()), (2, 5, ((0, 2 + number, 7), (3, 12, 2), (18, 3, 1)))):
+                at = NOON + dt.timedelta(minutes=minute)
+                out.append_connection_event(event(kind, at, uses, client=client))
+    pipeline.run_day()
+    answers = []
+    for rows in (0, 1000):
+        pipeline.done("impact", report_id="report", to="4.0.0", without_spark_up_to=rows)
+        answers.append([pipeline.rows(suite.table) for suite in impact.SUITES])
+    assert [len(rows) for rows in answers[0]] == [1, 4, len(answers[1][2])]
+    for table, (of_spark, of_process) in enumerate(zip(*answers, strict=True)):
+        for row in (*of_spark, *of_process):
+            row.pop("created_at", None), row.pop("snapshots", None)
+        assert of_spark == of_process, impact.SUITES[table].table.name
 
 
 def test_a_client_of_which_only_pushes_are_seen_gets_a_row(pipeline, dump):

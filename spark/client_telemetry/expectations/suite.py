@@ -87,6 +87,16 @@ class Suite:
         return self.row_rules + self.slice_rules
 
 
+def every(lists: str, item: str, condition: str) -> str:
+    """A Spark SQL condition: `condition` is true of each item of a column of lists. Not `forall`: other engines know `filter` only
+    (quality.measure_files).
+
+    >>> every("steps", "s", "s.step <> ''")
+    "size(filter(steps, s -> not coalesce(s.step <> '', false))) = 0"
+    """
+    return f"size(filter({lists}, {item} -> not coalesce({condition}, false))) = 0"
+
+
 def flags_are_known(table: Table) -> RowRule:
     """The rule that every table with flags has: the vocabulary of the table, nothing else."""
     words = ", ".join(f"'{flag}'" for flag in table.flags)

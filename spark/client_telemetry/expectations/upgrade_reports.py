@@ -1,6 +1,6 @@
 """What must hold for an answered upgrade question."""
 
-from client_telemetry.expectations.suite import RowRule, SliceRule, Suite
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, every
 from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 
 SUITE = Suite(
@@ -30,8 +30,11 @@ SUITE = Suite(
         ),
         RowRule(
             "targets_add_up",
-            "forall(targets, t -> t.breaks_at_once + t.breaks_latent + t.insufficient_evidence + t.degrades "
-            "+ t.unsupported + t.safe = clients)",
+            every(
+                "targets",
+                "t",
+                "t.breaks_at_once + t.breaks_latent + t.insufficient_evidence + t.degrades + t.unsupported + t.safe = clients",
+            ),
             "critical",
             "every client has a verdict for every compared release",
         ),

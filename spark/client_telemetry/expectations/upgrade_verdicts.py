@@ -1,7 +1,7 @@
 """What must hold for verdicts."""
 
 from client_telemetry.compatibility.verdict import STEPS
-from client_telemetry.expectations.suite import RowRule, SliceRule, Suite
+from client_telemetry.expectations.suite import RowRule, SliceRule, Suite, every
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS, VERDICTS
 
 _STEPS = ", ".join(f"'{step}'" for step in STEPS)
@@ -57,13 +57,13 @@ SUITE = Suite(
         ),
         RowRule(
             "steps_are_known",
-            f"forall(steps, s -> s.step in ({_STEPS}) and s.verdict in ({_WORDS}) and s.explanation <> '')",
+            every("steps", "s", f"s.step in ({_STEPS}) and s.verdict in ({_WORDS}) and s.explanation <> ''"),
             "critical",
             "steps and their verdicts are values of the vocabulary, with explanations",
         ),
         RowRule(
             "other_targets_differ",
-            "not exists(other_targets, t -> t.verdict = verdict and t.when <=> `when`)",
+            every("other_targets", "t", "t.verdict <> verdict or not t.when <=> `when`"),
             "critical",
             "a release is listed only if it makes a difference",
         ),

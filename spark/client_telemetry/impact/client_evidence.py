@@ -5,6 +5,7 @@ while brokers differ, clients meet both releases, and what they do then is not e
 """
 
 import datetime as dt
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from functools import reduce
 from operator import or_
@@ -13,19 +14,17 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F  # noqa: N812
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructField, StructType
 
 from client_telemetry.compatibility import knowledge, releases
 from client_telemetry.compatibility.well_observed import CELLS
 from client_telemetry.identity import kip511
-from client_telemetry.impact.evidence_columns import CONNECTION, STORED, Time, evidence_of
+from client_telemetry.impact.evidence_columns import STORED, Time, evidence_of, moments
 from client_telemetry.impact.programs import with_programs
 from client_telemetry.impact.question import Question
 from client_telemetry.lake.files import PartitionFile, stored_rows
-from client_telemetry.pipeline.columns import ALWAYS, NEVER, integers, micros
+from client_telemetry.pipeline.columns import ALWAYS, NEVER, Vector, integers, micros, numbered
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENT_KEY
 from client_telemetry.tables.table import (
@@ -40,17 +39,7 @@ from client_telemetry.tables.table import (
     struct,
 )
 
-_CLIENT = ("client_hash", "client")
 _EPOCH = dt.datetime.fromtimestamp(0, dt.UTC)
-_OF_THE_TIME = (
-    "client_id",
-    "principal",
-    "client_software_name",
-    "broker_software_version",
-    "opened_at",
-    "first_seen_at",
-    "last_seen_at",
-)
 _USE = struct(
     api_key=INT,
     version=INT,
@@ -87,51 +76,17 @@ _ACTIVITY = StructField(
 )
 
 
-def connection_counts(connections: DataFrame, question: Question) -> tuple[int, int, int]:
-    """Numbers of connections that are evidence about a client, that would be if their client were known, and all
-    others.
-    """
-    connection = connections.groupBy(*CONNECTION).agg(
-        F.max(_counts(question) & ~_unidentified()).alias("counted"),
-        F.max(_counts(question) & _unidentified()).alias("unidentified"),
-        _stands_for(),
-    )
-    (row,) = connection.agg(
-        *(
-            F.coalesce(F.sum(F.when(which, F.col("stands_for"))), F.lit(0))
-            for which in (F.col("counted"), F.col("unidentified") & ~F.col("counted"), F.lit(True))
-        )
-    ).collect()
-    counted, unidentified, every = row
-    return counted, unidentified, every - counted - unidentified
-
-
-def connections_by_software(connections: DataFrame, question: Question) -> dict[tuple[str, str], int]:
-    """Name and version, `unknown` if not declared -> number of connections that are evidence."""
-    name, version = (
-        F.when(F.expr(kip511.is_declared(column)), F.col(column)).otherwise(kip511.UNKNOWN).alias(column)
-        for column in ("client_software_name", "client_software_version")
-    )
-    connection = connections.where(_counts(question)).groupBy(*CONNECTION, name, version).agg(_stands_for())
-    rows = (
-        connection.groupBy("client_software_name", "client_software_version")
-        .agg(F.sum("stands_for"))
-        .collect()
-    )
-    return {(row[0], row[1]): row[2] for row in rows}
-
-
 class Evidence:
     """What the connections of a question say about each client. Sent to the workers, which read the files: as rows of
     Spark, what connections used would cost several times as much.
 
-    `files`: of client_connections, of the cluster and days. `shared`: clients that may be several programs, as returned
-    by `shared_clients`.
+    `time`: of all evidence. `shared`: CLIENT_KEY of the clients that may be several programs, None if there are none.
     """
 
-    def __init__(self, question: Question, files: Iterable[PartitionFile], shared: pa.Table | None = None):
+    def __init__(self, question: Question, time: Time, shared: pa.Table | None = None):
         self.shared = shared
-        self._asked, self._time, self._knowledge = question, _time(files, question), knowledge.in_use()
+        self.question = question
+        self._time, self._knowledge = time, knowledge.in_use()
         self._older = [
             release for release in releases.known() if releases.is_rollback(question.from_release, release)
         ]
@@ -141,10 +96,10 @@ class Evidence:
     def connections(self, files: Iterable[PartitionFile]) -> Iterator[pa.Table]:
         """Connections of clients that are evidence (`is_evidence`), and those to brokers of older releases."""
         for rows in stored_rows(files, CLIENT_CONNECTIONS, STORED):
-            is_evidence = _is_evidence(rows, self._asked)
+            counts = is_evidence(rows, self.question)
             there = pc.is_in(rows["broker_software_version"], pa.array(self._older, pa.string()))
-            rows = rows.append_column("is_evidence", is_evidence)
-            yield rows.filter(pc.and_not(pc.or_(is_evidence, there), _is_unidentified(rows)))
+            rows = rows.append_column("is_evidence", counts)
+            yield rows.filter(pc.and_not(pc.or_(counts, there), is_unidentified(rows)))
 
     def of_clients(self, connections: Sequence[pa.Table]) -> pa.Table:
         """One row per client, or per program if several share a client id: CLIENT_KEY, `program` (empty if there is
@@ -168,8 +123,8 @@ class Evidence:
         return pa.table(arrays, schema=self._schema)
 
 
-def _is_evidence(rows: pa.Table, question: Question) -> pa.ChunkedArray:
-    """`_counts`, for workers."""
+def is_evidence(rows: pa.Table, question: Question) -> pa.ChunkedArray:
+    """Whether each connection is to a broker of the from-release and was opened before the cut."""
     declared = question.brokers_declare or (question.from_release,)
     counts = pc.is_in(rows["broker_software_version"], pa.array(declared))
     if question.until is None:
@@ -178,40 +133,57 @@ def _is_evidence(rows: pa.Table, question: Question) -> pa.ChunkedArray:
     return pc.and_(counts, pc.fill_null(pc.less(rows["opened_at"], until), False))
 
 
-def _is_unidentified(rows: pa.Table) -> pa.ChunkedArray:
-    """`_unidentified`, for workers."""
+def is_unidentified(rows: pa.Table) -> pa.ChunkedArray:
+    """Whether the client of each row is unknown: the flag `unidentified` of the table `clients`. It may be any client's,
+    even one that is judged by its other connections, so no client is judged by it.
+    """
     undeclared = pc.is_in(rows["client_software_name"], pa.array(kip511.NOT_DECLARED, pa.string()))
     nobody = pc.and_(pc.is_null(rows["client_id"]), pc.equal(pc.fill_null(rows["principal"], ""), ""))
     return pc.and_(nobody, undeclared)
 
 
-def by_pushes_only(profiled: DataFrame, question: Question) -> DataFrame:
-    """Clients that pushed metrics (KIP-714) before the cut but of which no connection was seen, as rows of `evidence`
-    without requests and brokers. `profiled`: rows of `clients` of the days.
+def by_pushes_only(profiled: pa.Table, question: Question) -> pa.Table:
+    """Clients that pushed metrics (KIP-714) before the cut but of which no connection was seen, as rows of evidence
+    without requests and brokers. `profiled`: columns OF_PUSHES of `clients`, all days of each client.
     """
-    clients = (
-        keyed_by_client(profiled.where(~_unidentified()))
-        .groupBy(*_CLIENT)
-        .agg(
-            F.sum(F.col("connections") + F.col("refusals")).alias("connections"),
-            F.min("first_seen_at").alias("first_seen_at"),
-            F.max("last_seen_at").alias("last_seen_at"),
-            F.array().cast("array<int>").alias("broker_ids"),
-        )
-    )
-    pushed = clients.where("connections = 0")
+    rows = profiled.filter(pc.invert(is_unidentified(profiled)))
+    client, first = numbered([rows[name] for name in CLIENT_KEY])
+    connections = pc.add(rows["connections"], rows["refusals"])
+    seen: Vector = np.zeros(len(first), np.int64)
+    np.add.at(seen, client, integers(connections.combine_chunks(), 1))
+    begin, end = np.full(len(first), NEVER), np.full(len(first), ALWAYS)
+    np.minimum.at(begin, client, micros(rows["first_seen_at"].combine_chunks(), NEVER))
+    np.maximum.at(end, client, micros(rows["last_seen_at"].combine_chunks(), ALWAYS))
+    is_pushing = seen == 0
     if question.until is not None:
-        pushed = pushed.where(F.col("first_seen_at") < F.lit(question.until))
-    return pushed.select(
-        *(F.col("client")[name].alias(name) for name in CLIENT_KEY),
-        F.lit("").alias("program"),
-        *pushed.columns[2:],
+        is_pushing &= begin < micros_of(question.until)
+    size = int(is_pushing.sum())
+    return pa.table(
+        {
+            **{name: rows[name].take(first[is_pushing]) for name in CLIENT_KEY},
+            "program": pa.repeat("", size),
+            "connections": pa.repeat(pa.scalar(0, pa.int64()), size),
+            "first_seen_at": moments(begin[is_pushing]),
+            "last_seen_at": moments(end[is_pushing]),
+            "broker_ids": pa.array([[]] * size, pa.list_(pa.int32())),
+        }
     )
 
 
-def _stands_for() -> Column:
-    """How many connections a row stands for (over the days of one)."""
-    return F.max(F.coalesce("connections", F.lit(1))).alias("stands_for")
+OF_PUSHES = (*CLIENT_KEY, "connections", "refusals", "first_seen_at", "last_seen_at")
+
+
+def part_of_clients(rows: pa.Table, parts: int) -> Vector:
+    """int64[n]: the part of each row. All with the same principal and client id are in the same part."""
+    return parts_by([rows["principal"], rows["client_id"]], parts)
+
+
+def parts_by(columns: Sequence[pa.ChunkedArray], parts: int) -> Vector:
+    number, first = numbered(columns)
+    keys = zip(*(column.take(first).to_pylist() for column in columns), strict=True)
+    of_key = np.array([zlib.crc32(repr(key).encode()) % parts for key in keys], np.int64)
+    part_of: Vector = of_key[number]
+    return part_of
 
 
 class Span(NamedTuple):
@@ -233,36 +205,14 @@ def span(clients: pa.Table) -> Span:
     return Span(pc.min(clients["first_seen_at"]).as_py(), int(np.bitwise_or.reduce(integers(cells))))
 
 
-def keyed_by_client(rows: DataFrame) -> DataFrame:
-    """With the client as one column, whose equality treats nulls as equal, preceded by a hash: grouping and joining by
-    four texts sorts them, which takes several times as long as sorting by an almost unique number.
-    """
-    return rows.withColumns({"client_hash": F.xxhash64(*CLIENT_KEY), "client": F.struct(*CLIENT_KEY)})
-
-
-def _counts(question: Question) -> Column:
-    """Whether a connection is to a broker of the from-release and was opened before the cut."""
-    declared = question.brokers_declare or (question.from_release,)
-    counts = F.coalesce(F.col("broker_software_version").isin(*declared), F.lit(False))
-    return counts if question.until is None else counts & (F.col("opened_at") < F.lit(question.until))
-
-
-def _unidentified() -> Column:
-    """Whether the client of a connection is unknown: the flag `unidentified` of the table `clients`. It may be any
-    client's, even one that is judged by its other connections, so no client is judged by it.
-    """
-    undeclared = ~F.expr(kip511.is_declared("client_software_name"))
-    return F.col("client_id").isNull() & (F.coalesce("principal", F.lit("")) == "") & undeclared
-
-
-def _time(files: Iterable[PartitionFile], question: Question) -> Time:
-    first, last = NEVER, ALWAYS
-    for rows in stored_rows(files, CLIENT_CONNECTIONS, _OF_THE_TIME):
-        counted = rows.filter(pc.and_not(_is_evidence(rows, question), _is_unidentified(rows)))
-        first = min(first, int(micros(counted["first_seen_at"], NEVER).min(initial=NEVER)))
-        last = max(last, int(micros(counted["last_seen_at"], ALWAYS).max(initial=ALWAYS)))
-    until = None if question.until is None else (question.until - _EPOCH) // dt.timedelta(microseconds=1)
-    if first == NEVER:
+def time_of(first_micros: int, last_micros: int, question: Question) -> Time:
+    """The time of all evidence, from its first and last microsecond (NEVER and ALWAYS if there is none)."""
+    until = None if question.until is None else micros_of(question.until)
+    if first_micros == NEVER:
         return Time(0, 1, until)
-    end = last if until is None else min(last, until)
-    return Time(first, max(end - first, 0) // CELLS + 1, until)
+    end = last_micros if until is None else min(last_micros, until)
+    return Time(first_micros, max(end - first_micros, 0) // CELLS + 1, until)
+
+
+def micros_of(at: dt.datetime) -> int:
+    return (at - _EPOCH) // dt.timedelta(microseconds=1)

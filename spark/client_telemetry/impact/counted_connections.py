@@ -4,21 +4,18 @@ or push shows them (watching was off, or covered another hour).
 
 import datetime as dt
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F  # noqa: N812
+import pyarrow as pa
 
 from client_telemetry.compatibility.broker_guess import declared
 from client_telemetry.identity import kip511
-from client_telemetry.impact.client_evidence import connections_by_software
 from client_telemetry.impact.question import Question
+from client_telemetry.impact.totals import Software, Totals
 from client_telemetry.tables.rows import BrokerHourRow, BrokerRow
 
 BROKERS_DECLARE = "apache-kafka-java"
 """The name under which brokers connect to each other, with their own version: these connections are not clients'."""
-
-Software = tuple[str, str]
 
 
 class CountedOnly(NamedTuple):
@@ -37,12 +34,11 @@ class CountedOnly(NamedTuple):
 def counted_only(
     hours: Sequence[BrokerHourRow],
     brokers: Iterable[BrokerRow],
-    connections: DataFrame,
-    pushing: DataFrame,
+    seen: Totals,
     question: Question,
 ) -> list[CountedOnly] | None:
     """Sorted by software; None if no manifest has the counts. `hours`: rows of broker_hours of the days, `brokers` of
-    brokers; `connections` of client_connections; `pushing`: the result of `by_pushes_only`.
+    brokers.
     """
     reported = [
         row
@@ -62,15 +58,12 @@ def counted_only(
             )
             if software[0] != BROKERS_DECLARE or software[1] not in own:
                 counts[software] = counts.get(software, 0) + counted["connections"]
-    observed = connections_by_software(connections, question)
-    names = ("client_software_name", "client_software_version")
-    pushed = {
-        tuple(row)
-        for row in pushing.select(*(F.coalesce(n, F.lit(kip511.UNKNOWN)) for n in names)).distinct().collect()
-    }
+    observed = seen.by_software
     result = []
-    for software in sorted({software for counts in by_hour.values() for software in counts} - pushed):
-        more = max(counts.get(software, 0) for counts in by_hour.values()) - observed.get(software, 0)
+    for software in sorted(
+        {software for counts in by_hour.values() for software in counts} - seen.only_pushed.keys()
+    ):
+        more = max(counts.get(software, 0) for counts in by_hour.values()) - observed[software]
         if more > 0:
             ends = [end for end, counts in by_hour.items() if counts.get(software)]
             is_judged = kip511.is_known(software[0]) and software not in observed
@@ -78,28 +71,21 @@ def counted_only(
     return result
 
 
-def evidence_of(counted: Iterable[CountedOnly], like: DataFrame) -> DataFrame:
-    """A row of `evidence` without requests and brokers for each that is to be judged. `like`: rows of `by_pushes_only`."""
-    rows: list[tuple[Any, ...]] = [
-        (
-            None,
-            None,
-            software.software_name,
-            software.software_version,
-            0,
-            software.first_at,
-            software.last_at,
-            [],
-            "",
-        )
-        for software in counted
-        if software.is_judged
-    ]
-    schema = (
-        "principal string, client_id string, client_software_name string, client_software_version string, "
-        "connections long, first_seen_at timestamp, last_seen_at timestamp, broker_ids array<int>, program string"
-    )
-    return like.sparkSession.createDataFrame(rows, schema)
+def evidence_of(counted: Iterable[CountedOnly]) -> pa.Table:
+    """A row of evidence without requests and brokers for each that is to be judged."""
+    judged = [software for software in counted if software.is_judged]
+    columns: dict[str, tuple[pa.DataType, list[object]]] = {
+        "principal": (pa.string(), [None] * len(judged)),
+        "client_id": (pa.string(), [None] * len(judged)),
+        "client_software_name": (pa.string(), [each.software_name for each in judged]),
+        "client_software_version": (pa.string(), [each.software_version for each in judged]),
+        "program": (pa.string(), [""] * len(judged)),
+        "connections": (pa.int64(), [0] * len(judged)),
+        "first_seen_at": (pa.timestamp("us", "UTC"), [each.first_at for each in judged]),
+        "last_seen_at": (pa.timestamp("us", "UTC"), [each.last_at for each in judged]),
+        "broker_ids": (pa.list_(pa.int32()), [[]] * len(judged)),
+    }
+    return pa.table({name: pa.array(values, kind) for name, (kind, values) in columns.items()})
 
 
 def _of_the_from_release(

@@ -123,8 +123,8 @@ def _connections(counted: pa.Table, of_program: Vector, size: int) -> dict[str, 
     listeners = counted.select(["listener_name", "security_protocol"]).take(at).combine_chunks()
     return {
         "connections": pa.array(sums),
-        "first_seen_at": _moments(first),
-        "last_seen_at": _moments(last),
+        "first_seen_at": moments(first),
+        "last_seen_at": moments(last),
         "broker_ids": list_column(owner, _ints(broker), size),
         "listeners": list_column(
             of_listener, listeners.to_struct_array().combine_chunks().take(pa.array(listener)), size
@@ -169,8 +169,8 @@ def _uses(
         "version": _ints(version[begins]),
         "requests": pa.array(per_use(np.add, requests)),
         "rejected": pa.array(per_use(np.add, rejected)),
-        "first_request_at": _moments(per_use(np.minimum, first)),
-        "last_request_at": _moments(per_use(np.maximum, last)),
+        "first_request_at": moments(per_use(np.minimum, first)),
+        "last_request_at": moments(per_use(np.maximum, last)),
         "broker_ids": list_column(of_use, _ints(broker), len(begins)),
         "source_object": objects.take(pa.array(record >> _SEQUENCE_BITS, mask=~is_recorded)),
         "source_sequence": pa.array(record & ((1 << _SEQUENCE_BITS) - 1), mask=~is_recorded),
@@ -191,7 +191,7 @@ def _activity(counted: pa.Table, row: Vector, use: pa.Array, of_program: Vector,
     owner, api_key, version = distinct(of_program[row[answered]], *apis)
     of_row, groups = each_item(counted["group_ids"])
     fields = {
-        "last_request_at": _moments(last),
+        "last_request_at": moments(last),
         "client_addresses": _texts(of_program, counted["client_address"], size),
         "group_ids": _texts(of_program[of_row], pa.chunked_array([groups]), size),
         "answered": list_column(
@@ -247,7 +247,7 @@ def _numbers(table: pa.Table, name: str, instead_of_null: int = 0) -> Vector:
     return integers(column, instead_of_null)
 
 
-def _moments(micros: Vector) -> pa.Array:
+def moments(micros: Vector) -> pa.Array:
     return pa.array(micros, mask=(micros == NEVER) | (micros == ALWAYS)).cast(pa.timestamp("us", "UTC"))
 
 

@@ -1,41 +1,40 @@
 """The clients of an upgrade question with everything that their verdicts depend on, as pieces of columns
-(pipeline/pieces.py): the evidence about a client, its owner and its application meet in one worker.
+(pipeline/exchange.py): the evidence about a client, its owner and its application meet in one worker.
 """
 
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from client_telemetry.compatibility import knowledge
 from client_telemetry.identity import application_rows
 from client_telemetry.identity.application_rows import PROGRAM, application_columns
 from client_telemetry.identity.applications import NO_CLIENT_ID
-from client_telemetry.impact.client_evidence import Evidence, Span, span
+from client_telemetry.impact.client_evidence import (
+    OF_PUSHES,
+    Evidence,
+    Span,
+    by_pushes_only,
+    part_of_clients,
+    parts_by,
+    span,
+)
 from client_telemetry.impact.verdict_files import OF_THE_PROFILE, READ
 from client_telemetry.impact.what_decides import Mechanisms, alike
 from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
 from client_telemetry.pipeline.columns import Vector, numbered
-from client_telemetry.pipeline.pieces import (
-    PIECES,
-    Pieces,
-    batches_of,
-    by_part,
-    moved,
-    packed,
-    read_pieces,
-    unpacked,
-)
+from client_telemetry.pipeline.exchange import Exchange, read_in_tasks
+from client_telemetry.pipeline.pieces import Pieces, by_part
 from client_telemetry.tables.clients import APPLICATION, CLIENT_KEY, CLIENTS
 
 ROWS_OF_A_PART, FEWEST_PARTS = 50_000, 2
 """Connections and clients per part: a worker has a part in memory."""
 _PROFILE = pa.schema(
-    [CLIENTS.arrow_schema.field(name) for name in (*CLIENT_KEY, "dt", *OF_THE_PROFILE, "related")]
+    [CLIENTS.arrow_schema.field(name) for name in (*OF_PUSHES, "dt", *OF_THE_PROFILE, "related")]
 )
 _PROGRAM = (*CLIENT_KEY, PROGRAM)
 _SUMMARY, _ACTIVITY = -1, -2
@@ -53,66 +52,68 @@ class Summary(NamedTuple):
 
 
 def known_clients(
-    spark: SparkSession,
+    spark: SparkSession | None,
     connection_evidence: Evidence,
     connections: Sequence[PartitionFile],
     profiled: Sequence[PartitionFile],
-    more: DataFrame,
+    more: pa.Table,
     mechanisms: Mechanisms,
     parts: int,
-) -> DataFrame:
-    """Pieces, in `parts` parts: columns verdict_files.READ of clients. Clients that are alike (what_decides.py) are in
-    the same part.
+) -> Exchange:
+    """In `parts` parts: columns verdict_files.READ of clients. Clients that are alike (what_decides.py) are in the same
+    part. Without Spark, all is done in this process.
 
     `connections`, `profiled`: files of client_connections and clients, of the cluster and days. `more`: rows of
-    evidence of clients without connections.
+    evidence of clients without connections and profiles.
     """
-    tasks = [(_CONNECTIONS, files) for files in files_by_task(connections)]
+    tasks: list[tuple[int, Any]] = [(_CONNECTIONS, files) for files in files_by_task(connections)]
     tasks += [(_PROFILES, files) for files in files_by_task(profiled)]
+    if len(more):
+        tasks.append((_MORE, [more]))
 
     def read(task: int) -> Pieces:
-        kind, files = tasks[task]
+        kind, what = tasks[task]
         if kind == _CONNECTIONS:
-            tables = connection_evidence.connections(files)
+            tables = connection_evidence.connections(what)
         else:
-            tables = stored_rows(files, CLIENTS, _PROFILE.names)
-        return (piece for rows in tables for piece in _of_clients(kind, rows, parts))
-
-    def split(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        tables = (pa.Table.from_batches([batch]) for batch in batches)
-        return batches_of(piece for rows in tables for piece in _of_clients(_MORE, rows, parts))
+            tables = stored_rows(what, CLIENTS, _PROFILE.names) if kind == _PROFILES else what
+        for rows in tables:
+            for part, own in by_part(rows, part_of_clients(rows, parts)):
+                yield part, (kind, own)
 
     def gather(pieces: Iterator[Any]) -> Pieces:
         tables: dict[int, list[pa.Table]] = {_CONNECTIONS: [], _PROFILES: [_PROFILE.empty_table()], _MORE: []}
         for kind, rows in pieces:
             tables[kind].append(rows)
-        evidence = [connection_evidence.of_clients(tables[_CONNECTIONS]), *tables[_MORE]]
+        profiles = pa.concat_tables(tables[_PROFILES])
+        evidence = [
+            connection_evidence.of_clients(tables[_CONNECTIONS]),
+            by_pushes_only(profiles, connection_evidence.question),
+            *tables[_MORE],
+        ]
         clients = pa.concat_tables(evidence, promote_options="default")
         if len(clients):
             yield _SUMMARY, Summary(span(clients), _of_several_programs(clients))
             text = alike(clients, mechanisms)
-            part_of = _parts([text], parts)
-            clients = _with_profiles(clients, pa.concat_tables(tables[_PROFILES]))
+            part_of = parts_by([text], parts)
+            clients = _with_profiles(clients, profiles)
             clients = clients.append_column("alike", text)
             if connection_evidence.shared is not None:
                 yield _ACTIVITY, _activity(clients, part_of)
             yield from by_part(clients.select(READ), part_of)
 
-    stored = read_pieces(spark, len(tasks), read).union(more.mapInArrow(split, PIECES))
-    return moved(stored, parts).mapInArrow(packed(gather), PIECES)
+    return read_in_tasks(spark, len(tasks), read).moved(parts).worked(gather)
 
 
-def summary(pieces_of_clients: DataFrame) -> Summary:
-    pieces = pieces_of_clients.where(f"bucket = {_SUMMARY}").select("piece").toArrow().to_batches()
-    summaries: list[Any] = list(unpacked(pieces))
+def summary(clients: Exchange) -> Summary:
+    """`clients`: as returned by `known_clients`."""
+    summaries = clients.numbered(_SUMMARY).collected()
     principals = frozenset(principal for part in summaries for principal in part.principals)
     return Summary(Span.of_all([part.span for part in summaries]), principals)
 
 
-def applications_of_programs(
-    pieces_of_clients: DataFrame, principals: frozenset[str | None], parts: int
-) -> DataFrame:
-    """Pieces, in the parts of `pieces_of_clients`: _PROGRAM and the columns of APPLICATION of each client and program
+def applications_of_programs(clients: Exchange, principals: frozenset[str | None], parts: int) -> Exchange:
+    """In the parts of `clients`, as returned by `known_clients`: _PROGRAM and the columns of APPLICATION of each client and program
     of the principals. A program is grouped with clients by its own connections: `kafka-python-producer-1 (Produce
     v3)` with the `kafka-python-1.4.5` that was there at the same time.
     """
@@ -121,7 +122,7 @@ def applications_of_programs(
     def pick(pieces: Iterator[Any]) -> Pieces:
         for clients in pieces:
             rows = clients.filter(pc.is_in(clients["principal"], principals_to_split))
-            yield from by_part(rows, _parts([rows["principal"]], parts))
+            yield from by_part(rows, parts_by([rows["principal"]], parts))
 
     def together(pieces: Iterator[Any]) -> Pieces:
         knowledge.use(own)
@@ -139,17 +140,16 @@ def applications_of_programs(
                 programs = programs.append_column(name, pa.array(columns[name], kind))
             yield from by_part(programs, rows["part"].to_numpy())
 
-    of_them = pieces_of_clients.where(f"bucket = {_ACTIVITY}").mapInArrow(packed(pick), PIECES)
-    return moved(of_them, parts).mapInArrow(packed(together), PIECES)
+    return clients.numbered(_ACTIVITY).worked(pick).moved(parts).worked(together)
 
 
 _OF_AN_APPLICATION = (*application_rows.READ, PROGRAM)
 
 
-def parts_of(pieces_of_clients: DataFrame, of_programs: DataFrame | None, parts: int) -> DataFrame:
-    """Pieces by part, for `clients_of`. `of_programs`: as returned by `applications_of_programs`."""
-    clients = pieces_of_clients.where("bucket >= 0")
-    return moved(clients if of_programs is None else clients.union(of_programs), parts)
+def parts_of(clients: Exchange, of_programs: Exchange | None, parts: int) -> Exchange:
+    """By part, for `clients_of`. `of_programs`: as returned by `applications_of_programs`."""
+    known = clients.of_parts()
+    return (known if of_programs is None else known.union(of_programs)).moved(parts)
 
 
 def clients_of(pieces: Iterable[Any]) -> pa.Table | None:
@@ -162,20 +162,6 @@ def clients_of(pieces: Iterable[Any]) -> pa.Table | None:
         return None
     clients_found = pa.concat_tables(clients)
     return _regrouped(clients_found, pa.concat_tables(of_programs)) if of_programs else clients_found
-
-
-def _of_clients(kind: int, rows: pa.Table, parts: int) -> Pieces:
-    """All with the same principal and client id are in the same part."""
-    part_of = _parts([rows["principal"], rows["client_id"]], parts)
-    return ((part, (kind, own)) for part, own in by_part(rows, part_of))
-
-
-def _parts(columns: Sequence[pa.ChunkedArray], parts: int) -> Vector:
-    number, first = numbered(columns)
-    keys = zip(*(column.take(first).to_pylist() for column in columns), strict=True)
-    of_key = np.array([zlib.crc32(repr(key).encode()) % parts for key in keys], np.int64)
-    part_of: Vector = of_key[number]
-    return part_of
 
 
 def _of_several_programs(clients: pa.Table) -> frozenset[str | None]:

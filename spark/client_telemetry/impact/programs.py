@@ -2,41 +2,18 @@
 clients whose day gives a reason to look.
 """
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql import SparkSession
 
-from client_telemetry.compatibility import knowledge
 from client_telemetry.identity.programs import NOT_COMPARED, Seen, may_be_several, programs
 from client_telemetry.impact.evidence_columns import CONNECTION, each_item, last_requests
-from client_telemetry.lake.files import PartitionFile, files_by_task, stored_rows
 from client_telemetry.pipeline.columns import ALWAYS, Vector, distinct, integers, micros, numbered
-from client_telemetry.pipeline.pieces import Pieces, read_pieces, unpacked
-from client_telemetry.tables.clients import CLIENT_KEY, CLIENTS
-
-_PROFILE = (*CLIENT_KEY, "api_uses")
+from client_telemetry.tables.clients import CLIENT_KEY
 
 
-def shared_clients(spark: SparkSession, files: Sequence[PartitionFile]) -> pa.Table | None:
-    """CLIENT_KEY of the clients that may be several programs; None if there are none. `files`: of `clients`."""
-    tasks, own = files_by_task(files), knowledge.in_use()
-
-    def read(task: int) -> Pieces:
-        knowledge.use(own)
-        for rows in stored_rows(tasks[task], CLIENTS, _PROFILE):
-            yield 0, rows.filter(pa.array(_may_be_several(rows))).select(CLIENT_KEY)
-
-    tables: list[Any] = list(unpacked(read_pieces(spark, len(tasks), read).toArrow().to_batches()))
-    shared = pa.concat_tables(tables) if tables else ()
-    return shared if len(shared) else None
-
-
-def _may_be_several(profiled: pa.Table) -> Vector:
-    """bool[n]: rows of `clients` with two answered versions of an API that are a reason to look."""
+def may_be_shared(profiled: pa.Table) -> Vector:
+    """bool[n]: rows of `clients` that may be several programs: two answered versions of an API are a reason to look."""
     client, use = each_item(profiled["api_uses"])
     api_key, version, requests = (
         integers(pc.struct_field(use, name)) for name in ("api_key", "version", "requests")
@@ -57,7 +34,8 @@ def _may_be_several(profiled: pa.Table) -> Vector:
 
 def with_programs(connections: pa.Table, shared: pa.Table | None) -> pa.Table:
     """`connections` (of evidence_columns.py) with `program`, empty if a client id is one program. A connection that can
-    belong to several is repeated for each: its requests may be anyone's. `shared`: as returned by `shared_clients`.
+    belong to several is repeated for each: its requests may be anyone's. `shared`: CLIENT_KEY of
+    the clients that may be several programs.
     """
     programs_of = _programs(connections, shared) if shared is not None else {}
     if not programs_of:

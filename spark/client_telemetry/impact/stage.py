@@ -7,7 +7,6 @@ upgrade_verdicts and upgrade_findings.
 import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import version
 from typing import Any
 
@@ -20,11 +19,7 @@ from client_telemetry.expectations import upgrade_reports as upgrade_reports_sui
 from client_telemetry.expectations import upgrade_verdicts as upgrade_verdicts_suite
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.scram_users import scram_principals
-from client_telemetry.impact.client_evidence import (
-    Evidence,
-    by_pushes_only,
-    connection_counts,
-)
+from client_telemetry.impact.client_evidence import Evidence, time_of
 from client_telemetry.impact.counted_connections import counted_only, evidence_of
 from client_telemetry.impact.known_clients import (
     FEWEST_PARTS,
@@ -34,13 +29,13 @@ from client_telemetry.impact.known_clients import (
     parts_of,
     summary,
 )
-from client_telemetry.impact.programs import shared_clients
 from client_telemetry.impact.question import (
     NoSuchQuestion,
     offered_mechanisms,
     question,
     reported_scram_users,
 )
+from client_telemetry.impact.totals import totals
 from client_telemetry.impact.verdict_files import Report
 from client_telemetry.impact.verdict_rows import (
     compared_targets,
@@ -48,7 +43,6 @@ from client_telemetry.impact.verdict_rows import (
     write_verdicts,
 )
 from client_telemetry.impact.what_decides import Mechanisms
-from client_telemetry.lake.files import split_bytes
 from client_telemetry.pipeline.stage import (
     BadArguments,
     Outcome,
@@ -70,6 +64,9 @@ from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 READ = (BROKERS, BROKER_HOURS, CLIENT_CONNECTIONS, CLIENTS)
 WRITTEN = (UPGRADE_REPORTS, UPGRADE_VERDICTS, UPGRADE_FINDINGS)
+ROWS_WITHOUT_SPARK = 100_000
+"""Default number of connections and clients that this process judges alone: sooner than Spark, which takes 10 CPU seconds for
+its start."""
 COUNTED_ONLY = ("software_name", "software_version", "connections", "is_judged")
 SUITES = (upgrade_reports_suite.SUITE, upgrade_verdicts_suite.SUITE, upgrade_findings_suite.SUITE)
 
@@ -91,60 +88,60 @@ def impact(stage: Stage) -> Outcome:
     except NoSuchQuestion as error:
         raise BadArguments(str(error)) from error
 
-    slice_ = stage.condition({"cluster_id": cluster, "dt": days})
-    files = lake.files(CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name], cluster_id=cluster, dt=days)
-    connections = lake.read(
-        CLIENT_CONNECTIONS, snapshots[CLIENT_CONNECTIONS.name], split_bytes=split_bytes(files)
-    ).where(slice_)
-    of_clients = lake.files(CLIENTS, snapshots[CLIENTS.name], cluster_id=cluster, dt=days)
-    profiled = lake.read(CLIENTS, snapshots[CLIENTS.name], split_bytes=split_bytes(of_clients)).where(slice_)
-    pushing = by_pushes_only(profiled, upgrade_question).persist()
+    connections, profiled = (
+        lake.files(table, snapshots[table.name], cluster_id=cluster, dt=days)
+        for table in (CLIENT_CONNECTIONS, CLIENTS)
+    )
+    size = sum(file.rows for file in (*connections, *profiled))
+    spark, parts = None, 1
+    if size > args.without_spark_up_to:
+        spark, parts = stage.spark, max(FEWEST_PARTS, size // ROWS_OF_A_PART)
     hours = [
         row
         for d in days
         for row in lake.rows(BROKER_HOURS, snapshots[BROKER_HOURS.name], cluster_id=cluster, dt=d)
     ]
-    counted_more = counted_only(hours, brokers, connections, pushing, upgrade_question)
-    parts = max(FEWEST_PARTS, sum(file.rows for file in (*files, *of_clients)) // ROWS_OF_A_PART)
-    more = pushing.unionByName(evidence_of(counted_more or (), pushing))
+    of_all = totals(spark, upgrade_question, connections, profiled, parts)
+    counted_more = counted_only(hours, brokers, of_all, upgrade_question)
     scram_users = (
         read_text_file(args.scram_users, "SCRAM users", scram_principals)
         if args.scram_users
         else reported_scram_users(brokers)
     )
     where = {"cluster_id": cluster, "report_id": args.report_id}
-    mechanisms = Mechanisms(offered_mechanisms(brokers), scram_users)
-    # Spark plans a query on one core: independent queries are run in parallel.
-    with ThreadPoolExecutor(2) as pool:
-        counts = pool.submit(connection_counts, connections, upgrade_question)
-        by_pushes = pool.submit(pushing.count)
-        evidence = Evidence(upgrade_question, files, shared_clients(stage.spark, of_clients))
-        pieces_of_clients = known_clients(
-            stage.spark, evidence, files, of_clients, more, mechanisms, parts
-        ).persist()
-        client_totals = summary(pieces_of_clients)
-        of_programs = (
-            applications_of_programs(pieces_of_clients, client_totals.principals, parts)
-            if client_totals.principals
-            else None
-        )
-        places = (lake.place(UPGRADE_VERDICTS), lake.place(UPGRADE_FINDINGS))
-        result = write_verdicts(
-            parts_of(pieces_of_clients, of_programs, parts),
-            Report(
-                cluster,
-                args.report_id,
-                upgrade_question.from_release,
-                upgrade_question.to_release,
-                client_totals.span.cells,
-                places,
-            ),
-        )
+    time = time_of(of_all.first_micros, of_all.last_micros, upgrade_question)
+    clients = known_clients(
+        spark,
+        Evidence(upgrade_question, time, of_all.shared),
+        connections,
+        profiled,
+        evidence_of(counted_more or ()),
+        Mechanisms(offered_mechanisms(brokers), scram_users),
+        parts,
+    ).kept()
+    client_totals = summary(clients)
+    of_programs = (
+        applications_of_programs(clients, client_totals.principals, parts)
+        if client_totals.principals
+        else None
+    )
+    places = (lake.place(UPGRADE_VERDICTS), lake.place(UPGRADE_FINDINGS))
+    result = write_verdicts(
+        parts_of(clients, of_programs, parts),
+        Report(
+            cluster,
+            args.report_id,
+            upgrade_question.from_release,
+            upgrade_question.to_release,
+            client_totals.span.cells,
+            places,
+        ),
+    )
+    clients.release()
     branch.replace_files(UPGRADE_VERDICTS, result.verdicts, **where)
     branch.replace_files(UPGRADE_FINDINGS, result.findings, **where)
     targets = compared_targets(result, upgrade_question)
     verdicts = verdict_counts(targets, upgrade_question.to_release)
-    counted, unidentified, elsewhere = counts.result()
     report = {
         "cluster_id": cluster,
         "report_id": args.report_id,
@@ -156,11 +153,11 @@ def impact(stage: Stage) -> Outcome:
         "evidence_until": upgrade_question.until,
         "evidence_until_reason": upgrade_question.until_reason,
         "clients": sum(verdicts.values()),
-        "clients_by_pushes_only": by_pushes.result(),
+        "clients_by_pushes_only": of_all.only_pushed.total(),
         "already_failing": result.already_failing,
-        "connections": counted,
-        "connections_elsewhere": elsewhere,
-        "connections_unidentified": unidentified,
+        "connections": of_all.connections,
+        "connections_elsewhere": of_all.elsewhere,
+        "connections_unidentified": of_all.unidentified,
         "connections_counted_only": None
         if counted_more is None
         else [{name: getattr(counted, name) for name in COUNTED_ONLY} for counted in counted_more],
@@ -170,8 +167,6 @@ def impact(stage: Stage) -> Outcome:
         "code_version": version("client-telemetry"),
         "created_at": dt.datetime.now(dt.UTC),
     }
-    pieces_of_clients.unpersist()
-    pushing.unpersist()
     branch.replace_rows(UPGRADE_REPORTS, [report], **where)
     facts = {
         "clients": report["clients"],
@@ -187,8 +182,8 @@ def impact(stage: Stage) -> Outcome:
         f"{report['clients']:,} clients: "
         + ", ".join(f"{programs[v]} {v}" for v in PRECEDENCE if programs[v])
     )
-    totals = {"applications": programs.total(), "clients": report["clients"], **verdicts}
-    return Outcome(message, totals, {"report_id": args.report_id})
+    counts = {"applications": programs.total(), "clients": report["clients"], **verdicts}
+    return Outcome(message, counts, {"report_id": args.report_id})
 
 
 _OF_APPLICATIONS = ("principal", "owner", "application", "verdict")
@@ -226,6 +221,19 @@ def main(argv: list[str] | None = None) -> int:
         help="file of addresses and host names that publish will take: a mistake in it ends the question here, before its work",
     )
     arguments.add_argument(
+        "--without-spark-up-to",
+        type=int,
+        metavar="ROWS",
+        default=ROWS_WITHOUT_SPARK,
+        help="connections and clients that this process judges alone, without Spark; default: %(default)s",
+    )
+    arguments.add_argument(
         "--knowledge", help="folder with your own knowledge; default: only the built-in knowledge base"
     )
-    return run(arguments, impact, argv, workers_import="client_telemetry.impact.verdict_rows")
+    return run(
+        arguments,
+        impact,
+        argv,
+        starts_spark="if needed",
+        workers_import="client_telemetry.impact.verdict_rows",
+    )

@@ -1,12 +1,10 @@
 """Verdicts on the clients of an upgrade question. Clients with the same evidence are in one part (known_clients.py), of
-which a Spark worker judges each distinct evidence once and writes the rows (verdict_files.py). A hundred thousand
+which a task judges each distinct evidence once and writes the rows (verdict_files.py). A hundred thousand
 clients have some thousand distinct evidences.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-
-from pyspark.sql import DataFrame
 
 from client_telemetry.compatibility import knowledge, targets
 from client_telemetry.compatibility.releases import parse
@@ -15,14 +13,15 @@ from client_telemetry.impact.known_clients import clients_of
 from client_telemetry.impact.nearby_releases import COUNTED_AS
 from client_telemetry.impact.question import Question
 from client_telemetry.impact.verdict_files import Report, Written, write
-from client_telemetry.pipeline.pieces import PIECES, Pieces, packed, unpacked
+from client_telemetry.pipeline.exchange import Exchange
+from client_telemetry.pipeline.pieces import Pieces
 from client_telemetry.tables.upgrade_verdicts import VERDICTS
 
 _ROWS_OF_A_BATCH = 10_000
 
 
-def write_verdicts(clients: DataFrame, report: Report) -> Written:
-    """Judge the clients, pieces as returned by `parts_of`, and write their rows."""
+def write_verdicts(clients: Exchange, report: Report) -> Written:
+    """Judge the clients, as returned by `parts_of`, and write their rows."""
     own = knowledge.in_use()
 
     def work(pieces: Iterator[Any]) -> Pieces:
@@ -31,10 +30,7 @@ def write_verdicts(clients: DataFrame, report: Report) -> Written:
         if of_part is not None:
             yield 0, write(of_part.combine_chunks().to_batches(_ROWS_OF_A_BATCH), report)
 
-    results: list[Any] = list(
-        unpacked(clients.mapInArrow(packed(work), PIECES).select("piece").toArrow().to_batches())
-    )
-    return Written.of_all(results)
+    return Written.of_all(clients.worked(work).collected())
 
 
 def compared_targets(written: Written, question: Question) -> list[dict[str, Any]]:

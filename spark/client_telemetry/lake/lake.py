@@ -103,8 +103,15 @@ class Lake:
 
     snapshot_age = dt.timedelta(days=SNAPSHOT_DAYS)
 
-    def __init__(self, spark: SparkSession | None, location: str):
+    def __init__(
+        self,
+        spark: SparkSession | None,
+        location: str,
+        start_spark: Callable[[], SparkSession] | None = None,
+    ):
+        """`start_spark`: makes the session when it is first needed."""
         self.spark = spark
+        self._start_spark = start_spark
         self.location = location
         self.catalog: Catalog = open_catalog(location)
         for logger in _QUIET:
@@ -112,9 +119,11 @@ class Lake:
 
     @property
     def session(self) -> SparkSession:
-        """The Spark session that the lake was opened with."""
+        """The Spark session that the lake was opened with, or that is started now."""
         if self.spark is None:
-            raise ValueError(f"{self.location} was opened without Spark")
+            if self._start_spark is None:
+                raise ValueError(f"{self.location} was opened without Spark")
+            self.spark = self._start_spark()
         return self.spark
 
     def create(self, tables: Iterable[Table]) -> None:

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 from pyspark import SparkConf
 from pyspark.sql import SparkSession
@@ -209,6 +210,9 @@ class Stage:
 
     def measure(self, branch: Branch, slice_: Slice) -> quality.Numbers:
         """The numbers that the gate of a slice judges."""
+        if self.lake.spark is None:
+            files = branch.files(slice_.suite.table, **slice_.where)
+            return quality.measure_files(files, slice_.suite, slice_.facts)
         rows = branch.read(slice_.suite.table).where(self.condition(slice_.where))
         return quality.measure(rows, slice_.suite, slice_.facts)
 
@@ -291,13 +295,13 @@ def run(
     body: Callable[[Stage], Outcome],
     argv: Sequence[str] | None = None,
     nothing_to_do: Callable[[argparse.Namespace], str | None] = lambda _: None,
-    needs_spark: bool = True,
+    starts_spark: Literal["at once", "if needed", "never"] = "at once",
     workers_import: str | None = None,
 ) -> int:
     """Run a stage and return its exit code: 0 done, 1 failed, 2 bad arguments, 3 a gate failed.
 
-    `nothing_to_do` may end the stage before Spark starts, with a sentence that says why. `workers_import`: as for
-    `spark_session`.
+    `nothing_to_do` may end the stage before Spark starts, with a sentence that says why. `starts_spark`: a stage that
+    starts it if needed has a gate without Spark for what it wrote without. `workers_import`: as for `spark_session`.
     """
     stage = arguments.prog
     args = argparse.Namespace(result=None, cluster=None)
@@ -307,9 +311,14 @@ def run(
         idle = nothing_to_do(args)
         if idle:
             return _finish(stage, args, OK, Outcome(idle), [])
-        if needs_spark:
+        if starts_spark != "never":
             quality.import_in_background()
-        lake = Lake(spark_session(stage, args.lake, workers_import) if needs_spark else None, args.lake)
+        start = partial(spark_session, stage, args.lake, workers_import)
+        lake = Lake(
+            start() if starts_spark == "at once" else None,
+            args.lake,
+            start if starts_spark == "if needed" else None,
+        )
         check_clock(lake.catalog)
         for attempt in range(1, _ATTEMPTS + 1):
             work = Stage(stage, args, lake)

@@ -117,4 +117,4 @@ def main(argv: list[str] | None = None) -> int:
         "--asked-by", help="contact for owners' answers: a team, e-mail address or channel"
     )
     arguments.add_argument("--planned-for", type=day, help="planned day of the upgrade")
-    return run(arguments, publish, argv, needs_spark=False)
+    return run(arguments, publish, argv, starts_spark="never")

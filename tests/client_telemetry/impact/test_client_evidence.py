@@ -2,15 +2,17 @@
 
 import datetime as dt
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
-from client_telemetry.impact.client_evidence import Evidence, connection_counts
+from client_telemetry.impact.client_evidence import Evidence, time_of
 from client_telemetry.impact.question import Question
+from client_telemetry.impact.totals import Totals, totals
 from client_telemetry.lake.files import PartitionFile
 from client_telemetry.lake.writer import TablePlace, write_rows
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.table import Table
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 DAY = dt.date(2026, 11, 21)
 NOON = dt.datetime(2026, 11, 21, 12, tzinfo=dt.UTC)
@@ -59,21 +61,30 @@ def connection(number: int, *uses: dict, opened: int = 0, **columns) -> dict:
     }
 
 
-def test_connections_count_by_what_their_broker_declares(spark: SparkSession):
+def test_connections_count_by_what_their_broker_declares():
     declared = ("3.9.1", "3.9.1.redhat-1", "automq 3.9.1", None)
-    rows = frame(
-        spark, *(connection(n, use(0, 9), broker_software_version=each) for n, each in enumerate(declared))
-    )
-    assert connection_counts(rows, asked())[0] == 1
+    rows = [connection(n, use(0, 9), broker_software_version=each) for n, each in enumerate(declared)]
+    assert counts(*rows)[0] == 1
     question = Question("c", "3.9.1", "4.0.0", (DAY,), None, None, ("3.9.1", "3.9.1.redhat-1"))
-    assert connection_counts(rows, question) == (2, 0, 2)
+    assert counts(*rows, of=question) == (2, 0, 2)
 
 
-def frame(spark: SparkSession, *rows: dict) -> DataFrame:
-    names = [column.name for column in CLIENT_CONNECTIONS.columns]
-    return spark.createDataFrame(
-        [tuple(row.get(name) for name in names) for row in rows], CLIENT_CONNECTIONS.schema
-    )
+def counts(*rows: dict, of: Question | None = None) -> tuple[int, int, int]:
+    """Connections that are evidence, of unknown clients, and all others."""
+    with tempfile.TemporaryDirectory() as folder:
+        stored = files(Path(folder), CLIENT_CONNECTIONS, *rows)
+        found = totals(None, of or asked(), stored, (), 1)
+    return found.connections, found.unidentified, found.elsewhere
+
+
+def evidence(
+    question: Question,
+    connections: Sequence[PartitionFile],
+    profiled: Sequence[PartitionFile] = (),
+    spark: SparkSession | None = None,
+) -> Evidence:
+    found: Totals = totals(spark, question, connections, profiled, 2)
+    return Evidence(question, time_of(found.first_micros, found.last_micros, question), found.shared)
 
 
 def files(folder: Path, table: Table, *rows: dict) -> list[PartitionFile]:
@@ -85,7 +96,7 @@ def files(folder: Path, table: Table, *rows: dict) -> list[PartitionFile]:
 def clients(*rows: dict, of: Question | None = None) -> list[dict]:
     with tempfile.TemporaryDirectory() as folder:
         stored = files(Path(folder), CLIENT_CONNECTIONS, *rows)
-        seen = Evidence(of or asked(), stored)
+        seen = evidence(of or asked(), stored)
         found: list[dict] = seen.of_clients(list(seen.connections(stored))).to_pylist()
     return found
 
@@ -93,7 +104,7 @@ def clients(*rows: dict, of: Question | None = None) -> list[dict]:
 UNIDENTIFIED = {"client_id": None, "principal": ""}
 
 
-def test_only_connections_to_the_from_release_that_were_opened_before_the_cut_count(spark):
+def test_only_connections_to_the_from_release_that_were_opened_before_the_cut_count():
     cut = asked(until=NOON + 30 * MINUTE)
     rows = [
         connection(1, use(PRODUCE, 9)),
@@ -104,7 +115,7 @@ def test_only_connections_to_the_from_release_that_were_opened_before_the_cut_co
     (client,) = clients(*rows, of=cut)
     assert client["connections"] == 1
     assert [each["version"] for each in client["uses"]] == [9]
-    assert connection_counts(frame(spark, *rows), cut) == (1, 0, 3)
+    assert counts(*rows, of=cut) == (1, 0, 3)
 
 
 def test_a_connection_that_outlived_the_cut_keeps_its_counts_but_not_versions_of_later():
@@ -124,7 +135,7 @@ def test_a_client_of_older_brokers_alone_is_no_evidence():
     }
 
 
-def test_connections_of_nobody_are_no_client(spark):
+def test_connections_of_nobody_are_no_client():
     rows = [
         connection(1, use(PRODUCE, 9)),
         connection(2, **UNIDENTIFIED),
@@ -133,7 +144,7 @@ def test_connections_of_nobody_are_no_client(spark):
         connection(5, **UNIDENTIFIED | {"principal": None}),
     ]
     assert [client["client_id"] for client in clients(*rows)] == ["orders"]
-    assert connection_counts(frame(spark, *rows), asked()) == (1, 3, 1)
+    assert counts(*rows) == (1, 3, 1)
 
 
 def test_whoever_tells_anything_is_a_client():
@@ -156,11 +167,11 @@ def test_a_text_in_one_column_or_the_next_is_another_client():
     assert versions == {("a", None): [(PRODUCE, 9)], (None, "a"): [(FETCH, 12)], ("a", ""): [(FETCH, 13)]}
 
 
-def test_a_connection_on_two_days_is_one(spark):
+def test_a_connection_on_two_days_is_one():
     rows = [connection(1, use(PRODUCE, 9)), connection(1, use(PRODUCE, 9), dt=DAY + dt.timedelta(days=1))]
     (client,) = clients(*rows)
     assert client["connections"] == 1 and client["uses"][0]["requests"] == 2
-    assert connection_counts(frame(spark, *rows), asked()) == (1, 0, 0)
+    assert counts(*rows) == (1, 0, 0)
 
 
 def test_a_use_names_its_brokers_and_the_latest_record_that_shows_it():

@@ -1,14 +1,15 @@
 """Connections that only the brokers' KIP-511 gauges count."""
 
 import datetime as dt
+from pathlib import Path
 
-from client_telemetry.impact.client_evidence import by_pushes_only
 from client_telemetry.impact.counted_connections import counted_only, evidence_of
 from client_telemetry.impact.question import Question
+from client_telemetry.impact.totals import totals
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENTS
-from pyspark.sql import SparkSession
 
-from tests.client_telemetry.impact.test_client_evidence import DAY, NOON, asked, connection, frame
+from tests.client_telemetry.impact.test_client_evidence import DAY, NOON, asked, connection, files
 
 OLD, NEW = "0f" * 16, "1f" * 16
 BROKERS = [
@@ -28,54 +29,53 @@ def hour(number: int, *counts: tuple[str, str, int], broker: int = 1, incarnatio
     }
 
 
-def found(spark: SparkSession, hours: list[dict], question: Question | None = None, pushed: tuple = ()):
-    names = [column.name for column in CLIENTS.columns]
-    rows = [
-        {"client_id": "p", "client_software_name": n, "client_software_version": v, "first_seen_at": NOON}
-        | {"connections": 0, "refusals": 0, "cluster_id": "c", "dt": DAY}
+def found(folder: Path, hours: list[dict], question: Question | None = None, pushed: tuple = ()):
+    profiled = [
+        connection(0, client_id="p", client_software_name=n, client_software_version=v, refusals=0)
+        | {"connections": 0}
         for n, v in pushed
     ]
-    profiled = spark.createDataFrame([tuple(row.get(n) for n in names) for row in rows], CLIENTS.schema)
-    pushing = by_pushes_only(profiled, question or asked())
-    seen = frame(
-        spark,
+    seen = files(
+        folder,
+        CLIENT_CONNECTIONS,
         connection(1),
         connection(2, client_software_name="librdkafka", client_software_version="2.3.0"),
     )
-    return counted_only(hours, BROKERS, seen, pushing, question or asked()), pushing
+    of_all = totals(None, question or asked(), seen, files(folder, CLIENTS, *profiled), 1)
+    return counted_only(hours, BROKERS, of_all, question or asked())
 
 
-def test_more_than_were_seen_are_counted_and_software_of_no_client_gets_a_row(spark):
+def test_more_than_were_seen_are_counted_and_software_of_no_client_gets_a_row(tmp_path):
     hours = [
         hour(9, ("librdkafka", "2.3.0", 1), ("unknown", "unknown", 2), ("kgo", "v1.19.0", 1)),
         hour(9, ("unknown", "unknown", 2), ("apache-kafka-java", "3.9.1", 9), broker=2),
         hour(10, ("librdkafka", "2.3.0", 7)),
     ]
-    counted, pushing = found(spark, hours)
+    counted = found(tmp_path, hours)
     assert [(each[:3], each.is_judged) for each in counted] == [
         (("kgo", "v1.19.0", 1), True),
         (("librdkafka", "2.3.0", 6), False),
         (("unknown", "unknown", 3), False),
     ], "of the hour with most, over its brokers, without what was seen and without brokers"
-    (row,) = evidence_of(counted, pushing).toArrow().to_pylist()
+    (row,) = evidence_of(counted).to_pylist()
     assert (row["client_software_name"], row["client_id"], row["connections"]) == ("kgo", None, 0)
     assert row["first_seen_at"] == NOON - dt.timedelta(hours=2)
 
 
-def test_only_hours_of_the_from_release_before_the_cut_count(spark):
+def test_only_hours_of_the_from_release_before_the_cut_count(tmp_path):
     cut = asked(until=NOON)
     hours = [
         hour(11, ("unknown", "unknown", 2)),
         hour(12, ("unknown", "unknown", 5)),
         hour(9, ("unknown", "unknown", 9), incarnation=NEW),
     ]
-    assert [each.connections for each in found(spark, hours, cut)[0]] == [2]
+    assert [each.connections for each in found(tmp_path, hours, cut)] == [2]
 
 
-def test_a_client_that_pushes_stands_for_its_software(spark):
+def test_a_client_that_pushes_stands_for_its_software(tmp_path):
     hours = [hour(9, ("kgo", "v1.19.0", 4))]
-    assert found(spark, hours, pushed=(("kgo", "v1.19.0"),))[0] == []
+    assert found(tmp_path, hours, pushed=(("kgo", "v1.19.0"),)) == []
 
 
-def test_no_manifest_tells(spark):
-    assert found(spark, [hour(9) | {"connections_counted": None}])[0] is None
+def test_no_manifest_tells(tmp_path):
+    assert found(tmp_path, [hour(9) | {"connections_counted": None}]) is None

@@ -4,16 +4,23 @@ from collections import defaultdict
 from pathlib import Path
 
 from client_telemetry.identity.applications import BY_PLACE, DEFAULT_ID, SEVERAL_PROGRAMS
-from client_telemetry.impact.client_evidence import Evidence
+from client_telemetry.impact.counted_connections import evidence_of
 from client_telemetry.impact.known_clients import applications_of_programs, known_clients, summary
-from client_telemetry.impact.programs import shared_clients
+from client_telemetry.impact.totals import totals
 from client_telemetry.impact.what_decides import Mechanisms
-from client_telemetry.pipeline.pieces import unpacked
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENTS
 from pyspark.sql import SparkSession
 
-from tests.client_telemetry.impact.test_client_evidence import FETCH, PRODUCE, asked, connection, files, use
+from tests.client_telemetry.impact.test_client_evidence import (
+    FETCH,
+    PRODUCE,
+    asked,
+    connection,
+    evidence,
+    files,
+    use,
+)
 
 METADATA = 3
 
@@ -38,7 +45,7 @@ def test_two_console_producers_have_their_own_evidence(spark: SparkSession, tmp_
         client("orders", use(PRODUCE, 2), use(PRODUCE, 9)),
     )
 
-    seen = Evidence(asked(), connections, shared_clients(spark, clients))
+    seen = evidence(asked(), connections, clients, spark)
     found = seen.of_clients(list(seen.connections(connections))).to_pylist()
 
     assert {
@@ -74,13 +81,12 @@ def test_a_program_belongs_to_the_clients_that_were_there_with_it(spark: SparkSe
         client("kafka-python-1.4.5", use(FETCH, 4)),
         client("kafka-python-1.0.2", use(FETCH, 0)),
     )
-    seen = Evidence(asked(), connections, shared_clients(spark, clients))
-    nobody = spark.createDataFrame([], "principal string, client_id string")
-    known = known_clients(spark, seen, connections, clients, nobody, Mechanisms({}), 2)
+    seen = evidence(asked(), connections, clients, spark)
+    known = known_clients(spark, seen, connections, clients, evidence_of(()), Mechanisms({}), 2)
     principals = summary(known).principals
     assert principals == {"User:orders"}
-    pieces = applications_of_programs(known, principals, 2).select("piece").toArrow().to_batches()
-    rows = [row for piece in unpacked(pieces) for row in piece.to_pylist()]
+    pieces = applications_of_programs(known, principals, 2).collected()
+    rows = [row for piece in pieces for row in piece.to_pylist()]
     together = defaultdict(list)
     for row in rows:
         together[row["application"]].append(row["program"])
@@ -92,4 +98,5 @@ def test_a_program_belongs_to_the_clients_that_were_there_with_it(spark: SparkSe
 
 
 def test_nothing_is_looked_at_where_no_client_id_is_shared(spark: SparkSession, tmp_path: Path):
-    assert shared_clients(spark, files(tmp_path, CLIENTS, client("orders", use(FETCH, 12)))) is None
+    clients = files(tmp_path, CLIENTS, client("orders", use(FETCH, 12)))
+    assert totals(spark, asked(), (), clients, 2).shared is None

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from client_telemetry.compatibility import ClientEvidence, fingerprints, parse_api_uses, products
 from client_telemetry.compatibility.own_knowledge import use_folder
-from client_telemetry.impact.client_evidence import Evidence
+from client_telemetry.impact.client_evidence import Evidence, time_of
 from client_telemetry.impact.known_clients import known_clients, parts_of, summary
 from client_telemetry.impact.nearby_releases import on_the_way
 from client_telemetry.impact.question import Question
@@ -22,6 +22,7 @@ from client_telemetry.impact.verdict_rows import (
 )
 from client_telemetry.impact.what_decides import Mechanisms
 from client_telemetry.lake.writer import TablePlace
+from client_telemetry.pipeline.columns import ALWAYS, NEVER
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.upgrade_findings import UPGRADE_FINDINGS
 from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
@@ -109,13 +110,14 @@ def answer(
     scram_users: frozenset[str] | None = None,
     profiled: Sequence[dict] = (),
 ) -> Answer:
-    clients = spark.createDataFrame(seen, EVIDENCE)
+    clients = spark.createDataFrame(seen, EVIDENCE).toArrow()
     with tempfile.TemporaryDirectory() as folder:
         owned = files(Path(folder), CLIENTS, *profiled)
         places = (TablePlace(f"file://{folder}/verdicts"), TablePlace(f"file://{folder}/findings"))
         releases = question.from_release, question.to_release
         offered = Mechanisms(mechanisms, scram_users)
-        known = known_clients(spark, Evidence(question, ()), (), owned, clients, offered, 2)
+        nobody = Evidence(question, time_of(NEVER, ALWAYS, question))
+        known = known_clients(spark, nobody, (), owned, clients, offered, 2)
         report = Report("c", "r", *releases, summary(known).span.cells, places)
         written = write_verdicts(parts_of(known, None, 2), report)
         verdicts, findings = (

@@ -44,7 +44,7 @@ def test_a_stage_whose_snapshot_expired_begins_again(tmp_path, capsys):
         return stage.Outcome(f"{len(work.lake.rows(BROKERS, snapshots.pop(0)))} broker")
 
     argv = ["--cluster", "a", "--lake", str(tmp_path)]
-    assert stage.run(stage.parser("reads", None), body, argv, needs_spark=False) == stage.OK
+    assert stage.run(stage.parser("reads", None), body, argv, starts_spark="never") == stage.OK
     said = capsys.readouterr()
     assert said.out == "1 broker\n"
     assert said.err == f"reads: brokers: snapshot {expired} has expired; attempt 1 of 3\n"

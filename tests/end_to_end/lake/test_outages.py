@@ -98,7 +98,7 @@ def stage_at(
         return Outcome("collect: done")
 
     arguments = ["--cluster", "a", "--lake", location, "--run-id", run_id]
-    return run(parser("collect", None), body, arguments, needs_spark=False)
+    return run(parser("collect", None), body, arguments, starts_spark="never")
 
 
 def check_published_once(location: str, *runs: str) -> None:
