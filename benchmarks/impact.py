@@ -1,4 +1,4 @@
-"""An upgrade question about 100,000 clients, as the job answers it: from spark-submit's start to its end.
+"""Upgrade questions about 10,000 and 100,000 clients, as the DAG's two jobs answer them: from the start of Python to its end.
 
 The clients are those of the matrix (real libraries on brokers with 3.9.1), each many times under other names, some
 without one of the APIs that they use, as a short window sees them. Some client ids are two programs each, so that every
@@ -12,11 +12,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from client_telemetry.compatibility import ApiUse, targets
+from client_telemetry.impact.stage import ROWS_WITHOUT_SPARK
 from client_telemetry.lake.lake import Lake
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.brokers import BROKERS
@@ -28,12 +30,12 @@ from client_telemetry.tables.upgrade_reports import UPGRADE_REPORTS
 
 from benchmarks.accuracy import Seen, matrix
 from benchmarks.bench import Section
-from benchmarks.measure import RUN_STAGE, Cost, cost_with_workers, run_stage
+from benchmarks.measure import RUN_STAGE, Cost, cost_with_workers
 
 QUESTIONS = ((10_000, "4.2.1"), (100_000, "4.2.1"), (100_000, "4.0.0"))
 """Clients and the release that is asked about. From 3.9.1 to 4.2.1 a report compares three releases, to 4.0.0 seven."""
 WARM_QUESTIONS = 4
-"""One after the other to a Spark that stays; the first is not counted."""
+"""One after the other to a process that stays; the first is not counted."""
 CHECKOUT = Path(__file__).parents[1]
 CONNECTIONS = 2
 """Of each client, to two of three brokers."""
@@ -51,6 +53,7 @@ def run() -> list[Section]:
         with tempfile.TemporaryDirectory() as folder:
             distinct = make_lake(folder, clients)
             cost = cost_with_workers(lambda lake=folder, target=target: ask(lake, target))
+            published = _published(folder)
             (report,) = Lake(None, folder).rows(UPGRADE_REPORTS)
             rows.append(
                 {
@@ -61,7 +64,9 @@ def run() -> list[Section]:
                     "connections": clients * CONNECTIONS,
                     "releases compared": 1 + len(targets.nearby(SOURCE, target)),
                     "CPU s": cost.cpu,
+                    "of which JVM": cost.jvm,
                     "wall s": cost.wall,
+                    **published,
                 }
             )
             print(rows[-1], flush=True)
@@ -70,23 +75,49 @@ def run() -> list[Section]:
                 warm += [_warm_row("first", [first]), _warm_row("later", others)]
                 print(warm, flush=True)
     text = (
-        f"One run each of `spark-submit spark/run_stage.py impact --from {SOURCE} --to <target>` on one day of evidence: Spark's "
-        "start, reading, judging, the quality gate, writing and publishing verdicts and findings. Every client is judged on the "
+        f"One run each of `python spark/run_stage.py impact --from {SOURCE} --to <target>` on one day of evidence: reading, judging, "
+        "the quality gate, writing and publishing verdicts and findings. Up to "
+        f"{ROWS_WITHOUT_SPARK:,} connections and clients, one process does it; beyond that it starts Spark, whose start is included. "
+        "Every client is judged on the "
         "target at each step of the upgrade, and on the nearby releases before and after their features are finalized. "
         f"There are more verdicts than clients: one client id in {TWO_PROGRAMS} is shared by two programs, each of which gets a "
         "verdict, and all clients are grouped into applications again with them. *Distinct evidence*: clients with the same "
-        "evidence are judged once. *CPU s*: of the JVM, the driver and Spark's Python workers."
+        "evidence are judged once. *CPU s*: of the JVM, the driver and Spark's Python workers. *publish*: the next job, which makes "
+        "page, JSON, CSV and messages to owners, in one process."
     )
     of_warm = (
-        f"The question about {QUESTIONS[0][0]:,} clients, asked {WARM_QUESTIONS} times with a Spark and a Python process that "
-        "stay up (`include/spark_connect.sh`, docs/deployment.md). *Later*: the median of the questions after the first."
+        f"The question about {QUESTIONS[0][0]:,} clients, asked {WARM_QUESTIONS} times of a process that stays up "
+        "(`include/spark_connect.sh`, docs/deployment.md). *Later*: the median of the questions after the first."
     )
-    return [Section("An upgrade question", text, rows), Section("Questions to a warm Spark", of_warm, warm)]
+    return [Section("An upgrade question", text, rows), Section("Questions to a warm process", of_warm, warm)]
 
 
 def ask(lake: str, target: str) -> None:
     """Run the job; it has to end well."""
-    run_stage("impact", *_arguments(lake, target))
+    subprocess.run([sys.executable, RUN_STAGE, "impact", *_arguments(lake, target)], check=True)
+
+
+def _published(lake: str) -> dict[str, float]:
+    """What it costs to publish the report that was asked for last, and the most memory that it takes."""
+    command = [
+        sys.executable,
+        RUN_STAGE,
+        "publish",
+        "--cluster",
+        CLUSTER,
+        "--report-id",
+        "benchmark",
+        "--lake",
+        lake,
+    ]
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        job = subprocess.Popen([*command, "--publish", folder])
+        _, status, used = os.wait4(job.pid, 0)
+        wall = time.perf_counter() - began
+    assert status == 0
+    cpu = used.ru_utime + used.ru_stime
+    return {"publish, CPU s": cpu, "publish, wall s": wall, "publish, MB": used.ru_maxrss / 1024}
 
 
 def ask_warm(lake: str, target: str) -> list[Cost]:

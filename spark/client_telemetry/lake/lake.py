@@ -8,7 +8,7 @@ import datetime as dt
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any, TypeVar, cast
@@ -307,10 +307,16 @@ class Lake:
         `columns`: only these, () = all. An absent table is empty, and a column newer than the snapshot or the table
         is null. Raises SnapshotGone.
         """
+        return list(self.each_row(table, snapshot, columns, **equal))
+
+    def each_row(
+        self, table: Table[Row], snapshot: int | None = None, columns: Sequence[str] = (), **equal: object
+    ) -> Iterator[Row]:
+        """`rows`, a row group of a file at a time: for more than is to be in memory as dicts."""
         try:
             iceberg = self.table(table)
         except NoSuchTableError:
-            return []
+            return iter(())
         return self.rows_of(iceberg, table, snapshot, columns, **equal)
 
     def rows_of(
@@ -320,9 +326,8 @@ class Lake:
         snapshot: int | None = None,
         columns: Sequence[str] = (),
         **equal: object,
-    ) -> list[Row]:
+    ) -> Iterator[Row]:
         """The same for a table that is already loaded."""
-        rows: list[Any] = []
         schema = table.arrow_schema
         if columns:
             schema = pa.schema([field for field in schema if field.name in {*columns, *equal}])
@@ -330,8 +335,8 @@ class Lake:
             for group in file.row_groups(schema, as_dictionaries=False):
                 matching_rows = matching(group, equal)
                 matching_rows = matching_rows.select(columns) if columns else matching_rows
-                rows += plain_rows(matching_rows)
-        return rows
+                rows: list[Any] = plain_rows(matching_rows)
+                yield from rows
 
     def newest(
         self, table: Table, column: str, **partitions: object

@@ -50,8 +50,8 @@ def publish(stage: Stage) -> Outcome:
     with collector_paused():
         report = build_report(
             question,
-            lake.rows(UPGRADE_VERDICTS, **where),
-            lake.rows(UPGRADE_FINDINGS, **where),
+            lake.each_row(UPGRADE_VERDICTS, **where),
+            lake.each_row(UPGRADE_FINDINGS, **where),
             of_the_days(BROKER_HOURS),
             of_the_days(BROKERS),
             _latest_results(stage, question),

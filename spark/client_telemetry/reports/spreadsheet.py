@@ -2,9 +2,10 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache
+from tempfile import SpooledTemporaryFile
 from typing import Any
 
 from client_telemetry.reports.client_strings import client_label, shown
@@ -66,5 +67,20 @@ def csv_lines(rows: Iterable[Iterable[Any]]) -> str:
 _NUMBERS = frozenset((int, float, bool))
 
 
-def with_mark(pieces: Sequence[str]) -> Sequence[str]:
-    return pieces if all(map(str.isascii, pieces)) else ["\ufeff", *pieces]
+def with_mark(pieces: Iterable[str]) -> Iterator[str]:
+    """The pieces, after a byte order mark if one of them is not plain ASCII. Until that is known they are in memory up to
+    _IN_MEMORY characters, and beyond that in a temporary file: of 100,000 clients they are hundreds of megabytes.
+    """
+    with SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="") as text:
+        is_ascii = True
+        for piece in pieces:
+            is_ascii = is_ascii and piece.isascii()
+            text.write(piece)
+        text.seek(0)
+        if not is_ascii:
+            yield "\ufeff"
+        while piece := text.read(_PIECE):
+            yield piece
+
+
+_IN_MEMORY, _PIECE = 2**24, 2**16

@@ -66,7 +66,7 @@ def test_a_publication_is_recorded_without_the_rows_of_the_others(tmp_path, monk
     rows_of = lake.rows_of
 
     def counted(iceberg, table, *args, **named):
-        found = rows_of(iceberg, table, *args, **named)
+        found = list(rows_of(iceberg, table, *args, **named))
         made.extend(found if table is PUBLICATIONS else ())
         return found
 

@@ -70,7 +70,7 @@ class Question:
     created_at: datetime
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One reason: the columns of `upgrade_findings` without those that name the question and the client."""
 
@@ -99,7 +99,7 @@ class Finding:
     source: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class OtherTarget:
     """A compared release on which a client fares otherwise: an entry of `upgrade_verdicts.other_targets`."""
 
@@ -113,7 +113,7 @@ class OtherTarget:
         return f"{self.to_release}: {outcome(self.verdict, self.when)} ({self.reason})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Step:
     """What happens to a client at a step of the change: an entry of `upgrade_verdicts.steps`."""
 
@@ -127,7 +127,7 @@ class Step:
         return f"{self.step}: {self.verdict} ({self.explanation})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CandidateLibrary:
     """A library that a client which declares none can be. `exact`: APIs used with just the version that it takes on these
     brokers."""

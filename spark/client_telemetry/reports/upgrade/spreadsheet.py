@@ -1,7 +1,8 @@
 """clients.csv and findings.csv: for spreadsheets, and safe to open in one. Columns: docs/report-format.md."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import fields
+from itertools import chain
 
 from client_telemetry.reports.spreadsheet import csv_lines, with_mark
 from client_telemetry.reports.upgrade.model import (
@@ -22,21 +23,21 @@ def client_line(question: Question, client: ClientVerdict) -> str:
     return csv_lines([[*asked, *(getattr(client, name) for name in CLIENT_COLUMNS)]])
 
 
-def clients_csv(lines: Iterable[str]) -> Sequence[str]:
+def clients_csv(lines: Iterable[str]) -> Iterator[str]:
     """clients.csv in pieces, of rows that `client_line` made."""
-    return with_mark([csv_lines([(*QUESTION_COLUMNS, *CLIENT_COLUMNS)]), *lines])
+    return with_mark(chain([csv_lines([(*QUESTION_COLUMNS, *CLIENT_COLUMNS)])], lines))
 
 
 def findings_csv(question: Question, clients: Iterable[ClientVerdict]) -> Iterator[str]:
     """One row per client and finding, in pieces: columns of `upgrade_findings`."""
     asked = [getattr(question, name) for name in QUESTION_COLUMNS]
-    lines = [csv_lines([(*QUESTION_COLUMNS, *IDENTITY_COLUMNS, *FINDING_COLUMNS)])]
-    for client in clients:
+
+    def of_client(client: ClientVerdict) -> str:
         identity = [getattr(client, name) for name in IDENTITY_COLUMNS]
-        lines.append(
-            csv_lines(
-                [*asked, *identity, *(getattr(finding, name) for name in FINDING_COLUMNS)]
-                for finding in client.findings
-            )
+        return csv_lines(
+            [*asked, *identity, *(getattr(finding, name) for name in FINDING_COLUMNS)]
+            for finding in client.findings
         )
-    yield from with_mark(lines)
+
+    header = csv_lines([(*QUESTION_COLUMNS, *IDENTITY_COLUMNS, *FINDING_COLUMNS)])
+    return with_mark(chain([header], map(of_client, clients)))
