@@ -14,9 +14,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 from client_telemetry.compatibility import ApiUse, targets
 from client_telemetry.impact.stage import ROWS_WITHOUT_SPARK
 from client_telemetry.lake.lake import Lake
@@ -110,14 +112,19 @@ def _published(lake: str) -> dict[str, float]:
         "--lake",
         lake,
     ]
-    with tempfile.TemporaryDirectory() as folder:
-        began = time.perf_counter()
-        job = subprocess.Popen([*command, "--publish", folder])
-        _, status, used = os.wait4(job.pid, 0)
-        wall = time.perf_counter() - began
-    assert status == 0
-    cpu = used.ru_utime + used.ru_stime
-    return {"publish, CPU s": cpu, "publish, wall s": wall, "publish, MB": used.ru_maxrss / 1024}
+    most = 0
+
+    def publish() -> None:
+        nonlocal most
+        with tempfile.TemporaryDirectory() as folder, psutil.Popen([*command, "--publish", folder]) as job:
+            while job.poll() is None:
+                with suppress(psutil.NoSuchProcess):
+                    most = max(most, job.memory_info().rss)
+                time.sleep(0.05)
+            assert job.returncode == 0
+
+    cost = cost_with_workers(publish)
+    return {"publish, CPU s": cost.cpu, "publish, wall s": cost.wall, "publish, MB": most // 10**6}
 
 
 def ask_warm(lake: str, target: str) -> list[Cost]:
