@@ -116,10 +116,13 @@ class PythonHook(SparkSubmitHook):
     def _build_spark_submit_command(self, application: str) -> list[str]:
         if self._connection["deploy_mode"] == "cluster":
             return super()._build_spark_submit_command(application)
-        options = shlex.join([*self._build_spark_common_args(), "pyspark-shell"])
-        self._env = {**(self._env or {}), "PYSPARK_SUBMIT_ARGS": options}
+        # A shell, which Spark takes this for, would show progress bars.
+        options = ["--conf", "spark.ui.showConsoleProgress=false", *self._build_spark_common_args()]
+        self._env = {**(self._env or {}), "PYSPARK_SUBMIT_ARGS": shlex.join([*options, "pyspark-shell"])}
         python = os.environ.get("PYSPARK_DRIVER_PYTHON") or os.environ.get("PYSPARK_PYTHON")
-        return [python or sys.executable, application, *self._application_args]
+        command = [python or sys.executable, application, *self._application_args]
+        self.log.info("%s; options of Spark, if it is needed: %s", *map(self._mask_cmd, (command, options)))
+        return command
 
 
 class SparkStage(SparkSubmitOperator):
@@ -136,7 +139,7 @@ class SparkStage(SparkSubmitOperator):
     :param job: name of the stage where it is not that of the task
     :param arguments: further options, name -> value. A list is joined by commas and passed even when it is empty
         ("there is nothing to do"); an empty text or None is a question that was not asked, and is left out.
-    :param starts_spark: whether the job starts Spark itself, if it needs it
+    :param starts_spark: whether the job runs without spark-submit, and starts Spark itself if it needs any
     :param page: word before the run id in the address of the page that the run publishes: ``answered``, ``checked``,
         ``runs`` (OF_TASK)
 
@@ -228,9 +231,10 @@ class SparkStage(SparkSubmitOperator):
     def _get_hook(self) -> SparkSubmitHook:
         if os.environ.get(REMOTE_VARIABLE):
             return ConnectHook(conn_id=self._conn_id, application_args=self.application_args)
+        hook = super()._get_hook()
         if self.starts_spark:
-            return PythonHook(conn_id=self._conn_id, name=self.name, application_args=self.application_args)
-        return super()._get_hook()
+            hook.__class__ = PythonHook  # the same options; only the command is another
+        return hook
 
     def _check_connection(self) -> None:
         """Without a Spark connection the hook would quietly submit to YARN."""

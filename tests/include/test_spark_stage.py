@@ -139,12 +139,15 @@ def test_a_job_that_starts_spark_itself_is_told_what_spark_submit_would_be(
     more = {"queue": "reports", "deploy-mode": "client"}
     connection = {"conn_type": "spark", "host": "spark://a", "port": 7077, "extra": more}
     monkeypatch.setenv("AIRFLOW_CONN_SPARK_DEFAULT", json.dumps(connection))
-    report = run("impact", starts_spark=True)
-    assert report["message"] == "impact: done"
-    (call,) = calls_of_spark_submit()
-    assert call["spark"][:2] == ["--master", "spark://a:7077"]
-    assert call["spark"][-1] == "pyspark-shell" and "client_telemetry_impact" in call["spark"]
-    assert {"--queue", "reports"} <= set(call["spark"])
+    given = {"conf": {"spark.executor.cores": "3"}, "env_vars": {"AWS_PROFILE": "reports"}}
+    for itself in (False, True):
+        report = run("impact", starts_spark=itself, **given)
+        assert report["message"] == "impact: done"
+    submitted, itself = calls_of_spark_submit()
+    bars = ["--conf", "spark.ui.showConsoleProgress=false"]
+    assert itself["spark"] == [*bars, *submitted["spark"], "pyspark-shell"]
+    assert {"spark://a:7077", "reports", "spark.executor.cores=3"} <= set(itself["spark"])
+    assert itself["environment"]["AWS_PROFILE"] == submitted["environment"]["AWS_PROFILE"] == "reports"
 
 
 def test_where_drivers_run_in_the_cluster_it_is_submitted(monkeypatch):

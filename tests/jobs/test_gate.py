@@ -15,6 +15,7 @@ from client_telemetry.pipeline.stage import Stage
 from client_telemetry.profile import stage as profile
 from client_telemetry.raw.writer import DumpWriter
 from client_telemetry.sessionize import stage as sessionize
+from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.clients import CLIENTS
 from client_telemetry.tables.quality_results import QUALITY_RESULTS
@@ -220,20 +221,28 @@ def test_a_question_gets_its_verdict_on_what_was_observed(published):
 
 
 def test_spark_and_one_process_give_the_same_answer(pipeline, dump):
-    """Of connections of clients with and without names, on two days, and of a client that only pushes."""
+    """Of connections of clients with and without names, open on two days, and of a client that only pushes."""
+    days = DAY, DAY + dt.timedelta(days=1)
     with dump(pipeline) as out:
         out.append_push(push(client=connection(client_id="pushes")))
         for number, names in enumerate(({}, {"principal": "User:b"}, {"client_id": "", "principal": ""})):
             client = connection(**names, connection_id=f"10.0.0.9:9092-10.0.0.1:{number}-0-1")
-            for kind, minute, uses in ((1, 0, ()), (2, 5, ((0, 2 + number, 7), (3, 12, 2), (18, 3, 1)))):
-                at = NOON + dt.timedelta(minutes=minute)
+            for kind, hours, uses in (
+                (1, 0, ()),
+                (2, 1, ((0, 2 + number, 7), (18, 3, 1))),
+                (2, 13, ((3, 12, 2),)),
+            ):
+                at = NOON + dt.timedelta(hours=hours)
                 out.append_connection_event(event(kind, at, uses, client=client))
-    pipeline.run_day()
+    for day in days:
+        pipeline.run_day(day)
+    assert {row["dt"] for row in pipeline.rows(CLIENT_CONNECTIONS)} == {*days}
     answers = []
     for rows in (0, 1000):
         pipeline.done("impact", report_id="report", to="4.0.0", without_spark_up_to=rows)
         answers.append([pipeline.rows(suite.table) for suite in impact.SUITES])
     assert [len(rows) for rows in answers[0]] == [1, 4, len(answers[1][2])]
+    assert answers[0][0][0]["connections"] == 3
     for table, (of_spark, of_process) in enumerate(zip(*answers, strict=True)):
         for row in (*of_spark, *of_process):
             row.pop("created_at", None), row.pop("snapshots", None)

@@ -148,9 +148,10 @@ def by_pushes_only(profiled: pa.Table, question: Question) -> pa.Table:
     """
     rows = profiled.filter(pc.invert(is_unidentified(profiled)))
     client, first = numbered([rows[name] for name in CLIENT_KEY])
-    connections = pc.add(rows["connections"], rows["refusals"])
     seen: Vector = np.zeros(len(first), np.int64)
-    np.add.at(seen, client, integers(connections.combine_chunks(), 1))
+    # Files that are older than the column have no refusals.
+    for name, instead_of_null in (("connections", 1), ("refusals", 0)):
+        np.add.at(seen, client, integers(rows[name].combine_chunks(), instead_of_null))
     begin, end = np.full(len(first), NEVER), np.full(len(first), ALWAYS)
     np.minimum.at(begin, client, micros(rows["first_seen_at"].combine_chunks(), NEVER))
     np.maximum.at(end, client, micros(rows["last_seen_at"].combine_chunks(), ALWAYS))
@@ -179,6 +180,9 @@ def part_of_clients(rows: pa.Table, parts: int) -> Vector:
 
 
 def parts_by(columns: Sequence[pa.ChunkedArray], parts: int) -> Vector:
+    """int64[n]: equal values are in the same part."""
+    if parts == 1:
+        return np.zeros(len(columns[0]), np.int64)
     number, first = numbered(columns)
     keys = zip(*(column.take(first).to_pylist() for column in columns), strict=True)
     of_key = np.array([zlib.crc32(repr(key).encode()) % parts for key in keys], np.int64)

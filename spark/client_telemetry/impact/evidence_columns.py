@@ -1,4 +1,4 @@
-"""What connections say about their clients, computed column by column by a Spark worker that has all rows of a client."""
+"""What connections say about their clients, computed column by column where all rows of a client are."""
 
 from typing import NamedTuple
 

@@ -34,8 +34,8 @@ def may_be_shared(profiled: pa.Table) -> Vector:
 
 def with_programs(connections: pa.Table, shared: pa.Table | None) -> pa.Table:
     """`connections` (of evidence_columns.py) with `program`, empty if a client id is one program. A connection that can
-    belong to several is repeated for each: its requests may be anyone's. `shared`: CLIENT_KEY of
-    the clients that may be several programs.
+    belong to several is repeated for each: its requests may be anyone's. `shared`: CLIENT_KEY of the clients that may be
+    several programs.
     """
     programs_of = _programs(connections, shared) if shared is not None else {}
     if not programs_of:

@@ -22,6 +22,7 @@ from client_telemetry.impact.client_evidence import (
     is_evidence,
     is_unidentified,
     part_of_clients,
+    parts_by,
 )
 from client_telemetry.impact.evidence_columns import CONNECTION
 from client_telemetry.impact.programs import may_be_shared
@@ -114,7 +115,7 @@ def totals(
             totals = totals.plus(counted(pa.concat_tables(tables[_CONNECTIONS])))
         if tables[_PROFILES]:
             pushing = by_pushes_only(pa.concat_tables(tables[_PROFILES]), question)
-            totals = totals.plus(Totals(only_pushed=Counter(_software(pushing))))
+            totals = totals.plus(Totals(only_pushed=Counter(_software(_with_registered_software(pushing)))))
         if tables[_SHARED]:
             totals = totals.plus(Totals(shared=pa.concat_tables(tables[_SHARED])))
         yield 0, totals
@@ -128,8 +129,9 @@ def _connections(files: Iterable[PartitionFile], question: Question, parts: int)
     for rows in stored_rows(files, CLIENT_CONNECTIONS, _STORED):
         for name, flag in zip(_FLAGS, (is_evidence(rows, question), is_unidentified(rows)), strict=True):
             rows = rows.append_column(name, flag)
+        rows = _with_registered_software(rows)
         yield 0, (_TIME, _time(rows))
-        part_of = micros(rows["opened_at"].combine_chunks(), 0) // 1000 % parts
+        part_of = parts_by([rows["connection_id"]], parts)
         for part, own in by_part(rows.select(_MOVED), part_of):
             yield part, (_CONNECTIONS, own)
 
@@ -153,8 +155,8 @@ def _time(rows: pa.Table) -> Totals:
 
 
 def counted(rows: pa.Table) -> Totals:
-    """Numbers of connections. `rows`: all days of them, columns CONNECTION, software, `connections`, `is_evidence`,
-    `is_unidentified`.
+    """Numbers of connections. `rows`: all days of them, columns CONNECTION, registered software, `connections`,
+    `is_evidence`, `is_unidentified`.
     """
     is_evidence, is_unidentified = (rows[name].to_numpy() for name in _FLAGS)
     connection, first = numbered([rows[name] for name in CONNECTION])
@@ -180,9 +182,14 @@ def _most(rows: pa.Table, number: Vector, size: int) -> Vector:
     return most
 
 
+def _with_registered_software(rows: pa.Table) -> pa.Table:
+    """With `unknown`, as brokers register it, for all that means the same: it is one software, whatever a source writes."""
+    for name in _SOFTWARE:
+        declares_none = pc.is_in(rows[name], pa.array(kip511.NOT_DECLARED, pa.string()))
+        place = rows.schema.get_field_index(name)
+        rows = rows.set_column(place, name, pc.if_else(declares_none, kip511.UNKNOWN, rows[name]))
+    return rows
+
+
 def _software(rows: pa.Table) -> Iterator[Software]:
-    names, versions = (
-        [text if kip511.is_known(text) else kip511.UNKNOWN for text in rows[name].to_pylist()]
-        for name in _SOFTWARE
-    )
-    return zip(names, versions, strict=True)
+    return zip(*(rows[name].to_pylist() for name in _SOFTWARE), strict=True)

@@ -1,4 +1,4 @@
-"""Judges clients in a Spark worker, and writes their rows of upgrade_verdicts and upgrade_findings as data files.
+"""Judges the clients of a part, and writes their rows of upgrade_verdicts and upgrade_findings as data files.
 
 Clients whose evidence does not differ in what the engine looks at have the same verdict, which is computed once. Rows
 are built column by column: a verdict's texts, some ten kilobytes per client, are in memory once and appear in the rows

@@ -1,6 +1,6 @@
 """Verdicts on the clients of an upgrade question. Clients with the same evidence are in one part (known_clients.py), of
-which a task judges each distinct evidence once and writes the rows (verdict_files.py). A hundred thousand
-clients have some thousand distinct evidences.
+which a task judges each distinct evidence once and writes the rows (verdict_files.py). A hundred thousand clients have
+some thousand distinct evidences.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -29,7 +29,6 @@ from client_telemetry.lake.commits import SnapshotGone
 from client_telemetry.tables.table import Table
 
 _PORTION = 1_000_000
-_TASKS, _LEAST_SPLIT, _MOST_SPLIT = 8, 2**20, 2**27
 _FIELD_ID = b"PARQUET:field_id"
 COLUMNS_PROPERTY = "client-telemetry.columns"
 """Property of a table: the field ids of its columns, by their names in this program."""
@@ -222,14 +221,6 @@ def files_by_task(files: Sequence[PartitionFile], most_rows: int = _PORTION) -> 
         tasks[-1].append(file)
         rows += file.rows
     return tasks
-
-
-def split_bytes(files: Sequence[PartitionFile]) -> int:
-    """How many bytes of the files a Spark task reads, so that several tasks share them: a megabyte of connections can
-    be fifty thousand, and the table format's default of 128 MB would make one task.
-    """
-    every = sum(file.stored_bytes for file in files)
-    return min(max(every // _TASKS, _LEAST_SPLIT), _MOST_SPLIT)
 
 
 def portions(files: Sequence[PartitionFile], schema: pa.Schema) -> Iterator[pa.Table]:

@@ -347,22 +347,11 @@ class Lake:
         except NoSuchTableError:
             return {}
 
-    def read(
-        self,
-        table: Table,
-        snapshot: int | None = None,
-        branch: str | None = None,
-        split_bytes: int | None = None,
-    ) -> DataFrame:
+    def read(self, table: Table, snapshot: int | None = None, branch: str | None = None) -> DataFrame:
         """What readers see, or one snapshot, or what a stage has written to its branch. A column newer than the
-        snapshot is null. `split_bytes`: how much a task reads, in whole row groups; None = 128 MB. Raises
-        SnapshotGone.
+        snapshot is null. Raises SnapshotGone.
         """
         reader = self.session.read
-        if split_bytes is not None:
-            # A file counts for at least what opening it costs: small ones are read together.
-            cost = max(split_bytes // 16, 1)
-            reader = reader.option("split-size", str(split_bytes)).option("file-open-cost", str(cost))
         if snapshot is not None:
             reader = reader.option("versionAsOf", str(snapshot))
         if branch is not None:

@@ -5,6 +5,7 @@ On one machine (`local[...]`) there is nothing to check.
 """
 
 import hashlib
+import os
 import re
 import socket
 import sys
@@ -41,6 +42,15 @@ def check_master() -> None:
     """Raises UnusableCluster if the master of this process's settings does not answer."""
     SparkContext._ensure_initialized()
     ask_master(SparkConf().get("spark.master", "") or "")
+
+
+def use_python_of_settings() -> None:
+    """Have executors run the Python of spark.pyspark.python, if it is set: what spark-submit does for the driver that it
+    starts (org.apache.spark.deploy.PythonRunner).
+    """
+    python = SparkConf().get("spark.pyspark.python")
+    if python:
+        os.environ["PYSPARK_PYTHON"] = python
 
 
 def ask_master(master: str) -> None:

@@ -1,9 +1,8 @@
 """The audit: Great Expectations judges what a stage has written before readers see it.
 
-One query turns each rule into a number for the partition: of Spark, or, where the stage needed no Spark, of DuckDB. Great
-Expectations judges the row of numbers. What ran
-is compared with what was declared: a misspelled expectation, which Great Expectations drops with a log line, or an
-empty suite fails the gate instead of passing it.
+One query turns each rule into a number for the partition: in Spark, or in DuckDB if the stage needed no Spark. Great
+Expectations judges the row of numbers. What ran is compared with what was declared: a misspelled expectation, which
+Great Expectations drops with a log line, or an empty suite fails the gate instead of passing it.
 """
 
 import datetime as dt
@@ -11,7 +10,6 @@ import logging
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cache
 from typing import Any
 
@@ -88,12 +86,12 @@ def measure_files(files: Sequence[PartitionFile], suite: Suite, facts: Mapping[s
         database.register("slice", rows)
         (numbers,) = database.execute(query.sql(dialect="duckdb")).fetchall()
         names = [column[0] for column in database.description or ()]
-    return {name: _plain(number) for name, number in zip(names, numbers, strict=True)}
-
-
-def _plain(number: Any) -> float | None:
-    """A sum is a decimal number in DuckDB."""
-    return int(number) if isinstance(number, Decimal) and number == int(number) else number
+    counts = {rule.name for rule in suite.row_rules}
+    # Of no rows, Spark counts 0 and DuckDB null.
+    return {
+        name: 0 if number is None and name in counts else number
+        for name, number in zip(names, numbers, strict=True)
+    }
 
 
 def judge(suite: Suite, numbers: Mapping[str, float | None]) -> list[Result]:

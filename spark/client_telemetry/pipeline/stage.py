@@ -45,6 +45,7 @@ from client_telemetry.pipeline.cluster_check import (
     import_failure,
     is_cluster,
     package_digest,
+    use_python_of_settings,
 )
 from client_telemetry.pipeline.stages import DRIVERS_PACKAGE, WORKERS_IMPORT
 from client_telemetry.raw.file_system import UnusableLocation, file_system, without_userinfo
@@ -132,6 +133,7 @@ def spark_session(stage: str, lake: str, workers_import: str | None = None) -> S
     else:
         with _interrupt_deferred():
             check_master()
+            use_python_of_settings()
             is_on_cluster = is_cluster(SparkConf().get("spark.master", "") or "")
             builder = SparkSession.builder.appName(f"client-telemetry {stage}")
             for name, value in spark_settings_at_start().items():

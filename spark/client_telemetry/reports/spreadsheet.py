@@ -68,8 +68,8 @@ _NUMBERS = frozenset((int, float, bool))
 
 
 def with_mark(pieces: Iterable[str]) -> Iterator[str]:
-    """The pieces, after a byte order mark if one of them is not plain ASCII. Until that is known they are in memory up to
-    _IN_MEMORY characters, and beyond that in a temporary file: of 100,000 clients they are hundreds of megabytes.
+    """The pieces, after a byte order mark if one of them is not plain ASCII. Until that is known they are in memory, or,
+    if they are longer than _IN_MEMORY bytes, in a temporary file: of 100,000 clients they are hundreds of megabytes.
     """
     with SpooledTemporaryFile(_IN_MEMORY, "w+", encoding="utf-8", newline="") as text:
         is_ascii = True

@@ -3,8 +3,10 @@
 import datetime as dt
 from pathlib import Path
 
+import pyarrow as pa
 from client_telemetry.impact.counted_connections import counted_only, evidence_of
 from client_telemetry.impact.question import Question
+from client_telemetry.impact.totals import _connections as of_connections
 from client_telemetry.impact.totals import totals
 from client_telemetry.tables.client_connections import CLIENT_CONNECTIONS
 from client_telemetry.tables.clients import CLIENTS
@@ -75,6 +77,34 @@ def test_only_hours_of_the_from_release_before_the_cut_count(tmp_path):
 def test_a_client_that_pushes_stands_for_its_software(tmp_path):
     hours = [hour(9, ("kgo", "v1.19.0", 4))]
     assert found(tmp_path, hours, pushed=(("kgo", "v1.19.0"),)) == []
+
+
+def test_a_connection_whose_software_is_undeclared_in_several_ways_is_one(tmp_path):
+    """A source writes nothing, an empty text or what brokers register."""
+    names = ("client_software_name", "client_software_version")
+    rows = [connection(1, **dict.fromkeys(names, none)) for none in (None, "", "unknown")]
+    found = totals(None, asked(), files(tmp_path, CLIENT_CONNECTIONS, *rows), (), 1)
+    assert (found.connections, found.by_software) == (1, {("unknown", "unknown"): 1})
+
+
+def test_who_pushes_is_known_from_files_without_refusals_too(tmp_path):
+    """The column is newer than the table."""
+    days = {"connections": 0, "refusals": None}, {"connections": 0, "refusals": 0}
+    rows = [
+        connection(0, client_id="p", client_software_name="kgo", client_software_version="v1", **day)
+        for day in days
+    ]
+    found = totals(None, asked(), (), files(tmp_path, CLIENTS, *rows), 1)
+    assert found.only_pushed == {("kgo", "v1"): 1}
+
+
+def test_connections_are_spread_over_parts_though_they_began_in_full_seconds(tmp_path):
+    seen = files(tmp_path, CLIENT_CONNECTIONS, *(connection(number) for number in range(200)))
+    pieces = [
+        (part, rows) for part, (_, rows) in of_connections(seen, asked(), 4) if isinstance(rows, pa.Table)
+    ]
+    sizes = [len(rows) for _, rows in pieces]
+    assert len({part for part, _ in pieces}) == 4 and sum(sizes) == 200 and min(sizes) > 30
 
 
 def test_no_manifest_tells(tmp_path):

@@ -8,30 +8,24 @@ the first run that does not end with its "code" (0 by default).
 """
 
 import json
-import os
 import sys
 
 from client_telemetry.pipeline.stages import main_of
 from pyspark import SparkContext
 
-PYTHON = "spark.pyspark.python"
-
 
 def with_settings(settings: dict[str, str], stage: str, options: list[str]) -> int:
-    """Settings reach a driver as system properties of its JVM, and spark-submit passes the executors' Python as a variable."""
+    """Settings reach a driver as system properties of its JVM."""
     SparkContext._ensure_initialized()
     java = SparkContext._jvm.System
     before = {name: java.getProperty(name) for name in settings}
-    python = os.environ["PYSPARK_PYTHON"]
     for name, value in settings.items():
         java.setProperty(name, value)
-    os.environ["PYSPARK_PYTHON"] = settings.get(PYTHON, python)
     try:
         return main_of(stage)(options)
     finally:
         if SparkContext._active_spark_context is not None:
             SparkContext._active_spark_context.stop()
-        os.environ["PYSPARK_PYTHON"] = python
         for name, value in before.items():
             java.clearProperty(name) if value is None else java.setProperty(name, value)
 

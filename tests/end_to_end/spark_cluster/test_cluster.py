@@ -91,6 +91,16 @@ def submit(
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     command = ["spark-submit", "--master", cluster.url, str(CHECKOUT / program), *arguments]
+    if (
+        "impact" in arguments
+    ):  # the operator starts it by Python, on a machine whose own Python executors do not have
+        del command[:3]
+        environment |= {
+            "PYSPARK_SUBMIT_ARGS": f"--master {cluster.url} pyspark-shell",
+            "PYSPARK_PYTHON": "/only/on/the/machine/of/Airflow/python",
+            "PYSPARK_DRIVER_PYTHON": sys.executable,
+        }
+        command.insert(0, sys.executable)
     with (folder / "log").open("a") as log:
         return subprocess.Popen(
             [CHECKOUT / "include/airflow.sh", *command], env=environment, stdout=log, stderr=log, cwd=folder
