@@ -107,7 +107,7 @@ def known_clients(
 
 def summary(clients: Exchange) -> Summary:
     """`clients`: as returned by `known_clients`."""
-    summaries = clients.numbered(_SUMMARY).collected()
+    summaries = clients.with_number(_SUMMARY).collected()
     principals = frozenset(principal for part in summaries for principal in part.principals)
     return Summary(Span.of_all([part.span for part in summaries]), principals)
 
@@ -140,7 +140,7 @@ def applications_of_programs(clients: Exchange, principals: frozenset[str | None
                 programs = programs.append_column(name, pa.array(columns[name], kind))
             yield from by_part(programs, rows["part"].to_numpy())
 
-    return clients.numbered(_ACTIVITY).worked(pick).moved(parts).worked(together)
+    return clients.with_number(_ACTIVITY).worked(pick).moved(parts).worked(together)
 
 
 _OF_AN_APPLICATION = (*application_rows.READ, PROGRAM)

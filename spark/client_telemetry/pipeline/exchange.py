@@ -23,7 +23,7 @@ class Exchange(ABC):
         """What `work` makes of the pieces of each task."""
 
     @abstractmethod
-    def numbered(self, number: int) -> Self:
+    def with_number(self, number: int) -> Self:
         """Only the pieces with this number."""
 
     @abstractmethod
@@ -62,7 +62,7 @@ class _OnSpark(Exchange):
     def worked(self, work: Callable[[Iterator[Any]], Pieces]) -> Self:
         return type(self)(self._pieces.mapInArrow(packed(work), PIECES))
 
-    def numbered(self, number: int) -> Self:
+    def with_number(self, number: int) -> Self:
         return type(self)(self._pieces.where(f"bucket = {number}"))
 
     def of_parts(self) -> Self:
@@ -94,7 +94,7 @@ class _Here(Exchange):
     def worked(self, work: Callable[[Iterator[Any]], Pieces]) -> Self:
         return type(self)(list(work(piece for _, piece in task)) for task in self._tasks)
 
-    def numbered(self, number: int) -> Self:
+    def with_number(self, number: int) -> Self:
         return type(self)([[found for found in self._all() if found[0] == number]])
 
     def of_parts(self) -> Self:
