@@ -128,8 +128,10 @@ class Branch:
         return self.lake.read(table, branch=self.name) if table in self._base else self.lake.read(table)
 
     def files(self, table: Table, **partitions: object) -> list[PartitionFile]:
-        """Data files of what was staged."""
+        """Data files of what was staged. Raises Superseded."""
         iceberg = self.lake.table(table)
+        if refs.attempt(iceberg.metadata, self.name) != self.attempt:
+            raise _superseded(table.name, self.name)
         return files.partition_files(iceberg, table, iceberg.metadata.refs[self.name].snapshot_id, partitions)
 
     def publish(self, cluster_id: str, run_id: str, stage: str, days: Sequence[dt.date]) -> None:
@@ -223,7 +225,7 @@ def apply(
         if leftover.branch not in metadata.refs:
             raise ConcurrentCommit(f"{leftover.table}: {leftover.branch} was removed before it was published")
         if refs.attempt(metadata, leftover.branch) != leftover.attempt:
-            raise Superseded(f"{leftover.table}: a later attempt of the same run writes to {leftover.branch}")
+            raise _superseded(leftover.table, leftover.branch)
         properties = {
             refs.PUBLISHED: leftover.attempt,
             refs.PUBLICATION: json.dumps(publication, sort_keys=True),
@@ -319,6 +321,12 @@ def _record(lake: "Lake", publication: dict[str, object], snapshots: dict[str, i
         )
 
     lake.committed(PUBLICATIONS.name, change)
+
+
+def _superseded(table: str, branch: str) -> Superseded:
+    return Superseded(
+        f"{table}: a later attempt of the same run writes to {branch}; runs at the same time need different --run-id"
+    )
 
 
 def append_files(iceberg: IcebergTable, transaction: Transaction, urls: Sequence[str]) -> None:

@@ -3,6 +3,7 @@ catalog `lake` (PYICEBERG_CATALOG__LAKE__* or .pyiceberg.yaml). Without one it i
 docs/storage.md has recipes.
 """
 
+import errno
 import os
 import re
 import time
@@ -157,12 +158,26 @@ def unavailable(error: BaseException) -> str | None:
     None.
     """
     if isinstance(error, DBAPIError):
-        return f"the catalog's database: {_in_one_line(error.orig)}"
+        told = _in_one_line(error.orig)
+        cure = next((cure for words, cure in _OF_SQLITE.items() if words in told), "")
+        return f"the catalog's database: {told}{cure}"
     if isinstance(error, requests.ConnectionError):
         return f"the catalog does not answer: {_in_one_line(error)}"
     if isinstance(error, OSError) and "AWS Error" in str(error):
         return f"the object store: {_in_one_line(error)}"
+    if isinstance(error, OSError) and error.errno in _OF_THE_DISK:
+        return f"the disk: {_in_one_line(error)}: {_OF_THE_DISK[error.errno]}"
     return None
+
+
+_OF_THE_DISK = {
+    errno.ENOSPC: "free some space",
+    errno.EDQUOT: "free some space, or raise the quota",
+    errno.EROFS: "make it writable",
+    errno.EACCES: "give this user access",
+}
+"""Errors of a file system, and what to do."""
+_OF_SQLITE = {"disk is full": ": free some space", "readonly database": ": make it writable"}
 
 
 def _in_one_line(error: object) -> str:

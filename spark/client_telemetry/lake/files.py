@@ -34,6 +34,10 @@ COLUMNS_PROPERTY = "client-telemetry.columns"
 """Property of a table: the field ids of its columns, by their names in this program."""
 
 
+class DamagedFile(Exception):
+    """A data file that cannot be read as Parquet; the message names it."""
+
+
 @dataclass(frozen=True)
 class FileAccess:
     """How every process opens files: by the catalog's FileIO. May hold credentials that the catalog vended."""
@@ -95,7 +99,22 @@ class PartitionFile:
     """Size of the file; for a mixed one, its rows' share."""
 
     def row_groups(self, schema: pa.Schema, as_dictionaries: bool) -> Iterator[pa.Table]:
-        """The columns of `schema`, a row group at a time. A column newer than the file is null."""
+        """The columns of `schema`, a row group at a time. A column newer than the file is null. Raises DamagedFile."""
+        try:
+            yield from self._row_groups(schema, as_dictionaries)
+        except (pa.ArrowInvalid, OSError) as error:
+            if (
+                isinstance(error, FileNotFoundError)
+                or getattr(error, "errno", None)
+                or "AWS Error" in str(error)
+            ):
+                raise  # of the disk or the store, not of the file
+            raise DamagedFile(
+                f"{self.url} is damaged ({' '.join(str(error).split())}): put it back from a backup, or have the day that it "
+                "is of written again"
+            ) from error
+
+    def _row_groups(self, schema: pa.Schema, as_dictionaries: bool) -> Iterator[pa.Table]:
         with self.access.io(self.url).new_input(self.url).open() as source:
             metadata = pq.read_metadata(source)
             stored = metadata.schema.to_arrow_schema()

@@ -17,6 +17,7 @@ import pyarrow as pa
 from pyiceberg.catalog import Catalog
 from pyiceberg.exceptions import (
     BadRequestError,
+    CommitFailedException,
     CommitStateUnknownException,
     NamespaceAlreadyExistsError,
     NoSuchTableError,
@@ -141,7 +142,11 @@ class Lake:
                 continue
             try:
                 self._create(table)
-            except TableAlreadyExistsError:  # another run was first
+            except (TableAlreadyExistsError, CommitFailedException):
+                if not self.exists(table):
+                    raise
+                # Another run was first, which may have to make the first snapshot yet.
+                self._fill_in(table)
                 continue
             except (BadRequestError, CommitStateUnknownException, NotImplementedError) as error:
                 raise NoSuchLake(

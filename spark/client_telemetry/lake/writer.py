@@ -5,6 +5,7 @@
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from itertools import groupby, islice
 from urllib.parse import quote
 
@@ -37,9 +38,15 @@ class TablePlace:
 
     def new_url(self, partition: Mapping[str, object]) -> str:
         """A unique name: after a lost worker Spark may reuse its attempt number."""
-        folders = "".join(f"{name}={quote(str(value), safe='')}/" for name, value in partition.items())
+        folders = "".join(f"{name}={_folder_name(value)}/" for name, value in partition.items())
         provider = load_location_provider(self.location, dict(self.properties))
         return provider.new_data_location(f"{folders}{uuid.uuid4().hex}.parquet")
+
+
+def _folder_name(value: object) -> str:
+    """Not longer than file systems take (255 bytes with the column's name); what is in a file, nobody reads from it."""
+    quoted = quote(str(value), safe="")
+    return quoted if len(quoted) <= 200 else f"{quoted[:150]}-{sha256(quoted.encode()).hexdigest()[:16]}"
 
 
 class DataFile:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pyarrow as pa
 from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkRuntimeError
 from pyspark.sql import Row, SparkSession
 from pyspark.sql.utils import is_remote
 
@@ -39,8 +40,15 @@ class UnusableCluster(Exception):
 
 
 def check_master() -> None:
-    """Raises UnusableCluster if the master of this process's settings does not answer."""
-    SparkContext._ensure_initialized()
+    """Raises UnusableCluster if Spark does not start here, or the master of this process's settings does not answer."""
+    try:
+        SparkContext._ensure_initialized()
+    except PySparkRuntimeError as error:
+        if error.getCondition() != "JAVA_GATEWAY_EXITED":
+            raise
+        home = os.environ.get("JAVA_HOME")
+        where = f"at JAVA_HOME, which is {home}" if home else "on PATH or at JAVA_HOME"
+        raise UnusableCluster(f"Spark does not start: it needs Java 17 or newer {where}") from error
     ask_master(SparkConf().get("spark.master", "") or "")
 
 

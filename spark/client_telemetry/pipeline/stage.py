@@ -36,6 +36,7 @@ from client_telemetry.lake.catalog import (
     unavailable,
 )
 from client_telemetry.lake.commits import ConcurrentCommit, SnapshotGone, Superseded
+from client_telemetry.lake.files import DamagedFile
 from client_telemetry.lake.lake import Lake
 from client_telemetry.pipeline import quality
 from client_telemetry.pipeline.cluster_check import (
@@ -336,7 +337,7 @@ def run(
         return _finish(stage, args, BAD_ARGUMENTS, Outcome(f"{stage}: {error}"), [])
     except quality.GateFailed as error:
         return _finish(stage, args, GATE_FAILED, Outcome(str(error)), [])
-    except (WrongClock, Superseded) as error:
+    except (WrongClock, Superseded, DamagedFile) as error:
         return _finish(stage, args, FAILED, Outcome(f"{stage}: {error}"), [])
     except UnusableCluster as error:
         return _finish(
@@ -378,10 +379,15 @@ _NAMES_OF_CLIENTS = ("client_id", "principal")
 
 
 def _check_locations(args: argparse.Namespace) -> None:
-    """Raises UnusableLocation if a location holds a user or password."""
+    """Raises UnusableLocation if a location holds a user or password, BadArguments if an argument is no text."""
     for name, value in vars(args).items():
-        if isinstance(value, str) and name not in _NAMES_OF_CLIENTS:
-            without_userinfo(value)
+        if isinstance(value, str):
+            try:
+                value.encode()
+            except UnicodeEncodeError as error:
+                raise BadArguments(f"--{name.replace('_', '-')} is not valid UTF-8: {value!r}") from error
+            if name not in _NAMES_OF_CLIENTS:
+                without_userinfo(value)
 
 
 _STATUS = {OK: "ok", FAILED: "failed", BAD_ARGUMENTS: "bad_arguments", GATE_FAILED: "failed_gate"}

@@ -379,3 +379,14 @@ def test_snapshots_stay_until_maintenance_if_files_are_elsewhere(tmp_path):
     lake.snapshot_age = dt.timedelta(0)
     heads = published(lake, "first", "second", "third")
     assert set(heads) <= set(snapshots(lake))
+
+
+def test_what_a_later_attempt_staged_is_not_taken_for_what_this_one_did(tmp_path):
+    lake = created(str(tmp_path))
+    earlier, later = staged(lake, "a", brokers=1), staged(lake, "a", brokers=2)
+    with pytest.raises(Superseded, match="runs at the same time need different --run-id"):
+        earlier.files(BROKERS, cluster_id="a", dt=DAY)
+    assert sum(file.rows for file in later.files(BROKERS, cluster_id="a", dt=DAY)) == 2
+    later.drop()
+    with pytest.raises(Superseded):
+        later.files(BROKERS, cluster_id="a", dt=DAY)

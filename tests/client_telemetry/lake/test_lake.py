@@ -4,8 +4,12 @@ import datetime as dt
 import logging
 from dataclasses import replace
 
+import pytest
+from client_telemetry.lake.files import DamagedFile
 from client_telemetry.lake.lake import Lake
+from client_telemetry.lake.writer import write_rows
 from client_telemetry.tables.broker_hours import BROKER_HOURS
+from client_telemetry.tables.upgrade_verdicts import UPGRADE_VERDICTS
 
 ROW = {
     "cluster_id": "c",
@@ -33,3 +37,46 @@ def test_opening_a_lake_quiets_the_loggers_that_warn_of_what_is_meant(tmp_path):
     Lake(None, str(tmp_path))
     assert logging.getLogger("pyiceberg.io.pyarrow.anything").getEffectiveLevel() == logging.ERROR
     assert logging.getLogger("pyiceberg.catalog").level == logging.ERROR
+
+
+def test_a_table_that_another_run_makes_at_the_same_moment_is_that_table(tmp_path, monkeypatch):
+    """The other begins after this one has looked, and has not made the first snapshot when this one fails."""
+    first, second = Lake(None, str(tmp_path)), Lake(None, str(tmp_path))
+    begin = second.catalog.create_table_transaction
+    monkeypatch.setattr(first, "_fill_in", lambda table: None)
+
+    def beaten(*args, **named):
+        transaction = begin(*args, **named)
+        first.create([BROKER_HOURS])
+        return transaction
+
+    monkeypatch.setattr(second.catalog, "create_table_transaction", beaten)
+    second.create([BROKER_HOURS])
+    second.append(BROKER_HOURS, [ROW])
+    assert len(first.rows(BROKER_HOURS)) == 1
+    assert BROKER_HOURS.name in first.tables()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda data: data[:200], lambda data: b"", lambda data: b"x" * len(data)],
+    ids=["cut", "empty", "garbage"],
+)
+def test_a_damaged_file_is_named_with_what_to_do(tmp_path, damage):
+    lake = Lake(None, str(tmp_path))
+    lake.create([BROKER_HOURS])
+    lake.append(BROKER_HOURS, [ROW])
+    (file,) = tmp_path.glob("**/broker_hours/data/**/*.parquet")
+    file.write_bytes(damage(file.read_bytes()))
+    with pytest.raises(DamagedFile, match=f"{file.name} is damaged .*: put it back from a backup"):
+        lake.rows(BROKER_HOURS)
+
+
+def test_a_partition_may_have_a_longer_name_than_a_file(tmp_path):
+    lake, report = Lake(None, str(tmp_path)), 300 * "é/"
+    lake.create([UPGRADE_VERDICTS])
+    urls = write_rows(
+        UPGRADE_VERDICTS, lake.place(UPGRADE_VERDICTS), [{"cluster_id": "c", "report_id": report}]
+    )
+    (file,) = tmp_path.glob("**/upgrade_verdicts/data/**/*.parquet")
+    assert len(urls) == 1 and file.parent.name.startswith("report_id=%C3%A9%2F")
