@@ -158,14 +158,20 @@ def by_pushes_only(profiled: pa.Table, question: Question) -> pa.Table:
     is_pushing = seen == 0
     if question.until is not None:
         is_pushing &= begin < micros_of(question.until)
-    size = int(is_pushing.sum())
+    clients = rows.select(CLIENT_KEY).take(first[is_pushing])
+    return without_requests(clients, moments(begin[is_pushing]), moments(end[is_pushing]))
+
+
+def without_requests(clients: pa.Table, first: pa.Array, last: pa.Array) -> pa.Table:
+    """Rows of evidence without requests and brokers. `clients`: columns CLIENT_KEY; `first`, `last`: when they were seen."""
+    size = len(clients)
     return pa.table(
         {
-            **{name: rows[name].take(first[is_pushing]) for name in CLIENT_KEY},
+            **{name: clients[name] for name in CLIENT_KEY},
             "program": pa.repeat("", size),
             "connections": pa.repeat(pa.scalar(0, pa.int64()), size),
-            "first_seen_at": moments(begin[is_pushing]),
-            "last_seen_at": moments(end[is_pushing]),
+            "first_seen_at": first,
+            "last_seen_at": last,
             "broker_ids": pa.array([[]] * size, pa.list_(pa.int32())),
         }
     )

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from client_telemetry.compatibility.broker_guess import declared
 from client_telemetry.identity import kip511
+from client_telemetry.impact.client_evidence import without_requests
 from client_telemetry.impact.question import Question
 from client_telemetry.impact.totals import Software, Totals
 from client_telemetry.tables.rows import BrokerHourRow, BrokerRow
@@ -74,18 +75,17 @@ def counted_only(
 def evidence_of(counted: Iterable[CountedOnly]) -> pa.Table:
     """A row of evidence without requests and brokers for each that is to be judged."""
     judged = [software for software in counted if software.is_judged]
-    columns: dict[str, tuple[pa.DataType, list[object]]] = {
-        "principal": (pa.string(), [None] * len(judged)),
-        "client_id": (pa.string(), [None] * len(judged)),
-        "client_software_name": (pa.string(), [each.software_name for each in judged]),
-        "client_software_version": (pa.string(), [each.software_version for each in judged]),
-        "program": (pa.string(), [""] * len(judged)),
-        "connections": (pa.int64(), [0] * len(judged)),
-        "first_seen_at": (pa.timestamp("us", "UTC"), [each.first_at for each in judged]),
-        "last_seen_at": (pa.timestamp("us", "UTC"), [each.last_at for each in judged]),
-        "broker_ids": (pa.list_(pa.int32()), [[]] * len(judged)),
+    clients = {
+        "principal": [None] * len(judged),
+        "client_id": [None] * len(judged),
+        "client_software_name": [each.software_name for each in judged],
+        "client_software_version": [each.software_version for each in judged],
     }
-    return pa.table({name: pa.array(values, kind) for name, (kind, values) in columns.items()})
+    seen = ([each.first_at for each in judged], [each.last_at for each in judged])
+    return without_requests(
+        pa.table({name: pa.array(values, pa.string()) for name, values in clients.items()}),
+        *(pa.array(times, pa.timestamp("us", "UTC")) for times in seen),
+    )
 
 
 def _of_the_from_release(

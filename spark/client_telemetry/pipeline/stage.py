@@ -310,7 +310,7 @@ def run(
     args = argparse.Namespace(result=None, cluster=None)
     try:
         args = arguments.parse_args(argv)
-        _check_locations(args)
+        _check_texts(args)
         idle = nothing_to_do(args)
         if idle:
             return _finish(stage, args, OK, Outcome(idle), [])
@@ -378,7 +378,7 @@ _NAMES_OF_CLIENTS = ("client_id", "principal")
 """Arguments with text that clients chose, which may be anything."""
 
 
-def _check_locations(args: argparse.Namespace) -> None:
+def _check_texts(args: argparse.Namespace) -> None:
     """Raises UnusableLocation if a location holds a user or password, BadArguments if an argument is no text."""
     for name, value in vars(args).items():
         if isinstance(value, str):

@@ -90,17 +90,16 @@ def submit(
         "SPARK_CONF_DIR": str(own),
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
-    command = ["spark-submit", "--master", cluster.url, str(CHECKOUT / program), *arguments]
-    if (
-        "impact" in arguments
-    ):  # the operator starts it by Python, on a machine whose own Python executors do not have
-        del command[:3]
+    driver = ["spark-submit", "--master", cluster.url]
+    if "impact" in arguments:
+        # The operator starts it by Python, on a machine whose own Python executors do not have.
+        driver = [sys.executable]
         environment |= {
             "PYSPARK_SUBMIT_ARGS": f"--master {cluster.url} pyspark-shell",
             "PYSPARK_PYTHON": "/only/on/the/machine/of/Airflow/python",
             "PYSPARK_DRIVER_PYTHON": sys.executable,
         }
-        command.insert(0, sys.executable)
+    command = [*driver, str(CHECKOUT / program), *arguments]
     with (folder / "log").open("a") as log:
         return subprocess.Popen(
             [CHECKOUT / "include/airflow.sh", *command], env=environment, stdout=log, stderr=log, cwd=folder
@@ -110,9 +109,8 @@ def submit(
 def start(cluster: Cluster, folder: Path, *jobs: str) -> subprocess.Popen:
     """The first starts an application, which the others use."""
     options = {job: options_of(job, folder, result=folder / f"{job}.json") for job in jobs}
-    if (
-        "impact" in options
-    ):  # so few clients would be judged by the driver alone, as they are on the one machine
+    if "impact" in options:
+        # The driver alone would judge so few clients, as it does on the one machine.
         options["impact"].append("--without-spark-up-to=0")
     if len(jobs) == 1:
         return submit(cluster, folder, "spark/run_stage.py", jobs[0], *options[jobs[0]])
