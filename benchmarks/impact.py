@@ -34,8 +34,9 @@ from benchmarks.accuracy import Seen, matrix
 from benchmarks.bench import Section
 from benchmarks.measure import RUN_STAGE, Cost, cost_with_workers
 
-QUESTIONS = ((10_000, "4.2.1"), (100_000, "4.2.1"), (100_000, "4.0.0"))
-"""Clients and the release that is asked about. From 3.9.1 to 4.2.1 a report compares three releases, to 4.0.0 seven."""
+QUESTIONS = ((10_000, "4.2.1"), (33_333, "4.2.1"), (100_000, "4.2.1"), (100_000, "4.0.0"))
+"""Clients and the release that is asked about. From 3.9.1 to 4.2.1 a report compares three releases, to 4.0.0 seven. With two
+connections each, 33,333 are as many as are judged without Spark."""
 WARM_QUESTIONS = 4
 """One after the other to a process that stays; the first is not counted."""
 CHECKOUT = Path(__file__).parents[1]
@@ -54,8 +55,9 @@ def run() -> list[Section]:
     for clients, target in QUESTIONS:
         with tempfile.TemporaryDirectory() as folder:
             distinct = make_lake(folder, clients)
-            cost = cost_with_workers(lambda lake=folder, target=target: ask(lake, target))
-            published = _published(folder)
+            cost, memory = _job("impact", *_arguments(folder, target))
+            with tempfile.TemporaryDirectory() as published:
+                of_publish, most = _job("publish", *_report_of(folder), "--publish", published)
             (report,) = Lake(None, folder).rows(UPGRADE_REPORTS)
             rows.append(
                 {
@@ -68,7 +70,10 @@ def run() -> list[Section]:
                     "CPU s": cost.cpu,
                     "of which JVM": cost.jvm,
                     "wall s": cost.wall,
-                    **published,
+                    "MB": memory,
+                    "publish, CPU s": of_publish.cpu,
+                    "publish, wall s": of_publish.wall,
+                    "publish, MB": most,
                 }
             )
             print(rows[-1], flush=True)
@@ -78,14 +83,13 @@ def run() -> list[Section]:
                 print(warm, flush=True)
     text = (
         f"One run each of `python spark/run_stage.py impact --from {SOURCE} --to <target>` on one day of evidence: reading, judging, "
-        "the quality gate, writing and publishing verdicts and findings. Up to "
-        f"{ROWS_WITHOUT_SPARK:,} connections and clients, one process does it; beyond that it starts Spark, whose start is included. "
-        "Every client is judged on the "
-        "target at each step of the upgrade, and on the nearby releases before and after their features are finalized. "
-        f"There are more verdicts than clients: one client id in {TWO_PROGRAMS} is shared by two programs, each of which gets a "
-        "verdict, and all clients are grouped into applications again with them. *Distinct evidence*: clients with the same "
-        "evidence are judged once. *CPU s*: of the JVM, the driver and Spark's Python workers. *publish*: the next job, which makes "
-        "page, JSON, CSV and messages to owners, in one process."
+        f"the quality gate, writing and publishing verdicts and findings. Up to {ROWS_WITHOUT_SPARK:,} connections and clients, one "
+        "process does it; beyond that it starts Spark, whose start is included. Every client is judged on the target at each step of "
+        "the upgrade, and on the nearby releases before and after their features are finalized. There are more verdicts than clients: "
+        f"one client id in {TWO_PROGRAMS} is shared by two programs, each of which gets a verdict, and all clients are grouped into "
+        "applications again with them. *Distinct evidence*: clients with the same evidence are judged once. *CPU s*: of the JVM, the "
+        "driver and Spark's Python workers. *MB*: the largest resident size of the process, without those that it starts. *publish*: "
+        "the next job, which makes page, JSON, CSV and messages to owners, in one process."
     )
     of_warm = (
         f"The question about {QUESTIONS[0][0]:,} clients, asked {WARM_QUESTIONS} times of a process that stays up "
@@ -94,37 +98,20 @@ def run() -> list[Section]:
     return [Section("An upgrade question", text, rows), Section("Questions to a warm process", of_warm, warm)]
 
 
-def ask(lake: str, target: str) -> None:
-    """Run the job; it has to end well."""
-    subprocess.run([sys.executable, RUN_STAGE, "impact", *_arguments(lake, target)], check=True)
-
-
-def _published(lake: str) -> dict[str, float]:
-    """What it costs to publish the report that was asked for last, and the most memory that it takes."""
-    command = [
-        sys.executable,
-        RUN_STAGE,
-        "publish",
-        "--cluster",
-        CLUSTER,
-        "--report-id",
-        "benchmark",
-        "--lake",
-        lake,
-    ]
+def _job(stage: str, *arguments: str) -> tuple[Cost, int]:
+    """What a job costs, which has to end well, and the most memory of its process, in MB."""
     most = 0
 
-    def publish() -> None:
+    def run_it() -> None:
         nonlocal most
-        with tempfile.TemporaryDirectory() as folder, psutil.Popen([*command, "--publish", folder]) as job:
+        with psutil.Popen([sys.executable, RUN_STAGE, stage, *arguments]) as job:
             while job.poll() is None:
                 with suppress(psutil.NoSuchProcess):
                     most = max(most, job.memory_info().rss)
                 time.sleep(0.05)
             assert job.returncode == 0
 
-    cost = cost_with_workers(publish)
-    return {"publish, CPU s": cost.cpu, "publish, wall s": cost.wall, "publish, MB": most // 10**6}
+    return cost_with_workers(run_it), most // 10**6
 
 
 def ask_warm(lake: str, target: str) -> list[Cost]:
@@ -148,10 +135,12 @@ def ask_warm(lake: str, target: str) -> list[Cost]:
         return [cost_with_workers(question) for _ in range(WARM_QUESTIONS)]
 
 
+def _report_of(lake: str) -> list[str]:
+    return ["--cluster", CLUSTER, "--report-id", "benchmark", "--run-id", "benchmark", "--lake", lake]
+
+
 def _arguments(lake: str, target: str) -> list[str]:
-    return [
-        "--cluster", CLUSTER, "--report-id", "benchmark", "--from", SOURCE, "--to", target, "--run-id", "benchmark", "--lake", lake,
-    ]  # fmt: skip
+    return [*_report_of(lake), "--from", SOURCE, "--to", target]
 
 
 def _warm_row(which: str, costs: Sequence[Cost]) -> dict[str, Any]:
