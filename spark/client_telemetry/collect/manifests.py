@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from client_telemetry.collect.coverage import ManifestRead
 from client_telemetry.raw.errors import BadManifest
 from client_telemetry.raw.location import RawLocation
-from client_telemetry.raw.manifest import parse_manifest
+from client_telemetry.raw.manifest import LARGEST_BYTES, parse_manifest
 from client_telemetry.raw.object_key import ObjectKey
 
 _AT_ONCE = 32
@@ -22,6 +22,14 @@ def read_manifests(raw: RawLocation, keys: Sequence[ObjectKey]) -> list[Manifest
 def read_manifest(raw: RawLocation, key: ObjectKey) -> ManifestRead:
     """An unreadable manifest does not fail the run: its bytes go to quarantine when the day is decoded."""
     try:
-        return ManifestRead(key, parse_manifest(raw.bytes(str(key)), key))
+        return ManifestRead(key, parse_manifest(_limited_bytes(raw, key), key))
     except BadManifest as error:
         return ManifestRead(key, None, error)
+
+
+def _limited_bytes(raw: RawLocation, key: ObjectKey) -> bytes:
+    """Many manifests are in memory at once, so none is read beyond LARGEST_BYTES."""
+    data = raw.beginning(str(key), LARGEST_BYTES + 1)
+    if len(data) > LARGEST_BYTES:
+        raise BadManifest(f"larger than {LARGEST_BYTES:,} bytes")
+    return data

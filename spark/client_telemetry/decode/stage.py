@@ -40,7 +40,7 @@ from client_telemetry.pipeline.stage import (
 )
 from client_telemetry.raw.location import RawLocation
 from client_telemetry.raw.object_key import parse_object_key
-from client_telemetry.raw.quarantine import quarantine_row
+from client_telemetry.raw.quarantine import MAX_EVIDENCE_BYTES, quarantine_row
 from client_telemetry.tables.broker_hours import BROKER_HOURS
 from client_telemetry.tables.client_pushes import CLIENT_PUSHES
 from client_telemetry.tables.raw_objects import RAW_OBJECTS
@@ -73,17 +73,18 @@ def decode(stage: Stage) -> Outcome:
             files.setdefault(table, []).extend(urls)
     decoded = {d.object_key: d for result in results for d in result.objects}
 
-    manifests = [parse_object_key(row["object_key"]) for row in ledger if row["dataset"] == "manifests"]
+    sizes = {row["object_key"]: row["bytes"] for row in ledger if row["dataset"] == "manifests"}
+    manifests = [parse_object_key(key) for key in sizes]
     reads = {str(read.key): read for read in read_manifests(raw, manifests)}
     for read in reads.values():
         if read.error is not None:
-            data = raw.bytes(str(read.key))
+            data = raw.beginning(str(read.key), MAX_EVIDENCE_BYTES)
             file = DataFile(
                 UNDECODABLE_RECORDS,
                 places[UNDECODABLE_RECORDS.name],
                 {"cluster_id": cluster, "dt": read.key.dt},
             )
-            file.add([quarantine_row(read.key, 0, data, len(data), read.error)])
+            file.add([quarantine_row(read.key, 0, data, sizes[str(read.key)], read.error)])
             if url := file.close():
                 files.setdefault(UNDECODABLE_RECORDS.name, []).append(url)
 

@@ -5,6 +5,7 @@ manifest.py says what a manifest consists of.
 """
 
 import json
+import math
 import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -13,8 +14,48 @@ from typing import Any
 from client_telemetry.raw.errors import BadManifest
 
 _LARGEST = 2**63 - 1
+_LARGEST_COUNT = 2**40
+"""More than a broker does in an hour; a manifest of 16 MiB full of such counts still sums to less than 64 bits."""
+_MESSAGE_CHARACTERS = 500
 
 Reader = Callable[[Any, str], Any]
+
+
+def parse_json(data: bytes) -> Any:
+    """A JSON document (RFC 8259). Raises `BadManifest` for what other readers would read differently or tables cannot
+    store: a key that occurs twice in an object, half a surrogate pair in a key, NaN and infinities.
+    """
+    try:
+        return json.loads(data, object_pairs_hook=_json_object, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise BadManifest(f"not JSON: {error}") from None
+
+
+def _json_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for name, value in pairs:
+        if _has_surrogate(name):
+            raise BadManifest(f"key {_shortened(name)} is not text")
+        if name in values:
+            raise BadManifest(f"key {_shortened(name)} occurs twice in one object")
+        values[name] = value
+    return values
+
+
+def _refuse_constant(name: str) -> Any:
+    raise BadManifest(f"not JSON: {name} is not a JSON number")
+
+
+def _has_surrogate(value: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def _shortened(value: Any) -> str:
+    """The value as JSON, cut to 100 characters; ASCII, so that it can be stored and shown."""
+    try:
+        return json.dumps(value)[:100]
+    except RecursionError:
+        return "a deeply nested value"
 
 
 class Fields:
@@ -41,7 +82,8 @@ class Fields:
 
 def wrong(path: str, value: Any, expected: str) -> BadManifest:
     """The error to raise if the value at `path` is not what was expected."""
-    return BadManifest(f"{path or 'the manifest'}: {json.dumps(value)[:100]} is not {expected}")
+    place = path if len(path) <= _MESSAGE_CHARACTERS else f"{path[:_MESSAGE_CHARACTERS]}…"
+    return BadManifest(f"{place or 'the manifest'}: {_shortened(value)} is not {expected}")
 
 
 def json_object(value: Any, path: str) -> Mapping[str, Any]:
@@ -52,7 +94,7 @@ def json_object(value: Any, path: str) -> Mapping[str, Any]:
 
 def text(value: Any, path: str) -> str:
     """Text that can be encoded as UTF-8: JSON may escape half a surrogate pair, which tables cannot store."""
-    if not isinstance(value, str) or any("\ud800" <= char <= "\udfff" for char in value):
+    if not isinstance(value, str) or _has_surrogate(value):
         raise wrong(path, value, "text")
     return value
 
@@ -77,15 +119,28 @@ def small_integer(value: Any, path: str) -> int:
 
 
 def count(value: Any, path: str) -> int:
+    """How many there were in an hour."""
+    if not 0 <= integer(value, path) <= _LARGEST_COUNT:
+        raise wrong(path, value, f"a count of up to {_LARGEST_COUNT:,}")
+    return value
+
+
+def sequence(value: Any, path: str) -> int:
+    """A record's place in its incarnation."""
     if integer(value, path) < 0:
-        raise wrong(path, value, "a count")
+        raise wrong(path, value, "a sequence number")
     return value
 
 
 def number(value: Any, path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise wrong(path, value, "a number")
-    return value
+    try:
+        if math.isfinite(value):
+            return float(value)
+    except OverflowError:  # a whole number that no float holds
+        pass
+    raise wrong(path, value, "a number of 64 bits")
 
 
 def time(value: Any, path: str) -> datetime:

@@ -100,6 +100,7 @@ class RawLocation:
         is_local = isinstance(files, fs.LocalFileSystem)
         return cast("BinaryIO", opened if is_local else io.BufferedReader(opened, _READ_BYTES))
 
-    def bytes(self, key: str) -> bytes:
+    def beginning(self, key: str, limit: int) -> bytes:
+        """At most the first `limit` bytes of an object."""
         with self.read(key) as source:
-            return source.read()
+            return source.read(limit)

@@ -3,7 +3,6 @@
 Reading it from storage and comparing it with the stored objects is done elsewhere.
 """
 
-import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -20,6 +19,8 @@ from client_telemetry.raw.json_fields import (
     many,
     mapping,
     number,
+    parse_json,
+    sequence,
     small_integer,
     text,
     time,
@@ -28,6 +29,8 @@ from client_telemetry.raw.json_fields import (
 from client_telemetry.raw.object_key import ObjectKey
 
 SCHEMA_VERSION = 1
+LARGEST_BYTES = 16 * 2**20
+"""Fifty times the manifest of an hour with a thousand objects."""
 
 
 @dataclass(frozen=True)
@@ -161,11 +164,7 @@ def parse_manifest(data: bytes, key: ObjectKey | None = None) -> Manifest:
     With `key`, the manifest's cluster, broker, hour and (if the name has one) incarnation must agree with it. Raises
     `BadManifest`, naming the JSON key and what is wrong with it.
     """
-    try:
-        document = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise BadManifest(f"not JSON: {error}") from None
-    top = Fields(document, "")
+    top = Fields(parse_json(data), "")
     version = top.required("schema_version", integer)
     if version != SCHEMA_VERSION:
         raise BadManifest(f"schema_version: {version}, this reader knows {SCHEMA_VERSION}")
@@ -181,13 +180,13 @@ def parse_manifest(data: bytes, key: ObjectKey | None = None) -> Manifest:
         dropped=top.required("dropped", mapping(count)),
         recovered=top.optional("recovered", boolean) or False,
         alive_at=top.optional("alive_at", time),
-        api_versions=top.optional("api_versions", many(_triple(small_integer))),
+        api_versions=top.optional("api_versions", many(_triple(small_integer, small_integer, small_integer))),
         finalized_features=top.optional("finalized_features", mapping(small_integer)),
         feature_levels=top.optional("feature_levels", many(_feature_levels)),
         listeners=top.optional("listeners", many(_listener)),
         registry=top.optional("registry", _registry),
         connections=top.optional("connections", many(_software_connections)),
-        requests=top.optional("requests", many(_triple(count))),
+        requests=top.optional("requests", many(_triple(small_integer, small_integer, count))),
         client_metrics=top.optional("client_metrics", _numbers),
         subscriptions=top.optional("subscriptions", many(_subscription)),
         scram_users=top.optional("scram_users", many(_scram_user)),
@@ -225,12 +224,14 @@ def _numbers(value: Any, path: str) -> dict[str, float]:
     return mapping(number)(numbers, path)
 
 
-def _triple(read_one: Reader) -> Reader:
+def _triple(*readers: Reader) -> Reader:
     def read(value: Any, path: str) -> tuple[int, ...]:
-        numbers = many(read_one)(value, path)
-        if len(numbers) != 3:
+        if not isinstance(value, list) or len(value) != len(readers):
             raise wrong(path, value, "a list of three numbers")
-        return numbers
+        return tuple(
+            read_one(item, f"{path}[{place}]")
+            for place, (read_one, item) in enumerate(zip(readers, value, strict=True))
+        )
 
     return read
 
@@ -249,8 +250,8 @@ def _file(value: Any, path: str) -> ManifestFile:
         dataset=fields.required("dataset", text),
         records=fields.required("records", count),
         bytes=fields.required("bytes", count),
-        first_sequence=fields.required("first_sequence", count),
-        last_sequence=fields.required("last_sequence", count),
+        first_sequence=fields.required("first_sequence", sequence),
+        last_sequence=fields.required("last_sequence", sequence),
         min_time=fields.required("min_time", time),
         max_time=fields.required("max_time", time),
         sha256=fields.required("sha256", hex_digits(64)),
