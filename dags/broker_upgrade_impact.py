@@ -11,15 +11,14 @@ if empty, it is taken from the table `brokers`. The evidence covers the `window_
 **The result** of the run (XCom `return_value` of *publish*, also over REST: `GET …/dagRuns/{run}/wait?interval=1`) has
 the path of the report and the number of clients per verdict. Clients without sufficient evidence are listed, never counted as safe.
 
-**When it fails**, the log of the failed task ends with the reason and what to do: an unknown cluster, a release that
-does not exist, a day that was never processed (run `client_telemetry_daily` for it), a failed quality gate. Fix
-the cause and trigger the DAG again. Repeating a question in the same run replaces its report.
+**When it fails**, the log of the failed task ends with the reason and what to do: an unknown cluster or release, a day that was
+never processed (run `client_telemetry_daily` for it), a failed quality gate. Fix the cause and trigger the DAG again.
 """
 
 from airflow.sdk import Param, dag
 from include.releases import RELEASES
 from include.run_day import OPTIONAL_DAY
-from include.spark_stage import QUESTION_ARGS, SparkStage
+from include.spark_stage import QUESTION_ARGS, RUN_TIMEOUT, SparkStage
 
 
 @dag(
@@ -27,6 +26,7 @@ from include.spark_stage import QUESTION_ARGS, SparkStage
     doc_md=__doc__,
     tags=["client telemetry", "upgrade"],
     default_args=QUESTION_ARGS,
+    dagrun_timeout=RUN_TIMEOUT,
     params={
         "cluster": Param(type="string", minLength=1, description="Name of a cluster in the clusters file"),
         "to": Param(type="string", enum=list(RELEASES), description="Exact release to upgrade to"),

@@ -19,7 +19,7 @@ did instead), a day that was never processed, a window without data, a failed qu
 from airflow.sdk import Param, dag
 from include.releases import RELEASES
 from include.run_day import OPTIONAL_DAY, REVIEW
-from include.spark_stage import QUESTION_ARGS, SparkStage
+from include.spark_stage import QUESTION_ARGS, RUN_TIMEOUT, SparkStage
 
 _RELEASE = {
     "type": ["null", "string"],
@@ -33,6 +33,7 @@ _RELEASE = {
     doc_md=__doc__,
     tags=["client telemetry", "upgrade"],
     default_args=QUESTION_ARGS,
+    dagrun_timeout=RUN_TIMEOUT,
     params={
         "cluster": Param(type="string", minLength=1, description="Name of a cluster in the clusters file"),
         "from": Param(None, **_RELEASE, description="Release before the upgrade"),

@@ -13,7 +13,7 @@ from airflow.sdk import CronDataIntervalTimetable, Param, dag, result, task, tas
 from include.clusters import NAMES, read_clusters
 from include.daily_summary import conclude, stages_of
 from include.run_day import COLLECT, DAYS, OPTIONAL_DAY, PAGE, REVIEW, RULES, day_of
-from include.spark_stage import DEFAULT_ARGS, SparkStage
+from include.spark_stage import DEFAULT_ARGS, RUN_TIMEOUT, SparkStage
 
 
 @dag(
@@ -24,6 +24,7 @@ from include.spark_stage import DEFAULT_ARGS, SparkStage
     doc_md=__doc__,
     tags=["client telemetry", "daily"],
     default_args=DEFAULT_ARGS,
+    dagrun_timeout=RUN_TIMEOUT,
     user_defined_macros={"day_of": day_of},
     params={
         "day": Param(None, **OPTIONAL_DAY, description="UTC day; empty: the last complete day"),

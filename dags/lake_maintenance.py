@@ -19,7 +19,7 @@ interrupted attempt lists what that attempt erased.
 from datetime import UTC, datetime
 
 from airflow.sdk import CronDataIntervalTimetable, Param, dag
-from include.spark_stage import DEFAULT_ARGS, SparkStage
+from include.spark_stage import DEFAULT_ARGS, RUN_TIMEOUT, SparkStage
 
 
 @dag(
@@ -30,6 +30,7 @@ from include.spark_stage import DEFAULT_ARGS, SparkStage
     doc_md=__doc__,
     tags=["client telemetry", "maintenance"],
     default_args=DEFAULT_ARGS,
+    dagrun_timeout=RUN_TIMEOUT,
     params={
         "retention_days": Param({}, type="object", description="Days per table, in this run only"),
         "cluster": Param(None, type=["null", "string"], description="Cluster of the client to erase"),

@@ -17,7 +17,7 @@ you paste into `configured`. The evidence covers the `window_days` days up to `d
 """
 
 from airflow.sdk import dag
-from include.spark_stage import QUESTION_ARGS, SparkStage
+from include.spark_stage import QUESTION_ARGS, RUN_TIMEOUT, SparkStage
 from include.subscription_form import FORM, QUESTION
 
 
@@ -26,6 +26,7 @@ from include.subscription_form import FORM, QUESTION
     doc_md=__doc__,
     tags=["client telemetry", "subscriptions"],
     default_args=QUESTION_ARGS,
+    dagrun_timeout=RUN_TIMEOUT,
     params=FORM,
 )
 def telemetry_subscription_check():

@@ -17,7 +17,7 @@ from urllib.parse import quote, urlencode
 from airflow.providers.apache.spark.hooks.spark_submit import SparkSubmitHook
 from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
 from airflow.sdk import BaseHook, BaseOperatorLink, Context, ObjectStoragePath
-from airflow.sdk.exceptions import AirflowException, AirflowFailException
+from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowTaskTimeout
 
 from include import credentials
 from include.clusters import CHECKOUT, read_clusters
@@ -39,11 +39,16 @@ DEFAULT_ARGS = {
     "owner": "kafka-platform",
     "retries": 2,
     "retry_delay": timedelta(minutes=2),
+    "execution_timeout": timedelta(hours=3),
     "on_failure_callback": say_why,
     "on_retry_callback": say_why,
     "weight_rule": TodayFirst(),
 }
-"""What the tasks of every DAG have in common."""
+"""What the tasks of every DAG have in common. The longest stage measured takes minutes (docs/performance.md): one that takes
+hours hangs, and every other cluster waits for its slot."""
+
+RUN_TIMEOUT = timedelta(hours=20)
+"""Of a whole run: the next night's begins after it."""
 
 QUESTION_ARGS = DEFAULT_ARGS | {"priority_weight": 1000, "weight_rule": "absolute"}
 """Of tasks that somebody waits for: they go before the stages of a nightly run that wait for the same pool. No pool of
@@ -184,6 +189,14 @@ class SparkStage(SparkSubmitOperator):
             self._check_connection()
             with credentials.in_environment():
                 return self._run(context)
+        except AirflowTaskTimeout:  # on_kill has ended the job
+            hours = self.execution_timeout.total_seconds() / 3600
+            reason = (
+                f"{self.cluster or WHOLE_LAKE}: {self.stage} did not end within {hours:g} hours and was stopped. The log of this task "
+                "ends with what it was doing."
+            )
+            context["ti"].xcom_push(key=FAILURE_KEY, value=reason)
+            raise
         except (StageFailed, AirflowFailException) as failure:
             self.returns_dag_result = True  # what waits for the run over REST is told why there is no answer
             for key, value in ((FAILURE_KEY, str(failure)), ("return_value", {FAILURE_KEY: str(failure)})):

@@ -49,6 +49,13 @@ def test_every_task_has_an_owner_and_bounded_retries_with_a_pause(dags):
             assert task.retry_delay >= timedelta(minutes=1), task.task_id
 
 
+def test_no_task_and_no_run_hangs_for_ever(dags):
+    for dag in dags.values():
+        assert dag.dagrun_timeout and dag.dagrun_timeout < timedelta(days=1), dag.dag_id
+        for task in dag.tasks:
+            assert task.execution_timeout and task.execution_timeout < dag.dagrun_timeout, task.task_id
+
+
 def test_tasks_that_write_tables_share_the_pool_of_one_slot(dags):
     for dag in dags.values():
         stages = [task for task in dag.tasks if task.operator_name == "SparkStage"]

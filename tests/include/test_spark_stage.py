@@ -1,8 +1,10 @@
 import json
+from datetime import timedelta
 from types import SimpleNamespace
 
 import pytest
-from airflow.sdk.exceptions import AirflowFailException
+from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOperator
+from airflow.sdk.exceptions import AirflowFailException, AirflowTaskTimeout
 from structlog.testing import capture_logs
 
 from include.spark_stage import PublishedLink, PythonHook, SparkStage, StageFailed, StageRefused
@@ -106,6 +108,16 @@ def test_a_job_that_breaks_fails_the_attempt_so_that_airflow_tries_again(run, ti
     assert not isinstance(failed.value, AirflowFailException)
     assert said in str(failed.value)
     assert ti.pushed["failure"] == str(failed.value)
+
+
+def test_a_job_that_hangs_leaves_its_reason(run, ti, monkeypatch):
+    def hang(self, context):
+        raise AirflowTaskTimeout("Timeout")
+
+    monkeypatch.setattr(SparkSubmitOperator, "execute", hang)
+    with pytest.raises(AirflowTaskTimeout):
+        run("profile", execution_timeout=timedelta(hours=1.5))
+    assert ti.pushed["failure"].startswith("east: profile did not end within 1.5 hours and was stopped")
 
 
 def test_the_report_of_an_earlier_attempt_is_not_taken_for_this_one(run):

@@ -39,6 +39,22 @@ def test_an_hour_with_a_manifest_is_complete_and_the_others_are_unknown(pipeline
     assert (broker["software_version"], broker["started_at"]) == ("3.9.1", NOON - dt.timedelta(hours=1))
 
 
+def test_files_whose_names_are_not_of_the_contract_are_counted(pipeline, dump):
+    with dump(pipeline) as out:
+        out.append_push(push())
+    (good,) = written(pipeline)
+    for strange in ("hour=5/broker=3", "hour=05/broker=abc"):
+        folder = good.parents[2] / strange
+        folder.mkdir(parents=True)
+        shutil.copy(good, folder)
+    code, result = pipeline.run("collect", day=DAY)
+    (warning,) = result["warnings"]
+    assert code == 0 and warning.startswith(
+        "2 files in the raw location are not read, such as not a key of contract"
+    )
+    assert "hour=05/broker=abc" in warning or "hour=5/broker=3" in warning
+
+
 def test_a_day_without_data_says_so_and_succeeds(pipeline, dump):
     with dump(pipeline) as out:
         out.append_push(push())

@@ -80,8 +80,9 @@ def collect(stage: Stage) -> Outcome:
     again = _quarantined_days(stage, raw) if arguments.again else {}
     days = sorted({*window, *again})
     objects, hours, incarnations, decode_days, collected = [], [], [], [], []
+    skipped: list[str] = []
     for day_ in days:  # one at a time: 500 brokers have 100,000 objects a day
-        arrived = list(raw.objects(cluster, day_))
+        arrived = list(raw.objects(cluster, day_, skipped))
         known = stage.lake.rows(RAW_OBJECTS, cluster_id=cluster, dt=day_)
         before = {row["object_key"]: row for row in known}
         if day_ != arguments.day and day_ not in again and is_known(arrived, before):
@@ -97,6 +98,11 @@ def collect(stage: Stage) -> Outcome:
         objects += rows
         hours += broker_hours(rows, reads, day_)
         incarnations += brokers(reads, day_)
+    if skipped:
+        stage.warnings.append(
+            f"{len(skipped)} files in the raw location are not read, such as {skipped[0]}. Give them names as in "
+            "docs/raw-dump-contract.md, or remove them"
+        )
     late_rows = _too_late(stage, raw, window[0], set(days), now)
     where = {"cluster_id": cluster, "dt": collected}
     with_late = {"cluster_id": cluster, "dt": [*collected, *late_rows]}

@@ -5,6 +5,7 @@ import io
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO, NamedTuple, cast
 
 from pyarrow import fs
@@ -32,6 +33,24 @@ class Size(NamedTuple):
     newest: dt.datetime
 
 
+class _Links:
+    """Which paths below a folder lead through a symbolic link: a dump has none, and what one points to may be any file
+    of this machine. Each folder is looked at once.
+    """
+
+    def __init__(self, root: str) -> None:
+        self._is_link = {Path(root): False}
+
+    def __contains__(self, path: str) -> bool:
+        file = Path(path)
+        return file.is_symlink() or self._leads_through(file.parent)
+
+    def _leads_through(self, folder: Path) -> bool:
+        if folder not in self._is_link:
+            self._is_link[folder] = folder.is_symlink() or self._leads_through(folder.parent)
+        return self._is_link[folder]
+
+
 @dataclass(frozen=True)
 class RawLocation:
     """`url`: folder or URL that holds `v1/`. Sent to the workers: each process creates its own file system, on first
@@ -55,11 +74,13 @@ class RawLocation:
                     ids.add(value)
         return sorted(ids)
 
-    def objects(self, cluster_id: str, day: dt.date) -> Iterator[Arrived]:
-        """The objects of one day, ordered by key. Names that are not keys of the contract are skipped, as are files
-        that start with a dot or underscore, which tools leave behind.
+    def objects(self, cluster_id: str, day: dt.date, skipped: list[str] | None = None) -> Iterator[Arrived]:
+        """The objects of one day, ordered by key. Names that are not keys of the contract and symbolic links are
+        skipped, and added to `skipped`; files that start with a dot or underscore, which tools leave behind, are not.
         """
         files, root = self._open()
+        skipped = [] if skipped is None else skipped
+        links = _Links(root) if isinstance(files, fs.LocalFileSystem) else ()
 
         def listed(dataset: str) -> list[fs.FileInfo]:
             folder = f"{root}/v1/dataset={dataset}/cluster={cluster_id}/dt={day.isoformat()}"
@@ -71,9 +92,14 @@ class RawLocation:
             for info in sorted(infos, key=lambda info: info.path):
                 if info.type != fs.FileType.File or info.base_name.startswith((".", "_")):
                     continue
+                name = info.path[len(root) + 1 :]
+                if info.path in links:
+                    skipped.append(f"{name}: a symbolic link")
+                    continue
                 try:
-                    key = parse_object_key(info.path[len(root) + 1 :])
-                except BadObjectKey:
+                    key = parse_object_key(name)
+                except BadObjectKey as error:
+                    skipped.append(str(error))
                     continue
                 yield Arrived(key, info.size, info.mtime.astimezone(dt.UTC))
 

@@ -60,6 +60,26 @@ def test_objects_of_a_day_in_order_without_what_is_not_ours(tmp_path):
     assert location.beginning(keys[2], 100) == b"abcdefg"
 
 
+def test_what_is_not_read_is_named(tmp_path):
+    read = put(tmp_path, "connections")
+    day = tmp_path / f"v1/dataset=connections/cluster=c/dt={DAY}"
+    for strange in ("hour=5/broker=3", "hour=05/broker=abc"):
+        (day / strange).mkdir(parents=True)
+        (day / strange / NAME).write_bytes(b"abc")
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "broker=3").mkdir(parents=True)
+    (elsewhere / "broker=3" / NAME).write_bytes(b"abc")
+    (day / "hour=08").symlink_to(elsewhere)
+    (day / "hour=07/broker=3" / NAME.replace("06.bin", "07.bin")).symlink_to(elsewhere / "broker=3" / NAME)
+    skipped: list[str] = []
+    linked_root = tmp_path / "root"
+    linked_root.symlink_to(tmp_path)  # the location itself may be one
+    found = list(RawLocation(str(linked_root)).objects("c", DAY, skipped))
+    assert [each.key.key for each in found] == [read]
+    kinds = sorted("link" if "a symbolic link" in each else each.split(":")[0] for each in skipped)
+    assert kinds == ["link", "link", "not a key of contract version 1", "not a key of contract version 1"]
+
+
 def test_what_is_stored_is_read_whatever_its_ending(tmp_path):
     key = put(tmp_path, "connections", NAME.replace(".bin", ".gz"), data=b"no gzip")
     assert RawLocation(str(tmp_path)).beginning(key, 100) == b"no gzip"
