@@ -98,7 +98,7 @@ def _runs(lines: Iterable[bytes], times: LineReader) -> Iterator[ServerRun]:
         elif run is None:
             continue
         if server.is_notable(line):
-            for event in server.read(line, nanos):
+            for event in server.read(times.read_other(line)):
                 if _begins_another(run, event):
                     yield run
                     run = ServerRun(event.nanos / 1e9, event.nanos / 1e9)

@@ -423,7 +423,7 @@ class _LogReader:
             file.may_be_damaged = _LIKE_AN_ENTRY.search(line) is not None
         if MARK not in line:
             if server.is_notable(line):
-                for event in server.read(line, self._reader.nanos_of(line)):
+                for event in server.read(self._reader.read_other(line)):
                     _note(event, file)
             elif file.of_kafka < _LINES_LOOKED_AT and not file.entries and is_of_kafka(line):
                 file.of_kafka += 1

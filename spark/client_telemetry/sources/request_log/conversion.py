@@ -383,7 +383,7 @@ class _Conversion:
             server = ServerLines()
             for _, line in lines(log, CutOff()):
                 if MARK not in line and server.is_notable(line):
-                    yield from _counted(server.read(line, self._reader.nanos_of(line)))
+                    yield from _counted(server.read(self._reader.read_other(line)))
             yield from _counted(server.end())
 
     def _without_entries(self, file: SurveyedFile) -> None:

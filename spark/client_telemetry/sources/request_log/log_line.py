@@ -1,74 +1,176 @@
 """A line of a broker's log: when it was written, what precedes the message, and the message.
 
 log4j's layout is the operator's choice: the shipped one is `[%d] %p %m (%c)%n`, others put thread, host or pod before
-the message, end differently, print times in another form, or wrap everything in a JSON object (log4j2's JSON layouts,
-Docker's json-file, Fluent Bit). request_entry.py and server_log.py read the message.
+the message, end differently, print times in another form (log_time.py). What carries the lines wraps them: a JSON object
+(log4j2's JSON layouts, Docker's json-file, log shippers, cloud exports), a container runtime's prefix, a label of Docker
+Compose, a pod's name, the head of a syslog or journal line. request_entry.py and server_log.py read the message.
 """
 
-import json
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any, NamedTuple
 
 import numpy as np
+import orjson
+
+from client_telemetry.sources.log_files import LogFile
+from client_telemetry.sources.request_log.log_time import NO_TIME, Clock, Time
 
 MARK = b"Completed request:"
 """The beginning of the request logger's messages (kafka.network.RequestChannel, all releases since 0.8)."""
 
-_TIME = re.compile(
-    r"(?P<date>\d{4}-\d\d-\d\d)[ T](?P<time>\d\d:\d\d:\d\d)(?:[.,](?P<fraction>\d{1,9}))?"
-    r"\s?(?P<zone>Z|UTC|GMT|[+-]\d\d:?\d\d)?"
-)
-_EPOCH_MS = re.compile(r"(?<!\d)(\d{13})(?!\d)")
-_LABEL = re.compile(r"^(?P<label>[^\[\]{}|]{1,120}?)\s*\|\s*")
-"""`broker-1  | [2026-…`: how Docker Compose and some shippers label a line with its origin."""
+TRACE_MARK = b"Handling request:"
+"""The beginning of what kafka.server.KafkaApis logs at TRACE when it takes a request (KafkaApis.handle)."""
 
-_TIME_KEYS = ("@timestamp", "timestamp", "time", "ts", "date", "asctime", "timeMillis", "instant")
-_LABEL_KEYS = ("hostname", "host", "pod", "pod_name", "container_name", "source_host")
+_MARKS = (MARK.decode(), TRACE_MARK.decode())
+_DEEPEST = 5
+
+_LEVEL = r"(?:TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL)"
+_IN_PREFIX = re.compile(rf"^\W*(?:{_LEVEL}\b\W*)?")
+_CONTINUATION = re.compile(
+    r"^(?:\s+at\s|\s*Caused by: |\s*Suppressed: |\s*\.\.\. \d+ |[a-z][\w$]*(?:\.[\w$]+)+(?:Exception|Error|Throwable)\b)"
+)
+"""Lines of an exception; they have no time and no level of their own."""
+
+_ISO = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*"
+_TAG = r"[^\s:\[\]]{1,64}(?:\[\d+\])?: "
+_RFC_3164 = r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?(?: \d{4})?"
+_PREFIXES = tuple(
+    re.compile(prefix)
+    for prefix in (
+        # Docker Compose
+        r"^(?P<label>[^\[\]{}|]{1,120}?)\s*\|\s?",
+        # kubectl logs --prefix, stern
+        r"^\[pod/(?P<label>[^/\]]+)/[^\]]*\] ?",
+        r"^(?P<label>[a-z0-9][a-z0-9.-]*-[a-z0-9]+) [a-z0-9-]+ (?=[\[{]|\d{4}-\d\d)",
+        # container runtimes (CRI), kubectl logs --timestamps
+        r"^(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\S*) (?:std(?:out|err) [PF]( |$)|(?=[\[{]|\d{4}-\d\d))",
+        # syslog, RFC 5424
+        rf"^<\d+>1 (?P<time>{_ISO}) (?P<label>\S+) \S+ \S+ \S+ (?:-|(?:\[[^\]]*\])+) ?",
+        # syslog, RFC 3164 and rsyslog's own; journalctl
+        rf"^(?:<\d+>)?(?:[A-Z][a-z]{{2}} )?(?P<time>{_RFC_3164}|{_ISO}(?: [A-Z]{{3,5}})?|\d{{10}}\.\d+) (?P<label>[\w.-]+) {_TAG}",
+        # Heroku-like and Vector's text: a time, then a JSON object
+        rf"^(?P<time>{_ISO}) (?=\{{)",
+    )
+)  # fmt: skip
+
+_TEXT_KEYS = (
+    "log", "message", "MESSAGE", "@message", "msg", "_raw", "line", "textPayload", "text", "body", "Body", "stringValue",
+    "content", "Content", "Message", "LogMessage", "LogEntry", "RawData", "value",
+)  # fmt: skip
+_STACK_KEYS = (
+    "stack_trace",
+    "extendedStackTrace",
+    "throwable",
+    "exception",
+    "stackTrace",
+    "stacktrace",
+    "thrown",
+)
+_ERROR_MESSAGES = ("thrown.message", "error.message", "exception.message", "exception.exception_message")
+_ERROR_NAMES = ("thrown.name", "error.type", "exception.class", "exception.exception_class")
+_OF_ERROR = re.compile(r"(?:error|thrown|exception)\.")
+_LOGGER_KEYS = ("logger", "loggerName", "logger_name", "log.logger", "loggerFqcn", "class")
+_TIME_KEYS = (
+    "@timestamp", "timestamp", "time", "ts", "_time", "date", "datetime", "asctime", "timeMillis", "instant", "eventTime",
+    "event_time", "TimeGenerated", "TimeGenerated [UTC]", "TimeStamp", "Timestamp", "Date", "Time", "log_time", "timeUnixNano",
+    "_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP", "observedTimeUnixNano",
+)  # fmt: skip
+_LABEL_KEYS = (
+    "hostname", "host", "pod", "pod_name", "container_name", "source_host", "logStreamName", "@logStream", "log_stream",
+    "_HOSTNAME", "Computer", "host.name", "kubernetes.pod.name",
+)  # fmt: skip
 
 
 class Line(NamedTuple):
-    """`nanos`: when the line was written, Unix time; None = the line has no time. `label`: the origin of the line, if
-    lines of several brokers are mixed and labelled. `message`: from MARK to the end of the line.
+    """`nanos`: when the line was written, Unix time; None = `problem` says why it cannot be read. `label`: the origin of
+    the line, if lines of several brokers are mixed and labelled. `message`: from MARK or TRACE_MARK to the end of the
+    line; of other loggers the whole text, without what wraps it. `logger`: if a field names it. `has_no_year`: the year
+    was inferred.
     """
 
     nanos: int | None
     label: str
     message: str
+    logger: str = ""
+    problem: str = ""
+    has_no_year: bool = False
+
+
+class _Text(NamedTuple):
+    """The text within a line's wrappings. `outer`: the time that the innermost wrapping with a time has."""
+
+    text: str
+    label: str = ""
+    logger: str = ""
+    outer: Time = NO_TIME
 
 
 class LineReader:
-    """Splits lines. `zone`: time zone of times without one, as log4j's `%d` prints them."""
+    """Splits lines. `zone`: time zone of times without one, as log4j's `%d` prints them. `year`, `written_before`: for
+    times without a year (log_time.py).
+    """
 
-    def __init__(self, zone: tzinfo = UTC) -> None:
+    def __init__(
+        self, zone: tzinfo = UTC, year: int | None = None, written_before: datetime | None = None
+    ) -> None:
         self._zone = zone
-        self._seconds: dict[tuple[str, str | None], int] = {}
+        self._clock = Clock(zone, year, written_before)
         self._stamps: dict[bytes, int] = {}
 
+    @classmethod
+    def of_file(cls, log: LogFile, zone: tzinfo = UTC, year: int | None = None) -> "LineReader":
+        return cls(zone, year, log.file.modified_at())
+
     def read(self, line: bytes) -> Line | None:
-        """None for a line that is not the request logger's."""
+        """None for a line that neither the request logger nor KafkaApis at TRACE wrote."""
         at = line.find(MARK)
         if at < 0:
-            return None
+            at = line.find(TRACE_MARK)
+            if at < 0:
+                return None
         if line[:1] == b"{":
-            wrapped = self._unwrap(line)
-            if wrapped is not None:
-                return wrapped
+            wrapped = self._unwrapped(line.decode("utf-8", "replace"))
+            mark = next((place for mark in _MARKS if (place := wrapped.text.find(mark)) >= 0), -1)
+            if mark >= 0 and wrapped.text[:1] != "{":
+                time = self._clock.read(wrapped.text[:mark])
+                if time.nanos is None and (wrapped.outer.nanos is not None or not time.problem):
+                    time = wrapped.outer
+                message = wrapped.text[mark:].rstrip("\r\n")
+                return Line(time.nanos, wrapped.label, message, "", time.problem, time.has_no_year)
         prefix = line[:at].decode("utf-8", "replace")
-        label = _LABEL.match(prefix)
+        time = self._clock.read(prefix)
         return Line(
-            self._nanos(prefix), label["label"].strip() if label else "", line[at:].decode("utf-8", "replace")
+            time.nanos,
+            self._label(prefix),
+            line[at:].decode("utf-8", "replace"),
+            "",
+            time.problem,
+            time.has_no_year,
         )
 
+    def read_other(self, line: bytes) -> Line:
+        """A line of any logger. Lines of an exception have no time of their own, whatever wraps them."""
+        wrapped = self._unwrapped(line.decode("utf-8", "replace"))
+        if _CONTINUATION.match(wrapped.text):
+            return Line(None, wrapped.label, wrapped.text, wrapped.logger)
+        begin = _IN_PREFIX.match(wrapped.text)
+        assert begin is not None
+        time = (
+            self._clock.read(wrapped.text[:64]) if _begins_with_time(wrapped.text, begin.end()) else NO_TIME
+        )
+        if time.nanos is None:
+            time = wrapped.outer if wrapped.outer.nanos is not None or time is NO_TIME else time
+        return Line(time.nanos, wrapped.label, wrapped.text, wrapped.logger, time.problem, time.has_no_year)
+
     def nanos_of(self, line: bytes) -> int | None:
-        """When a line was written whose layout puts the time first, as Kafka's does; None if it does not begin with
-        one.
-        """
+        """When a line was written whose layout or wrapping puts the time first; None if it does not begin with one."""
         stamp = line[1:24]
         if line[:1] == b"[" and line[24:25] == b"]" and stamp[19:20] == b",":
             second = self._stamps.get(stamp[:19])
             if second is None:
-                nanos = self._nanos(stamp.decode("utf-8", "replace"))
+                nanos = self._clock.read(stamp.decode("utf-8", "replace")).nanos
                 if nanos is None:
                     return None
                 if len(self._stamps) > 4096:
@@ -76,8 +178,7 @@ class LineReader:
                 second = self._stamps[stamp[:19]] = nanos // 10**9
             millis = stamp[20:]
             return second * 10**9 + int(millis) * 10**6 if millis.isdigit() else None
-        prefix = line[:48].decode("utf-8", "replace")
-        return self._nanos(prefix) if _TIME.match(prefix.lstrip("[")) else None
+        return self.read_other(line).nanos
 
     def utc_nanos(self, local_ms: np.ndarray) -> np.ndarray:
         """UTC of times in the log's zone, int64[n] in milliseconds."""
@@ -91,61 +192,121 @@ class LineReader:
         ]
         return (local_ms + np.array(offsets, np.int64)[places]) * 1_000_000
 
-    def _unwrap(self, line: bytes) -> Line | None:
-        """A line that is a JSON object with the log's own line, or the message, as one of its values."""
+    def _label(self, prefix: str) -> str:
+        """The origin that a prefix of a line names."""
+        text = prefix + "["  # some prefixes are told by what follows
+        while (match := _prefix(text)) is not None:
+            if label := match.groupdict().get("label"):
+                return label.strip()
+            text = text[match.end() :]
+        return ""
+
+    def _unwrapped(self, text: str) -> _Text:
+        result = _Text(text)
+        for _ in range(_DEEPEST):
+            inner = self._from_json(result) if result.text[:1] == "{" else self._from_prefix(result)
+            if inner is None:
+                break
+            result = inner
+        return result
+
+    def _from_prefix(self, outer: _Text) -> _Text | None:
+        match = _prefix(outer.text)
+        if match is None:
+            return None
+        fields = match.groupdict()
+        time = self._clock.read(fields["time"]) if fields.get("time") else outer.outer
+        label = outer.label or (fields.get("label") or "").strip()
+        return _Text(outer.text[match.end() :], label, outer.logger, time)
+
+    def _from_json(self, outer: _Text) -> _Text | None:
+        """A JSON object with the log's own line, or the message, as one of its values."""
         try:
-            fields = json.loads(line)
+            fields = orjson.loads(outer.text)
         except ValueError:
             return None
+        if not isinstance(fields, dict):
+            return None
         flat = dict(_flat(fields))
-        text = next((v for v in flat.values() if isinstance(v, str) and "Completed request:" in v), None)
+        text = _text_of(flat)
         if text is None:
             return None
-        at = text.index("Completed request:")
-        nanos = self._nanos(text[:at])
-        if nanos is None:
-            nanos = self._time_of(flat)
-        label = next((str(flat[k]) for k in flat if k.rpartition(".")[2] in _LABEL_KEYS), "")
-        return Line(nanos, label, text[at:].rstrip("\r\n"))
+        label = next((str(value) for key, value in flat.items() if _is_named(key, _LABEL_KEYS)), "")
+        logger = next(
+            (v for k, v in flat.items() if _is_named(k, _LOGGER_KEYS) and isinstance(v, str)), outer.logger
+        )
+        thrown = _exception_of(flat)
+        if thrown and thrown not in text:
+            text = f"{text.rstrip()}\n{thrown}"
+        return _Text(text.rstrip("\r\n"), outer.label or label, logger, self._time_of(flat, outer.outer))
 
-    def _time_of(self, flat: dict[str, Any]) -> int | None:
+    def _time_of(self, flat: Mapping[str, Any], otherwise: Time) -> Time:
         if isinstance(flat.get("instant.epochSecond"), int):
-            return flat["instant.epochSecond"] * 10**9 + int(flat.get("instant.nanoOfSecond") or 0)
-        for key in _TIME_KEYS:
-            value = flat.get(key)
-            if isinstance(value, int | float) and not isinstance(value, bool) and value > 0:
-                return int(value * 10**6) if value > 10**11 else int(value * 10**9)
-            if isinstance(value, str) and (nanos := self._nanos(value)) is not None:
-                return nanos
-        return None
+            return Time(flat["instant.epochSecond"] * 10**9 + int(flat.get("instant.nanoOfSecond") or 0))
+        problem = otherwise
+        for key in sorted(flat, key=_time_rank):
+            if _time_rank(key) == len(_TIME_KEYS):
+                break
+            time = self._time_of_value(flat[key])
+            if time.nanos is not None:
+                return time
+            problem = problem if problem is not NO_TIME else time
+        return problem
 
-    def _nanos(self, prefix: str) -> int | None:
-        match = _TIME.search(prefix)
-        if match is None:
-            epoch = _EPOCH_MS.search(prefix)
-            return int(epoch[1]) * 10**6 if epoch else None
-        key = (match["date"] + match["time"], match["zone"])
-        seconds = self._seconds.get(key)
-        if seconds is None:
-            try:
-                seconds = self._epoch(match)
-            except ValueError:
-                return None
-            if len(self._seconds) > 4096:
-                self._seconds.clear()
-            self._seconds[key] = seconds
-        return seconds * 10**9 + int((match["fraction"] or "0").ljust(9, "0"))
+    def _time_of_value(self, value: object) -> Time:
+        if isinstance(value, str) and not value.replace(".", "", 1).isdigit():
+            return self._clock.read(value)
+        if isinstance(value, str) and len(value) in (8, 14):
+            return self._clock.read(value)
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            return NO_TIME
+        number = value if not isinstance(value, str) else float(value) if "." in value else int(value)
+        nanos = self._clock.of_number(number)
+        return NO_TIME if nanos is None else Time(nanos)
 
-    def _epoch(self, match: re.Match[str]) -> int:
-        text = f"{match['date']}T{match['time']}"
-        zone = match["zone"]
-        if zone in ("Z", "UTC", "GMT"):
-            moment = datetime.fromisoformat(text).replace(tzinfo=UTC)
-        elif zone:
-            moment = datetime.fromisoformat(f"{text}{zone[:3]}:{zone[-2:]}")
-        else:
-            moment = datetime.fromisoformat(text).replace(tzinfo=self._zone)
-        return int(moment.timestamp())
+
+def _prefix(text: str) -> re.Match[str] | None:
+    return next((match for prefix in _PREFIXES if (match := prefix.match(text))), None)
+
+
+def _begins_with_time(text: str, at: int) -> bool:
+    return text[at : at + 1].isdigit() or text[at : at + 3].lower() in _MONTH_NAMES
+
+
+_MONTH_NAMES = frozenset(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
+
+
+def _is_named(key: str, names: tuple[str, ...]) -> bool:
+    return key in names or key.rpartition(".")[2] in names
+
+
+def _time_rank(key: str) -> int:
+    name = key if key in _TIME_KEYS else key.rpartition(".")[2]
+    return _TIME_KEYS.index(name) if name in _TIME_KEYS else len(_TIME_KEYS)
+
+
+def _text_of(flat: Mapping[str, Any]) -> str | None:
+    """The value that is a line of the log: one with an entry, otherwise the one whose key says so."""
+    texts = {key: value for key, value in flat.items() if isinstance(value, str)}
+    entry = next((text for text in texts.values() if any(mark in text for mark in _MARKS)), None)
+    if entry is not None:
+        return entry
+    for name in _TEXT_KEYS:
+        if name in texts:
+            return texts[name]
+    nested = {key.rpartition(".")[2]: text for key, text in texts.items() if not _OF_ERROR.match(key)}
+    return next((nested[name] for name in _TEXT_KEYS if name in nested), None)
+
+
+def _exception_of(flat: Mapping[str, Any]) -> str:
+    """What was thrown, as log4j prints it below the message; empty if nothing was."""
+    texts = {key: value for key, value in flat.items() if isinstance(value, str)}
+    stack = next((text for key, text in texts.items() if _is_named(key, _STACK_KEYS)), None)
+    if stack is not None:
+        return stack
+    message = next((texts[key] for key in _ERROR_MESSAGES if key in texts), "")
+    name = next((texts[key] for key in _ERROR_NAMES if key in texts), "")
+    return f"{name}: {message}" if name and message else message
 
 
 def _flat(value: object, path: str = "") -> list[tuple[str, object]]:

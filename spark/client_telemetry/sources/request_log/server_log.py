@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from client_telemetry.compatibility import apis
+from client_telemetry.sources.request_log.log_line import Line
 
 Kind = Literal[
     "process",
@@ -34,7 +35,7 @@ class ServerEvent(NamedTuple):
     process writes each once), for `release` its number, for `features` the finalized levels as in `feature_levels`,
     for `login_failed` the broker's words, otherwise empty. `connection_id`: of refusals and failed logins; empty in
     releases that do not log it. `address`: of failed logins, numeric. `api`: key and version of a refused request,
-    if the exception names them.
+    if the exception names them. `label`: of the line.
     """
 
     nanos: int
@@ -44,13 +45,40 @@ class ServerEvent(NamedTuple):
     connection_id: str = ""
     address: str = ""
     api: tuple[int, int] | None = None
+    label: str = ""
 
 
-_NOTABLE = re.compile(
-    rb"\((?:kafka\.server\.(?:KafkaServer|BrokerServer|ControllerServer|KafkaRaftServer)"
-    rb"|kafka\.utils\.Log4jControllerRegistration\$"
-    rb"|org\.apache\.kafka\.common\.utils\.(?:AppInfoParser|LoggingSignalHandler)|[\w.]+\.FeaturesPublisher"
-    rb"|kafka\.network\.Processor|org\.apache\.kafka\.common\.network\.Selector)\)\s*$"
+_CLASSES = {
+    name.rpartition(".")[2]: name
+    for name in (
+        "kafka.server.KafkaServer",
+        "kafka.server.BrokerServer",
+        "kafka.server.ControllerServer",
+        "kafka.server.KafkaRaftServer",
+        "kafka.utils.Log4jControllerRegistration$",
+        "org.apache.kafka.common.utils.AppInfoParser",
+        "org.apache.kafka.common.utils.LoggingSignalHandler",
+        "org.apache.kafka.image.publisher.FeaturesPublisher",
+        "kafka.network.Processor",
+        "org.apache.kafka.common.network.Selector",
+    )
+}
+_CLASSES["Log4jControllerRegistration"] = _CLASSES["Log4jControllerRegistration$"]
+"""Loggers whose lines are read, by the name of the class: layouts shorten the rest (`%c{1}`)."""
+
+_NAME = "|".join(re.escape(name) for name in sorted(_CLASSES, reverse=True))
+_WORDS = (
+    r"Registered kafka:type=kafka\.Log4jController MBean|Terminating process due to signal|Kafka version ?: \d"
+    r"|Exception while processing request from |Failed (?:re-)?authentication with |Unexpected error from /\S+ \(channelId"
+    r"|Kafka Server started|Transition from SHUTDOWN to STARTING|to SHUTTING_DOWN|finalizedFeatures=\{"
+)
+"""Messages that can be told without their logger."""
+
+_NOTABLE = re.compile(rf"(?:{_NAME}|{_WORDS})".encode())
+_SAYS_WORDS = re.compile(_WORDS)
+_LOGGER_BEHIND = re.compile(rf"\s*\((?:[\w$]+\.)*(?P<name>{_NAME})(?::\d+)?\)(?:\s*[\[(][^\])]*[\])])*\s*$")
+_LOGGER_BEFORE = re.compile(
+    rf"^.{{0,300}}?(?<![\w$.-])(?:[\w$]+\.)*(?P<name>{_NAME})(?![\w$.])(?::\d+)?(?:\s*[-:|>\])]+\s*|\s+)"
 )
 _OF_KAFKA = re.compile(
     rb"^\[?\d{4}-\d\d-\d\d[ T][\d:.,]+\]? +(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) .*\((?:kafka|org\.apache|state)[\w.$]*\)\s*$"
@@ -85,6 +113,7 @@ _BEFORE_LOGIN = "org.apache.kafka.common.errors.InvalidRequestException: "
 """An exception that Selector gets in KafkaChannel.prepare only, before the client has logged in
 (SaslServerAuthenticator); since 4.0 it is logged as unexpected and not as a failed login.
 """
+_EXCEPTION_LINES = 12
 _ADDRESSES = re.compile(r", connectionId: [^,]+")
 _MECHANISM = re.compile(r"SASL mechanism ([A-Z0-9-]+)")
 _FEATURES = re.compile(r"finalizedFeatures=\{([^}]*)\}")
@@ -119,62 +148,94 @@ def is_of_kafka(line: bytes) -> bool:
     return _OF_KAFKA.match(line) is not None
 
 
+class UnreadLines(NamedTuple):
+    """Lines with the words of an event whose logger or time cannot be told: `count`, and one of them."""
+
+    count: int = 0
+    example: str = ""
+
+
 class ServerLines:
     """Turns lines of other loggers than the request logger into events. An exception follows its line: an event that
-    waits for it is returned with a later line, or by `end`.
+    waits for it is returned with a later line, or by `end`. Lines with different labels are of different brokers.
+    `unread`: lines that seem to be events and could not be read.
     """
 
     def __init__(self) -> None:
-        self._waiting: ServerEvent | None = None
-        self._left = 0
+        self._waiting: dict[str, tuple[ServerEvent, int]] = {}
+        self.unread = UnreadLines()
 
     def is_notable(self, line: bytes) -> bool:
-        return self._waiting is not None or _NOTABLE.search(line) is not None
+        return bool(self._waiting) or _NOTABLE.search(line) is not None
 
-    def read(self, line: bytes, nanos: int | None) -> Iterator[ServerEvent]:
-        """`nanos`: when the line was written, None if it does not begin with a time, like those of an exception."""
-        if self._waiting is not None:
-            yield from self._exception(line.decode("utf-8", "replace"), is_new=nanos is not None)
-        if nanos is None or not _NOTABLE.search(line):
+    def read(self, line: Line) -> Iterator[ServerEvent]:
+        """`line`: without a time if it continues the one before, like those of an exception."""
+        head, *thrown = line.message.split("\n")
+        if line.label in self._waiting:
+            yield from self._exception(line.label, head, is_new=line.nanos is not None)
+        words = _SAYS_WORDS.search(head)
+        text = canonical(head, line.logger)
+        if line.nanos is None or text is None:
+            if words is not None and (line.nanos is not None or line.problem):
+                self.unread = UnreadLines(self.unread.count + 1, self.unread.example or head[:200])
             return
-        text = line.decode("utf-8", "replace")
-        event = _event(text, nanos)
+        event = _event(text, line.nanos)
         if event is None:
             return
-        if event.kind == "refused" or (event.kind == "login_failed" and not event.text):
-            self._waiting, self._left = event, 12
-            if event.kind == "refused" and _REFUSED_API.search(text):  # a layout that puts it on one line
-                yield from self._exception(text, is_new=False)
-        else:
+        event = event._replace(label=line.label)
+        if event.kind != "refused" and (event.kind != "login_failed" or event.text):
             yield event
+            return
+        self._waiting[line.label] = event, _EXCEPTION_LINES
+        if event.kind == "refused" and _REFUSED_API.search(text):  # a layout that puts it on one line
+            thrown.insert(0, text)
+        for following in thrown:
+            if line.label in self._waiting:
+                yield from self._exception(line.label, following, is_new=False)
 
     def end(self) -> Iterator[ServerEvent]:
-        if self._waiting is not None:
-            yield from self._give_up()
+        for label in list(self._waiting):
+            yield from self._give_up(label)
 
-    def _exception(self, text: str, is_new: bool) -> Iterator[ServerEvent]:
-        event = self._waiting
-        assert event is not None
-        self._left -= 1
-        if is_new or not self._left:
-            yield from self._give_up()
+    def _exception(self, label: str, text: str, is_new: bool) -> Iterator[ServerEvent]:
+        event, left = self._waiting[label]
+        if is_new or left == 1:
+            yield from self._give_up(label)
             return
+        self._waiting[label] = event, left - 1
         if event.kind == "login_failed":
-            self._waiting = None
+            del self._waiting[label]
             if text.startswith(_BEFORE_LOGIN):
                 words = text.removeprefix(_BEFORE_LOGIN).strip()
                 yield event._replace(text=_ADDRESSES.sub("", words))
             return
         api = _REFUSED_API.search(text)
         if api:
-            self._waiting = None
+            del self._waiting[label]
             yield event._replace(api=_api(api))
 
-    def _give_up(self) -> Iterator[ServerEvent]:
+    def _give_up(self, label: str) -> Iterator[ServerEvent]:
         """A refusal whose request is not named still counts; an unexpected error without its reason says nothing."""
-        event, self._waiting = self._waiting, None
-        if event is not None and event.kind == "refused":
+        event, _ = self._waiting.pop(label)
+        if event.kind == "refused":
             yield event
+
+
+def canonical(text: str, logger: str = "") -> str | None:
+    """The message with its logger behind it, as in Kafka's own layout; None if the logger is not one whose lines are
+    read. `logger`: if it stands apart from the text.
+
+    >>> canonical("2026-11-22 10:48:26,500 INFO  [main] AppInfoParser:119 - Kafka version: 3.9.1")
+    'Kafka version: 3.9.1 (org.apache.kafka.common.utils.AppInfoParser)'
+    """
+    name = logger.rpartition(".")[2]
+    if name in _CLASSES:
+        return f"{text} ({_CLASSES[name]})"
+    if match := _LOGGER_BEHIND.search(text):
+        return f"{text[: match.start()]} ({_CLASSES[match['name']]})"
+    if match := _LOGGER_BEFORE.match(text):
+        return f"{text[match.end() :].rstrip()} ({_CLASSES[match['name']]})"
+    return None
 
 
 def _event(text: str, nanos: int) -> ServerEvent | None:

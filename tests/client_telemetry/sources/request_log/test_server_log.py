@@ -2,6 +2,7 @@ import csv
 from pathlib import Path
 
 import pytest
+from client_telemetry.sources.request_log.log_line import Line
 from client_telemetry.sources.request_log.server_log import (
     ServerEvent,
     ServerLines,
@@ -20,7 +21,7 @@ def events(*lines: str) -> list[ServerEvent]:
     for second, line in enumerate(lines, start=1):
         nanos = second * 10**9 if line.startswith("[") else None
         if server.is_notable(line.encode()):
-            found += server.read(line.encode(), nanos)
+            found += server.read(Line(nanos, "", line))
     return found + list(server.end())
 
 
