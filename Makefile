@@ -2,7 +2,8 @@
 
 PYTHON ?= python3
 PORT ?= 8080
-JARS := org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0,org.xerial:sqlite-jdbc:3.54.1.0
+# A wheel fetches the same.
+JARS := $(shell paste -sd, spark/client_telemetry/lake/spark_jars.txt)
 STORAGE_JARS := org.apache.iceberg:iceberg-aws-bundle:1.12.0,org.postgresql:postgresql:42.7.7
 # As many as the configured catalog takes: one where it is a SQLite file.
 LAKE_WRITERS = $$($(BIN)/python -c "from client_telemetry.lake.catalog import writers; print(writers())")
@@ -52,7 +53,7 @@ ask: install  ## ask an upgrade question of the local lake through Airflow: CLUS
 
 report: install  ## upgrade report from request logs alone: LOGS=<files or folder> TO=4.0.1, and FROM, ZONE, OWNERS, KNOWLEDGE, SCRAM_USERS, HOSTS, NAME, OUT, PLANNED_FOR, ASKED_BY, FOLLOW=minutes, FAIL_ON=breaks
 	@test -n $(call quoted,$(LOGS)) && test -n "$(TO)" || { echo "specify the logs and the target release: make report LOGS=kafka-request.log TO=4.0.1" >&2; exit 2; }
-	@$(INTERRUPTIBLE) $(AIRFLOW) client-telemetry report --to=$(call quoted,$(TO)) --out=$(call quoted,$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))) \
+	@$(INTERRUPTIBLE) $(BIN)/client-telemetry report --to=$(call quoted,$(TO)) --out=$(call quoted,$(or $(OUT),var/log_reports/$(shell date -u +%Y%m%dT%H%M%SZ))) \
 	    $(if $(FROM),--from=$(call quoted,$(FROM))) $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
 	    $(if $(KNOWLEDGE),--knowledge=$(call quoted,$(KNOWLEDGE))) $(if $(SCRAM_USERS),--scram-users=$(call quoted,$(SCRAM_USERS))) $(if $(HOSTS),--hosts=$(call quoted,$(HOSTS))) $(if $(NAME),--name=$(call quoted,$(NAME))) \
 	    $(if $(PLANNED_FOR),--planned-for=$(call quoted,$(PLANNED_FOR))) $(if $(ASKED_BY),--asked-by=$(call quoted,$(ASKED_BY))) \
@@ -62,7 +63,7 @@ review: install  ## what an upgrade did to each client: CLUSTER=fleet on the loc
 	@test -n "$(FROM)" && test -n "$(TO)" && test -n $(call quoted,$(LOGS)$(CLUSTER)) || \
 	    { echo "specify the upgrade: make review CLUSTER=fleet FROM=3.9.1 TO=4.0.0, or LOGS=<folder> instead of CLUSTER" >&2; exit 2; }
 ifdef LOGS
-	@$(INTERRUPTIBLE) $(AIRFLOW) client-telemetry review --from=$(call quoted,$(FROM)) --to=$(call quoted,$(TO)) --publish=$(call quoted,$(or $(OUT),var/published)) \
+	@$(INTERRUPTIBLE) $(BIN)/client-telemetry review --from=$(call quoted,$(FROM)) --to=$(call quoted,$(TO)) --publish=$(call quoted,$(or $(OUT),var/published)) \
 	    $(if $(ZONE),--zone=$(call quoted,$(ZONE))) $(if $(OWNERS),--owners=$(call quoted,$(OWNERS))) \
 	    $(if $(KNOWLEDGE),--knowledge=$(call quoted,$(KNOWLEDGE))) $(if $(SCRAM_USERS),--scram-users=$(call quoted,$(SCRAM_USERS))) $(if $(NAME),--name=$(call quoted,$(NAME))) -- $(call quoted,$(LOGS)) $(END)
 else

@@ -11,7 +11,6 @@ published/ (the report). Exit code 2: the arguments or the logs cannot be used; 
 
 import argparse
 import json
-import os
 import re
 import shlex
 import shutil
@@ -33,6 +32,7 @@ from client_telemetry.compatibility.releases import UnusableRelease, exact, upgr
 from client_telemetry.identity.hosts import host_names
 from client_telemetry.identity.owners import load_owner_rules
 from client_telemetry.identity.scram_users import scram_principals
+from client_telemetry.pipeline.local_spark import local_spark
 from client_telemetry.pipeline.stage import BadArguments, use_own_knowledge
 from client_telemetry.pipeline.stages import DAILY, UPGRADE_QUESTION, main_of
 from client_telemetry.pipeline.text_file import read_text_file
@@ -263,9 +263,6 @@ def _run_stages(
             raise StageFailed(report.get("message", f"{stage} ended with exit code {code}"), code)
         return report
 
-    settings = " ".join(f"--conf {name}={value}" for name, value in SPARK_SETTINGS.items())
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", f"--master local[*] {settings} pyspark-shell")
     _say("the stages of the daily run, then the report; each takes seconds")
     raw, report = f"--raw={args.out / 'raw'}", f"--report-id={REPORT_ID}"
     own = _options(args, "knowledge")
@@ -294,9 +291,10 @@ def _run_stages(
             *_options(args, "hosts", "planned_for", "asked_by"),
         ],
     }
-    for stage in (*DAILY, *UPGRADE_QUESTION):
-        if stage.name in arguments:
-            reported[stage.name] = run(stage.name, *arguments[stage.name]())
+    with local_spark(SPARK_SETTINGS):
+        for stage in (*DAILY, *UPGRADE_QUESTION):
+            if stage.name in arguments:
+                reported[stage.name] = run(stage.name, *arguments[stage.name]())
     return Path(reported["publish"]["report"].removeprefix("file://"))
 
 

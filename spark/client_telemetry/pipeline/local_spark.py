@@ -1,0 +1,90 @@
+"""Spark on this machine for one command, whatever the caller's environment says of other Sparks.
+
+A checkout has its jars and settings below var/ (`make install`). An installed wheel has neither: Spark's Ivy fetches the
+jars of lake/spark_jars.txt once, into ~/.ivy2.5.2, and the settings are given here.
+"""
+
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Final
+
+_KEPT: Final = frozenset({"SPARK_LOCAL_DIRS", "SPARK_DRIVER_MEMORY"})
+"""The caller's variables that fit a Spark on this machine."""
+_OF_OTHER_SPARKS: Final = frozenset({"MASTER", "HADOOP_CONF_DIR", "YARN_CONF_DIR"})
+_CHECKOUT_SETTINGS: Final = Path(__file__).parents[3] / "var" / "spark"
+_WITHOUT_CHECKOUT: Final = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m -XX:+UseSerialGC",
+    "spark.python.daemon.module": "client_telemetry.pipeline.worker_daemon",
+}
+
+
+@contextmanager
+def local_spark(settings: Mapping[str, str]) -> Iterator[None]:
+    """The environment in which pyspark starts a Spark on this machine with these settings."""
+    before = dict(os.environ)
+    environment = spark_environment(before, settings, _CHECKOUT_SETTINGS)
+    _replace_environment(environment)
+    try:
+        yield
+    finally:
+        _replace_environment(before)
+
+
+def spark_environment(
+    environment: Mapping[str, str], settings: Mapping[str, str], checkout_settings: Path
+) -> dict[str, str]:
+    """`environment` with Spark's variables replaced. `checkout_settings`: the folder of spark-defaults.conf that
+    `make install` wrote, or a path where there is none.
+    """
+    kept = {
+        name: value
+        for name, value in environment.items()
+        if name in _KEPT or not (name.startswith(("SPARK_", "PYSPARK_")) or name in _OF_OTHER_SPARKS)
+    }
+    options = ["--master", "local[*]"]
+    if (checkout_settings / "spark-defaults.conf").is_file():
+        kept["SPARK_CONF_DIR"] = str(checkout_settings)
+    else:
+        settings = _WITHOUT_CHECKOUT | settings
+        options += ["--packages", ",".join(_jars())]
+    if "SPARK_DRIVER_MEMORY" in environment:
+        settings = {**settings, "spark.driver.memory": environment["SPARK_DRIVER_MEMORY"]}
+    else:
+        settings = {"spark.driver.memory": "2g", **settings}
+    for name, value in settings.items():
+        options += ["--conf", f"{name}={value}"]
+    return kept | {
+        "SPARK_HOME": _spark_home(),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "PYSPARK_SUBMIT_ARGS": shlex.join([*options, "pyspark-shell"]),
+    }
+
+
+def _replace_environment(environment: Mapping[str, str]) -> None:
+    for name in os.environ.keys() - environment.keys():
+        del os.environ[name]
+    os.environ.update(environment)
+
+
+def _jars() -> list[str]:
+    return (files("client_telemetry.lake") / "spark_jars.txt").read_text(encoding="utf-8").split()
+
+
+def _spark_home() -> str:
+    """Of the pyspark that this process imports. Raises ModuleNotFoundError."""
+    found = find_spec("pyspark")
+    if found is None or found.origin is None:
+        raise ModuleNotFoundError("No module named 'pyspark'", name="pyspark")
+    return str(Path(found.origin).parent)
