@@ -17,6 +17,8 @@ from typing import Final
 _KEPT: Final = frozenset({"SPARK_LOCAL_DIRS", "SPARK_DRIVER_MEMORY"})
 """The caller's variables that fit a Spark on this machine."""
 _OF_OTHER_SPARKS: Final = frozenset({"MASTER", "HADOOP_CONF_DIR", "YARN_CONF_DIR"})
+_REPLACED: Final = ("SPARK_", "PYSPARK_", "PYICEBERG_CATALOG__LAKE__")
+"""With the tables of one command goes no catalog that others use."""
 _CHECKOUT_SETTINGS: Final = Path(__file__).parents[3] / "var" / "spark"
 _WITHOUT_CHECKOUT: Final = {
     "spark.sql.session.timeZone": "UTC",
@@ -49,13 +51,13 @@ def spark_environment(
     kept = {
         name: value
         for name, value in environment.items()
-        if name in _KEPT or not (name.startswith(("SPARK_", "PYSPARK_")) or name in _OF_OTHER_SPARKS)
+        if name in _KEPT or not (name.startswith(_REPLACED) or name in _OF_OTHER_SPARKS)
     }
     options = ["--master", "local[*]"]
     if (checkout_settings / "spark-defaults.conf").is_file():
         kept["SPARK_CONF_DIR"] = str(checkout_settings)
     else:
-        settings = _WITHOUT_CHECKOUT | settings
+        settings = {**_WITHOUT_CHECKOUT, **settings}
         options += ["--packages", ",".join(_jars())]
     if "SPARK_DRIVER_MEMORY" in environment:
         settings = {**settings, "spark.driver.memory": environment["SPARK_DRIVER_MEMORY"]}
