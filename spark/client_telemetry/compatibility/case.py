@@ -157,6 +157,10 @@ class Case:
     def _target_apis(self) -> Mapping[int, BrokerApi]:
         return served.with_levels(self.target, self.levels)
 
+    def closed_gates(self, key: int) -> tuple[features.Gate, ...]:
+        """Versions of an API that the target refuses until a feature level is finalized."""
+        return tuple(gate for gate in features.closed(self.target, self.levels) if gate.api_key == key)
+
     def target_api(self, key: int) -> BrokerApi | None:
         return self._target_apis.get(key)
 
@@ -188,8 +192,9 @@ def _client_facts(evidence: ClientEvidence, source: str) -> ClientFacts:
     if identity is None:
         identity, confidence = _named_elsewhere(evidence, uses, source), INFERRED
     if identity is None:
-        fingerprint = fingerprints.of(evidence.client_id, uses, source)
-        looks_like = identification.of(evidence.client_id, uses, source, evidence.product)
+        has_own_name = evidence.declares_software
+        fingerprint = fingerprints.of(evidence.client_id, uses, source, has_own_name)
+        looks_like = identification.of(evidence.client_id, uses, source, evidence.product, has_own_name)
     failing = failures.now(evidence, uses, source)
     roles_seen = roles.seen_in(
         {*uses, *failures.refused(evidence, uses), *(_elsewhere(evidence) if failing else ())}

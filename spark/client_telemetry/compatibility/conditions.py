@@ -175,21 +175,30 @@ class NotShown:
     not, and nobody can tell beforehand.
     """
 
+    kind: str
     text: str
     settled_by: str
-    is_about_now = False
+    is_about_now: bool
 
     def met(self, circumstances: Circumstances) -> str:
         return CONDITION_UNKNOWN
 
 
-_SETTLED_BY = {
+_CLIENT_CODE = "client_code"
+_NOT_SHOWN = {
     # a setting of the client, its broker or its network
-    "setting": "its configuration",
+    "setting": ("its configuration", False),
     # ACLs and racks of the brokers included
-    "broker_setting": "the configuration of the brokers",
-    "event": "",
+    "broker_setting": ("the configuration of the brokers", False),
+    "event": ("", False),
+    # a request that a program builds itself, past its library
+    _CLIENT_CODE: ("its source, or a run against the target release", True),
+    # how others use the cluster
+    "cluster_use": ("the groups of the cluster (kafka-consumer-groups --describe --members --verbose)", True),
+    # what a build that is not Apache Kafka's serves
+    "vendor_build": ("the documentation of its release, or a run against it", True),
 }
+"""Kind of term -> what settles it, and whether it is about how client and brokers are set up today."""
 
 
 @dataclass(frozen=True)
@@ -239,6 +248,20 @@ class Condition:
     @property
     def is_about_login(self) -> bool:
         return any(isinstance(term, Mechanism) for term in self.terms)
+
+    @property
+    def is_about_code(self) -> bool:
+        """Whether it asks what a program does past its library."""
+        return any(isinstance(term, NotShown) and term.kind == _CLIENT_CODE for term in self.terms)
+
+    def mechanism_met(self, circumstances: Circumstances) -> str:
+        """Whether the terms about SASL mechanisms are met."""
+        return Condition(tuple(term for term in self.terms if isinstance(term, Mechanism))).met(circumstances)
+
+    @property
+    def is_about_vendor(self) -> bool:
+        """Whether only a vendor's build meets it, so that Apache Kafka of no release does."""
+        return any(isinstance(term, Vendor) for term in self.terms)
 
     @property
     def is_about_scram(self) -> bool:
@@ -342,9 +365,10 @@ def _term(text: str) -> Term:
         return Negated(term) if negated else term
     if match := re.fullmatch(r"feature ([a-z.]+) (<|<=|=|>=|>) (\d+)", text):
         return FeatureLevel(match[1], match[2], int(match[3]))
-    if match := re.fullmatch(r"(setting|broker_setting|event) (.+)", text):
-        return NotShown(match[2], _SETTLED_BY[match[1]])
+    if match := re.fullmatch(rf"({'|'.join(_NOT_SHOWN)}) (.+)", text):
+        return NotShown(match[1], match[2], *_NOT_SHOWN[match[1]])
     raise UnreadableCondition(
         f"{text!r} is not a term; terms are: NAME in A,B or NAME not in A,B with {', '.join(_SETS)}; "
-        "feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; event TEXT"
+        "feature NAME < LEVEL; subscriptions match none; subscriptions match it; setting TEXT; broker_setting TEXT; event TEXT; "
+        "client_code TEXT; cluster_use TEXT; vendor_build TEXT"
     )

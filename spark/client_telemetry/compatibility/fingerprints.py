@@ -116,12 +116,14 @@ class Fingerprint:
         return Versions(min(versions.min for versions in too_low), max(versions.max for versions in too_low))
 
 
-def of(client_id: str | None, uses: Mapping[int, list[ApiUse]], release: str) -> Fingerprint | None:
-    """The fingerprint of a client that declares nothing, on brokers of a release; None if it looks like no known
-    library.
+def of(
+    client_id: str | None, uses: Mapping[int, list[ApiUse]], release: str, has_own_name: bool = False
+) -> Fingerprint | None:
+    """The fingerprint of a client that declares nothing, or a name that is not its library's (`has_own_name`), on
+    brokers of a release; None if it looks like no known library.
     """
     requests = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
-    return _fingerprint(*by_client_id(client_id), requests, release)
+    return _fingerprint(*by_client_id(client_id), requests, release, has_own_name)
 
 
 @lru_cache(maxsize=65536)
@@ -130,9 +132,9 @@ def _fingerprint(
     version: Version | None,
     requests: tuple[tuple[int, tuple[int, ...]], ...],
     release: str,
+    has_own_name: bool,
 ) -> Fingerprint | None:
-    # A client of which no request was seen may well declare a name: only use shows that it does not.
-    names_are_kept = bool(requests) and releases.parse(release) >= NAMES_KEPT_SINCE
+    names_are_kept = shows_its_library_if_it_can(requests, release, has_own_name)
     explaining = _that_explain(requests, names_are_kept)
     named = [
         profile
@@ -156,11 +158,23 @@ def _fingerprint(
     return Fingerprint(tuple(ranked[:MOST]), tuple(matching), bool(named), tuple(reasons))
 
 
-def that_explain(requests: tuple[tuple[int, tuple[int, ...]], ...], release: str) -> tuple[Profile, ...]:
-    """Every version range of a library that can have sent these requests (API keys with their versions, sorted) without
-    declaring a name.
+def shows_its_library_if_it_can(
+    requests: tuple[tuple[int, tuple[int, ...]], ...], release: str, has_own_name: bool
+) -> bool:
+    """Whether a library that declares its name is ruled out, as it would have declared it. Not where brokers keep no
+    names, nor where no request was seen (only use shows that a client declares none), nor for a program that sets a
+    name of its own: client.software.name of librdkafka (ClickHouse, Mimir), SoftwareNameAndVersion of franz-go.
     """
-    return _that_explain(requests, releases.parse(release) >= NAMES_KEPT_SINCE)
+    return bool(requests) and releases.parse(release) >= NAMES_KEPT_SINCE and not has_own_name
+
+
+def that_explain(
+    requests: tuple[tuple[int, tuple[int, ...]], ...], release: str, has_own_name: bool = False
+) -> tuple[Profile, ...]:
+    """Every version range of a library that can have sent these requests (API keys with their versions, sorted) without
+    declaring the library's name.
+    """
+    return _that_explain(requests, releases.parse(release) >= NAMES_KEPT_SINCE and not has_own_name)
 
 
 @lru_cache(maxsize=65536)

@@ -34,9 +34,24 @@ _NEW_PROTOCOL = frozenset((68, 69))
 
 def for_refused(keys: list[int], case: Case) -> str:
     """The change that makes refused requests of these APIs work on the target."""
-    identity, target = case.identity, case.target
-    if releases.is_rollback(case.source, target):
+    if releases.is_rollback(case.source, case.target):
         return _for_rollback(keys, case)
+    waiting = [key for key in keys if case.closed_gates(key)]
+    others = [key for key in keys if key not in waiting]
+    return "; ".join(filter(None, (_finalizing(waiting, case), _for_removed(others, case) if others else "")))
+
+
+def _finalizing(keys: list[int], case: Case) -> str:
+    """The commands that raise the feature levels for which requests of these APIs wait: no library needs a change."""
+    levels = {gate.feature: gate.level for key in keys for gate in case.closed_gates(key)}
+    if not levels:
+        return ""
+    options = " ".join(f"--feature {feature}={level}" for feature, level in levels.items())
+    return f"finalize {features.text(levels)} (kafka-features upgrade {options}), then restart it"
+
+
+def _for_removed(keys: list[int], case: Case) -> str:
+    identity, target = case.identity, case.target
     if of_product := products.advice(case.product, keys):
         return of_product
     if identity and identity.version and identity.version_decides and client_ranges.known(identity.library):
@@ -99,7 +114,7 @@ def for_verdict(reasons: list[Finding], case: Case) -> str:
     if refused:
         fixes.append(for_refused(refused, case))
     text = "; ".join(dict.fromkeys(fix for fix in fixes if fix))
-    if refused and len(refused) == len(reasons):
+    if refused and len(refused) == len(reasons) and not any(map(case.closed_gates, refused)):
         better = _other_release_that_serves(reasons, case)
         if better:
             text += f"; or {_alternative_text(better, case)}, which accepts these versions"

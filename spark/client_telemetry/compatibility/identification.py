@@ -17,7 +17,6 @@ from client_telemetry.compatibility import (
     client_versions,
     fingerprints,
     products,
-    releases,
     served,
 )
 from client_telemetry.compatibility.evidence import ApiUse
@@ -129,23 +128,32 @@ def of(
     uses: Mapping[int, Sequence[ApiUse]],
     release: str,
     product_name: str | None = None,
+    has_own_name: bool = False,
 ) -> Identification | None:
     """Identifies a client that declares no known name, on brokers of a release; None if nothing is known about it.
-    `product_name`: the product behind the client id, if the id itself is omitted.
+    `product_name`: the product behind the client id, if the id itself is omitted. `has_own_name`: it declares a name
+    that is no library's.
     """
     requests = tuple(sorted((key, tuple(use.version for use in of_api)) for key, of_api in uses.items()))
     library, version = fingerprints.by_client_id(client_id)
     product = products.by_client_id(client_id) or (products.named(product_name) if product_name else None)
     inside = product.library if product and "|" not in product.library else ""
-    return _identified(library, version, product.name if product else None, inside, requests, release)
+    return _identified(
+        library, version, product.name if product else None, inside, requests, release, has_own_name
+    )
 
 
 @lru_cache(maxsize=65536)
 def _identified(
-    own: str | None, version: Version | None, product: str | None, inside: str, requests: Seen, release: str
+    own: str | None,
+    version: Version | None,
+    product: str | None,
+    inside: str,
+    requests: Seen,
+    release: str,
+    has_own_name: bool,
 ) -> Identification | None:
-    # A client of which no request was seen may well declare a name: only use shows that it does not.
-    names_are_kept = bool(requests) and releases.parse(release) >= fingerprints.NAMES_KEPT_SINCE
+    names_are_kept = fingerprints.shows_its_library_if_it_can(requests, release, has_own_name)
     candidates = [
         candidate
         for library in _libraries(names_are_kept)

@@ -92,16 +92,16 @@ def takes_what_is_served(case: Case, key: int) -> bool:
 
 
 def candidates(case: Case) -> tuple[fingerprints.Profile, ...]:
-    """What an unnamed client can be: version ranges of libraries that send what it sends."""
-    return _candidates(case.seen, case.source)
+    """What a client of unknown library can be: version ranges of libraries that send what it sends."""
+    return _candidates(case.seen, case.source, case.evidence.declares_software)
 
 
 @lru_cache(maxsize=64)
 def _candidates(
-    requests: tuple[tuple[int, tuple[int, ...]], ...], release: str
+    requests: tuple[tuple[int, tuple[int, ...]], ...], release: str, has_own_name: bool
 ) -> tuple[fingerprints.Profile, ...]:
     """For one client, asked issue by issue and target by target; the cache holds the last ones."""
-    explaining = fingerprints.that_explain(requests, release)
+    explaining = fingerprints.that_explain(requests, release, has_own_name)
     return tuple(profile for profile in explaining if not holds_back(profile, requests, release))
 
 
@@ -150,11 +150,17 @@ def _negotiates(library: str) -> bool:
 def _sent_lower(
     profile: fingerprints.Profile, requests: tuple[tuple[int, tuple[int, ...]], ...], release: str
 ) -> bool:
+    """ApiVersions itself does not count: a client whose version brokers do not have falls back to version 0, also on
+    brokers that would have had one between (KIP-511; librdkafka and franz-go on brokers before 2.4).
+    """
     offered = served.by(release)
     return any(
         max(versions) < min(profile.ranges[key].max, offered[key].advertised.max)
         for key, versions in requests
-        if key in profile.ranges and key in offered and key not in profile.also_sends
+        if key != apis.API_VERSIONS
+        and key in profile.ranges
+        and key in offered
+        and key not in profile.also_sends
     )
 
 

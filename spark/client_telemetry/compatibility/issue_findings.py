@@ -21,6 +21,7 @@ from client_telemetry.compatibility.verdict import (
     NO,
     OBSERVED,
     UNSUPPORTED,
+    YES,
     Finding,
 )
 
@@ -100,10 +101,10 @@ def _possible_issues(case: Case) -> Iterator[Finding]:
 def _can_be_of(case: Case, issue: KnownIssue) -> bool:
     """Whether a client of unknown library or version can be one that an issue is about.
 
-    If the library is known, it can be any of its versions. If not, only issues about logging in count, which no request
-    shows, and only for clients that log in. A client that declares a name which the knowledge base does not have can be
-    any library missing there, and so can one whose requests no known library sends; any other is one of those that send
-    them, or the one whose default client id it has.
+    If the library is known, it can be any of its versions. If not, only issues count that no request shows: about how a
+    program builds a request that was seen, and about logging in, only for clients that may log in. A client that declares a name which the knowledge base does not have can
+    be any library missing there, or a known one under another name; one whose requests no known library sends is
+    missing there; any other is one of those that send them, or the one whose default client id it has.
     """
     identity, evidence = case.identity, case.evidence
     if identity is not None and not case.contradiction:
@@ -111,10 +112,11 @@ def _can_be_of(case: Case, issue: KnownIssue) -> bool:
             identity.version is None
             or (not identity.version_decides and issue.version_from <= identity.version <= issue.version_to)
         )
-    if not (issue.condition_test.is_about_login and _logs_in(evidence)):
+    by_code = issue.condition_test.is_about_code and issue.api_key in case.uses
+    if not by_code and not (issue.condition_test.is_about_login and _may_log_in(evidence)):
         return False
-    if case.contradiction or evidence.declares_software:
-        return issue.library == UNKNOWN_LIBRARY
+    if issue.library == UNKNOWN_LIBRARY and (case.contradiction or evidence.declares_software):
+        return True
     if issue.library == fingerprints.by_client_id(evidence.client_id)[0]:
         return True
     profiles = inference.candidates(case)
@@ -132,9 +134,12 @@ def _can_be_of(case: Case, issue: KnownIssue) -> bool:
     )
 
 
-def _logs_in(evidence: ClientEvidence) -> bool:
+def _may_log_in(evidence: ClientEvidence) -> bool:
+    """Whether the client may use SASL: only a known protocol without it, or a listener that offers none, says no."""
     protocol = (evidence.security_protocol or "").upper()
-    return protocol.startswith("SASL") or bool(not protocol and conditions.possible_mechanisms(evidence))
+    return protocol.startswith("SASL") or (
+        not protocol and conditions.possible_mechanisms(evidence) != frozenset()
+    )
 
 
 def _on_both_releases(case: Case, finding: Finding, issue: KnownIssue) -> Finding | None:
@@ -172,9 +177,16 @@ def _latent_on_both(finding: Finding, issue: KnownIssue, requests: Collection[in
 
 
 def _any_library(case: Case, issue: KnownIssue) -> Suspect | None:
-    """A client that used the API in one of the issue's versions, whatever its library."""
+    """A client that used the API in one of the issue's versions, or that is known to log in as the issue says, whatever
+    its library. (A note of the cluster tells of those of which it is not known.)
+    """
+    if issue.condition_test.is_about_vendor and issue.condition_met(case.circumstances) == NO:
+        return None
+    if issue.api_key is None:
+        is_so = issue.condition_test.mechanism_met(case.circumstances) == YES
+        return Suspect("it", ANY_LIBRARY, issue.version_from, issue.version_to, INFERRED) if is_so else None
     issue_versions = issue.versions.split()
-    uses = case.uses.get(issue.api_key, []) if issue.api_key is not None else []
+    uses = case.uses.get(issue.api_key, [])
     if not any(not issue_versions or str(use.version) in issue_versions for use in uses):
         return None
     return Suspect("it", ANY_LIBRARY, issue.version_from, issue.version_to, OBSERVED)

@@ -132,8 +132,6 @@ def known() -> tuple[KnownIssue, ...]:
             )
         if (row["when"] == LATENT) != bool(row["trigger"]):
             raise DamagedKnowledge(FILE, line, "a latent issue has a trigger, one at once has none")
-        if row["library"] == ANY_LIBRARY and not row["api_key"]:
-            raise DamagedKnowledge(FILE, line, "an issue of any library has the API that shows it")
         if any(issue.rule_id == row["rule_id"] for issue in issues):
             raise DamagedKnowledge(FILE, line, f"rule {row['rule_id']} occurs twice")
         if not (row["source"] and row["explanation"] and (row["fixed_in"] or row["workaround"])):
@@ -179,6 +177,10 @@ def known() -> tuple[KnownIssue, ...]:
                 source=row["source"],
             )
         )
+        if row["library"] == ANY_LIBRARY and key is None and not issues[-1].condition_test.is_about_login:
+            raise DamagedKnowledge(
+                FILE, line, "an issue of any library has the API that shows it, or is about logging in"
+            )
         if row["library"] == UNKNOWN_LIBRARY and not issues[-1].condition_test.is_about_login:
             raise DamagedKnowledge(FILE, line, "an issue of unknown libraries is about logging in")
     return tuple(issues)
@@ -211,14 +213,24 @@ def _condition(line: int, words: str, test: str, brokers: frozenset[str]) -> Con
 
 @cache
 def brought_by(source: str, target: str) -> tuple[KnownIssue, ...]:
-    """The issues that brokers on the target have and brokers on the source do not."""
-    return tuple(issue for issue in known() if target in issue.brokers and source not in issue.brokers)
+    """The issues that brokers on the target have and brokers on the source do not. What a vendor's build lacks comes with
+    the move to it, whatever the release.
+    """
+    return tuple(
+        issue
+        for issue in known()
+        if target in issue.brokers and (source not in issue.brokers or issue.condition_test.is_about_vendor)
+    )
 
 
 @cache
 def kept_by(source: str, target: str) -> tuple[KnownIssue, ...]:
     """The issues that brokers of both releases have: an upgrade between them neither causes nor fixes these."""
-    return tuple(issue for issue in known() if target in issue.brokers and source in issue.brokers)
+    return tuple(
+        issue
+        for issue in known()
+        if target in issue.brokers and source in issue.brokers and not issue.condition_test.is_about_vendor
+    )
 
 
 @cache

@@ -25,7 +25,7 @@ from client_telemetry.compatibility import (
 )
 from client_telemetry.compatibility.case import Case
 from client_telemetry.compatibility.evidence import ApiUse, format_versions
-from client_telemetry.compatibility.served import Versions
+from client_telemetry.compatibility.served import BrokerApi, Versions
 from client_telemetry.compatibility.verdict import (
     AT_ONCE,
     BREAKS,
@@ -125,6 +125,9 @@ def _observed(case: Case, key: int) -> Finding | None:
     declared = case.declared(key)
     if declared is not None:
         return _by_range(case, key, declared)
+    if not below and _is_advertised(target, outside):
+        sent = apis.in_words(format_versions([use.version for use in outside]))
+        return _not_known(case, key, f"was seen with {sent}; {case.target} advertises that, and refuses it")
     if not below and case.asks_for_versions:
         finding = _finding(case, key, SAFE, INFERRED, uses)
         return replace(finding, explanation=f"{finding.explanation}, and it asks brokers for their versions")
@@ -153,6 +156,11 @@ def _answered_beyond_the_release(case: Case, key: int) -> Finding | None:
         f"was answered although {case.source} as released does not have it (a preview by unstable.api.versions.enable, a "
         "vendor's build, or newer than what is known here)",
     )
+
+
+def _is_advertised(target: BrokerApi, uses: Iterable[ApiUse]) -> bool:
+    """Whether a client that goes by what brokers advertise would send one of these again."""
+    return any(_within(use.version, target.advertised) for use in uses)
 
 
 def _may_choose_what_is_refused(case: Case, key: int) -> bool:
@@ -317,7 +325,13 @@ def _accepts(case: Case, key: int) -> str:
     target = case.target_api(key)
     if target is None:
         return f"{case.target} does not have it"
-    return f"{case.target} accepts {apis.in_words(target.served)}"
+    gated = " and ".join(
+        f"{apis.in_words(Versions(gate.min_version, gate.max_version))} after {gate.feature} {gate.level} is finalized"
+        for gate in case.closed_gates(key)
+    )
+    if not target.serves_any:
+        return f"{case.target} accepts {gated} and the program is restarted"
+    return f"{case.target} accepts {apis.in_words(target.served)}{f', {gated}' if gated else ''}"
 
 
 def _within(version: int, versions: Versions) -> bool:

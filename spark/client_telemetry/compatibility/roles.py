@@ -42,6 +42,8 @@ ASSUMED = (PRODUCER, GROUP_CONSUMER)
 
 _OFFSET_COMMIT, _TXN_OFFSET_COMMIT = 8, 28
 _CREATE_TOPICS = 19
+_FIND_COORDINATOR, _INIT_PRODUCER_ID = 10, 22
+_OF_GROUPS = frozenset((8, 9))  # OffsetCommit, OffsetFetch
 _CONSUMER_GROUP_HEARTBEAT = 68
 _CLASSIC_MEMBERSHIP = frozenset((11, 12, 13, 14))  # JoinGroup, Heartbeat, LeaveGroup, SyncGroup
 
@@ -103,11 +105,18 @@ def _revealing() -> dict[str, frozenset[int]]:
 def seen_in(used: Collection[int]) -> tuple[str, ...]:
     """Roles that the used API keys show, in the order of ROLES; empty if none.
 
-    A client that only looks up, fetches or alters offsets (a lag exporter) is an admin tool.
+    A client that only looks up, fetches or alters offsets (a lag exporter) is an admin tool. A producer that looks up a
+    coordinator, and is in no group, has a transactional id (KIP-98): it does so before its first transaction.
     """
     shown = [role for role in ROLES if not _revealing()[role].isdisjoint(used)]
     if ASSIGNED_CONSUMER in shown and {GROUP_CONSUMER, STREAMS_GROUP_MEMBER} & set(shown):
         shown.remove(ASSIGNED_CONSUMER)
+    if (
+        shown == [PRODUCER]
+        and {_FIND_COORDINATOR, _INIT_PRODUCER_ID} <= set(used)
+        and not _OF_GROUPS & set(used)
+    ):
+        shown.append(TRANSACTIONAL_PRODUCER)
     if PRODUCER in shown and TRANSACTIONAL_PRODUCER in shown:
         shown.remove(PRODUCER)
     offsets = {2, 8, 9}  # ListOffsets, OffsetCommit, OffsetFetch

@@ -89,7 +89,10 @@ def test_every_verdict_is_explained_and_every_harm_has_a_fix():
 
 def test_findings_carry_the_evidence():
     verdict = judge(
-        ClientEvidence(api_uses=(ApiUse(0, 2, 7, 1, 1_000, 5_000), ApiUse(0, 7, 2, 0, 2_000, 9_000))),
+        ClientEvidence(
+            api_uses=(ApiUse(0, 2, 7, 1, 1_000, 5_000), ApiUse(0, 7, 2, 0, 2_000, 9_000)),
+            security_protocol="PLAINTEXT",
+        ),
         "3.9.1",
         "4.0.0",
     )
@@ -100,14 +103,16 @@ def test_findings_carry_the_evidence():
 
 
 def test_refused_requests_are_no_versions_in_use():
-    refused = judge(ClientEvidence(api_uses=(ApiUse(0, 2, 0, 9), ApiUse(0, 7, 3))), "3.9.1", "4.0.0")
+    uses = (ApiUse(0, 2, 0, 9), ApiUse(0, 7, 3))
+    refused = judge(ClientEvidence(api_uses=uses, security_protocol="PLAINTEXT"), "3.9.1", "4.0.0")
     assert refused.verdict == "safe"
 
 
 def test_strongest_finding_comes_first():
     verdict = judge(
         ClientEvidence(
-            api_uses=parse_api_uses("Produce:7 CreateTopics:0 OffsetCommit:1 Fetch:4 ListOffsets:0")
+            api_uses=parse_api_uses("Produce:7 CreateTopics:0 OffsetCommit:1 Fetch:4 ListOffsets:0"),
+            security_protocol="PLAINTEXT",
         ),
         "3.9.1",
         "4.0.0",

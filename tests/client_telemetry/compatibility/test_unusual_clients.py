@@ -15,6 +15,7 @@ STREAMS = (
 
 
 def verdict(uses: str, source: str = "3.9.1", target: str = "4.0.0", **who) -> ClientVerdict:
+    who = {"security_protocol": "PLAINTEXT"} | who
     return judge(ClientEvidence(api_uses=parse_api_uses(uses), **who), source, target)
 
 

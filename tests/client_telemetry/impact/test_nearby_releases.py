@@ -5,7 +5,7 @@ from client_telemetry.impact.nearby_releases import decided_by, differing, on_ne
 
 
 def client(uses: str, **columns) -> ClientEvidence:
-    return ClientEvidence(api_uses=parse_api_uses(uses), **columns)
+    return ClientEvidence(api_uses=parse_api_uses(uses), **{"security_protocol": "PLAINTEXT"} | columns)
 
 
 JOINS_WITH_1 = client(
