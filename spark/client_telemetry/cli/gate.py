@@ -27,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = parser.parse_args(argv)
     try:
         file = args.report / "report.json" if args.report.is_dir() else args.report
-        report = json.loads(file.read_text(encoding="utf-8"))
+        report = json.loads(file.read_text(encoding="utf-8-sig"))
         code, decision = decide_by_report(report, args.fail_on)
         sentence = report["sentence"]
     except OSError as error:

@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _try_rules(args: argparse.Namespace, progress: Progress) -> int:
     try:
-        rules = load_owner_rules(args.owners.read_text(encoding="utf-8"))
+        rules = load_owner_rules(args.owners.read_text(encoding="utf-8-sig"))
     except OSError as error:
         return _refuse(f"{args.owners}: {error.strerror}")
     except (UnicodeDecodeError, BadOwnerRule) as error:

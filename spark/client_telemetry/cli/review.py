@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         scram_users = (
             read_text_file(args.scram_users, "SCRAM users", scram_principals) if args.scram_users else None
         )
-        rules = load_owner_rules(args.owners.read_text(encoding="utf-8")) if args.owners else ()
+        rules = load_owner_rules(args.owners.read_text(encoding="utf-8-sig")) if args.owners else ()
         logs = find_logs(args.logs)
         _say(f"{counted(len(logs), 'file')}, {sum(log.bytes for log in logs) / 1e6:.1f} MB")
         evidence = from_logs(logs, args.zone, _say)

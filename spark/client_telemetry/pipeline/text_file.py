@@ -17,7 +17,7 @@ def read_text_file(location: str, contents: str, parse: Callable[[str], _T]) -> 
     files, path = file_system(absolute_url(location))
     try:
         with files.open_input_file(path) as source:
-            return parse(source.read().decode())
+            return parse(source.read().decode("utf-8-sig"))
     except FileNotFoundError:
         raise BadArguments(f"there is no file of {contents} at {location}") from None
     except (OSError, ValueError) as error:

@@ -25,7 +25,7 @@ PLACEHOLDERS = {
     "include/": f"{CHECKOUT}/include/",
     "docs/": f"{CHECKOUT}/docs/",
     "LOGS": str(LOG),
-    "FILES": str(LOG),
+    "FILES": f"--release=2.7.2 {LOG}",
     "OBJECT SEQUENCE": f"{OBJECT} all",
 }
 IN_CODE = re.compile(r"(?:^|`)(?:\.venv/bin/)?client-telemetry ([a-z][a-z-]*)((?: [^`\n…]+)?)", re.M)

@@ -16,6 +16,41 @@ def test_nobody_has_any_where_only_quotas_are_described():
     assert scram_principals(PRINTED.splitlines()[0]) == frozenset()
 
 
+ZOOKEEPER = """\
+Warning: --zookeeper is deprecated and will be removed in a future version of Kafka.
+Configs for user-principal 'orders' are SCRAM-SHA-512=salt=c2FsdA==,stored_key=c3RvcmVk,server_key=c2VydmVy,iterations=4096
+Configs for user-principal 'quota and scram' are producer_byte_rate=1024,SCRAM-SHA-256=salt=c2FsdA==,stored_key=c3RvcmVk,iterations=4096
+Configs for user-principal 'billing', client-id 'invoices' are consumer_byte_rate=2048
+Configs for default user-principal are producer_byte_rate=1024
+Configs for user-principal 'emptied' are
+"""
+
+
+def test_a_cluster_on_zookeeper_describes_quotas_and_credentials_in_one_line():
+    assert scram_principals(ZOOKEEPER) == {"User:orders", "User:quota and scram"}
+    assert scram_principals(ZOOKEEPER.replace("\n", "\r\n")) == {"User:orders", "User:quota and scram"}
+
+
+def test_quotas_of_the_tool_that_shows_no_credentials_prove_nothing():
+    with pytest.raises(NotADescription, match="quotas only"):
+        scram_principals("Configs for user-principal 'alice' are producer_byte_rate=1024.0\n")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Error retrieving SCRAM credential configs for user-principal 'bob': ClusterAuthorizationException: no",
+        "Configs for topic 'orders' are retention.ms=1",
+        "Completed updating config for user alice.",
+        "SCRAM credential configs for user-principal 'bob' are",
+        "scram credentials: bob",
+    ],
+)
+def test_a_line_that_is_not_understood_is_named(line):
+    with pytest.raises(NotADescription, match=r"^line 4 is not from the output of kafka-configs\.sh"):
+        scram_principals(PRINTED + line + "\n")
+
+
 @pytest.mark.parametrize("printed", ["", " \n"])
 def test_an_empty_file_proves_nothing(printed):
     with pytest.raises(NotADescription, match="it is empty"):
